@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The surface: what is connected to what, and its undeformed shape.
+//!
+//! [`Polygons`] checks what a caller gives and cuts it into triangles; [`Topology`] winds them alike
+//! and finds the edges; [`RestShape`] measures them in yarn axes. [`Mesh`] holds the last two, for one
+//! cloth or, joined, for all cloths of a scene.
+
+mod orientation;
+mod polygons;
+mod rest_shape;
+mod topology;
+mod triangle;
+mod triangulation;
+mod yarn;
+
+pub use polygons::{Polygons, check_positions};
+pub use rest_shape::RestShape;
+pub use topology::{Edge, Topology};
+pub use yarn::Uv;
+
+use crate::{Vec3, error::Result};
+
+/// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
+#[derive(Clone, Debug)]
+pub struct Mesh {
+    /// Triangles and edges.
+    pub topology: Topology,
+    /// Lengths, areas and yarn axes at rest.
+    pub rest: RestShape,
+    /// Which cloth each triangle belongs to.
+    pub cloth_of_triangle: Vec<u32>,
+    /// First vertex of each cloth, and the number of all vertices last.
+    pub cloth_starts: Vec<usize>,
+}
+
+impl Mesh {
+    /// Builds the mesh of one cloth from its polygons and `rest_positions` in m, one per vertex.
+    ///
+    /// # Errors
+    /// Names the face or vertex that is malformed: see [`Polygons::new`], [`Topology::new`] and
+    /// [`RestShape::new`].
+    pub fn new(polygons: &Polygons, rest_positions: &[Vec3], uv: Option<&Uv>) -> Result<Self> {
+        let cut = polygons.triangulate(rest_positions)?;
+        let topology = Topology::new(&cut, rest_positions.len())?;
+        let rest = RestShape::new(&topology, &cut, rest_positions, uv)?;
+        Ok(Self {
+            cloth_of_triangle: vec![0; topology.triangles.len()],
+            cloth_starts: vec![0, rest_positions.len()],
+            topology,
+            rest,
+        })
+    }
+
+    /// All meshes as one, vertices in the order given.
+    #[must_use]
+    pub fn join(meshes: &[&Self]) -> Self {
+        let mut joined = Self {
+            topology: Topology::default(),
+            rest: RestShape::default(),
+            cloth_of_triangle: Vec::new(),
+            cloth_starts: vec![0],
+        };
+        for (cloth, mesh) in meshes.iter().enumerate() {
+            let count = mesh.topology.triangles.len();
+            joined.cloth_of_triangle.extend(std::iter::repeat_n(cloth as u32, count));
+            joined.topology.append(&mesh.topology);
+            joined.rest.append(&mesh.rest);
+            joined.cloth_starts.push(joined.topology.vertex_count);
+        }
+        joined
+    }
+
+    /// Number of vertices.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.topology.vertex_count
+    }
+
+    /// The vertices of a cloth.
+    ///
+    /// # Panics
+    /// If there is no such cloth.
+    #[must_use]
+    pub fn vertices_of(&self, cloth: usize) -> std::ops::Range<usize> {
+        self.cloth_starts[cloth]..self.cloth_starts[cloth + 1]
+    }
+
+    /// The cloth a vertex belongs to, and its index there.
+    #[must_use]
+    pub fn cloth_of_vertex(&self, vertex: usize) -> (usize, usize) {
+        let cloth = self.cloth_starts.partition_point(|start| *start <= vertex) - 1;
+        (cloth, vertex - self.cloth_starts[cloth])
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One triangle, or two at an edge: shape and angle.
+
+use crate::Vec3;
+
+/// A triangle with a smaller ratio of area to longest edge squared has no usable shape.
+pub(super) const SMALLEST_AREA_RATIO: f64 = 1.0e-7;
+
+/// Twice the area over the sum of squared edge lengths, scaled to 1 for an equilateral triangle.
+pub(super) fn shape(a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
+    let squares = (b - a).norm_squared() + (c - b).norm_squared() + (a - c).norm_squared();
+    if squares == 0.0 {
+        return 0.0;
+    }
+    2.0 * 3.0_f64.sqrt() * (b - a).cross(&(c - a)).norm() / squares
+}
+
+/// Whether a triangle is too thin to compute with.
+pub(super) fn is_degenerate(a: &Vec3, b: &Vec3, c: &Vec3) -> bool {
+    let longest = (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
+    let area = 0.5 * (b - a).cross(&(c - a)).norm();
+    area <= SMALLEST_AREA_RATIO * longest
+}
+
+/// Angle in rad between the triangles a,b,c and b,a,d at their edge a→b: 0 where flat, positive where
+/// c and d rise along the normals.
+pub(crate) fn hinge_angle(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> f64 {
+    let edge = b - a;
+    let first = edge.cross(&(c - a));
+    let second = (d - a).cross(&edge);
+    (-first.cross(&second).dot(&edge) / edge.norm()).atan2(first.dot(&second))
+}
