@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Everything a newcomer or a build machine runs. Needs Rust and Python >= 3.11 on a Debian-like
+# system; the rest is set up here, once.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+# bpy comes for exactly one Python each: 4.2 and 5.0 for 3.11, 5.2 for 3.13.
+PYTHON := $(shell tests/setup/find_python.sh 3.11+)
+PYTHON311 := $(shell tests/setup/find_python.sh 3.11)
+PYTHON313 := $(shell tests/setup/find_python.sh 3.13)
+BPY_ENVS := $(strip $(if $(PYTHON311),.venv-bpy42 .venv-bpy50) $(if $(PYTHON313),.venv-bpy52))
+BPY_ENVS := $(or $(BPY_ENVS),.venv-bpy52)# with neither, its set-up says so
+OLDEST_BPY := $(firstword $(BPY_ENVS))# what it saves opens in all the others
+NEWEST_BPY := $(lastword $(BPY_ENVS))
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+WHEEL := addon/wheels/weft-$(VERSION)-cp311-abi3-manylinux_2_28_$(shell uname -m).whl
+ZIP := out/weft-$(VERSION).zip
+LIBRARY_SOURCES := $(shell find src -name '*.rs') Cargo.toml pyproject.toml \
+	$(wildcard Cargo.lock README.md weft.pyi)
+ADDON_SOURCES := $(shell find addon -type f -not -path '*/__pycache__/*' -not -path '*/wheels/*')
+
+# Without a fixed interpreter every change of environment builds the binding anew.
+export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+# Blender must neither read nor write the settings of whoever runs this.
+export BLENDER_USER_RESOURCES := $(CURDIR)/out/blender
+export WEFT_ZIP := $(CURDIR)/$(ZIP)
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-14s %s\n", $$1, $$2}' Makefile
+
+# --- what people call -------------------------------------------------------------------------
+
+.PHONY: demo test wheel zip bench bench-rust clean distclean
+demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
+	@rm -rf out/blender
+	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
+	@for environment in $(BPY_ENVS); do \
+		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
+
+test: lint test-rust test-python test-blender ## everything that must pass
+
+wheel: $(WHEEL) ## the Python module, into addon/wheels/
+
+zip: $(ZIP) ## the Blender extension, into out/
+
+SIZES ?= 50,100,200
+FRAMES ?= 120
+RUNS ?= 3
+bench: $(NEWEST_BPY)/ready .venv/weft ## Blender's cloth against Weft (SIZES=50,100 FRAMES=40 RUNS=1)
+	@.venv/bin/python tests/bench/compare.py --blender-python $(NEWEST_BPY)/bin/python \
+		--sizes $(SIZES) --frames $(FRAMES) --runs $(RUNS)
+
+bench-rust: | rust ## timings of the library's parts
+	cargo bench --no-default-features
+
+clean: ## remove what was built
+	rm -rf out addon/wheels target .pytest_cache .ruff_cache .hypothesis
+	find addon tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## and the virtual environments
+	rm -rf .venv .venv-bpy*
+
+# --- the parts of `make test` -----------------------------------------------------------------
+
+.PHONY: lint test-rust test-python test-blender
+lint: .venv/ready | rust ## formatting, clippy, documentation, ruff
+	cargo fmt --check
+	cargo clippy --quiet --all-targets -- -D warnings
+	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
+	.venv/bin/ruff format --check addon tests
+	.venv/bin/ruff check addon tests
+
+# The release profile, because the physics tests compute for minutes otherwise.
+test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
+	cargo test --release --no-default-features
+	cargo test --release
+
+test-python: .venv/weft ## pytest over the installed wheel
+	.venv/bin/python -m pytest tests/python
+
+test-blender: $(BPY_ENVS:%=test-%) ## pytest over each bpy there is a Python for
+
+.PHONY: $(BPY_ENVS:%=test-%)
+$(BPY_ENVS:%=test-%): test-%: %/ready %/weft $(ZIP)
+	$*/bin/python -m pytest tests/blender
+
+# --- set-up -----------------------------------------------------------------------------------
+
+.PHONY: rust python blender system
+rust:
+	@command -v cargo >/dev/null || \
+		{ echo 'weft: Rust is missing: no cargo on PATH (see https://rustup.rs)' >&2; exit 1; }
+	@for part in fmt clippy; do cargo $$part --version >/dev/null 2>&1 || \
+		{ echo "weft: cargo $$part is missing: rustup component add rustfmt clippy" >&2; exit 1; }; done
+	@cargo fetch --quiet 2>/dev/null || \
+		{ echo "weft: cargo cannot fetch the crates: $$(cargo fetch 2>&1 | tail -n 1)" >&2; exit 1; }
+
+python:
+	@[ -n '$(PYTHON)' ] || { echo 'weft: Python 3.11 or newer is missing' >&2; exit 1; }
+
+blender:
+	@[ -n '$(PYTHON311)$(PYTHON313)' ] || { echo 'weft: Python 3.11 (for bpy 4.2 and 5.0) or 3.13' \
+		'(for bpy 5.2) is missing, and there is no bpy for another' >&2; exit 1; }
+	@[ -n '$(PYTHON311)' ] || echo 'weft: no Python 3.11: bpy 4.2 and 5.0 are skipped'
+	@[ -n '$(PYTHON313)' ] || echo 'weft: no Python 3.13: bpy 5.2 is skipped'
+
+system: | python
+	@tests/setup/system_packages.sh $(sort $(PYTHON) $(PYTHON311) $(PYTHON313))
+
+.venv-bpy42/ready .venv-bpy50/ready: base = $(PYTHON311)
+.venv-bpy52/ready: base = $(PYTHON313)
+.venv-bpy%/ready: pyproject.toml tests/setup/environment.sh | blender system
+	@tests/setup/environment.sh $(@D) '$(base)' bpy$*
+	@touch $@
+
+.venv/ready: pyproject.toml tests/setup/environment.sh | system
+	@tests/setup/environment.sh .venv '$(PYTHON)' dev
+	@touch $@
+
+# zig links against the old C library that Blender itself asks for.
+$(WHEEL): $(LIBRARY_SOURCES) .venv/ready | rust
+	@rm -rf addon/wheels
+	VIRTUAL_ENV=$(CURDIR)/.venv PATH=$(CURDIR)/.venv/bin:$$PATH maturin build --quiet --release --zig \
+		--compatibility manylinux_2_28 --interpreter .venv/bin/python --out addon/wheels
+	@[ -f $@ ] || { echo "weft: maturin made $$(ls addon/wheels), not $(@F)" >&2; exit 1; }
+	@touch $@
+
+%/weft: $(WHEEL) %/ready
+	@$*/bin/python -m pip install --quiet --no-deps --force-reinstall $(WHEEL)
+	@touch $@
+
+$(ZIP): $(NEWEST_BPY)/ready $(WHEEL) $(ADDON_SOURCES) tests/setup/build_zip.py LICENSE-GPL
+	@mkdir -p out
+	@$(NEWEST_BPY)/bin/python tests/setup/build_zip.py $(WHEEL) out

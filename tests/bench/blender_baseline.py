@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs one sheet with Blender's own cloth, as an artist gets it: default settings, quality 5.
+
+Self collision is off, as it is in Weft's runs; where nothing is to be hit, so is collision.
+"""
+
+import sys
+
+import bpy
+import numpy as np
+import run
+import sheets
+
+COLLISION_QUALITY = 2
+QUALITY = 5
+
+
+def add_mesh(name: str, positions: np.ndarray, faces: np.ndarray) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(positions.tolist(), [], faces.tolist())
+    mesh.update()
+    thing = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(thing)
+    return thing
+
+
+def add_sheet(case: str, side: int, frame_count: int) -> bpy.types.Object:
+    thing = add_mesh("Sheet", *sheets.sheet(side, sheets.start_height(case)))
+    modifier = thing.modifiers.new("Cloth", "CLOTH")
+    modifier.settings.quality = QUALITY
+    modifier.collision_settings.use_self_collision = False
+    modifier.collision_settings.collision_quality = COLLISION_QUALITY
+    modifier.collision_settings.use_collision = case == "sphere"
+    modifier.point_cache.frame_start, modifier.point_cache.frame_end = 1, frame_count
+    if case == "pinned":
+        thing.vertex_groups.new(name="pin").add(sheets.pinned_corners(side), 1.0, "REPLACE")
+        modifier.settings.vertex_group_mass = "pin"
+    return thing
+
+
+def evaluated_positions(thing: bpy.types.Object) -> np.ndarray:
+    mesh = thing.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    flat = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.attributes["position"].data.foreach_get("vector", flat)
+    return flat.reshape(-1, 3)
+
+
+def main() -> None:
+    wanted = run.arguments()
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.fps = sheets.FRAMES_PER_SECOND
+    scene.frame_start, scene.frame_end = 1, wanted.frames
+    thing = add_sheet(wanted.case, wanted.side, wanted.frames)
+    if wanted.case == "sphere":
+        add_mesh("Sphere", *sheets.sphere()).modifiers.new("Collision", "COLLISION")
+    scene.frame_set(1)
+    timing, frames = run.timed(wanted.frames, scene.frame_set, lambda: evaluated_positions(thing))
+    measured = sheets.measure(frames, wanted.case, wanted.side)
+    run.report({"program": f"Blender {bpy.app.version_string}", **timing, **measured})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs Blender's own cloth and Weft in turn on the same sheets and cores, and prints the ratios.
+
+Writes every run to out/bench.json and the table to out/bench.md. Each time is the median over
+the runs; quality figures are the worst of the runs.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import sheets
+
+FOLDER = Path(__file__).resolve().parent
+SINGLE_RUN_FROM = 200  # vertices a side: Blender takes minutes there, and varies by less
+HEADER = (
+    "| sheet | vertices | runs | Blender ms/frame | Weft ms/frame | Blender / Weft "
+    "| stretch p99, Blender | Weft | stretch max, Blender | Weft | inside, Blender | Weft |\n"
+    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+)
+NOTES = """
+Both programs start from the same polygons and run the same frames at 24 a second, one after the
+other on the same cores; only the simulation is timed. Blender: default cloth, quality 5. Weft:
+cotton preset, default settings, through its Python module. No self collision in either.
+Stretch: edge length over length at rest; the last frame first, the worst frame in brackets.
+Inside: cloth vertices inside the polygonal sphere in the worst frame.
+"""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--blender-python", required=True, help="a Python that imports bpy")
+    parser.add_argument("--sizes", default="50,100,200", help="vertices a side, comma separated")
+    parser.add_argument("--cases", default=",".join(sheets.CASES))
+    parser.add_argument("--frames", type=int, default=120)
+    parser.add_argument(
+        "--runs", type=int, default=3, help=f"of each; one from {SINGLE_RUN_FROM} a side"
+    )
+    parser.add_argument("--out", type=Path, default=Path("out"))
+    return parser.parse_args()
+
+
+def one_run(python: str, script: str, case: str, side: int, frames: int) -> dict:
+    """Runs a script in a process of its own and returns what it reports."""
+    command = [python, FOLDER / script, case, str(side), "--frames", str(frames)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    rows = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
+    if done.returncode or len(rows) != 1:
+        sys.exit(f"weft: {script} {case} {side} failed:\n{done.stdout}{done.stderr}")
+    row = json.loads(rows[0].removeprefix("RESULT "))
+    row |= {"case": case, "side": side, "frames": frames}
+    print(f"  {row['program']:18} {case} {side}x{side}: {row['seconds']:.2f} s", flush=True)
+    return row
+
+
+def table_line(case: str, side: int, blender: list[dict], weft: list[dict]) -> str:
+    """One line of the table from the runs of both programs."""
+
+    def pair(figure: str, form: str) -> list[str]:
+        if figure not in blender[0]:
+            return ["", ""]
+        return [form.format(max(row[figure] for row in rows)) for rows in (blender, weft)]
+
+    def stretch(figure: str) -> list[str]:
+        last, worst = pair(figure, "{:.4f}"), pair(f"{figure}_worst_frame", "({:.4f})")
+        return [f"{at_last} {at_worst}" for at_last, at_worst in zip(last, worst, strict=True)]
+
+    times = [statistics.median(row["seconds"] for row in rows) for rows in (blender, weft)]
+    frames = blender[0]["frames"] - 1
+    cells = [case, f"{side * side}", f"{len(weft)}"]
+    cells += [f"{1000.0 * seconds / frames:.1f}" for seconds in times]
+    cells += [f"**{times[0] / times[1]:.2f}**"]
+    cells += stretch("stretch_p99") + stretch("stretch_max")
+    cells += pair("vertices_inside_worst_frame", "{}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    wanted = arguments()
+    rows, lines = [], []
+    for side in map(int, wanted.sizes.split(",")):
+        for case in wanted.cases.split(","):
+            blender, weft = [], []
+            for _ in range(wanted.runs if side < SINGLE_RUN_FROM else 1):
+                common = (case, side, wanted.frames)
+                blender.append(one_run(wanted.blender_python, "blender_baseline.py", *common))
+                weft.append(one_run(sys.executable, "weft_run.py", *common))
+            rows += blender + weft
+            lines.append(table_line(case, side, blender, weft))
+    programs = " and ".join(sorted({row["program"] for row in rows}))
+    cores = len(os.sched_getaffinity(0))
+    title = f"# {programs}, {wanted.frames} frames\n\n{cores} cores, {platform.platform()}\n"
+    text = "\n".join([title, HEADER, *lines, NOTES])
+    wanted.out.mkdir(exist_ok=True)
+    (wanted.out / "bench.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    (wanted.out / "bench.md").write_text(text, encoding="utf-8")
+    print("\n" + text)
+
+
+if __name__ == "__main__":
+    main()
