@@ -68,7 +68,7 @@ distclean: clean ## and the virtual environments
 # --- the parts of `make test` -----------------------------------------------------------------
 
 .PHONY: lint test-rust test-python test-blender
-lint: .venv/ready | rust ## formatting, clippy, documentation, ruff
+lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
@@ -92,14 +92,16 @@ $(BPY_ENVS:%=test-%): test-%: %/ready %/weft $(ZIP)
 
 # --- set-up -----------------------------------------------------------------------------------
 
-.PHONY: rust python blender system
+.PHONY: rust rust-tools python blender system
 rust:
 	@command -v cargo >/dev/null || \
 		{ echo 'weft: Rust is missing: no cargo on PATH (see https://rustup.rs)' >&2; exit 1; }
-	@for part in fmt clippy; do cargo $$part --version >/dev/null 2>&1 || \
-		{ echo "weft: cargo $$part is missing: rustup component add rustfmt clippy" >&2; exit 1; }; done
 	@cargo fetch --quiet 2>/dev/null || \
 		{ echo "weft: cargo cannot fetch the crates: $$(cargo fetch 2>&1 | tail -n 1)" >&2; exit 1; }
+
+rust-tools: | rust
+	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || \
+		{ echo 'weft: rustfmt or clippy is missing: rustup component add rustfmt clippy' >&2; exit 1; }
 
 python:
 	@[ -n '$(PYTHON)' ] || { echo 'weft: Python 3.11 or newer is missing' >&2; exit 1; }
