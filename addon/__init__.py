@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Weft: physically true cloth. The modules register forwards and unregister backwards."""
+
+from . import bake, bridge, handlers, material, operators, panels, presets, properties
+
+MODULES = (bridge, material, properties, presets, operators, panels, handlers, bake)
+
+
+def register() -> None:
+    for module in MODULES:
+        module.register()
+
+
+def unregister() -> None:
+    for module in reversed(MODULES):
+        module.unregister()

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Baked frames on disk: for each cloth a PC2 file and a description of it.
+
+The PC2 file (read by Blender's Mesh Cache modifier and by other programs) only ever grows: a
+frame that is in it is never written again. The description says how many frames count, with a
+checksum for each, and is replaced as a whole only after those frames have reached the disk. So
+whatever is interrupted leaves the earlier frames readable; bytes behind them are ignored.
+
+Nothing here knows Blender.
+"""
+
+import json
+import os
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+FORMAT = 1
+MAGIC = b"POINTCACHE2\0"
+HEADER = struct.Struct("<12siiffi")  # magic, version, vertices, first frame, rate, frames
+FRAME_COUNT_OFFSET = HEADER.size - 4
+SYNC_SECONDS = 1.0  # a crash loses at most the frames of this time
+
+
+class CacheError(ValueError):
+    """A cache that cannot be used, and why."""
+
+
+@dataclass
+class Description:
+    """What the frames of one cloth are."""
+
+    object: str
+    vertices: int
+    frame_start: int
+    library: str
+    bake: str  # the same for all cloths baked together; names their checkpoint
+    fingerprint: dict[str, str]
+    frames: int = 0
+    checksums: list[int] = field(default_factory=list)
+    statistic: dict = field(default_factory=dict)  # of the bake, as far as it came
+
+    def cut(self, frames: int) -> None:
+        """Forgets the frames after the first `frames`."""
+        self.frames = min(self.frames, frames)
+        del self.checksums[self.frames :]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What was found on disk."""
+
+    description: Description
+    intact: int  # so many frames from the first on are as they were written
+    problem: str  # what is wrong with the others, empty when nothing is
+
+
+def data_path(stem: Path) -> Path:
+    return stem.with_name(stem.name + ".pc2")
+
+
+def description_path(stem: Path) -> Path:
+    return stem.with_name(stem.name + ".json")
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+class Writer:
+    """Appends frames behind those that the description has; raises `OSError` and nothing else."""
+
+    def __init__(self, stem: Path, description: Description) -> None:
+        self.stem, self.description = stem, description
+        self._frame_bytes = 12 * description.vertices
+        self._synced = time.monotonic()
+        stem.parent.mkdir(parents=True, exist_ok=True)
+        if description.frames:
+            # The description goes first: it must not promise frames that are cut off here.
+            replace_file(description_path(stem), _encode(description))
+            self._file = data_path(stem).open("r+b", buffering=0)
+            self._file.truncate(self._end())
+        else:
+            description_path(stem).unlink(missing_ok=True)
+            self._file = data_path(stem).open("w+b", buffering=0)
+            self._write_at(0, self._header())
+
+    def append(self, frame: np.ndarray) -> None:
+        """Adds one frame, `(vertices, 3)`."""
+        content = np.ascontiguousarray(frame, "<f4").tobytes()
+        try:
+            self._write_at(self._end(), content)
+        except OSError:
+            self._file.truncate(self._end())
+            raise
+        self.description.frames += 1
+        self.description.checksums.append(zlib.crc32(content))
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self.sync()
+
+    def cut_after(self, frame: int) -> None:
+        """Drops what was written after a frame."""
+        self.description.cut(frame - self.description.frame_start + 1)
+        self._file.truncate(self._end())
+
+    def sync(self) -> None:
+        """Makes all frames so far safe."""
+        self._write_at(0, self._header())
+        os.fsync(self._file.fileno())
+        replace_file(description_path(self.stem), _encode(self.description))
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _end(self) -> int:
+        return HEADER.size + self.description.frames * self._frame_bytes
+
+    def _header(self) -> bytes:
+        d = self.description
+        return HEADER.pack(MAGIC, 1, d.vertices, float(d.frame_start), 1.0, d.frames)
+
+    def _write_at(self, offset: int, content: bytes) -> None:
+        self._file.seek(offset)
+        rest = memoryview(content)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Writes a file so that at any moment either the old or the new one is there, whole."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        with temporary.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    if os.name == "nt":  # a directory cannot be opened there
+        return
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _encode(description: Description) -> bytes:
+    body = asdict(description)
+    return json.dumps({"format": FORMAT, **body, "checksum": _checksum(body)}).encode()
+
+
+def _checksum(body: dict) -> int:
+    return zlib.crc32(json.dumps(body, sort_keys=True).encode())
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def read_description(stem: Path) -> Description:
+    """The description of a cache; refuses one that is missing, damaged or foreign."""
+    path = description_path(stem)
+    try:
+        body = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise CacheError(f"there is no cache '{path.name}' in the cache folder") from None
+    except OSError as error:
+        raise CacheError(f"'{path.name}' cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise CacheError(f"'{path.name}' is damaged: {error}") from error
+    if not isinstance(body, dict) or "format" not in body:
+        raise CacheError(f"'{path.name}' is not a description of a Weft cache")
+    if body.pop("format") != FORMAT:
+        raise CacheError(f"'{path.name}' was written by another version of Weft")
+    checksum = body.pop("checksum", None)
+    if checksum != _checksum(body) or set(body) != {f.name for f in fields(Description)}:
+        raise CacheError(f"'{path.name}' is damaged: its checksum does not match")
+    return Description(**body)
+
+
+def read(stem: Path) -> Contents:
+    """Reads and verifies a cache; damage behind intact frames is told, not raised."""
+    description = read_description(stem)
+    path = data_path(stem)
+    try:
+        with path.open("rb") as file:
+            _check_header(path, file.read(HEADER.size), description)
+            intact, problem = _count_intact(path, file, description)
+    except FileNotFoundError:
+        raise CacheError(f"there is no '{path.name}' in the cache folder") from None
+    except OSError as error:
+        raise CacheError(f"'{path.name}' cannot be read: {error.strerror}") from error
+    return Contents(description, intact, problem)
+
+
+def frames(stem: Path, description: Description, count: int) -> Iterator[np.ndarray]:
+    """The first frames one by one, float32 `(vertices, 3)`."""
+    with data_path(stem).open("rb") as file:
+        file.seek(HEADER.size)
+        for _ in range(count):
+            content = file.read(12 * description.vertices)
+            yield np.frombuffer(content, "<f4").reshape(description.vertices, 3)
+
+
+def _check_header(path: Path, header: bytes, description: Description) -> None:
+    if len(header) < HEADER.size:
+        raise CacheError(f"'{path.name}' is truncated: it has no whole header")
+    magic, version, vertices, frame_start, rate, _frames = HEADER.unpack(header)
+    if magic != MAGIC or version != 1 or rate != 1.0:
+        raise CacheError(f"'{path.name}' is not a PC2 file of Weft")
+    if vertices != description.vertices or frame_start != description.frame_start:
+        raise CacheError(
+            f"'{path.name}' belongs to another bake: it has {vertices} vertices from frame "
+            f"{frame_start:g}, not {description.vertices} from frame {description.frame_start}"
+        )
+
+
+def _count_intact(path: Path, file: BinaryIO, description: Description) -> tuple[int, str]:
+    size = 12 * description.vertices
+    for index, checksum in enumerate(description.checksums[: description.frames]):
+        content = file.read(size)
+        number = description.frame_start + index
+        if len(content) < size:
+            return index, f"'{path.name}' is truncated: frame {number} and later are missing"
+        if zlib.crc32(content) != checksum:
+            return index, f"'{path.name}' is damaged from frame {number} on"
+    return description.frames, ""
+
+
+# --- removing ---------------------------------------------------------------------------------
+
+
+def remove(stem: Path) -> None:
+    """Deletes a cache; the description first, so that no half cache looks like a whole one."""
+    description_path(stem).unlink(missing_ok=True)
+    data_path(stem).unlink(missing_ok=True)

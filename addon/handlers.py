@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps results right while objects are edited, duplicated, undone, saved and loaded."""
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.types import Depsgraph, Object, Scene
+
+from . import bake, cache, fingerprint, identity, location, revision, stage, status
+
+_object_count = 0
+
+
+@persistent
+def _scene_changed(_scene: Scene, depsgraph: Depsgraph) -> None:
+    """After an edit; not after a change of frame, so playing back costs nothing."""
+    global _object_count
+    if bake.running() is not None:
+        return  # it is the bake that moves the scene
+    for update in depsgraph.updates:
+        if isinstance(update.id, Object):
+            _object_changed(update.id.original, update.is_updated_geometry)
+    if len(bpy.data.objects) != _object_count:
+        _object_count = len(bpy.data.objects)
+        identity.settle_duplicates()
+    revision.bump()
+
+
+def _object_changed(obj: Object, geometry: bool) -> None:
+    if geometry:
+        fingerprint.forget_geometry(obj.session_uid)
+    if obj.weft.role != "NONE" and not obj.weft.identity and obj.library is None:
+        # Early, so that it is saved even if Blender ends during the first bake.
+        identity.ensure(obj)
+
+
+@persistent
+def _before_undo(_scene: Scene, _unused: object = None) -> None:
+    if bake.running() is not None:
+        bake.running().stop()
+
+
+@persistent
+def _after_undo(_scene: Scene, _unused: object = None) -> None:
+    fingerprint.forget_geometry()
+    identity.settle_duplicates()
+    revision.bump()
+
+
+@persistent
+def _before_load(_path: str, _unused: object = None) -> None:
+    if bake.running() is not None:
+        bake.running().abandon(restore=False)
+
+
+@persistent
+def _after_load(_path: str, _unused: object = None) -> None:
+    fingerprint.forget_geometry()
+    identity.forget()
+    status.forget()
+    identity.settle_duplicates()
+    for obj in bpy.data.objects:
+        if obj.type == "MESH" and obj.library is None:
+            stage.repair(obj)
+    revision.bump()
+
+
+@persistent
+def _after_save(_path: str, _unused: object = None) -> None:
+    if bake.running() is not None:
+        return  # the bake moves its caches itself when it has ended
+    for scene in bpy.data.scenes:
+        try:
+            location.move_from_temporary(scene)
+        except (OSError, cache.CacheError) as error:
+            print(f"Weft: the cache stays in the temporary folder: {error}")
+    revision.bump()
+
+
+_HANDLERS = (
+    (bpy.app.handlers.depsgraph_update_post, _scene_changed),
+    (bpy.app.handlers.undo_pre, _before_undo),
+    (bpy.app.handlers.redo_pre, _before_undo),
+    (bpy.app.handlers.undo_post, _after_undo),
+    (bpy.app.handlers.redo_post, _after_undo),
+    (bpy.app.handlers.load_pre, _before_load),
+    (bpy.app.handlers.load_post, _after_load),
+    (bpy.app.handlers.save_post, _after_save),
+)
+
+
+def register() -> None:
+    for handlers, handler in _HANDLERS:
+        handlers.append(handler)
+
+
+def unregister() -> None:
+    for handlers, handler in _HANDLERS:
+        handlers.remove(handler)

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The fabric of a cloth, as an artist sets it: the fields of `weft.Material`, in SI units.
+
+The numbers are SI whatever the unit scale of the scene, so none of them carries a Blender unit:
+the unit stands in the label.
+"""
+
+from bpy.props import BoolProperty, FloatProperty
+from bpy.types import Context, PropertyGroup
+from bpy.utils import register_classes_factory
+
+from . import revision
+
+MATERIAL_FIELDS = (
+    "density",
+    "stretch_warp",
+    "stretch_weft",
+    "shear",
+    "poisson",
+    "bend_warp",
+    "bend_weft",
+    "bend_twist",
+    "stretch_damping",
+    "shear_damping",
+    "bend_damping",
+    "air_drag",
+    "air_lift",
+    "friction",
+    "thickness",
+)
+
+
+def as_decimal(value: float) -> float:
+    """What was typed: Blender keeps 0.15 as the nearest float32, which is 0.15000000596."""
+    return float(f"{value:.7g}")
+
+
+def changed(_owner: PropertyGroup, _context: Context) -> None:
+    """A setting that results depend on was touched."""
+    revision.bump()
+
+
+def _in_micro(field: str, name: str, description: str) -> object:
+    """A view of a rigidity in µN·m: a field in N·m would read 0.000008."""
+
+    def read(owner: PropertyGroup) -> float:
+        return getattr(owner, field) * 1e6
+
+    def write(owner: PropertyGroup, value: float) -> None:
+        setattr(owner, field, value * 1e-6)
+
+    return FloatProperty(
+        name=f"{name} (µN·m)",
+        description=f"{description}, in µN·m (a millionth of a newton metre)",
+        get=read,
+        set=write,
+        min=0.0,
+        soft_max=1000.0,
+        precision=2,
+        options={"SKIP_SAVE"},
+    )
+
+
+class WeftMaterial(PropertyGroup):
+    """A fabric; the fields of `weft.Material` under their own names and in their own units."""
+
+    density: FloatProperty(
+        name="Density (kg/m²)",
+        description="Mass of one square metre of the fabric, in kg/m²",
+        default=0.15,
+        min=1e-4,
+        soft_min=0.02,
+        soft_max=2.0,
+        precision=3,
+        update=changed,
+    )
+    stretch_warp: FloatProperty(
+        name="Stretch Warp (N/m)",
+        description="Resistance to stretching along the warp yarns (u of the UV map): "
+        "Young's modulus times the thickness of the fabric, in N/m",
+        default=1500.0,
+        min=0.0,
+        soft_min=10.0,
+        soft_max=20000.0,
+        step=1000,
+        precision=1,
+        update=changed,
+    )
+    stretch_weft: FloatProperty(
+        name="Weft (N/m)",
+        description="Resistance to stretching along the weft yarns (v of the UV map): "
+        "Young's modulus times the thickness of the fabric, in N/m",
+        default=900.0,
+        min=0.0,
+        soft_min=10.0,
+        soft_max=20000.0,
+        step=1000,
+        precision=1,
+        update=changed,
+    )
+    shear: FloatProperty(
+        name="Shear (N/m)",
+        description="Resistance to a change of the angle between the yarns: "
+        "shear modulus times the thickness of the fabric, in N/m",
+        default=60.0,
+        min=0.0,
+        soft_min=1.0,
+        soft_max=5000.0,
+        step=100,
+        precision=1,
+        update=changed,
+    )
+    poisson: FloatProperty(
+        name="Poisson Ratio",
+        description="How much the fabric narrows along the weft when stretched along the warp, "
+        "without unit",
+        default=0.15,
+        min=0.0,
+        max=0.99,
+        soft_max=0.5,
+        precision=3,
+        update=changed,
+    )
+    bend_warp: FloatProperty(
+        name="Bending Warp (N·m)",
+        description="Bending rigidity per unit width of a strip cut along the warp, in N·m",
+        default=8e-6,
+        min=0.0,
+        soft_max=1e-3,
+        precision=6,
+        update=changed,
+    )
+    bend_weft: FloatProperty(
+        name="Bending Weft (N·m)",
+        description="Bending rigidity per unit width of a strip cut along the weft, in N·m",
+        default=5e-6,
+        min=0.0,
+        soft_max=1e-3,
+        precision=6,
+        update=changed,
+    )
+    bend_twist: FloatProperty(
+        name="Bending Twist (N·m)",
+        description="Rigidity against twisting out of the plane, in N·m",
+        default=2e-6,
+        min=0.0,
+        soft_max=1e-3,
+        precision=6,
+        update=changed,
+    )
+    bend_warp_micro: _in_micro(
+        "bend_warp", "Warp", "Bending rigidity per unit width of a strip cut along the warp"
+    )
+    bend_weft_micro: _in_micro(
+        "bend_weft", "Weft", "Bending rigidity per unit width of a strip cut along the weft"
+    )
+    bend_twist_micro: _in_micro("bend_twist", "Twist", "Rigidity against twisting out of the plane")
+    use_bend_twist: BoolProperty(
+        name="Own Twisting Rigidity",
+        description="Set the rigidity against twisting instead of taking the value that an "
+        "isotropic fabric of these bending rigidities has",
+        default=False,
+        update=changed,
+    )
+    stretch_damping: FloatProperty(
+        name="Stretch (s)",
+        description="Inner friction of stretching: viscosity divided by the stretch modulus, in s",
+        default=0.002,
+        min=0.0,
+        soft_max=0.1,
+        step=0.1,
+        precision=4,
+        update=changed,
+    )
+    shear_damping: FloatProperty(
+        name="Shear (s)",
+        description="Inner friction of shearing: viscosity divided by the shear modulus, in s",
+        default=0.004,
+        min=0.0,
+        soft_max=0.1,
+        step=0.1,
+        precision=4,
+        update=changed,
+    )
+    bend_damping: FloatProperty(
+        name="Bending (s)",
+        description="Inner friction of bending: viscosity divided by the bending rigidity, in s",
+        default=0.004,
+        min=0.0,
+        soft_max=0.1,
+        step=0.1,
+        precision=4,
+        update=changed,
+    )
+    air_drag: FloatProperty(
+        name="Drag",
+        description="Aerodynamic coefficient of the flow across the fabric, without unit",
+        default=1.0,
+        min=0.0,
+        soft_max=3.0,
+        precision=2,
+        update=changed,
+    )
+    air_lift: FloatProperty(
+        name="Lift",
+        description="Aerodynamic coefficient of the flow along the fabric, without unit",
+        default=0.1,
+        min=0.0,
+        soft_max=3.0,
+        precision=2,
+        update=changed,
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coulomb coefficient of friction of this fabric, without unit",
+        default=0.4,
+        min=0.0,
+        soft_max=1.5,
+        precision=2,
+        update=changed,
+    )
+    thickness: FloatProperty(
+        name="Thickness (m)",
+        description="Gap that the fabric keeps on its side of a contact, in m",
+        default=0.001,
+        min=0.0,
+        soft_max=0.02,
+        step=0.01,
+        precision=4,
+        update=changed,
+    )
+
+    def as_dict(self) -> dict[str, float | None]:
+        """The fields for `weft.Material`."""
+        fields = {name: as_decimal(getattr(self, name)) for name in MATERIAL_FIELDS}
+        if not self.use_bend_twist:
+            fields["bend_twist"] = None
+        return fields
+
+    def assign(self, fields: dict[str, float | None]) -> None:
+        """Takes over the fields of a `weft.Material`."""
+        self.use_bend_twist = fields.get("bend_twist") is not None
+        for name in MATERIAL_FIELDS:
+            if fields.get(name) is not None:
+                setattr(self, name, fields[name])
+
+
+register, unregister = register_classes_factory((WeftMaterial,))

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Blender meshes as NumPy arrays, in object space."""
+
+import numpy as np
+from bpy.types import Mesh, Object
+
+PIN_WEIGHT = 0.5
+
+
+def coordinates(mesh: Mesh) -> np.ndarray:
+    """Vertex positions, float32 `(vertices, 3)`."""
+    points = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.vertices.foreach_get("co", points.ravel())
+    return points
+
+
+def rest_coordinates(mesh: Mesh) -> np.ndarray:
+    """Vertex positions without any shape key but the basis."""
+    if mesh.shape_keys is None:
+        return coordinates(mesh)
+    points = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.shape_keys.reference_key.points.foreach_get("co", points.ravel())
+    return points
+
+
+def corner_vertices(mesh: Mesh) -> np.ndarray:
+    """The vertex of each face corner, face by face."""
+    corners = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return corners
+
+
+def corner_counts(mesh: Mesh) -> np.ndarray:
+    """The number of corners of each face."""
+    counts = np.empty(len(mesh.polygons), np.int32)
+    mesh.polygons.foreach_get("loop_total", counts)
+    return counts
+
+
+def faces(mesh: Mesh) -> np.ndarray | list[list[int]]:
+    """An array when all faces are triangles or all are quads, else a list of lists."""
+    corners, counts = corner_vertices(mesh), corner_counts(mesh)
+    if len(counts) and counts[0] in (3, 4) and (counts == counts[0]).all():
+        return corners.reshape(-1, counts[0])
+    return [face.tolist() for face in np.split(corners, np.cumsum(counts)[:-1])]
+
+
+def triangles(mesh: Mesh) -> np.ndarray:
+    """Blender's own triangulation, int32 `(triangles, 3)`."""
+    mesh.calc_loop_triangles()
+    indices = np.empty((len(mesh.loop_triangles), 3), np.int32)
+    mesh.loop_triangles.foreach_get("vertices", indices.ravel())
+    return indices
+
+
+def yarn_uv(obj: Object) -> np.ndarray | None:
+    """The active UV map per face corner, None when the yarns do not follow one."""
+    layer = obj.data.uv_layers.active
+    if layer is None or not obj.weft.use_uv:
+        return None
+    uv = np.empty((len(obj.data.loops), 2), np.float32)
+    layer.uv.foreach_get("vector", uv.ravel())
+    return uv
+
+
+def pinned_vertices(obj: Object) -> np.ndarray:
+    """Indices of the vertices that the pin group holds."""
+    group = obj.vertex_groups.get(obj.weft.pin_group) if obj.weft.pin_group else None
+    if group is None:
+        return np.empty(0, np.int64)
+    held = [
+        vertex.index
+        for vertex in obj.data.vertices
+        if any(e.group == group.index and e.weight > PIN_WEIGHT for e in vertex.groups)
+    ]
+    return np.array(held, np.int64)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Switching modifiers off and back on.
+
+While a scene is read, generative modifiers are off, because the cloth is the mesh itself. While a
+result is shown, deforming ones are off, because their motion is in the result already: an
+armature would deform the cloth a second time. What was switched off is remembered on the object.
+"""
+
+from collections.abc import Callable
+
+from bpy.types import Modifier, Object
+
+DEFORMING = frozenset(
+    (
+        "ARMATURE",
+        "CAST",
+        "CLOTH",
+        "CORRECTIVE_SMOOTH",
+        "CURVE",
+        "DISPLACE",
+        "HOOK",
+        "LAPLACIANDEFORM",
+        "LAPLACIANSMOOTH",
+        "LATTICE",
+        "MESH_CACHE",
+        "MESH_DEFORM",
+        "MESH_SEQUENCE_CACHE",
+        "SHRINKWRAP",
+        "SIMPLE_DEFORM",
+        "SMOOTH",
+        "SOFT_BODY",
+        "SURFACE_DEFORM",
+        "WARP",
+        "WAVE",
+    )
+)
+# These change weights, normals or texture coordinates, or serve other objects: never in the way.
+SHAPELESS = frozenset(
+    (
+        "COLLISION",
+        "DATA_TRANSFER",
+        "DYNAMIC_PAINT",
+        "NORMAL_EDIT",
+        "PARTICLE_SYSTEM",
+        "SURFACE",
+        "UV_PROJECT",
+        "UV_WARP",
+        "VERTEX_WEIGHT_EDIT",
+        "VERTEX_WEIGHT_MIX",
+        "VERTEX_WEIGHT_PROXIMITY",
+        "WEIGHTED_NORMAL",
+    )
+)
+
+
+def is_deforming(modifier: Modifier) -> bool:
+    return modifier.type in DEFORMING
+
+
+def is_generative(modifier: Modifier) -> bool:
+    """Everything that may make new vertices; geometry nodes may, so they count."""
+    return modifier.type not in DEFORMING and modifier.type not in SHAPELESS
+
+
+def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:
+    """Switches the wanted modifiers off, in the viewport and for rendering, and remembers them."""
+    for modifier in obj.modifiers:
+        if wanted(modifier) and (modifier.show_viewport or modifier.show_render):
+            memory = obj.weft.muted_modifiers.add()
+            memory.name = modifier.name
+            memory.show_viewport = modifier.show_viewport
+            memory.show_render = modifier.show_render
+            modifier.show_viewport = modifier.show_render = False
+
+
+def restore(obj: Object) -> None:
+    """Switches back on what `mute` switched off; modifiers that are gone are passed over."""
+    for memory in obj.weft.muted_modifiers:
+        modifier = obj.modifiers.get(memory.name)
+        if modifier is not None:
+            modifier.show_viewport = memory.show_viewport
+            modifier.show_render = memory.show_render
+    obj.weft.muted_modifiers.clear()
+
+
+def shown(obj: Object, modifier: Modifier) -> tuple[bool, bool]:
+    """What the user set for a modifier, muted by Weft or not."""
+    memory = obj.weft.muted_modifiers.get(modifier.name)
+    source = modifier if memory is None else memory
+    return source.show_viewport, source.show_render

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads a Blender scene into arrays: world space, in m, whatever the unit scale of the scene.
+
+Rest shape of a cloth: its own undeformed mesh under the world matrix of the first frame. Start
+and pins: the mesh as shape keys, deforming modifiers, armature and parents move it. Colliders:
+the mesh with all its modifiers, triangulated.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
+
+from . import identity, mesh_arrays
+from .material import as_decimal
+
+
+@dataclass(frozen=True)
+class ClothInput:
+    """What a cloth is made from."""
+
+    session_uid: int
+    identity: str
+    name: str
+    faces: np.ndarray | list[list[int]]
+    rest_positions: np.ndarray
+    positions: np.ndarray
+    uv: np.ndarray | None
+    pins: np.ndarray
+    material: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class ColliderInput:
+    """What a collider is made from."""
+
+    session_uid: int
+    identity: str
+    name: str
+    triangles: np.ndarray
+    positions: np.ndarray
+    friction: float
+    thickness: float
+
+
+@dataclass(frozen=True)
+class FrameInput:
+    """What changes from frame to frame; the lists are in the order of cloths and colliders."""
+
+    frame: int
+    gravity: tuple[float, ...]
+    wind: tuple[float, ...]
+    pin_targets: list[np.ndarray]
+    world_to_object: list[np.ndarray]
+    collider_positions: list[np.ndarray]
+
+
+def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
+    """Cloths and colliders of a view layer, each sorted by name."""
+    meshes = [obj for obj in view_layer.objects if obj.type == "MESH"]
+    by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
+    for obj in sorted(meshes, key=lambda obj: obj.name_full):
+        by_role[obj.weft.role].append(obj)
+    return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def check_cloth(obj: Object) -> None:
+    """Refuses a cloth that could not take a result."""
+    if obj.library is not None or obj.data.library is not None:
+        raise ValueError(f"'{obj.name}' is linked from another file: a cloth must be local")
+    if obj.data.users > 1:
+        raise ValueError(
+            f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "
+            "needs a mesh of its own (Object > Relations > Make Single User)"
+        )
+    if obj.parent is not None and obj.parent_type in {"ARMATURE", "LATTICE"}:
+        raise ValueError(
+            f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
+            "which can be switched off while the result is shown"
+        )
+    key = obj.data.shape_keys
+    animation = key.animation_data if key is not None else None
+    if animation is not None and animation.action is not None and animation.action.library:
+        raise ValueError(
+            f"the shape keys of '{obj.name}' are animated by the linked action "
+            f"'{animation.action.name}': make it local"
+        )
+    group = obj.weft.pin_group
+    if group and group not in obj.vertex_groups:
+        raise ValueError(f"'{obj.name}' has no vertex group '{group}', its pin group")
+
+
+def gravity(scene: Scene) -> tuple[float, ...]:
+    """In m/s². Blender keeps its own in units/s² and shows it in m/s²; what it shows counts."""
+    if not scene.weft.use_scene_gravity:
+        return tuple(map(as_decimal, scene.weft.gravity))
+    if not scene.use_gravity:
+        return (0.0, 0.0, 0.0)
+    scale = scene.unit_settings.scale_length
+    return tuple(as_decimal(value * scale) for value in scene.gravity)
+
+
+class SceneReader:
+    """Reads the first frame when built, then frame by frame; only from the main thread."""
+
+    def __init__(
+        self, context: Context, cloths: list[Object], colliders: list[Object], frame: int
+    ) -> None:
+        self._scene_uid, self._layer = context.scene.session_uid, context.view_layer.name
+        self._scale = context.scene.unit_settings.scale_length
+        self._corners: list[np.ndarray] = []
+        depsgraph = self._go_to(frame)
+        self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
+        self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
+        self.first = self._read(depsgraph, frame)
+
+    def read_frame(self, frame: int) -> FrameInput:
+        """Moves the scene to a frame and reads it."""
+        return self._read(self._go_to(frame), frame)
+
+    def _go_to(self, frame: int) -> Depsgraph:
+        # Looked up each time: undo makes new scenes of old ones.
+        scene = identity.find_scene(self._scene_uid)
+        if scene is None or self._layer not in scene.view_layers:
+            raise RuntimeError(f"the scene was deleted before frame {frame} was read")
+        scene.frame_set(frame)
+        return scene.view_layers[self._layer].depsgraph
+
+    def _read(self, depsgraph: Depsgraph, frame: int) -> FrameInput:
+        scene = depsgraph.scene_eval
+        evaluated = [_evaluated(cloth, depsgraph, frame) for cloth in self.cloths]
+        return FrameInput(
+            frame=frame,
+            gravity=gravity(scene),
+            wind=tuple(map(as_decimal, scene.weft.wind)),
+            pin_targets=[
+                self._pin_targets(obj, cloth, frame)
+                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            ],
+            world_to_object=[self._world_to_object(obj, frame) for obj in evaluated],
+            collider_positions=[
+                self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
+                for index, collider in enumerate(self.colliders)
+            ],
+        )
+
+    # --- cloths -------------------------------------------------------------------------------
+
+    def _read_cloth(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ClothInput:
+        evaluated = obj.evaluated_get(depsgraph)
+        rest = self._to_world(mesh_arrays.rest_coordinates(obj.data), evaluated)
+        return ClothInput(
+            session_uid=obj.session_uid,
+            identity=obj.weft.identity,
+            name=obj.name,
+            faces=mesh_arrays.faces(obj.data),
+            rest_positions=rest,
+            positions=self._deformed(evaluated, len(rest), frame),
+            uv=mesh_arrays.yarn_uv(obj),
+            pins=mesh_arrays.pinned_vertices(obj),
+            material=obj.weft.material.as_dict(),
+        )
+
+    def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
+        if not len(cloth.pins):
+            return np.empty((0, 3))
+        return self._deformed(evaluated, len(cloth.rest_positions), frame)[cloth.pins]
+
+    def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
+        with _mesh_of(evaluated) as mesh:
+            points = mesh_arrays.coordinates(mesh)
+        if len(points) != count:
+            raise RuntimeError(
+                f"the mesh of '{evaluated.name}' changes its topology at frame {frame}: "
+                f"{len(points)} vertices instead of {count}"
+            )
+        return self._to_world(points, evaluated)
+
+    def _world_to_object(self, evaluated: Object, frame: int) -> np.ndarray:
+        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+        if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
+            raise RuntimeError(f"'{evaluated.name}' is scaled to nothing at frame {frame}")
+        matrix[:3] *= self._scale
+        return np.linalg.inv(matrix)
+
+    # --- colliders ----------------------------------------------------------------------------
+
+    def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
+        evaluated = obj.evaluated_get(depsgraph)
+        with _mesh_of(evaluated) as mesh:
+            self._corners.append(mesh_arrays.corner_vertices(mesh))
+            triangles = mesh_arrays.triangles(mesh)
+            points = mesh_arrays.coordinates(mesh)
+        return ColliderInput(
+            session_uid=obj.session_uid,
+            identity=identity.key(obj),
+            name=obj.name,
+            triangles=triangles,
+            positions=self._to_world(points, evaluated),
+            friction=as_decimal(obj.weft.friction),
+            thickness=as_decimal(obj.weft.thickness),
+        )
+
+    def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
+        with _mesh_of(evaluated) as mesh:
+            corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
+        expected = len(self.colliders[index].positions)
+        if len(points) != expected or not np.array_equal(corners, self._corners[index]):
+            raise RuntimeError(
+                f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
+                f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
+            )
+        return self._to_world(points, evaluated)
+
+    def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
+        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+        return (points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]) * self._scale
+
+
+def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: int) -> Object:
+    obj = identity.find(source.session_uid)
+    if obj is None:
+        raise RuntimeError(f"'{source.name}' was deleted before frame {frame} was read")
+    return obj.evaluated_get(depsgraph)
+
+
+@contextmanager
+def _mesh_of(evaluated: Object) -> Iterator[Mesh]:
+    """The evaluated mesh, with subdivision that the viewport would leave to the graphics card."""
+    if not evaluated.is_evaluated:
+        raise ValueError(
+            f"'{evaluated.name}' is not evaluated by Blender: its collection is disabled in "
+            "viewports. Enable it, or set the role of the object to None"
+        )
+    try:
+        yield evaluated.to_mesh()
+    finally:
+        evaluated.to_mesh_clear()

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A result as shape keys: one relative key a frame, each shown by a linear 0-1-0 curve.
+
+The first key has no rise and the last no fall, so the cloth holds its first and last shape outside
+the range instead of snapping to rest. While the result is shown the user's own keys and deforming
+modifiers are muted, because they are in the result already and would act a second time; `disable`
+and `remove` give them back exactly as they were.
+"""
+
+import re
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from bpy.types import Key, Object, ShapeKey
+
+from . import animation, modifiers
+
+LINEAR = 1  # the number of keyframe interpolation LINEAR
+
+
+def own_keys(obj: Object) -> list[ShapeKey]:
+    """The keys that a bake made on this object, in their order."""
+    prefix = obj.weft.result.key_prefix
+    key = obj.data.shape_keys
+    if not prefix or key is None:
+        return []
+    own = re.compile(re.escape(prefix) + r"-?\d+")
+    return [block for block in key.key_blocks if own.fullmatch(block.name)]
+
+
+def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
+    """Replaces the result of an object by these frames, float32 `(vertices, 3)`, and shows it."""
+    disable(obj)
+    _remove_own(obj)
+    result = obj.weft.result
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis", from_mix=False)
+        result.made_basis = True
+    result.key_prefix = _free_prefix(obj.data.shape_keys)
+    active = obj.active_shape_key_index
+    names = []
+    for number, points in enumerate(frames, start=frame_start):
+        block = obj.shape_key_add(name=f"{result.key_prefix}{number:04d}", from_mix=False)
+        block.points.foreach_set("co", np.ascontiguousarray(points, np.float32).ravel())
+        names.append(block.name)
+    obj.active_shape_key_index = active
+    result.frame_start, result.frame_count = frame_start, len(names)
+    _write_curves(obj, names)
+    enable(obj)
+
+
+def enable(obj: Object) -> None:
+    """Shows the result, and mutes what is in it already."""
+    result, key = obj.weft.result, obj.data.shape_keys
+    if result.shown or key is None or result.frame_count == 0:
+        return
+    own = {block.name for block in own_keys(obj)}
+    result.was_absolute, key.use_relative = not key.use_relative, True
+    result.was_solo, obj.show_only_shape_key = obj.show_only_shape_key, False
+    for block in key.key_blocks[1:]:
+        if block.name in own:
+            block.mute = False
+        elif not block.mute:
+            result.muted_keys.add().name = block.name
+            block.mute = True
+    modifiers.mute(obj, modifiers.is_deforming)
+    result.shown = True
+
+
+def disable(obj: Object) -> None:
+    """Hides the result and gives the user's keys and modifiers back; the keys stay."""
+    result, key = obj.weft.result, obj.data.shape_keys
+    if not result.shown:
+        return
+    if key is not None:
+        for block in own_keys(obj):
+            block.mute = True
+        for memory in result.muted_keys:
+            if memory.name in key.key_blocks:
+                key.key_blocks[memory.name].mute = False
+        key.use_relative = not result.was_absolute
+    obj.show_only_shape_key = result.was_solo
+    result.muted_keys.clear()
+    modifiers.restore(obj)
+    result.shown = False
+
+
+def remove(obj: Object) -> None:
+    """Takes the result off an object and leaves it as it was before the bake."""
+    disable(obj)
+    _remove_own(obj)
+    result, key = obj.weft.result, obj.data.shape_keys
+    if result.made_basis and key is not None and len(key.key_blocks) == 1:
+        obj.shape_key_remove(key.key_blocks[0])
+    for name in ("frame_start", "frame_count", "key_prefix", "made_basis", "statistic"):
+        result.property_unset(name)
+    result.fingerprint = ""
+
+
+def _free_prefix(key: Key) -> str:
+    """A beginning for key names that none of the user's keys has."""
+    number, prefix = 1, "weft_"
+    while any(block.name.startswith(prefix) for block in key.key_blocks):
+        number += 1
+        prefix = f"weft{number}_"
+    return prefix
+
+
+def _remove_own(obj: Object) -> None:
+    own = own_keys(obj)
+    if not own:
+        return
+    _remove_curves(obj, {value_path(block.name) for block in own})
+    active = obj.active_shape_key_index
+    for block in reversed(own):
+        obj.shape_key_remove(block)
+    if obj.data.shape_keys is not None:
+        obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
+
+
+# --- value curves -----------------------------------------------------------------------------
+
+
+def value_path(name: str) -> str:
+    """Where a curve finds the value of a key."""
+    return f'key_blocks["{name}"].value'
+
+
+def _write_curves(obj: Object, names: list[str]) -> None:
+    key, result = obj.data.shape_keys, obj.weft.result
+    data = key.animation_data or key.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(f"{obj.name} Weft")
+        result.made_action = True
+    for index, name in enumerate(names):
+        frame = result.frame_start + index
+        points = np.array([(frame - 1, 0.0), (frame, 1.0), (frame + 1, 0.0)], np.float32)
+        first, last = index == 0, index == len(names) - 1
+        points = points[first : len(points) - last]
+        curve = animation.new_curve(key, value_path(name))
+        curve.keyframe_points.add(len(points))
+        curve.keyframe_points.foreach_set("co", points.ravel())
+        curve.keyframe_points.foreach_set("interpolation", np.full(len(points), LINEAR, np.int32))
+        curve.update()
+
+
+def _remove_curves(obj: Object, paths: set[str]) -> None:
+    key, result = obj.data.shape_keys, obj.weft.result
+    action = animation.action_of(key)
+    for curves in animation.curve_lists(key):
+        for curve in [curve for curve in curves if curve.data_path in paths]:
+            curves.remove(curve)
+    if result.made_action and action and action.users == 1 and not animation.curves(key):
+        bpy.data.actions.remove(action)
+    result.made_action = False

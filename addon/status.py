@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the panel says of the result of a cloth; looked up again only after a change."""
+
+import json
+import time
+from dataclasses import dataclass, replace
+
+from bpy.types import Object, Scene, ViewLayer
+
+from . import cache, fingerprint, location, revision, shape_keys
+
+STAT_SECONDS = 1.0  # how often a redraw may look at the disk
+
+
+@dataclass(frozen=True)
+class Status:
+    """What has changed since the bake, what is wrong with the files, and what there is."""
+
+    outdated: str
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Known:
+    revision: int
+    looked: float
+    stamp: tuple
+    status: Status
+
+
+_known: dict[int, _Known] = {}
+
+
+def of(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
+    """The state of a cloth's result and cache."""
+    known, now = _known.get(obj.session_uid), time.monotonic()
+    fresh = known is not None and known.revision == revision.current()
+    if fresh and now - known.looked < STAT_SECONDS:
+        return known.status
+    stamp = _stamp(scene, obj)
+    if not fresh or stamp != known.stamp:
+        known = _Known(revision.current(), now, stamp, _look(scene, view_layer, obj))
+    _known[obj.session_uid] = replace(known, looked=now)
+    return known.status
+
+
+def forget() -> None:
+    """Another file has been loaded."""
+    _known.clear()
+
+
+def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
+    result = obj.weft.result
+    outdated, problems, notes = "", [], []
+    if result.frame_count:
+        last = result.frame_start + result.frame_count - 1
+        notes.append(f"Shape keys: frames {result.frame_start} to {last}")
+        if not shape_keys.own_keys(obj):
+            problems.append("The shape keys of the result are gone: Resume writes them again")
+        then = json.loads(result.fingerprint or "{}")
+        outdated = fingerprint.difference(then, fingerprint.of_scene(scene, view_layer))
+    problems += _cache_problems(scene, obj, notes)
+    return Status(outdated, tuple(problems), tuple(notes))
+
+
+def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
+    never_baked = not obj.weft.result.frame_count and not any(_stamp(scene, obj))
+    if never_baked or not obj.weft.identity:
+        return []
+    try:
+        contents = cache.read(location.stem(scene, obj))
+    except cache.CacheError as error:
+        return [f"Cache: {error}"]
+    first = contents.description.frame_start
+    last, wanted = first + contents.intact - 1, scene.weft.frame_range()[1]
+    notes.append(f"Cache: frames {first} to {last}")
+    if not obj.weft.result.frame_count:
+        notes.append("The cache is not shown: Resume makes shape keys of it")
+    if contents.problem:
+        return [f"Cache: {contents.problem}"]
+    if last < wanted:
+        return [f"Incomplete: baked to frame {last} of {wanted}, Resume goes on"]
+    return []
+
+
+def _stamp(scene: Scene, obj: Object) -> tuple:
+    """Changes when the files do."""
+    if not obj.weft.identity:
+        return ()
+    stem, stamps = location.stem(scene, obj), []
+    for path in (cache.description_path(stem), cache.data_path(stem)):
+        try:
+            stat = path.stat()
+        except OSError:
+            stamps.append(None)
+        else:
+            stamps.append((stat.st_mtime_ns, stat.st_size))
+    return tuple(stamps)

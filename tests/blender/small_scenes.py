@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Small scenes for the tests, and what they read from them."""
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+from addon import cache, location
+
+
+def grid(count: int, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    """A square of `count` x `count` vertices in the xy plane about the origin, as quads."""
+    line = np.linspace(-size / 2, size / 2, count)
+    x, y = np.meshgrid(line, line)
+    index = np.arange(count * count).reshape(count, count)
+    corners = (index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1])
+    quads = np.stack([corner.ravel() for corner in corners], axis=1)
+    return np.stack([x.ravel(), y.ravel(), 0 * x.ravel()], axis=1), quads
+
+
+def add_mesh(name: str, positions, faces) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([tuple(p) for p in positions], [], [tuple(map(int, f)) for f in faces])
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def add_cloth(name: str = "Sheet", count: int = 8, *, pinned: bool = True) -> bpy.types.Object:
+    """A sheet at z = 1 whose first row of vertices is in the group `pin`."""
+    cloth = add_mesh(name, *grid(count))
+    cloth.location.z = 1.0
+    cloth.vertex_groups.new(name="pin").add(list(range(count)), 1.0, "REPLACE")
+    cloth.weft.role = "CLOTH"
+    cloth.weft.pin_group = "pin" if pinned else ""
+    return cloth
+
+
+def add_floor(name: str = "Floor", size: float = 4.0) -> bpy.types.Object:
+    floor = add_mesh(name, *grid(3, size))
+    floor.weft.role = "COLLIDER"
+    return floor
+
+
+def set_frames(first: int, last: int) -> None:
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = first, last
+
+
+def slide(obj: bpy.types.Object, axis: int, first: tuple, last: tuple) -> None:
+    """Animates one coordinate of an object linearly between two (frame, value) pairs."""
+    for frame, value in (first, last):
+        obj.location[axis] = value
+        obj.keyframe_insert("location", index=axis, frame=frame)
+    curves = (
+        obj.animation_data.action.fcurves
+        if bpy.app.version < (4, 4, 0)
+        else obj.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+    )
+    for curve in curves:
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+
+
+def evaluated(obj: bpy.types.Object) -> np.ndarray:
+    """Object-space positions of all modifiers and keys at the current frame."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    mesh = obj.evaluated_get(depsgraph).to_mesh()
+    points = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.vertices.foreach_get("co", points.ravel())
+    obj.evaluated_get(depsgraph).to_mesh_clear()
+    return points
+
+
+def evaluated_world(obj: bpy.types.Object) -> np.ndarray:
+    matrix = np.array(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    return evaluated(obj) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def stem(obj: bpy.types.Object) -> Path:
+    return location.stem(bpy.context.scene, obj)
+
+
+def cached_frames(obj: bpy.types.Object) -> np.ndarray:
+    """All frames in the cache of an object."""
+    contents = cache.read(stem(obj))
+    assert not contents.problem
+    return np.array(list(cache.frames(stem(obj), contents.description, contents.intact)))
+
+
+def assert_plays(obj: bpy.types.Object, frames: np.ndarray, first: int) -> None:
+    """The evaluated positions are the frames, and hold still before and after them."""
+    # Blender adds and subtracts the basis in single precision.
+    tolerance = 4 * np.spacing(np.abs(frames).max().astype(np.float32))
+    last = first + len(frames) - 1
+    for frame in (first - 3, *range(first, last + 1), last + 5):
+        bpy.context.scene.frame_set(frame)
+        expected = frames[min(max(frame, first), last) - first]
+        assert np.abs(evaluated(obj) - expected).max() <= tolerance, frame

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The files of a bake: exact round trips, and every kind of damage told in words."""
+
+import json
+import os
+import resource
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+from addon import cache, checkpoint
+from addon.checkpoint import Checkpoint
+
+VERTICES, FRAMES, FIRST = 50, 6, 11
+
+
+@pytest.fixture
+def stem(tmp_path):
+    return tmp_path / "caches" / "Sheet_0123"
+
+
+@pytest.fixture
+def frames():
+    return np.random.default_rng(7).normal(size=(FRAMES, VERTICES, 3)).astype(np.float32)
+
+
+def describe(**changes):
+    fields = {
+        "object": "Sheet",
+        "vertices": VERTICES,
+        "frame_start": FIRST,
+        "library": "1.2.3",
+        "bake": "bake_1",
+        "fingerprint": {"settings": "00ff"},
+    }
+    return cache.Description(**(fields | changes))
+
+
+def written(stem, frames):
+    writer = cache.Writer(stem, describe())
+    for frame in frames:
+        writer.append(frame)
+    writer.sync()
+    writer.close()
+    return writer
+
+
+def read_frames(stem):
+    contents = cache.read(stem)
+    return np.array(list(cache.frames(stem, contents.description, contents.intact)))
+
+
+def test_what_is_written_is_read(stem, frames):
+    written(stem, frames)
+    contents = cache.read(stem)
+    assert (contents.intact, contents.problem) == (FRAMES, "")
+    assert contents.description.fingerprint == {"settings": "00ff"}
+    assert np.array_equal(read_frames(stem), frames)
+
+
+def test_the_data_file_is_a_pc2_file(stem, frames):
+    written(stem, frames)
+    content = cache.data_path(stem).read_bytes()
+    header = struct.unpack_from("<12siiffi", content)
+    assert header == (b"POINTCACHE2\0", 1, VERTICES, float(FIRST), 1.0, FRAMES)
+    assert content[32:] == frames.tobytes()
+
+
+def test_blenders_own_mesh_cache_modifier_plays_the_file(stem, frames):
+    written(stem, frames)
+    obj = small_scenes.add_mesh("Points", np.zeros((VERTICES, 3)), [])
+    modifier = obj.modifiers.new("cache", "MESH_CACHE")
+    modifier.cache_format, modifier.filepath = "PC2", str(cache.data_path(stem))
+    modifier.forward_axis, modifier.up_axis = "POS_Y", "POS_Z"
+    modifier.frame_start = FIRST
+    for index, frame in enumerate(frames):
+        bpy.context.scene.frame_set(FIRST + index)
+        assert np.array_equal(small_scenes.evaluated(obj), frame)
+
+
+def test_frames_that_were_not_described_do_not_count(stem, frames):
+    written(stem, frames[:4])
+    with cache.data_path(stem).open("ab") as file:
+        file.write(frames[4].tobytes()[:100])
+    contents = cache.read(stem)
+    assert (contents.intact, contents.problem) == (4, "")
+    assert np.array_equal(read_frames(stem), frames[:4])
+
+
+KILLED_WRITER = """
+import os, signal, sys
+from pathlib import Path
+import numpy as np
+from addon import cache
+
+frames = np.load(sys.argv[2])
+description = cache.Description("Sheet", frames.shape[1], 11, "1.2.3", "bake_1", {})
+writer = cache.Writer(Path(sys.argv[1]), description)
+for frame in frames[:3]:
+    writer.append(frame)
+writer.sync()
+writer.append(frames[3])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_writer_leaves_what_was_made_safe(stem, frames, tmp_path):
+    np.save(tmp_path / "frames.npy", frames)
+    command = [sys.executable, "-c", KILLED_WRITER, stem, tmp_path / "frames.npy"]
+    child = subprocess.run(command, cwd=Path(__file__).parents[2], check=False)
+    assert child.returncode == -signal.SIGKILL
+    assert np.array_equal(read_frames(stem), frames[:3])
+
+
+def test_writing_goes_on_behind_kept_frames(stem, frames):
+    written(stem, frames[:4])
+    description = cache.read_description(stem)
+    description.cut(3)
+    writer = cache.Writer(stem, description)
+    for frame in frames[3:]:
+        writer.append(frame)
+    writer.sync()
+    writer.close()
+    assert np.array_equal(read_frames(stem), frames)
+
+
+def test_a_full_disk_keeps_the_finished_frames(stem, frames):
+    writer = cache.Writer(stem, describe())
+    for frame in frames[:2]:
+        writer.append(frame)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    room = cache.HEADER.size + 2 * frames[0].nbytes + 100
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            writer.append(frames[2])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert cache.data_path(stem).stat().st_size == room - 100
+    writer.sync()
+    writer.close()
+    assert np.array_equal(read_frames(stem), frames[:2])
+
+
+def test_a_failed_replacement_leaves_the_old_file(tmp_path):
+    path = tmp_path / "description.json"
+    path.write_bytes(b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+    try:
+        with pytest.raises(OSError):
+            cache.replace_file(path, b"x" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["description.json"]
+
+
+def test_a_truncated_file_gives_its_whole_frames(stem, frames):
+    written(stem, frames)
+    size = cache.HEADER.size + 3 * frames[0].nbytes + 17
+    os.truncate(cache.data_path(stem), size)
+    contents = cache.read(stem)
+    assert contents.intact == 3
+    assert "truncated: frame 14 and later" in contents.problem
+    assert np.array_equal(read_frames(stem), frames[:3])
+
+
+def test_a_damaged_frame_is_found_by_its_checksum(stem, frames):
+    written(stem, frames)
+    with cache.data_path(stem).open("r+b") as file:
+        file.seek(cache.HEADER.size + 2 * frames[0].nbytes + 5)
+        file.write(b"\xff")
+    contents = cache.read(stem)
+    assert (contents.intact, "damaged from frame 13" in contents.problem) == (2, True)
+
+
+def change_header(stem, **values):
+    path = cache.data_path(stem)
+    names = ("magic", "version", "vertices", "frame_start", "rate", "frames")
+    content = path.read_bytes()
+    fields = dict(zip(names, cache.HEADER.unpack_from(content), strict=True)) | values
+    path.write_bytes(cache.HEADER.pack(*fields.values()) + content[cache.HEADER.size :])
+
+
+def change_description(stem, **values):
+    path = cache.description_path(stem)
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda s: cache.description_path(s).unlink(), "there is no cache 'Sheet_0123.json'"),
+        (lambda s: cache.data_path(s).unlink(), "there is no 'Sheet_0123.pc2'"),
+        (lambda s: cache.description_path(s).write_text("{"), "'Sheet_0123.json' is damaged"),
+        (lambda s: cache.description_path(s).write_bytes(b"\xff\xfe"), "is damaged"),
+        (lambda s: cache.description_path(s).write_text("[1]"), "not a description of a Weft"),
+        (lambda s: change_description(s, format=99), "another version of Weft"),
+        (lambda s: change_description(s, frames=3), "checksum does not match"),
+        (lambda s: change_header(s, magic=b"SOMETHINGELS"), "not a PC2 file of Weft"),
+        (lambda s: change_header(s, version=2), "not a PC2 file of Weft"),
+        (lambda s: change_header(s, vertices=7), "belongs to another bake: it has 7 vertices"),
+        (lambda s: change_header(s, frame_start=1.0), "from frame 1, not 50 from frame 11"),
+        (lambda s: os.truncate(cache.data_path(s), 20), "truncated: it has no whole header"),
+        (lambda s: os.truncate(cache.data_path(s), 0), "truncated: it has no whole header"),
+    ],
+)
+def test_an_unusable_cache_is_refused_in_words(stem, frames, spoil, words):
+    written(stem, frames)
+    spoil(stem)
+    with pytest.raises(cache.CacheError, match=words.replace("[", r"\[")):
+        cache.read(stem)
+
+
+def test_a_cache_that_cannot_be_opened_is_refused_in_words(stem, frames):
+    written(stem, frames)
+    cache.data_path(stem).unlink()
+    cache.data_path(stem).mkdir()
+    with pytest.raises(cache.CacheError, match="cannot be read: Is a directory"):
+        cache.read(stem)
+
+
+def test_a_folder_that_cannot_be_made_is_an_os_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError):
+        cache.Writer(tmp_path / "file" / "Sheet", describe())
+
+
+# --- checkpoints ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    point = Checkpoint(
+        frame=12,
+        library="1.2.3",
+        cloths=["a", "b"],
+        colliders=["c"],
+        statistic={"frames": 3},
+        state=bytes(range(256)) * 40,
+    )
+    path = checkpoint.path_of(tmp_path, "bake_1")
+    point.write(path)
+    return path, point
+
+
+def test_a_checkpoint_comes_back_as_it_was(saved):
+    path, point = saved
+    assert checkpoint.read(path) == point
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda p: p.unlink(), "there is no checkpoint"),
+        (lambda p: p.write_bytes(b"something else"), "not a checkpoint of this version"),
+        (lambda p: p.write_bytes(b""), "not a checkpoint of this version"),
+        (lambda p: os.truncate(p, p.stat().st_size - 1), "truncated"),
+        (lambda p: p.write_bytes(p.read_bytes()[:-1] + b"\0"), "checksum does not match"),
+        (lambda p: p.write_bytes(p.read_bytes().replace(b'"frame"', b'"fRame"')), "damaged"),
+    ],
+)
+def test_an_unusable_checkpoint_is_refused_in_words(saved, spoil, words):
+    path, _point = saved
+    spoil(path)
+    with pytest.raises(cache.CacheError, match=words):
+        checkpoint.read(path)
+
+
+def test_a_checkpoint_stays_while_a_cache_belongs_to_its_bake(saved, frames):
+    path, _point = saved
+    stem = path.parent / "Sheet_0123"
+    written(stem, frames)
+    checkpoint.remove_if_unused(path.parent, "bake_1")
+    assert path.exists()
+    cache.remove(stem)
+    checkpoint.remove_if_unused(path.parent, "bake_1")
+    assert list(path.parent.iterdir()) == []

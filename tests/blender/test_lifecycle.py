@@ -1,0 +1,433 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Renaming, duplicating, deleting, undoing, saving and loading, and what the panel says of it."""
+
+import json
+import os
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+import addon
+from addon import bake, cache, identity, shape_keys, status
+
+
+def baked(name="Sheet", last=5):
+    cloth = small_scenes.add_cloth(name)
+    small_scenes.set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    return cloth
+
+
+def state(obj):
+    bpy.context.view_layer.update()
+    return status.of(bpy.context.scene, bpy.context.view_layer, obj)
+
+
+def duplicate(obj, *, linked=False):
+    bpy.ops.object.select_all(action="DESELECT")
+    obj.select_set(True)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.duplicate(linked=linked)
+    return bpy.context.view_layer.objects.active
+
+
+# --- identity ---------------------------------------------------------------------------------
+
+
+def test_a_renamed_object_keeps_its_cache():
+    cloth = baked()
+    cloth.name = "Something Else"
+    assert state(cloth).problems == ()
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../up", "a/b\\c:d*e?", "Kleid für Ölfass", "..", "CON", "x" * 60]
+)
+def test_any_name_makes_a_safe_file(name, cache_folder):
+    cloth = baked(name, last=2)
+    stem = small_scenes.stem(cloth)
+    assert stem.parent == cache_folder
+    assert stem.name.replace("_", "").isalnum() and stem.name.isascii() and len(stem.name) < 50
+    assert len(small_scenes.cached_frames(cloth)) == 2
+
+
+def test_a_duplicate_gets_a_cache_of_its_own():
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    copy = duplicate(cloth)
+    bpy.context.view_layer.update()
+    assert copy.weft.identity != cloth.weft.identity
+    assert state(cloth).problems == ()
+    assert "there is no cache" in state(copy).problems[0]
+    small_scenes.assert_plays(copy, frames, 1)
+    bpy.ops.weft.free(only_active=True)
+    assert copy.data.shape_keys is None
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert np.array_equal(small_scenes.cached_frames(cloth), frames)
+
+
+def test_original_and_duplicate_bake_side_by_side():
+    cloth = baked()
+    copy = duplicate(cloth)
+    copy.location.x = 3.0
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for obj in (cloth, copy):
+        small_scenes.assert_plays(obj, small_scenes.cached_frames(obj), 1)
+
+
+def test_names_that_collide_after_cleaning_do_not_share_a_file():
+    first, second = small_scenes.add_cloth("a/b"), small_scenes.add_cloth("a:b")
+    assert identity.ensure(first) != identity.ensure(second)
+
+
+def test_a_deleted_objects_cache_is_there_when_the_deletion_is_undone():
+    cloth = baked()
+    bpy.ops.ed.undo_push(message="baked")
+    name, frames = cloth.name, small_scenes.cached_frames(cloth)
+    bpy.data.objects.remove(cloth)
+    bpy.ops.ed.undo_push(message="deleted")
+    bpy.ops.ed.undo()
+    cloth = bpy.data.objects[name]
+    assert state(cloth).problems == ()
+    small_scenes.assert_plays(cloth, frames, 1)
+
+
+# --- undo, saving, loading --------------------------------------------------------------------
+
+
+def test_a_bake_is_undone_and_redone():
+    cloth = small_scenes.add_cloth()
+    small_scenes.set_frames(1, 5)
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.weft.bake()
+    frames = small_scenes.cached_frames(cloth)
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    cloth = bpy.data.objects["Sheet"]
+    assert cloth.data.shape_keys is None
+    assert any("not shown" in note for note in state(cloth).notes)
+    bpy.ops.ed.redo()
+    cloth = bpy.data.objects["Sheet"]
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert state(cloth).problems == ()
+
+
+def test_freeing_is_undone_with_the_lost_cache_told():
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.weft.free()
+    bpy.ops.ed.undo_push(message="freed")
+    bpy.ops.ed.undo()
+    cloth = bpy.data.objects["Sheet"]
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert "there is no cache" in state(cloth).problems[0]
+
+
+def test_a_saved_result_plays_after_loading_and_goes_on(tmp_path):
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    cloth = bpy.data.objects["Sheet"]
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert state(cloth) == status.Status("", (), state(cloth).notes)
+    bpy.context.scene.frame_end = 9
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(small_scenes.cached_frames(cloth)[:5], frames)
+    bpy.ops.weft.free()
+    assert cloth.data.shape_keys is None
+
+
+def test_a_result_plays_without_the_add_on(tmp_path):
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    addon.unregister()
+    try:
+        bpy.ops.wm.open_mainfile(filepath=path)
+        small_scenes.assert_plays(bpy.data.objects["Sheet"], frames, 1)
+    finally:
+        addon.register()
+
+
+def test_a_file_saved_during_a_bake_opens_in_order(tmp_path):
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    path = str(tmp_path / "during.blend")
+    small_scenes.set_frames(1, 300)
+    running = bake.Bake(bpy.context, resume=False)
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    running.stop()
+    running.finish(bpy.context)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    cloth = bpy.data.objects["Sheet"]
+    assert cloth.modifiers["Subdivision"].show_viewport
+    cloth.modifiers.clear()
+    small_scenes.assert_plays(cloth, frames, 1)
+
+
+def test_loading_another_file_ends_the_bake_and_keeps_its_frames(tmp_path):
+    small_scenes.add_cloth()
+    small_scenes.set_frames(1, 500)
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    running = bake.Bake(bpy.context, resume=False)
+    while running.frame < 4:
+        running.pump(0.01)
+        running.wait(0.005)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bake.running() is None and running.is_done
+    cloth = bpy.data.objects["Sheet"]
+    bpy.context.scene.frame_end = running.frame + 2
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert len(small_scenes.cached_frames(cloth)) == running.frame + 2
+
+
+def test_undoing_during_a_bake_cancels_it():
+    small_scenes.add_cloth()
+    small_scenes.set_frames(1, 500)
+    bpy.ops.ed.undo_push(message="one")
+    bpy.context.scene.weft.wind[0] = 1.0
+    bpy.ops.ed.undo_push(message="two")
+    running = bake.Bake(bpy.context, resume=False)
+    while running.frame < 3:
+        running.pump(0.01)
+        running.wait(0.005)
+    bpy.ops.ed.undo()
+    while not running.is_done:
+        running.pump(0.01)
+        running.wait(0.01)
+    outcome = running.finish(bpy.context)
+    assert outcome.cancelled
+    cloth = bpy.data.objects["Sheet"]
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_disabling_the_add_on_during_a_bake_ends_it_and_restores_the_scene():
+    cloth = small_scenes.add_cloth()
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    small_scenes.set_frames(1, 500)
+    bpy.context.scene.frame_set(7)
+    running = bake.Bake(bpy.context, resume=False)
+    running.pump(0.05)
+    addon.unregister()
+    try:
+        assert running.is_done and bpy.context.scene.frame_current == 7
+        assert cloth.modifiers["Subdivision"].show_viewport
+    finally:
+        addon.register()
+
+
+def test_appending_a_cloth_to_its_own_file_makes_a_second_identity(tmp_path):
+    cloth = baked()
+    path = str(tmp_path / "copy.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    with bpy.data.libraries.load(path) as (source, target):
+        target.objects = list(source.objects)
+    copy = target.objects[0]
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    assert copy.weft.identity != cloth.weft.identity
+    assert state(cloth).problems == ()
+
+
+# --- outdated ---------------------------------------------------------------------------------
+
+
+def assert_outdated(obj, words):
+    assert words in state(obj).outdated
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c, s: setattr(c.weft.material, "bend_warp", 1e-4), "the material of 'Sheet'"),
+        (lambda c, s: setattr(c.weft.material, "use_bend_twist", True), "the material of 'Sheet'"),
+        (lambda c, s: setattr(c.weft, "pin_group", ""), "the pins or the yarns of 'Sheet'"),
+        (lambda c, s: c.vertex_groups["pin"].add([20], 1.0, "REPLACE"), "the pins or the yarns"),
+        (lambda c, s: setattr(c.location, "x", 0.5), "the motion or the modifiers of 'Sheet'"),
+        (lambda c, s: c.modifiers.new("Wave", "WAVE"), "the motion or the modifiers of 'Sheet'"),
+        (lambda c, s: c.keyframe_insert("location", frame=3), "the motion or the modifiers"),
+        (lambda c, s: setattr(s.weft, "time_step", 0.003), "the settings of the scene"),
+        (lambda c, s: setattr(s.weft, "integrator", "implicit_euler"), "the settings"),
+        (lambda c, s: setattr(s.weft, "wind", (1, 0, 0)), "the settings of the scene"),
+        (lambda c, s: setattr(s.gravity, "z", -1.0), "the settings of the scene"),
+        (lambda c, s: setattr(s, "frame_start", 2), "the settings of the scene"),
+        (lambda c, s: setattr(s.render, "fps", 30), "the settings of the scene"),
+        (lambda c, s: setattr(s.unit_settings, "scale_length", 0.1), "the settings of the scene"),
+        (lambda c, s: small_scenes.add_floor(), "'Floor' takes part now"),
+        (lambda c, s: small_scenes.add_cloth("New"), "'New' takes part now"),
+    ],
+)
+def test_a_changed_setting_marks_the_result_outdated(change, words):
+    cloth = baked()
+    assert state(cloth).outdated == ""
+    change(cloth, bpy.context.scene)
+    assert_outdated(cloth, words)
+
+
+def test_a_changed_mesh_marks_the_result_outdated():
+    cloth = baked()
+    cloth.data.shape_keys.reference_key.points[5].co.z += 0.1
+    cloth.data.update()
+    assert_outdated(cloth, "the mesh of 'Sheet' has changed")
+
+
+def test_a_changed_user_key_marks_the_result_outdated():
+    cloth = small_scenes.add_cloth()
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    key = cloth.shape_key_add(name="User", from_mix=False)
+    small_scenes.set_frames(1, 3)
+    bpy.ops.weft.bake()
+    assert state(cloth).outdated == ""
+    key.value = 0.5
+    assert_outdated(cloth, "the mesh of 'Sheet' has changed")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda f: setattr(f.weft, "friction", 0.9), "the material of 'Floor'"),
+        (lambda f: setattr(f.weft, "role", "NONE"), "'Floor'"),
+        (lambda f: setattr(f.location, "z", -0.5), "the motion or the modifiers of 'Floor'"),
+        (lambda f: f.modifiers.new("Subdivision", "SUBSURF"), "the modifiers of 'Floor'"),
+        (lambda f: setattr(f.data.vertices[0].co, "z", 0.1), "the mesh of 'Floor'"),
+    ],
+)
+def test_a_changed_collider_marks_the_result_outdated(change, words):
+    floor = small_scenes.add_floor()
+    cloth = baked()
+    assert state(cloth).outdated == ""
+    change(floor)
+    floor.data.update()
+    assert_outdated(cloth, words)
+
+
+def test_a_changed_armature_action_marks_the_result_outdated():
+    cloth = small_scenes.add_cloth()
+    hook = bpy.data.objects.new("Hook", None)
+    bpy.context.scene.collection.objects.link(hook)
+    small_scenes.slide(hook, 0, (1, 0.0), (5, 1.0))
+    cloth.modifiers.new("Hook", "HOOK").object = hook
+    small_scenes.set_frames(1, 5)
+    bpy.ops.weft.bake()
+    assert state(cloth).outdated == ""
+    hook.location.x = 2.0
+    hook.keyframe_insert("location", frame=5)
+    assert_outdated(cloth, "the motion or the modifiers of 'Sheet' have changed")
+
+
+def test_what_does_not_change_the_result_does_not_mark_it():
+    cloth = baked()
+    scene = bpy.context.scene
+    scene.weft.threads, scene.weft.checkpoint_interval = 1, 3
+    cloth.name = "Other"
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    scene.frame_set(4)
+    assert state(cloth).outdated == ""
+
+
+def test_changing_back_is_no_change():
+    cloth = baked()
+    density = cloth.weft.material.density
+    cloth.weft.material.density = 1.0
+    assert state(cloth).outdated
+    cloth.weft.material.density = density
+    assert state(cloth).outdated == ""
+
+
+def test_animated_objects_are_not_outdated_at_other_frames():
+    cloth = small_scenes.add_cloth()
+    floor = small_scenes.add_floor()
+    small_scenes.slide(cloth, 0, (1, 0.0), (9, 1.0))
+    small_scenes.slide(floor, 2, (1, 0.0), (9, 0.2))
+    small_scenes.set_frames(1, 5)
+    bpy.ops.weft.bake()
+    for frame in (1, 4, 30):
+        bpy.context.scene.frame_set(frame)
+        assert state(cloth).outdated == ""
+
+
+def test_a_range_that_grew_is_told_as_incomplete():
+    cloth = baked(last=5)
+    bpy.context.scene.frame_end = 20
+    found = state(cloth)
+    assert found.outdated == ""
+    assert found.problems == ("Incomplete: baked to frame 5 of 20, Resume goes on",)
+
+
+def test_a_cloth_that_was_never_baked_has_nothing_to_say():
+    assert state(small_scenes.add_cloth()) == status.Status("", (), ())
+
+
+# --- caches that went wrong -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda s: cache.description_path(s).unlink(), "there is no cache"),
+        (lambda s: cache.data_path(s).unlink(), "there is no"),
+        (lambda s: cache.data_path(s).write_bytes(b"x" * 400), "not a PC2 file of Weft"),
+        (lambda s: os.truncate(cache.data_path(s), 1000), "truncated"),
+        (lambda s: cache.description_path(s).write_text(json.dumps({"format": 9})), "version"),
+    ],
+)
+def test_a_spoilt_cache_is_told_and_the_keys_still_play(spoil, words):
+    cloth = baked()
+    frames = small_scenes.cached_frames(cloth)
+    spoil(small_scenes.stem(cloth))
+    addon.handlers._after_save("")  # what makes the panel look at once
+    assert words in state(cloth).problems[0]
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert state(cloth).problems == ()
+    assert np.array_equal(small_scenes.cached_frames(cloth), frames)
+
+
+def test_deleted_shape_keys_are_told_and_come_back():
+    cloth = baked()
+    cloth.shape_key_clear()
+    assert "shape keys of the result are gone" in state(cloth).problems[0]
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert state(cloth).problems == ()
+
+
+def test_a_cache_folder_that_is_a_file_is_refused(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    bpy.context.scene.weft.cache_directory = str(tmp_path / "file")
+    cloth = small_scenes.add_cloth()
+    with pytest.raises(RuntimeError, match="the cache folder cannot be used"):
+        bpy.ops.weft.bake()
+    assert state(cloth) == status.Status("", (), ())
+    assert cloth.data.shape_keys is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_folder_without_permission_is_refused(tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    bpy.context.scene.weft.cache_directory = str(tmp_path / "locked" / "cache")
+    small_scenes.add_cloth()
+    with pytest.raises(RuntimeError, match="Permission denied"):
+        bpy.ops.weft.bake()
+
+
+def test_keys_are_told_apart_after_a_linked_duplicate():
+    cloth = baked()
+    copy = duplicate(cloth, linked=True)
+    assert copy.data == cloth.data
+    with pytest.raises(RuntimeError, match="has 2 users"):
+        bpy.ops.weft.bake()
+    bpy.data.objects.remove(copy)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert shape_keys.own_keys(cloth)

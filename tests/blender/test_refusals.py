@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Scenes that cannot be baked: each is refused in words that name the object, nothing is lost."""
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+from addon import bake
+
+
+def assert_refused(words):
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.weft.bake()
+    assert bake.running() is None
+    assert bpy.context.scene.frame_current == 1
+
+
+def spoil(index, value):
+    cloth = small_scenes.add_cloth()
+    cloth.data.vertices[index].co.z = value
+    return cloth
+
+
+def test_a_scene_without_cloth():
+    small_scenes.add_floor()
+    assert_refused("no object of the scene 'Scene' has the role Cloth")
+
+
+def test_an_empty_frame_range():
+    small_scenes.add_cloth()
+    scene = bpy.context.scene.weft
+    scene.use_scene_range, scene.frame_start, scene.frame_end = False, 10, 9
+    assert_refused("the frame range is empty: it ends at 9, before its start 10")
+
+
+def test_a_cloth_without_vertices():
+    small_scenes.add_mesh("Empty", [], []).weft.role = "CLOTH"
+    assert_refused("'Empty'")
+
+
+def test_a_cloth_without_faces():
+    small_scenes.add_mesh("Points", [(0, 0, 0), (1, 0, 0)], []).weft.role = "CLOTH"
+    assert_refused("'Points'")
+
+
+def test_a_collider_without_faces():
+    small_scenes.add_cloth()
+    small_scenes.add_mesh("Points", [(0, 0, 0)], []).weft.role = "COLLIDER"
+    assert_refused("'Points'")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_cloth_with_a_coordinate_that_is_no_number(value):
+    spoil(13, value)
+    assert_refused("'Sheet'.*13")
+
+
+def test_a_collider_with_a_coordinate_that_is_no_number():
+    small_scenes.add_cloth()
+    small_scenes.add_floor().data.vertices[2].co.x = float("nan")
+    assert_refused("'Floor'.*2")
+
+
+def test_a_cloth_with_a_degenerate_face():
+    cloth = small_scenes.add_mesh("Flat", [(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)])
+    cloth.weft.role = "CLOTH"
+    assert_refused("'Flat'.*face 0")
+
+
+def test_a_cloth_with_three_faces_at_an_edge():
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1)]
+    faces = [(0, 1, 2), (1, 0, 3), (0, 1, 4)]
+    small_scenes.add_mesh("Book", points, faces).weft.role = "CLOTH"
+    assert_refused("'Book'")
+
+
+def test_a_missing_pin_group():
+    small_scenes.add_cloth().weft.pin_group = "pim"
+    assert_refused("'Sheet' has no vertex group 'pim'")
+
+
+def test_a_mesh_with_two_users():
+    cloth = small_scenes.add_cloth()
+    twin = bpy.data.objects.new("Twin", cloth.data)
+    bpy.context.scene.collection.objects.link(twin)
+    assert_refused("the mesh 'Sheet' of 'Sheet' has 2 users")
+
+
+def test_a_linked_cloth(tmp_path):
+    small_scenes.add_cloth()
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (source, target):
+        target.objects = list(source.objects)
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    assert_refused("'Sheet' is linked from another file")
+
+
+def test_a_linked_collider_is_welcome(tmp_path):
+    small_scenes.add_floor()
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.weft.cache_directory = str(tmp_path / "cache")
+    with bpy.data.libraries.load(path, link=True) as (source, target):
+        target.objects = list(source.objects)
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    small_scenes.add_cloth(pinned=False).location.z = 0.05
+    small_scenes.set_frames(1, 8)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(8)
+    assert small_scenes.evaluated_world(bpy.data.objects["Sheet"])[:, 2].min() > 0.0
+
+
+def test_a_cloth_deformed_by_its_parent():
+    cloth = small_scenes.add_cloth()
+    armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(armature)
+    cloth.parent, cloth.parent_type = armature, "ARMATURE"
+    assert_refused("'Sheet' is deformed by its parent 'Rig'")
+
+
+def test_a_cloth_scaled_to_nothing():
+    small_scenes.add_cloth().scale.y = 0.0
+    assert_refused("'Sheet'")
+
+
+def test_a_material_that_the_library_refuses():
+    settings = small_scenes.add_cloth().weft.material
+    settings.poisson, settings.stretch_warp, settings.stretch_weft = 0.9, 100.0, 1000.0
+    assert_refused("'Sheet'.*poisson")
+
+
+def test_a_cloth_in_a_disabled_collection():
+    cloth = small_scenes.add_cloth()
+    collection = bpy.data.collections.new("Off")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(cloth)
+    bpy.context.scene.collection.objects.unlink(cloth)
+    collection.hide_viewport = True
+    assert_refused("'Sheet' is not evaluated by Blender")
+
+
+def test_a_modifier_that_makes_a_cloth_explode_names_no_wrong_object():
+    """Start positions from a broken modifier are the cloth's, not the library's, problem."""
+    cloth = small_scenes.add_cloth()
+    displace = cloth.modifiers.new("Displace", "DISPLACE")
+    displace.strength = float("inf")
+    assert_refused("'Sheet'")
+
+
+def test_nothing_of_a_refused_object_changes():
+    cloth = spoil(13, float("nan"))
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    cloth.modifiers.new("Wave", "WAVE")
+    assert_refused("'Sheet'")
+    assert [m.show_viewport for m in cloth.modifiers] == [True, True]
+    assert cloth.data.shape_keys is None and cloth.weft.result.frame_count == 0
+    assert np.isnan(cloth.data.vertices[13].co.z)

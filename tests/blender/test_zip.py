@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The extension as it ships: installed in a Blender of its own, from the built zip."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SCRIPT = """
+import sys
+from pathlib import Path
+import bpy
+
+archive, folder = sys.argv[1:]
+bpy.ops.wm.read_factory_settings(use_empty=True)
+bpy.ops.extensions.package_install_files(
+    filepath=archive, repo="user_default", enable_on_install=True, overwrite=True
+)
+mesh = bpy.data.meshes.new("Sheet")
+points = [(x / 4, y / 4, 0) for y in range(5) for x in range(5)]
+mesh.from_pydata(points, [], [(i, i + 1, i + 6, i + 5) for i in range(19) if i % 5 < 4])
+sheet = bpy.data.objects.new("Sheet", mesh)
+bpy.context.scene.collection.objects.link(sheet)
+sheet.weft.role = "CLOTH"
+bpy.context.scene.frame_end = 5
+bpy.context.scene.weft.cache_directory = folder
+bpy.ops.weft.bake()
+print("KEYS", len(mesh.shape_keys.key_blocks), "FILES", len(list(Path(folder).iterdir())))
+unpacked = Path(bpy.utils.resource_path("USER")) / "extensions/.local/lib"
+print("LIBRARY", *sorted(path.name for path in unpacked.glob("python*/site-packages/weft*")))
+import addon_utils
+addon_utils.disable("bl_ext.user_default.weft")
+print("LEFT", hasattr(bpy.types.Object, "weft"))
+"""
+
+
+@pytest.fixture
+def archive():
+    path = os.environ.get("WEFT_ZIP", "")
+    if not Path(path).is_file():
+        pytest.skip("WEFT_ZIP names no extension zip: run `make zip` first")
+    return Path(path)
+
+
+def test_the_zip_installs_bakes_and_goes(archive, tmp_path):
+    environment = os.environ | {"BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, archive, tmp_path / "cache"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "KEYS 6 FILES 3" in done.stdout
+    assert "LIBRARY weft" in done.stdout
+    assert "LEFT False" in done.stdout
+
+
+def test_the_zip_has_what_it_needs_and_nothing_else(archive):
+    with zipfile.ZipFile(archive) as content:
+        names = content.namelist()
+    assert {"__init__.py", "blender_manifest.toml"} <= set(names)
+    assert sum(name.endswith(".whl") for name in names) == 1
+    assert not [name for name in names if "__pycache__" in name or "test" in name]
