@@ -37,7 +37,7 @@ help: ## this list
 
 .PHONY: demo test wheel zip bench bench-rust clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
-	@rm -rf out/blender
+	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
 	@for environment in $(BPY_ENVS); do \
 		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
@@ -87,8 +87,8 @@ test-python: .venv/weft ## pytest over the installed wheel
 test-blender: $(BPY_ENVS:%=test-%) ## pytest over each bpy there is a Python for
 
 .PHONY: $(BPY_ENVS:%=test-%)
-$(BPY_ENVS:%=test-%): test-%: %/ready %/weft $(ZIP)
-	$*/bin/python -m pytest tests/blender
+$(BPY_ENVS:%=test-%): test-%: %/ready out/library/weft $(ZIP)
+	PYTHONPATH=out/library $*/bin/python -m pytest tests/blender
 
 # --- set-up -----------------------------------------------------------------------------------
 
@@ -133,8 +133,14 @@ $(WHEEL): $(LIBRARY_SOURCES) .venv/ready | rust
 	@[ -f $@ ] || { echo "weft: maturin made $$(ls addon/wheels), not $(@F)" >&2; exit 1; }
 	@touch $@
 
-%/weft: $(WHEEL) %/ready
-	@$*/bin/python -m pip install --quiet --no-deps --force-reinstall $(WHEEL)
+.venv/weft: $(WHEEL) .venv/ready
+	@.venv/bin/python -m pip install --quiet --no-deps --force-reinstall $(WHEEL)
+	@touch $@
+
+# Beside the bpy environments, not in them: there it would hide the copy that an extension brings.
+out/library/weft: $(WHEEL) .venv/ready
+	@rm -rf out/library
+	@.venv/bin/python -m pip install --quiet --no-deps --target out/library $(WHEEL)
 	@touch $@
 
 $(ZIP): $(NEWEST_BPY)/ready $(WHEEL) $(ADDON_SOURCES) tests/setup/build_zip.py LICENSE-GPL

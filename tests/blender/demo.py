@@ -6,8 +6,11 @@ Leaves FOLDER/demo.blend, pictures of a few frames, summary.json and summary.txt
 """
 
 import json
+import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -20,7 +23,7 @@ COUNTED = ("steps", "rejected_steps", "newton_iterations", "linear_iterations")
 FIGURES = (  # name, unit in the table, factor to that unit
     ("vertices", "", 1),
     ("largest_stretch", " (%)", 100),
-    ("vertices_inside", "", 1),
+    ("vertices_inside", " (at most)", 1),
     ("deepest_vertex", " (mm)", 1000),
     ("deepest_face_centre", " (mm)", 1000),
 )
@@ -33,6 +36,10 @@ def install(archive: Path) -> None:
     )
     if not hasattr(bpy.types.Scene, "weft"):
         sys.exit(f"weft: {archive} was installed, but its add-on is not there")
+    library = Path(sys.modules["weft"].__file__)
+    if Path(os.environ["BLENDER_USER_RESOURCES"]) not in library.parents:
+        sys.exit(f"weft: the library of the extension is hidden by {library}: uninstall that one")
+    bpy.context.preferences.filepaths.save_version = 0
 
 
 def set_up(cloths: list, colliders: list) -> None:
@@ -97,10 +104,24 @@ def measure(cloths: list, colliders: list) -> dict[str, dict]:
             for surface in surfaces:
                 depths = surface.depths(positions)
                 row["deepest_vertex"] = max(row["deepest_vertex"], float(depths.max()))
-                row["vertices_inside"] += int((depths > 0.0).sum())
+                row["vertices_inside"] = max(row["vertices_inside"], int((depths > 0.0).sum()))
                 centres = surface.depths(positions[triangles].mean(axis=1))
                 row["deepest_face_centre"] = max(row["deepest_face_centre"], float(centres.max()))
     return rows
+
+
+@contextmanager
+def output_to(path: Path) -> Iterator[None]:
+    """Sends what Blender itself prints, such as a line for each sample, to a file."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    with path.open("wb") as log:
+        os.dup2(log.fileno(), 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def render(folder: Path) -> float:
@@ -110,7 +131,9 @@ def render(folder: Path) -> float:
         started = time.perf_counter()
         scene.frame_set(frame)
         scene.render.filepath = str(folder / f"demo_{frame:03d}.png")
-        bpy.ops.render.render(write_still=True)
+        with output_to(folder / "demo_render.log"):
+            bpy.ops.render.render(write_still=True)
+        print(f"Rendered {scene.render.filepath}", flush=True)
         slowest = max(slowest, time.perf_counter() - started)
     return slowest
 
