@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 
+mod cloth;
+pub mod collision;
 mod error;
 pub mod forces;
 mod material;
 pub mod mesh;
+mod parallel;
+mod settings;
+mod simulation;
+pub mod solver;
 
+pub use cloth::Cloth;
+pub use collision::Collider;
 pub use error::{Error, Result};
 pub use material::{Material, PlateRigidity, preset_names};
+pub use settings::{Integrator, Model, Settings};
+pub use simulation::{Energy, Report, Simulation, Task};
 
 /// A point or vector in space, in metres unless said otherwise.
 pub type Vec3 = nalgebra::Vector3<f64>;

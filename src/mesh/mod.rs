@@ -5,6 +5,8 @@
 //! and finds the edges; [`RestShape`] measures them in yarn axes. [`Mesh`] holds the last two, for one
 //! cloth or, joined, for all cloths of a scene.
 
+mod arc_tangent;
+mod incidence;
 mod orientation;
 mod polygons;
 mod rest_shape;
@@ -13,9 +15,11 @@ mod triangle;
 mod triangulation;
 mod yarn;
 
+pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
 pub use rest_shape::RestShape;
 pub use topology::{Edge, Topology};
+pub(crate) use triangle::{angle_between, hinge_angle};
 pub use yarn::Uv;
 
 use crate::{Vec3, error::Result};

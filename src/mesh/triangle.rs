@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle, or two at an edge: shape and angle.
 
+use super::arc_tangent::arc_tangent;
 use crate::Vec3;
 
 /// A triangle with a smaller ratio of area to longest edge squared has no usable shape.
@@ -23,10 +24,15 @@ pub(super) fn is_degenerate(a: &Vec3, b: &Vec3, c: &Vec3) -> bool {
 }
 
 /// Angle in rad between the triangles a,b,c and b,a,d at their edge a→b: 0 where flat, positive where
-/// c and d rise along the normals.
+/// c and d rise along the normals. 0 as well where a triangle has no area.
 pub(crate) fn hinge_angle(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> f64 {
     let edge = b - a;
-    let first = edge.cross(&(c - a));
-    let second = (d - a).cross(&edge);
-    (-first.cross(&second).dot(&edge) / edge.norm()).atan2(first.dot(&second))
+    let (first, second) = (edge.cross(&(c - a)), (d - a).cross(&edge));
+    angle_between(&first, &second, &edge, edge.norm())
+}
+
+/// The same angle from the normals of both triangles, of any length, and the edge with its length.
+#[inline]
+pub(crate) fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
+    arc_tangent(-first.cross(second).dot(edge), first.dot(second) * length)
 }

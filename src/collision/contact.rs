@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One vertex in contact: what it is held by, and whether it grips or slides.
+//!
+//! Baraff and Witkin 1998, section 5.4: a vertex is locked to the surface; the force that holds it is watched,
+//! and when its tangential part exceeds friction times its normal part the vertex slides, against a force of just
+//! that size; when it would slide backwards it is locked again. A contact ends when its force would pull.
+
+use super::plane::Planes;
+use crate::Vec3;
+use nalgebra::Matrix3;
+use serde::{Deserialize, Serialize};
+
+/// How a vertex holds on to the surface below it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Grip {
+    /// It moves with the surface.
+    Stick,
+    /// It slides the way of this unit vector, relative to the surface.
+    Slide(Vec3),
+}
+
+/// A vertex in contact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contact {
+    pub(crate) vertex: u32,
+    pub(crate) planes: Planes,
+    pub(crate) grip: Grip,
+    /// Sliding friction on the vertex, in N.
+    pub(crate) friction: Vec3,
+    /// What may be lacking to the thickness at the end of the step, in m.
+    pub(crate) allowance: f64,
+    /// Whether it was in contact before this step.
+    pub(crate) is_old: bool,
+    /// How often it has changed between gripping and sliding in this step.
+    pub(crate) turns: u8,
+    /// Corrections since the planes were first set.
+    pub(crate) age: u8,
+}
+
+/// Changes between gripping and sliding that a vertex may make in a step before it is left sliding.
+const MOST_TURNS: u8 = 4;
+/// Directions that make an angle with less than this sine to the others add nothing.
+const INDEPENDENT: f64 = 0.1;
+
+/// The push of the planes on a vertex.
+pub(crate) struct Push {
+    /// Multipliers of the planes, in N.
+    pub(crate) multipliers: [f64; 3],
+    /// Sum of the normal forces, in N.
+    pub(crate) normal: Vec3,
+    /// What is left of the force that holds the vertex, in N.
+    pub(crate) tangential: Vec3,
+}
+
+/// Orthonormal directions spanned by up to three normals, in order.
+pub(crate) struct Basis {
+    directions: [Option<Vec3>; 3],
+}
+
+impl Basis {
+    pub(crate) fn new(normals: impl Iterator<Item = Vec3>) -> Self {
+        let mut directions = [None; 3];
+        for (slot, normal) in normals.take(3).enumerate() {
+            let known = directions[..slot].iter().flatten();
+            let rest = known.fold(normal, |rest, q: &Vec3| rest - q * rest.dot(q));
+            directions[slot] = rest.try_normalize(INDEPENDENT);
+        }
+        Self { directions }
+    }
+
+    /// Projector onto what the directions leave free.
+    pub(crate) fn projector(&self) -> Matrix3<f64> {
+        let spanned = self.directions.iter().flatten();
+        spanned.fold(Matrix3::identity(), |left, q| left - q * q.transpose())
+    }
+
+    /// The shortest displacement with the given components along the normals the basis was made of.
+    pub(crate) fn displacement(&self, components: impl Iterator<Item = (Vec3, f64)>) -> Vec3 {
+        let mut sum = Vec3::zeros();
+        for (q, (normal, component)) in self.directions.iter().zip(components) {
+            if let Some(q) = q {
+                sum += q * ((component - normal.dot(&sum)) / normal.dot(q));
+            }
+        }
+        sum
+    }
+}
+
+impl Contact {
+    /// Component of the vertex's remaining displacement that each plane asks for, in m.
+    pub(crate) fn gap_errors(&self) -> impl Iterator<Item = (Vec3, f64)> {
+        self.planes
+            .iter()
+            .map(|plane| (plane.normal, plane.thickness - self.allowance - plane.gap))
+    }
+
+    fn basis(&self) -> Basis {
+        Basis::new(self.planes.iter().map(|plane| plane.normal))
+    }
+
+    /// The displacement that puts a vertex at `displaced` from where the step began onto its planes, and
+    /// in grip back to where the surface takes it.
+    pub(crate) fn prescribed(&self, displaced: &Vec3) -> Vec3 {
+        let basis = self.basis();
+        let out = basis.displacement(self.gap_errors());
+        match (self.grip, self.planes.first()) {
+            (Grip::Stick, Some(plane)) => out + basis.projector() * (plane.motion - displaced),
+            _ => out,
+        }
+    }
+
+    /// Projector onto the directions in which the vertex is free.
+    pub(crate) fn projector(&self) -> Matrix3<f64> {
+        match self.grip {
+            Grip::Stick => Matrix3::zeros(),
+            Grip::Slide(_) => self.basis().projector(),
+        }
+    }
+
+    /// Splits the force that holds the vertex, in N, into the pushes of its planes and the rest.
+    pub(crate) fn push(&self, holding: &Vec3) -> Push {
+        let basis = self.basis();
+        let tangential = basis.projector() * holding;
+        let normal = holding - tangential;
+        let mut multipliers = [0.0; 3];
+        let mut rest = normal;
+        let normals: Vec<Vec3> = self.planes.iter().map(|plane| plane.normal).collect();
+        for (slot, n) in normals.iter().enumerate().rev() {
+            if let Some(q) = basis.directions[slot] {
+                multipliers[slot] = rest.dot(&q) / n.dot(&q);
+                rest -= n * multipliers[slot];
+            }
+        }
+        Push { multipliers, normal, tangential }
+    }
+
+    /// Decides between grip and slide from the force that holds the vertex and from its way relative to
+    /// the surface, and sets the friction. Says whether anything changed that the step must be solved
+    /// again for.
+    pub(crate) fn update_grip(&mut self, push: &Push, slip: &Vec3, coefficient: f64) -> bool {
+        let limit = coefficient * push.normal.norm();
+        let before = (self.grip, self.friction);
+        match self.grip {
+            Grip::Stick if push.tangential.norm() > limit => {
+                // Sliding sets in against the force that held the vertex.
+                self.grip = push.tangential.try_normalize(0.0).map_or(Grip::Stick, |t| Grip::Slide(-t));
+                self.turns += 1;
+            }
+            Grip::Slide(direction) if coefficient > 0.0 && slip.dot(&direction) < 0.0 => {
+                self.grip = Grip::Stick;
+                self.turns += 1;
+                if self.turns > MOST_TURNS {
+                    // It neither grips nor slides for long: no friction is the compromise left.
+                    self.grip = Grip::Slide(direction);
+                    self.friction = Vec3::zeros();
+                    return false;
+                }
+            }
+            Grip::Slide(_) => {
+                if let Some(direction) = slip.try_normalize(f64::MIN_POSITIVE) {
+                    self.grip = Grip::Slide(direction);
+                }
+            }
+            Grip::Stick => {}
+        }
+        self.friction = match self.grip {
+            Grip::Stick => Vec3::zeros(),
+            Grip::Slide(direction) => direction * -limit,
+        };
+        let turned = matches!(before.0, Grip::Stick) != matches!(self.grip, Grip::Stick);
+        turned || (self.friction - before.1).norm() > SETTLED_FRICTION * limit
+    }
+
+    /// How the vertex holds on when it first touches: as an inelastic impact of this relative velocity
+    /// would leave it, gripping where friction can take up the tangential part.
+    pub(crate) fn first_grip(normal: &Vec3, velocity: &Vec3, coefficient: f64) -> Grip {
+        let approach = -velocity.dot(normal);
+        let tangential = velocity + normal * approach;
+        if tangential.norm() <= coefficient * approach.max(0.0) {
+            return Grip::Stick;
+        }
+        tangential.try_normalize(f64::MIN_POSITIVE).map_or(Grip::Stick, Grip::Slide)
+    }
+}
+
+/// Sliding friction has settled when it changes by less than this part of itself.
+const SETTLED_FRICTION: f64 = 0.01;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The planes that keep one vertex off moving solids.
+//!
+//! Cloth is on the side of a surface that it came from: sides are told by the way of the vertex through
+//! the step, not by the winding of the faces, so that open surfaces work and both sides count.
+
+use super::{Path, closest_on_triangle, collider::Obstacle, point_triangle_impact};
+use crate::Vec3;
+
+/// A face near a vertex: which collider, which triangle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Face {
+    pub(crate) obstacle: u32,
+    pub(crate) triangle: u32,
+}
+
+/// A plane that a vertex must stay in front of at the end of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plane {
+    /// The face it belongs to.
+    pub(crate) face: Face,
+    /// Unit collision direction, towards the cloth.
+    pub(crate) normal: Vec3,
+    /// Way of the surface point below the vertex through the step, in m.
+    pub(crate) motion: Vec3,
+    /// Distance of the vertex from the surface along the normal at the end of the step, in m.
+    pub(crate) gap: f64,
+    /// Distance that it is to keep, in m.
+    pub(crate) thickness: f64,
+}
+
+impl Plane {
+    /// Whether another plane faces nearly the same way.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.normal.dot(&other.normal) > LIKE_NORMALS
+    }
+}
+
+/// Up to three planes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Planes {
+    members: [Option<Plane>; 3],
+}
+
+impl Planes {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Plane> {
+        self.members.iter().flatten()
+    }
+
+    pub(crate) fn first(&self) -> Option<&Plane> {
+        self.members[0].as_ref()
+    }
+
+    /// Adds a plane unless there are three, or one that faces nearly the same way.
+    fn add(&mut self, plane: Plane) {
+        let alike = self.iter().any(|known| known.is_like(&plane));
+        if let (false, Some(free)) = (alike, self.members.iter_mut().find(|slot| slot.is_none())) {
+            *free = Some(plane);
+        }
+    }
+
+    /// Keeps the planes that `wanted` says yes to.
+    pub(crate) fn retain(&mut self, mut wanted: impl FnMut(&Plane) -> bool) {
+        let mut kept = Self::default();
+        for (slot, plane) in kept.members.iter_mut().zip(self.iter().filter(|plane| wanted(plane))) {
+            *slot = Some(*plane);
+        }
+        *self = kept;
+    }
+}
+
+/// Less than this, in m, is no distance that rounding leaves alone.
+const SMALLEST_THICKNESS: f64 = 1.0e-5;
+/// Planes whose normals are closer than about 25 degrees are one: the nearest.
+const LIKE_NORMALS: f64 = 0.9;
+
+/// The faces that the way of a vertex crosses or comes near to.
+pub(crate) struct Neighbourhood<'a> {
+    pub(crate) obstacles: &'a [Obstacle],
+    pub(crate) faces: &'a [Face],
+    /// Contact thickness of the cloth, in m.
+    pub(crate) thickness: f64,
+}
+
+impl Neighbourhood<'_> {
+    /// The planes of a vertex that goes along `path`: of the face it crosses first, or else of the faces
+    /// that are at most twice the thickness away at the end, nearest first.
+    pub(crate) fn planes(&self, path: &Path) -> Planes {
+        self.crossed(path).unwrap_or_else(|| self.near(&path.end))
+    }
+
+    /// Whether the way of a vertex crosses a face.
+    pub(crate) fn is_crossed(&self, path: &Path) -> bool {
+        self.crossed(path).is_some()
+    }
+
+    /// Distance to the nearest face at the start of the step, in m.
+    pub(crate) fn distance_at_start(&self, point: &Vec3) -> f64 {
+        let distances = self.faces.iter().map(|face| {
+            let corners = self.paths(*face).map(|path| path.start);
+            closest_on_triangle(point, &corners).distance_squared
+        });
+        distances.fold(f64::INFINITY, f64::min).sqrt()
+    }
+
+    /// Distance to keep from a face: the thickness of both.
+    fn thickness(&self, face: Face) -> f64 {
+        let sum = self.thickness + self.obstacles[face.obstacle as usize].thickness;
+        sum.max(SMALLEST_THICKNESS)
+    }
+
+    fn paths(&self, face: Face) -> [Path; 3] {
+        self.obstacles[face.obstacle as usize].paths(face.triangle)
+    }
+
+    fn crossed(&self, path: &Path) -> Option<Planes> {
+        let mut first: Option<(f64, Plane)> = None;
+        for face in self.faces {
+            let corners = self.paths(*face);
+            let Some(impact) = point_triangle_impact(path, &corners, 0.0) else { continue };
+            if first.as_ref().is_none_or(|(time, _)| impact.time < *time) {
+                let plane = self.crossed_plane(*face, path, &corners, (impact.time, &impact.weights));
+                first = plane.map(|plane| (impact.time, plane)).or(first);
+            }
+        }
+        first.map(|(_, plane)| {
+            let mut planes = Planes::default();
+            planes.add(plane);
+            planes
+        })
+    }
+
+/// The plane at the end of the step of a face that is crossed at `time`, on the side the vertex came from.
+fn crossed_plane(
+    &self,
+    face: Face,
+    path: &Path,
+    corners: &[Path; 3],
+    (time, weights): (f64, &[f64; 3]),
+) -> Option<Plane> {
+    let then = normal(corners, time)?;
+    // Before the impact the vertex was on the side that it moves away from relative to the face. A
+    // vertex that starts in the surface is taken to be in front.
+    let before = path.start - weighted(corners, weights, |path| path.start);
+    let towards = (path.end - path.start) - weighted(corners, weights, |path| path.end - path.start);
+    let height = before.dot(&then);
+    let extent = before.norm() + towards.norm();
+    let side = if height.abs() > 1.0e-9 * extent { height } else { -towards.dot(&then) };
+    let normal = normal(corners, 1.0)? * if side < 0.0 { -1.0 } else { 1.0 };
+    let point = weighted(corners, weights, |path| path.end);
+    let motion = weighted(corners, weights, |path| path.end - path.start);
+    let gap = (path.end - point).dot(&normal);
+    Some(Plane { face, normal, motion, gap, thickness: self.thickness(face) })
+}
+
+    fn near(&self, point: &Vec3) -> Planes {
+        let mut found: Vec<Plane> = Vec::new();
+        for face in self.faces {
+            let corners = self.paths(*face);
+            let closest = closest_on_triangle(point, &corners.map(|path| path.end));
+            let gap = closest.distance_squared.sqrt();
+            let thickness = self.thickness(*face);
+            if gap > 2.0 * thickness {
+                continue;
+            }
+            let motion = weighted(&corners, &closest.weights, |path| path.end - path.start);
+            // A vertex in the surface itself is pushed out the way the face looks.
+            let direction = closest.offset.try_normalize(f64::MIN_POSITIVE);
+            if let Some(normal) = direction.or_else(|| normal(&corners, 1.0)) {
+                found.push(Plane { face: *face, normal, motion, gap, thickness });
+            }
+        }
+        found.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+        let mut planes = Planes::default();
+        for plane in found {
+            planes.add(plane);
+        }
+        planes
+    }
+}
+
+/// Unit normal of a face at a time; `None` where it has no area.
+fn normal(corners: &[Path; 3], time: f64) -> Option<Vec3> {
+    let [a, b, c] = corners.map(|path| path.at(time));
+    (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)
+}
+
+fn weighted(corners: &[Path; 3], weights: &[f64; 3], part: impl Fn(&Path) -> Vec3) -> Vec3 {
+    corners.iter().zip(weights).map(|(path, weight)| part(path) * *weight).sum()
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The contacts of all cloth vertices with all colliders, through the corrections of a step.
+//!
+//! Before a correction [`Response::update`] looks where the vertices have come to: those that have crossed a
+//! face or come closer than the thickness are constrained, those that their constraint pulls are
+//! released (Etzmuss 2002, section 4.4). The way of every vertex through the step is checked
+//! against every face it might meet with continuous detection, so speed is no way through. A vertex that
+//! starts within the thickness is moved out gradually (Etzmuss 2002, eq. 4.4).
+
+use super::{
+    BoundingBox, Path,
+    collider::Obstacle,
+    contact::{Contact, Grip},
+    plane::{Face, Neighbourhood, Plane, Planes},
+};
+use crate::{Vec3, parallel};
+use nalgebra::Matrix3;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Contact properties of a vertex's cloth.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surface {
+    pub(crate) friction: f64,
+    pub(crate) thickness: f64,
+}
+
+/// A vertex that was in contact when the last step ended, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Held {
+    vertex: u32,
+    grip: Grip,
+}
+
+/// What a constraint asks of a vertex.
+pub(crate) struct Constraint {
+    pub(crate) vertex: usize,
+    /// Projector onto the free directions.
+    pub(crate) projector: Matrix3<f64>,
+    /// The part of the next correction that is prescribed, in m.
+    pub(crate) prescribed: Vec3,
+}
+
+/// What a contact makes of the velocity at the end of a step.
+pub(crate) struct Outcome {
+    pub(crate) vertex: usize,
+    /// Projector onto the directions that the contact left free.
+    pub(crate) free: Matrix3<f64>,
+    /// Velocity of the surface, in m/s.
+    pub(crate) surface_velocity: Vec3,
+    /// Whether the vertex hit in this step.
+    pub(crate) is_new: bool,
+}
+
+/// Time in s over which a vertex that starts within the thickness is moved out.
+const APPROACH_TIME: f64 = 0.1;
+/// A vertex may be released this often in one step; then it stays.
+const MOST_RELEASES: u8 = 2;
+/// A gap that is off by less than this part of the thickness is right.
+const GAP_TOLERANCE: f64 = 1.0e-3;
+
+/// The contacts of a scene.
+#[derive(Clone, Debug)]
+pub(crate) struct Response {
+    obstacles: Vec<Obstacle>,
+    /// One for each vertex.
+    surfaces: Vec<Surface>,
+    /// Where vertices were when the step began.
+    starts: Vec<Vec3>,
+    /// Vertices that are held anyway and see no contact.
+    is_held: Vec<bool>,
+    faces: Vec<Face>,
+    /// For each vertex its part of `faces`, and the box in which that is complete.
+    watches: Vec<Watch>,
+    contacts: Vec<Contact>,
+    releases: Vec<u8>,
+    memory: Vec<Held>,
+    duration: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    faces: (u32, u32),
+    valid: BoundingBox,
+}
+
+impl Response {
+    pub(crate) fn new(obstacles: Vec<Obstacle>, surfaces: Vec<Surface>) -> Self {
+        Self {
+            obstacles,
+            starts: Vec::new(),
+            is_held: vec![false; surfaces.len()],
+            faces: Vec::new(),
+            watches: Vec::new(),
+            contacts: Vec::new(),
+            releases: vec![0; surfaces.len()],
+            memory: Vec::new(),
+            duration: 0.0,
+            surfaces,
+        }
+    }
+
+    pub(crate) fn obstacles(&self) -> &[Obstacle] {
+        &self.obstacles
+    }
+
+    pub(crate) fn obstacles_mut(&mut self) -> &mut [Obstacle] {
+        &mut self.obstacles
+    }
+
+    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: Surface) {
+        self.surfaces[vertices].fill(surface);
+    }
+
+    /// Vertices in contact when the last step ended, for a checkpoint.
+    pub(crate) fn memory(&self) -> &[Held] {
+        &self.memory
+    }
+
+    pub(crate) fn set_memory(&mut self, memory: Vec<Held>) {
+        self.memory = memory;
+    }
+
+    /// Begins a step from `starts`, on which the vertices are expected to come to `expected`, in `duration`.
+    /// Colliders have been set to the step. Gives the vertices in contact before.
+    pub(crate) fn begin(
+        &mut self,
+        starts: &[Vec3],
+        expected: &[Vec3],
+        is_held: &[bool],
+        duration: f64,
+    ) {
+        self.duration = duration;
+        self.starts.clear();
+        self.starts.extend_from_slice(starts);
+        self.is_held.clear();
+        self.is_held.extend_from_slice(is_held);
+        self.releases.fill(0);
+        self.contacts.clear();
+        self.faces.clear();
+        self.watches.clear();
+        if self.obstacles.is_empty() {
+            return;
+        }
+        let found = self.look(0..starts.len(), expected);
+        for (watch, faces) in found {
+            let watch = self.append(watch, &faces);
+            self.watches.push(watch);
+        }
+    }
+
+    /// Looks for the faces that vertices may meet on their way to `expected`.
+    fn look(&self, vertices: std::ops::Range<usize>, expected: &[Vec3]) -> Vec<(Watch, Vec<Face>)> {
+        let each = vertices.into_par_iter().with_min_len(parallel::VERTICES / 8);
+        each.map(|vertex| {
+            let mut faces = Vec::new();
+            let thickness = 2.0 * self.surfaces[vertex].thickness;
+            let start = self.starts[vertex];
+            let valid = BoundingBox::around([&start, &expected[vertex]])
+                .grown(thickness + 0.5 * (expected[vertex] - start).norm());
+            if !self.is_held[vertex] {
+                for (index, obstacle) in self.obstacles.iter().enumerate() {
+                    let reach = valid.grown(thickness + 2.0 * obstacle.thickness + 1.0e-4);
+                    obstacle.triangles_near(&reach, |triangle| {
+                        faces.push(Face { obstacle: index as u32, triangle });
+                    });
+                }
+            }
+            (Watch { faces: (0, 0), valid }, faces)
+        })
+        .collect()
+    }
+
+    fn append(&mut self, mut watch: Watch, faces: &[Face]) -> Watch {
+        let first = self.faces.len() as u32;
+        self.faces.extend_from_slice(faces);
+        watch.faces = (first, self.faces.len() as u32);
+        watch
+    }
+
+    fn neighbourhood(&self, vertex: usize) -> Neighbourhood<'_> {
+        let (first, end) = self.watches[vertex].faces;
+        Neighbourhood {
+            obstacles: &self.obstacles,
+            faces: &self.faces[first as usize..end as usize],
+            thickness: self.surfaces[vertex].thickness,
+        }
+    }
+
+    /// Looks again around vertices that have left the box they were looked for in.
+    fn look_again(&mut self, positions: &[Vec3]) {
+        let strays: Vec<usize> = (0..self.watches.len())
+            .filter(|vertex| !self.watches[*vertex].valid.contains(&positions[*vertex]))
+            .collect();
+        for vertex in strays {
+            for (watch, faces) in self.look(vertex..vertex + 1, positions) {
+                self.watches[vertex] = self.append(watch, &faces);
+            }
+        }
+    }
+
+    /// The planes of all vertices that have any, in order of vertices.
+    fn detect(&mut self, positions: &[Vec3]) -> Vec<(u32, Planes)> {
+        self.look_again(positions);
+        let each = (0..self.watches.len()).into_par_iter().with_min_len(parallel::VERTICES / 8);
+        each.filter_map(|vertex| {
+            let (first, end) = self.watches[vertex].faces;
+            if first == end {
+                return None;
+            }
+            let path = Path { start: self.starts[vertex], end: positions[vertex] };
+            let planes = self.neighbourhood(vertex).planes(&path);
+            planes.first().is_some().then_some((vertex as u32, planes))
+        })
+        .collect()
+    }
+
+    /// Constrains the vertices that were in contact or would violate one, and puts `positions`, the start of the
+    /// search, where the constraints want them. Calls `hit` for every vertex that was not in contact
+    /// before.
+    pub(crate) fn start(
+        &mut self,
+        positions: &mut [Vec3],
+        velocities: &[Vec3],
+        mut hit: impl FnMut(usize),
+    ) {
+        for (vertex, planes) in self.detect(positions) {
+            let index = vertex as usize;
+            let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
+            let grip = known.ok().map(|position| self.memory[position].grip);
+            if let Some(contact) = self.touch(index, planes, &velocities[index], grip) {
+                let displaced = positions[index] - self.starts[index];
+                positions[index] += contact.prescribed(&displaced);
+                if grip.is_none() {
+                    hit(index);
+                }
+                self.contacts.push(contact);
+            }
+        }
+    }
+
+    /// A contact of a vertex where one is due: where a plane is violated, or where there was one before.
+    fn touch(
+        &self,
+        vertex: usize,
+        mut planes: Planes,
+        velocity: &Vec3,
+        before: Option<Grip>,
+    ) -> Option<Contact> {
+        let allowance = self.allowance(vertex, &planes);
+        let nearest = planes.first().map(|plane| plane.face);
+        planes.retain(|plane| {
+            is_violated(plane, allowance) || (before.is_some() && Some(plane.face) == nearest)
+        });
+        let plane = planes.first()?;
+        let relative = velocity - plane.motion / self.duration;
+        let coefficient = self.friction(vertex, plane);
+        Some(Contact {
+            vertex: vertex as u32,
+            grip: before.unwrap_or_else(|| Contact::first_grip(&plane.normal, &relative, coefficient)),
+            planes,
+            friction: Vec3::zeros(),
+            allowance,
+            is_old: before.is_some(),
+            turns: 0,
+            age: 0,
+        })
+    }
+
+    /// What may be lacking to the thickness at the end of the step: all that was lacking at its start but
+    /// for the part that is made up in this step.
+    fn allowance(&self, vertex: usize, planes: &Planes) -> f64 {
+        let thickness = planes.first().map_or(0.0, |plane| plane.thickness);
+        let distance = self.neighbourhood(vertex).distance_at_start(&self.starts[vertex]);
+        let lacking = (thickness - distance).max(0.0);
+        lacking * (-self.duration / APPROACH_TIME).exp()
+    }
+
+    /// Friction of both surfaces: their geometric mean.
+    fn friction(&self, vertex: usize, plane: &Plane) -> f64 {
+        let obstacle = &self.obstacles[plane.face.obstacle as usize];
+        (self.surfaces[vertex].friction * obstacle.friction).sqrt()
+    }
+
+    /// Brings the contacts up to date with `positions` and the `residuals` there, the forces in N that
+    /// constraints would have to balance. Calls `hit` for every vertex newly in contact. Says whether the
+    /// step must be solved further.
+    pub(crate) fn update(
+        &mut self,
+        positions: &[Vec3],
+        velocities: &[Vec3],
+        residuals: &[Vec3],
+        mut hit: impl FnMut(usize),
+    ) -> bool {
+        let detected = self.detect(positions);
+        let old = std::mem::take(&mut self.contacts);
+        let mut old = old.into_iter().peekable();
+        let mut changed = false;
+        for (vertex, planes) in detected {
+            let index = vertex as usize;
+            while old.next_if(|contact| contact.vertex < vertex).is_some() {
+                changed = true;
+            }
+            if let Some(contact) = old.next_if(|contact| contact.vertex == vertex) {
+                changed |= self.renew(contact, planes, &positions[index], &residuals[index]);
+            } else if let Some(contact) = self.touch(index, planes, &velocities[index], None) {
+                hit(index);
+                self.contacts.push(contact);
+                changed = true;
+            }
+        }
+        changed | old.next().is_some()
+    }
+
+    /// Goes on with a contact, or releases it. Says whether anything changed.
+    fn renew(
+        &mut self,
+        mut contact: Contact,
+        mut planes: Planes,
+        position: &Vec3,
+        residual: &Vec3,
+    ) -> bool {
+        let vertex = contact.vertex as usize;
+        let mut changed = false;
+        let mut pulling = Planes::default();
+        if contact.age > 0 {
+            let push = contact.push(&-residual);
+            if let Some(plane) = contact.planes.first() {
+                let coefficient = self.friction(vertex, plane);
+                let slip = contact.projector() * (position - self.starts[vertex] - plane.motion);
+                changed |= contact.update_grip(&push, &slip, coefficient);
+            }
+            if self.releases[vertex] < MOST_RELEASES {
+                pulling = contact.planes;
+                let mut multipliers = push.multipliers.iter();
+                pulling.retain(|_| multipliers.next().is_some_and(|force| *force < 0.0));
+            }
+        }
+        let before = contact.planes;
+        planes.retain(|plane| {
+            let is_like = |known: &Plane| plane.is_like(known);
+            !pulling.iter().any(is_like)
+                && (is_violated(plane, contact.allowance) || before.iter().any(is_like))
+        });
+        if pulling.first().is_some() {
+            self.releases[vertex] += 1;
+            changed = true;
+        }
+        if planes.first().is_none() {
+            return true;
+        }
+        contact.planes = planes;
+        contact.age = contact.age.saturating_add(1);
+        changed |= contact
+            .planes
+            .iter()
+            .zip(contact.gap_errors())
+            .any(|(plane, (_, error))| error.abs() > GAP_TOLERANCE * plane.thickness);
+        self.contacts.push(contact);
+        changed
+    }
+
+    /// Constraints for the next correction from `positions`, in order of vertices.
+    pub(crate) fn constraints(&self, positions: &[Vec3]) -> impl Iterator<Item = Constraint> {
+        self.contacts.iter().map(|contact| {
+            let vertex = contact.vertex as usize;
+            let displaced = positions[vertex] - self.starts[vertex];
+            Constraint {
+                vertex,
+                projector: contact.projector(),
+                prescribed: contact.prescribed(&displaced),
+            }
+        })
+    }
+
+    /// Sliding friction by vertex, in N.
+    pub(crate) fn friction_forces(&self) -> impl Iterator<Item = (usize, Vec3)> {
+        self.contacts.iter().map(|contact| (contact.vertex as usize, contact.friction))
+    }
+
+    /// The last resort: puts vertices whose way still crosses a face in front of it. Gives the number of
+    /// those that cannot be helped, because they are squeezed between faces.
+    pub(crate) fn safeguard(&mut self, positions: &mut [Vec3]) -> usize {
+        self.look_again(positions);
+        let crossed = |vertex: usize, end: Vec3| {
+            self.neighbourhood(vertex).is_crossed(&Path { start: self.starts[vertex], end })
+        };
+        let helped: Vec<(usize, Option<Vec3>)> = (0..self.watches.len())
+            .into_par_iter()
+            .with_min_len(parallel::VERTICES / 8)
+            .filter(|vertex| crossed(*vertex, positions[*vertex]))
+            .map(|vertex| {
+                let path = Path { start: self.starts[vertex], end: positions[vertex] };
+                let planes = self.neighbourhood(vertex).planes(&path);
+                let outside = planes.first().map(|plane| {
+                    path.end + plane.normal * (0.5 * plane.thickness - plane.gap)
+                });
+                (vertex, outside.filter(|outside| !crossed(vertex, *outside)))
+            })
+            .collect();
+        for (vertex, outside) in &helped {
+            if let Some(outside) = outside {
+                positions[*vertex] = *outside;
+            }
+        }
+        helped.iter().filter(|(_, outside)| outside.is_none()).count()
+    }
+
+    /// Ends a step: what the contacts make of the velocities, and what is to be remembered of them.
+    pub(crate) fn finish(&self) -> (Vec<Outcome>, Vec<Held>) {
+        let held = |contact: &Contact| Held { vertex: contact.vertex, grip: contact.grip };
+        let outcome = |contact: &Contact| {
+            contact.planes.first().map(|plane| Outcome {
+                vertex: contact.vertex as usize,
+                free: contact.projector(),
+                surface_velocity: plane.motion / self.duration,
+                is_new: !contact.is_old,
+            })
+        };
+        let outcomes = self.contacts.iter().filter_map(outcome).collect();
+        (outcomes, self.contacts.iter().map(held).collect())
+    }
+}
+
+fn is_violated(plane: &Plane, allowance: f64) -> bool {
+    plane.gap < plane.thickness * (1.0 - GAP_TOLERANCE) - allowance
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Wind, drag, lift and the resistance of air at rest.
+//!
+//! Etzmuss 2002, eq. 2.35–2.37, made physical: the force on an area A with normal n, met by air of density ρ
+//! at the relative velocity u = wind − v, is ½ρA‖u‖(c_drag·u_n + c_lift·u_t) with u_n, u_t its parts
+//! across and along the face. Air at rest resists by the same law.
+//!
+//! ‖u‖ and n are taken at the velocity and shape the time scheme predicts for the end of the step, which
+//! leaves the force linear in the velocity and the scheme second order:
+//! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
+
+use crate::{
+    Material, Vec3,
+    mesh::{Incidence, Mesh},
+    parallel,
+};
+use nalgebra::Matrix3;
+use rayon::prelude::*;
+
+/// Aerodynamic coefficients of one cloth.
+#[derive(Clone, Copy, Debug)]
+struct Coefficients {
+    drag: f64,
+    lift: f64,
+}
+
+/// Air around all cloths of a scene.
+#[derive(Clone, Debug)]
+pub struct Air {
+    triangles: Vec<[u32; 3]>,
+    cloth_of_triangle: Vec<u32>,
+    incidence: Incidence,
+    coefficients: Vec<Coefficients>,
+    /// D of every vertex, in N·s/m.
+    resistance: Vec<Matrix3<f64>>,
+    wind: Vec3,
+    density: f64,
+}
+
+impl Air {
+    /// Air of `density` in kg/m³, blowing with `wind` in m/s.
+    #[must_use]
+    pub fn new(mesh: &Mesh, materials: &[Material], density: f64, wind: Vec3) -> Self {
+        Self {
+            triangles: mesh.topology.triangles.clone(),
+            cloth_of_triangle: mesh.cloth_of_triangle.clone(),
+            incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
+            coefficients: materials.iter().map(coefficients).collect(),
+            resistance: vec![Matrix3::zeros(); mesh.vertex_count()],
+            wind,
+            density,
+        }
+    }
+
+    /// New coefficients for a cloth.
+    pub fn set_material(&mut self, cloth: usize, material: &Material) {
+        self.coefficients[cloth] = coefficients(material);
+    }
+
+    /// New wind, in m/s.
+    pub fn set_wind(&mut self, wind: Vec3) {
+        self.wind = wind;
+    }
+
+    /// Wind, in m/s.
+    #[must_use]
+    pub fn wind(&self) -> Vec3 {
+        self.wind
+    }
+
+    /// Whether there is air and any cloth that feels it.
+    #[must_use]
+    pub fn is_felt(&self) -> bool {
+        self.density > 0.0 && self.coefficients.iter().any(|c| c.drag > 0.0 || c.lift > 0.0)
+    }
+
+    /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
+    pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+        let faces: Vec<Matrix3<f64>> = self
+            .triangles
+            .par_iter()
+            .zip(&self.cloth_of_triangle)
+            .with_min_len(parallel::ELEMENTS)
+            .map(|(corners, cloth)| {
+                let coefficients = self.coefficients[*cloth as usize];
+                self.corner_resistance(corners, coefficients, positions, velocities)
+            })
+            .collect();
+        let incidence = &self.incidence;
+        let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(vertex, resistance)| {
+            let around = incidence.around(vertex).iter();
+            *resistance = around.map(|(face, _)| faces[*face as usize]).sum();
+        });
+    }
+
+    /// A third of ½ρA‖u‖(c_drag·nnᵀ + c_lift·(I − nnᵀ)).
+    fn corner_resistance(
+        &self,
+        corners: &[u32; 3],
+        coefficients: Coefficients,
+        positions: &[Vec3],
+        velocities: &[Vec3],
+    ) -> Matrix3<f64> {
+        let [a, b, c] = corners.map(|vertex| positions[vertex as usize]);
+        let velocity: Vec3 = corners.iter().map(|vertex| velocities[*vertex as usize]).sum();
+        let speed = (self.wind - velocity / 3.0).norm();
+        let doubled = (b - a).cross(&(c - a));
+        let length = doubled.norm();
+        if length == 0.0 {
+            return Matrix3::zeros();
+        }
+        let normal = doubled / length;
+        let across = normal * normal.transpose();
+        let along = Matrix3::identity() - across;
+        (across * coefficients.drag + along * coefficients.lift)
+            * (self.density * length * speed / 12.0)
+    }
+
+    /// D of a vertex, in N·s/m: symmetric and positive semidefinite.
+    #[must_use]
+    pub fn resistance(&self, vertex: usize) -> &Matrix3<f64> {
+        &self.resistance[vertex]
+    }
+
+    /// Force on a vertex that moves with `velocity` in m/s, in N.
+    #[must_use]
+    pub fn force(&self, vertex: usize, velocity: &Vec3) -> Vec3 {
+        self.resistance[vertex] * (self.wind - velocity)
+    }
+}
+
+fn coefficients(material: &Material) -> Coefficients {
+    Coefficients { drag: material.air_drag, lift: material.air_lift }
+}

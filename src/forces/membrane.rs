@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Orthotropic membrane on linear triangles.
+//!
+//! With s_u, s_v the derivatives of the position along warp and weft, the Green strains are
+//! ε = (½(⟨s_u,s_u⟩ − 1), ½(⟨s_v,s_v⟩ − 1), ⟨s_u,s_v⟩) (Etzmuss 2002, eq. 2.14, shear in the engineering
+//! convention of ERRATA), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
+//! quadratic in x, so force and tangent need no rotation and no factorisation.
+//!
+//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
+//! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
+
+use super::StrainHistory;
+use crate::{
+    Material, Vec3,
+    mesh::{Incidence, Mesh},
+    parallel,
+};
+use rayon::prelude::*;
+
+/// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
+pub type Strain = [f64; 3];
+
+/// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
+#[derive(Clone, Copy, Debug)]
+struct Moduli {
+    /// C₁₁, C₂₂, C₁₂, C₃₃.
+    elastic: [f64; 4],
+    stretch_damping: f64,
+    shear_damping: f64,
+}
+
+impl Moduli {
+    fn new(material: &Material) -> Self {
+        Self {
+            elastic: material.membrane_moduli(),
+            stretch_damping: material.stretch_damping,
+            shear_damping: material.shear_damping,
+        }
+    }
+
+    /// Elastic plus viscous moduli: C·(1 + τ/β).
+    fn tangent(&self, inverse_beta: f64) -> [f64; 4] {
+        let stretch = 1.0 + self.stretch_damping * inverse_beta;
+        let shear = 1.0 + self.shear_damping * inverse_beta;
+        let [c11, c22, c12, c33] = self.elastic;
+        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    }
+
+    /// Viscous moduli alone: C·τ/β.
+    fn viscous(&self, inverse_beta: f64) -> [f64; 4] {
+        let stretch = self.stretch_damping * inverse_beta;
+        let shear = self.shear_damping * inverse_beta;
+        let [c11, c22, c12, c33] = self.elastic;
+        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    }
+}
+
+/// One triangle at its current shape.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    /// Derivatives along warp and weft.
+    s: [Vec3; 2],
+    /// Elastic plus viscous stress, in N/m.
+    stress: Strain,
+    /// Stress that the geometric part of the tangent is taken at, in N/m.
+    predicted: Strain,
+}
+
+/// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct TriangleTangent {
+    s: [[f32; 4]; 2],
+    /// Area times C₁₁, C₂₂, C₁₂, C₃₃.
+    moduli: [f32; 4],
+    /// Area times the tensile part of the predicted stress.
+    stress: [f32; 3],
+    gradients: [[f32; 2]; 3],
+}
+
+impl TriangleTangent {
+    /// Columns of the block that couples corners `i` and `j`, in N/m; the fourth row is padding.
+    #[must_use]
+    pub fn block(&self, i: usize, j: usize) -> [[f32; 4]; 3] {
+        let [a, b] = self.gradients[i];
+        let [c, d] = self.gradients[j];
+        let [c11, c22, c12, c33] = self.moduli;
+        let [s11, s22, s12] = self.stress;
+        let uu = c11 * a * c + c33 * b * d;
+        let uv = c12 * a * d + c33 * b * c;
+        let vu = c12 * b * c + c33 * a * d;
+        let vv = c22 * b * d + c33 * a * c;
+        let geometric = s11 * a * c + s22 * b * d + s12 * (a * d + b * c);
+        let [su, sv] = &self.s;
+        let mut columns = [[0.0; 4]; 3];
+        for (k, column) in columns.iter_mut().enumerate() {
+            let along_u = uu * su[k] + uv * sv[k];
+            let along_v = vu * su[k] + vv * sv[k];
+            for (row, entry) in column.iter_mut().enumerate() {
+                *entry = su[row] * along_u + sv[row] * along_v;
+            }
+            column[k] += geometric;
+        }
+        columns
+    }
+}
+
+/// The membrane of all cloths of a scene.
+#[derive(Clone, Debug)]
+pub struct Membrane {
+    triangles: Vec<[u32; 3]>,
+    gradients: Vec<[[f64; 2]; 3]>,
+    areas: Vec<f64>,
+    cloth_of_triangle: Vec<u32>,
+    moduli: Vec<Moduli>,
+    incidence: Incidence,
+    shapes: Vec<Shape>,
+    corner_forces: Vec<[Vec3; 3]>,
+    inverse_beta: f64,
+}
+
+/// Energies of a membrane, in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MembraneEnergy {
+    /// Of the strains along warp and weft.
+    pub stretch: f64,
+    /// Of the shear angle.
+    pub shear: f64,
+}
+
+impl Membrane {
+    /// The membrane of a mesh with one material per cloth.
+    #[must_use]
+    pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
+        let count = mesh.topology.triangles.len();
+        Self {
+            triangles: mesh.topology.triangles.clone(),
+            gradients: mesh.rest.gradients.clone(),
+            areas: mesh.rest.areas.clone(),
+            cloth_of_triangle: mesh.cloth_of_triangle.clone(),
+            moduli: materials.iter().map(Moduli::new).collect(),
+            incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
+            shapes: vec![Shape::default(); count],
+            corner_forces: vec![[Vec3::zeros(); 3]; count],
+            inverse_beta: 0.0,
+        }
+    }
+
+    /// New moduli for a cloth.
+    pub fn set_material(&mut self, cloth: usize, material: &Material) {
+        self.moduli[cloth] = Moduli::new(material);
+    }
+
+    /// Number of triangles.
+    #[must_use]
+    pub fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Strain of every triangle at `positions`.
+    pub fn strains(&self, positions: &[Vec3], strains: &mut [Strain]) {
+        let each = (strains, &self.triangles, &self.gradients).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(strain, corners, gradients)| {
+            *strain = green_strain(&derivatives(corners, gradients, positions));
+        });
+    }
+
+    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
+    /// forces, in J. What is found here serves [`Self::predict_stress`] and [`Self::tangent`].
+    pub fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, Strain>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        self.inverse_beta = history.inverse_beta;
+        let (moduli, cloths) = (&self.moduli, &self.cloth_of_triangle);
+        let (triangles, gradients, areas) = (&self.triangles, &self.gradients, &self.areas);
+        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
+            let s = derivatives(&triangles[t], &gradients[t], positions);
+            let strain = green_strain(&s);
+            let material = &moduli[cloths[t] as usize];
+            let (stress, potential) =
+                respond(material, &strain, &history.reference[t], history.inverse_beta);
+            *corner_forces = forces_at_corners(&s, &stress, &gradients[t], areas[t]);
+            *shape = Shape { s, stress, predicted: stress };
+            areas[t] * potential
+        };
+        let potential =
+            parallel::sum2(&mut self.shapes, &mut self.corner_forces, parallel::ELEMENTS, one);
+        self.gather(forces);
+        potential
+    }
+
+    fn gather(&self, forces: &mut [Vec3]) {
+        let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(vertex, force)| {
+            for (triangle, corner) in self.incidence.around(vertex) {
+                *force += self.corner_forces[*triangle as usize][*corner as usize];
+            }
+        });
+    }
+
+    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d.
+    ///
+    /// The geometric stiffness of the *next* tangent is taken at this stress instead of at the stress
+    /// found there. In a stiff sheet the latter is dominated by the second-order stretch that a finite
+    /// rotation leaves behind, which the next correction removes at once; taking it for tension would
+    /// make the sheet appear stiff against bending away. This is Newton's method with displacements and
+    /// stresses as independent unknowns (Magisano, Leonetti and Garcea, "How to improve efficiency and
+    /// robustness of the Newton method in geometrically non-linear structural problem discretized via
+    /// displacement-based finite elements", 2017).
+    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Strain]) {
+        let each = predicted.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(t, predicted)| {
+            let change = derivatives(&self.triangles[t], &self.gradients[t], direction);
+            let [su, sv] = &self.shapes[t].s;
+            let [du, dv] = &change;
+            let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
+            let moduli = self.moduli[self.cloth_of_triangle[t] as usize];
+            let step = apply(&moduli.tangent(self.inverse_beta), &strain);
+            let stress = &self.shapes[t].stress;
+            *predicted = [0, 1, 2].map(|k| stress[k] + step[k]);
+        });
+    }
+
+    /// Takes the stress of the geometric stiffness from a prediction.
+    pub fn set_predicted_stress(&mut self, predicted: &[Strain]) {
+        for (shape, predicted) in self.shapes.iter_mut().zip(predicted) {
+            shape.predicted = *predicted;
+        }
+    }
+
+    /// The tangent of a triangle at the last evaluation.
+    #[must_use]
+    pub fn tangent(&self, triangle: usize) -> TriangleTangent {
+        let shape = &self.shapes[triangle];
+        let area = self.areas[triangle];
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let scaled = |value: f64| (area * value) as f32;
+        TriangleTangent {
+            s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
+            moduli: moduli.tangent(self.inverse_beta).map(scaled),
+            stress: tensile_part(&shape.predicted).map(scaled),
+            gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
+        }
+    }
+
+    /// Elastic energy at `positions`.
+    #[must_use]
+    pub fn energy(&self, positions: &[Vec3]) -> MembraneEnergy {
+        let mut energy = MembraneEnergy::default();
+        for (t, corners) in self.triangles.iter().enumerate() {
+            let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
+            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
+            let area = self.areas[t];
+            energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
+            energy.shear += 0.5 * area * strain[2] * stress[2];
+        }
+        energy
+    }
+
+    /// The largest principal stretch of any triangle of any cloth, less 1.
+    #[must_use]
+    pub fn largest_stretch(&self, positions: &[Vec3]) -> f64 {
+        let each = self.triangles.par_iter().zip(&self.gradients).with_min_len(parallel::ELEMENTS);
+        let stretch = |(corners, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+            let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
+            let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
+            (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
+        };
+        each.map(stretch).reduce(|| -1.0, f64::max)
+    }
+}
+
+/// Derivatives of `field` along warp and weft in a triangle.
+fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
+    let [x, y, z] = corners.map(|vertex| field[vertex as usize]);
+    [0, 1].map(|axis| x * gradients[0][axis] + y * gradients[1][axis] + z * gradients[2][axis])
+}
+
+fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
+    [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
+}
+
+fn apply([c11, c22, c12, c33]: &[f64; 4], [e11, e22, e12]: &Strain) -> Strain {
+    [c11 * e11 + c12 * e22, c12 * e11 + c22 * e22, c33 * e12]
+}
+
+fn dot(a: &Strain, b: &Strain) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Elastic plus viscous stress in N/m, and their potential per area in J/m².
+fn respond(
+    moduli: &Moduli,
+    strain: &Strain,
+    reference: &Strain,
+    inverse_beta: f64,
+) -> (Strain, f64) {
+    let elastic = apply(&moduli.elastic, strain);
+    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+    let viscous = apply(&moduli.viscous(inverse_beta), &change);
+    let potential = 0.5 * (dot(strain, &elastic) + dot(&change, &viscous));
+    ([0, 1, 2].map(|k| elastic[k] + viscous[k]), potential)
+}
+
+fn forces_at_corners(
+    [su, sv]: &[Vec3; 2],
+    [s11, s22, s12]: &Strain,
+    gradients: &[[f64; 2]; 3],
+    area: f64,
+) -> [Vec3; 3] {
+    let along_warp = (su * *s11 + sv * *s12) * -area;
+    let along_weft = (sv * *s22 + su * *s12) * -area;
+    gradients.map(|[a, b]| along_warp * a + along_weft * b)
+}
+
+/// The stress with its compressive principal values set to 0.
+fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
+    let mean = 0.5 * (s11 + s22);
+    let half = 0.5 * (s11 - s22);
+    let radius = (half * half + s12 * s12).sqrt();
+    if mean >= radius {
+        return [*s11, *s22, *s12];
+    }
+    if mean <= -radius {
+        return [0.0; 3];
+    }
+    // One tensile principal value, mean + radius, along its direction.
+    let value = 0.5 * (mean + radius);
+    let (cosine, sine) = (half / radius, s12 / radius);
+    [value * (1.0 + cosine), value * (1.0 - cosine), value * sine]
+}

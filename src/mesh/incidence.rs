@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From vertices to the elements around them, so that sums over elements are gathered in a fixed order.
+
+/// For every vertex the elements that touch it, each with the corner it is there.
+#[derive(Clone, Debug, Default)]
+pub struct Incidence {
+    starts: Vec<u32>,
+    entries: Vec<(u32, u8)>,
+}
+
+impl Incidence {
+    /// Turns the corner lists of elements round. Elements come in ascending order at every vertex.
+    #[must_use]
+    pub fn new<const CORNERS: usize>(elements: &[[u32; CORNERS]], vertex_count: usize) -> Self {
+        let mut starts = vec![0_u32; vertex_count + 1];
+        for vertex in elements.iter().flatten() {
+            starts[*vertex as usize + 1] += 1;
+        }
+        for vertex in 0..vertex_count {
+            starts[vertex + 1] += starts[vertex];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![(0, 0); CORNERS * elements.len()];
+        for (element, corners) in elements.iter().enumerate() {
+            for (corner, vertex) in corners.iter().enumerate() {
+                let slot = &mut next[*vertex as usize];
+                entries[*slot as usize] = (element as u32, corner as u8);
+                *slot += 1;
+            }
+        }
+        Self { starts, entries }
+    }
+
+    /// Elements around a vertex, each with the vertex's corner in it.
+    #[must_use]
+    pub fn around(&self, vertex: usize) -> &[(u32, u8)] {
+        &self.entries[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a scene is simulated.
+
+use crate::{
+    Vec3,
+    error::{Error, Result},
+};
+use serde::{Deserialize, Serialize};
+
+/// How time is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Integrator {
+    /// Two-step backward differentiation: second order, A- and L-stable. The default.
+    Bdf2,
+    /// Implicit Euler: first order, damps all motion.
+    ImplicitEuler,
+}
+
+impl Integrator {
+    const NAMES: [(&'static str, Self); 2] =
+        [("bdf2", Self::Bdf2), ("implicit_euler", Self::ImplicitEuler)];
+
+    /// The integrator of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found
+            .map(|(_, integrator)| *integrator)
+            .ok_or_else(|| Error::unknown("integrator", name, &Self::NAMES.map(|(name, _)| name)))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// What the cloth is made of in the computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Model {
+    /// Linear triangles with plate-exact bending. The default.
+    Fem,
+}
+
+impl Model {
+    /// The model of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        if name == Self::Fem.name() {
+            return Ok(Self::Fem);
+        }
+        Err(Error::unknown("model", name, &[Self::Fem.name()]))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fem => "fem",
+        }
+    }
+}
+
+/// Settings of a simulation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// How time is stepped.
+    pub integrator: Integrator,
+    /// What the cloth is made of in the computer.
+    pub model: Model,
+    /// Longest step, in s. The default, 1/48 s, is two steps a film frame: beyond it BDF(2) begins to
+    /// damp the swing of a sheet visibly.
+    pub time_step: f64,
+    /// Acceleration of gravity, in m/s².
+    pub gravity: Vec3,
+    /// Velocity of the air, in m/s.
+    pub wind: Vec3,
+    /// Density of the air, in kg/m³; 0 is a vacuum.
+    pub air_density: f64,
+    /// A step is solved when the last correction that its residual asks for moves no vertex by more than
+    /// this part of the mean edge length.
+    pub tolerance: f64,
+    /// Newton corrections after which a step is given up and tried again with half the length.
+    pub max_iterations: usize,
+    /// Threads; 0 for one on every core.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            integrator: Integrator::Bdf2,
+            model: Model::Fem,
+            time_step: 1.0 / 48.0,
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            wind: Vec3::zeros(),
+            air_density: 1.2,
+            tolerance: 1.0e-2,
+            max_iterations: 30,
+            threads: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Most threads that may be asked for.
+    pub const MOST_THREADS: usize = 1024;
+
+    /// Checks every field and hands the settings on.
+    ///
+    /// # Errors
+    /// Names the first field that is not finite or out of range.
+    pub fn checked(self) -> Result<Self> {
+        check_positive("time_step", self.time_step)?;
+        check_positive("tolerance", self.tolerance)?;
+        check_vector("gravity", &self.gravity)?;
+        check_vector("wind", &self.wind)?;
+        if !(self.air_density.is_finite() && self.air_density >= 0.0) {
+            return Err(Error::value("air_density", self.air_density, "a number, 0 or more"));
+        }
+        if self.max_iterations == 0 {
+            return Err(Error::value("max_iterations", 0, "1 or more"));
+        }
+        if self.threads > Self::MOST_THREADS {
+            let wanted = format!("0 (all cores) to {}", Self::MOST_THREADS);
+            return Err(Error::value("threads", self.threads, wanted));
+        }
+        Ok(self)
+    }
+}
+
+/// Refuses a number that is not finite and more than 0.
+pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::value(name, value, "a finite number more than 0"))
+}
+
+/// Refuses a vector that is not finite.
+pub(crate) fn check_vector(name: &str, value: &Vec3) -> Result<()> {
+    match value.iter().position(|part| !part.is_finite()) {
+        Some(axis) => Err(Error::element(name, "component", axis, value[axis], "a finite number")),
+        None => Ok(()),
+    }
+}

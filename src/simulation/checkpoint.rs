@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Exact checkpoints: going on from one gives the same bits as never having stopped.
+//!
+//! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
+//! does not hold meshes: it is restored into a simulation made of the same ones.
+
+use super::{Simulation, State, guides::Guides, surface};
+use crate::{
+    Material, Vec3,
+    collision::Held,
+    error::{Error, Result},
+};
+use serde::{Deserialize, Serialize};
+
+const MARK: &[u8; 8] = b"WEFTSTAT";
+const VERSION: u32 = 1;
+const HEADER: usize = 16;
+
+/// What a checkpoint holds.
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    /// Vertices of each cloth and of each collider.
+    vertex_counts: (Vec<usize>, Vec<usize>),
+    state: State,
+    guides: Guides,
+    contacts: Vec<Held>,
+    obstacles: Vec<[Vec<Vec3>; 2]>,
+    materials: Vec<Material>,
+    gravity: Vec3,
+    wind: Vec3,
+    vertex_forces: Vec<Vec3>,
+    preferred_step: f64,
+}
+
+impl Simulation {
+    /// An exact checkpoint.
+    ///
+    /// # Errors
+    /// What the encoder refuses, which is nothing known.
+    pub fn state(&self) -> Result<Vec<u8>> {
+        let snapshot = Snapshot {
+            vertex_counts: self.vertex_counts(),
+            state: self.state.clone(),
+            guides: self.guides.clone(),
+            contacts: self.response.memory().to_vec(),
+            obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
+            materials: self.dynamics.materials.clone(),
+            gravity: self.dynamics.gravity,
+            wind: self.dynamics.air.wind(),
+            vertex_forces: self.dynamics.vertex_forces.clone(),
+            preferred_step: self.preferred_step,
+        };
+        let body = postcard::to_stdvec(&snapshot).map_err(|error| refused(error.to_string()))?;
+        let mut bytes = Vec::with_capacity(HEADER + body.len());
+        bytes.extend_from_slice(MARK);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
+    }
+
+    /// Goes back, or on, to a checkpoint of a simulation of the same meshes.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, foreign, of another version, or from other meshes; nothing is changed
+    /// then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
+        let snapshot = decode(bytes)?;
+        if snapshot.vertex_counts != self.vertex_counts() {
+            return Err(refused(format!(
+                "made of cloths and colliders with {:?} vertices; this simulation has {:?}",
+                snapshot.vertex_counts,
+                self.vertex_counts()
+            )));
+        }
+        for (cloth, material) in snapshot.materials.into_iter().enumerate() {
+            let vertices = self.dynamics.mesh.vertices_of(cloth);
+            self.response.set_surface(vertices, surface(&material));
+            self.dynamics.set_material(cloth, material);
+        }
+        for (obstacle, frame) in self.response.obstacles_mut().iter_mut().zip(snapshot.obstacles) {
+            obstacle.set_frame(frame);
+        }
+        self.response.set_memory(snapshot.contacts);
+        self.state = snapshot.state;
+        self.guides = snapshot.guides;
+        self.dynamics.gravity = snapshot.gravity;
+        self.dynamics.air.set_wind(snapshot.wind);
+        self.dynamics.vertex_forces = snapshot.vertex_forces;
+        self.preferred_step = snapshot.preferred_step;
+        self.update_held();
+        Ok(())
+    }
+
+    fn vertex_counts(&self) -> (Vec<usize>, Vec<usize>) {
+        let cloths = 0..self.cloth_count();
+        let obstacles = self.response.obstacles().iter();
+        (
+            cloths.map(|cloth| self.dynamics.mesh.vertices_of(cloth).len()).collect(),
+            obstacles.map(crate::collision::Obstacle::vertex_count).collect(),
+        )
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::Checkpoint { reason }
+}
+
+fn decode(bytes: &[u8]) -> Result<Snapshot> {
+    let (Some(header), Some(body)) = (bytes.get(..HEADER), bytes.get(HEADER..)) else {
+        return Err(refused(format!("{} bytes are too few", bytes.len())));
+    };
+    let word = |start: usize| -> u32 {
+        header[start..start + 4].iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte))
+    };
+    if &header[..8] != MARK {
+        return Err(refused("not a checkpoint".to_owned()));
+    }
+    if word(8) != VERSION {
+        return Err(refused(format!("version {}; this is version {VERSION}", word(8))));
+    }
+    if word(12) != crc32fast::hash(body) {
+        return Err(refused("damaged: the checksum does not match".to_owned()));
+    }
+    postcard::from_bytes(body).map_err(|error| refused(format!("damaged: {error}")))
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Vertices whose motion is given: held in place, on paths, or with a velocity along some directions.
+//!
+//! Held vertices and prescribed directions are constraints inside the solver (Baraff and Witkin 1998,
+//! section 5.1; Etzmuss 2002, section 6.2.2, `fixParticle`), so they are met exactly.
+
+use crate::{Vec3, collision::Basis};
+use nalgebra::Matrix3;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How the motion of a vertex is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Guide {
+    /// It is led in a straight line through the frame.
+    Path { start: Vec3, end: Vec3 },
+    /// Its velocity along these directions is that of `velocity`, in m/s.
+    Velocity { directions: Vec<Vec3>, velocity: Vec3 },
+}
+
+/// What a guide asks of a vertex in a step.
+pub(super) struct Guidance {
+    pub(super) vertex: usize,
+    /// Projector onto the free directions.
+    pub(super) projector: Matrix3<f64>,
+    /// The part of the displacement over the step that is given, in m.
+    pub(super) displacement: Vec3,
+}
+
+/// All vertices whose motion is given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Guides {
+    members: BTreeMap<usize, Guide>,
+}
+
+impl Guides {
+    /// Leads a vertex from `start` to `end`, in m, through the next frame, and holds it there.
+    pub(super) fn lead(&mut self, vertex: usize, start: Vec3, end: Vec3) {
+        self.members.insert(vertex, Guide::Path { start, end });
+    }
+
+    /// Prescribes the velocity of a vertex along independent unit directions.
+    pub(super) fn push(&mut self, vertex: usize, directions: Vec<Vec3>, velocity: Vec3) {
+        self.members.insert(vertex, Guide::Velocity { directions, velocity });
+    }
+
+    /// Lets a vertex go.
+    pub(super) fn release(&mut self, vertex: usize) {
+        self.members.remove(&vertex);
+    }
+
+    /// Where a vertex is held, or on its way to, in m.
+    pub(super) fn target(&self, vertex: usize) -> Option<Vec3> {
+        match self.members.get(&vertex) {
+            Some(Guide::Path { end, .. }) => Some(*end),
+            _ => None,
+        }
+    }
+
+    /// Flags of the vertices that are held in all directions.
+    pub(super) fn held(&self, vertex_count: usize) -> Vec<bool> {
+        let mut held = vec![false; vertex_count];
+        for (vertex, guide) in &self.members {
+            held[*vertex] = matches!(guide, Guide::Path { .. });
+        }
+        held
+    }
+
+    /// What the guides ask of a step from `positions`, `part` being its end as a part of the frame and
+    /// `duration` its length in s; in order of vertices.
+    pub(super) fn guidance(
+        &self,
+        positions: &[Vec3],
+        part: f64,
+        duration: f64,
+    ) -> impl Iterator<Item = Guidance> {
+        self.members.iter().map(move |(vertex, guide)| {
+            let (projector, displacement) = match guide {
+                Guide::Path { start, end } => {
+                    let target = if part < 1.0 { start + (end - start) * part } else { *end };
+                    (Matrix3::zeros(), target - positions[*vertex])
+                }
+                Guide::Velocity { directions, velocity } => {
+                    let basis = Basis::new(directions.iter().copied());
+                    let given = directions.iter().map(|n| (*n, n.dot(velocity) * duration));
+                    (basis.projector(), basis.displacement(given))
+                }
+            };
+            Guidance { vertex: *vertex, projector, displacement }
+        })
+    }
+
+    /// The frame has ended: led vertices stay where they are.
+    pub(super) fn end_frame(&mut self) {
+        for guide in self.members.values_mut() {
+            if let Guide::Path { start, end } = guide {
+                *start = *end;
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The nonlinear equations of a stage: inexact Newton corrections with contacts that come and go.
+//!
+//! The start lies where constraints want it. Each correction solves the linearised equations by filtered conjugate gradients,
+//! goes as far along them as the potential allows, and then contacts are brought up to date. The stage
+//! is solved when the correction is small and no contact has changed.
+
+use super::{
+    Report, State,
+    dynamics::Dynamics,
+    guides::Guidance,
+    report::Task,
+    scheme::Stage,
+    tangent::Tangent,
+};
+use crate::{
+    Vec3,
+    collision::Response,
+    forces::Strain,
+    parallel,
+    solver::{
+        Filter, Row3, Workspace, conjugate_gradients,
+        preconditioner::{BlockJacobi, IncompleteCholesky, Preconditioner},
+    },
+};
+use rayon::prelude::*;
+
+/// When a stage counts as solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accuracy {
+    /// Largest correction of a vertex, in m.
+    pub(super) correction: f64,
+    /// Most corrections.
+    pub(super) max_iterations: usize,
+}
+
+/// How a stage ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solved {
+    /// Corrections made.
+    pub(super) iterations: usize,
+    /// Length of the last correction, in m.
+    pub(super) correction: f64,
+    /// Whether the last correction was short enough and the contacts at rest.
+    pub(super) converged: bool,
+}
+
+/// Potentials before the current one that a correction is measured against: the second-order stretch
+/// of a rotation may raise the potential for one correction.
+const MEMORY: usize = 3;
+/// Part of the decrease promised by the slope that a correction must bring.
+const SUFFICIENT: f64 = 1.0e-4;
+/// Halvings of a correction before it is taken as it is.
+const MOST_HALVINGS: usize = 8;
+/// Relative residual of the linear equations of a correction.
+static LINEAR_TOLERANCE: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("LT").map_or(0.05, |v| v.parse().unwrap()));
+/// Most conjugate gradient iterations of a correction.
+const MOST_LINEAR_ITERATIONS: usize = 2000;
+
+/// What solving stages needs, kept from one to the next.
+pub(super) struct Newton {
+    tangent: Tangent,
+    preconditioner: Box<dyn Preconditioner + Sync>,
+    workspace: Workspace,
+    filter: Filter,
+    residuals: Vec<Vec3>,
+    trial_residuals: Vec<Vec3>,
+    trial: Vec<Vec3>,
+    direction: Vec<Vec3>,
+    predicted_stress: Vec<Strain>,
+    right_side: Vec<Row3>,
+    solution: Vec<Row3>,
+    image: Vec<Row3>,
+}
+
+/// What a stage is made of.
+pub(super) struct Problem<'a> {
+    pub(super) dynamics: &'a mut Dynamics,
+    pub(super) response: &'a mut Response,
+    pub(super) stage: &'a mut Stage,
+    pub(super) state: &'a State,
+    pub(super) guidance: &'a [Guidance],
+}
+
+impl Newton {
+    pub(super) fn new(dynamics: &Dynamics) -> Self {
+        let count = dynamics.vertex_count();
+        let tangent = Tangent::new(dynamics);
+        let preconditioner = IncompleteCholesky::new(tangent.matrix.pattern().clone());
+        Self {
+            preconditioner: if std::env::var("BJ").is_ok() { Box::new(BlockJacobi::default()) } else { Box::new(preconditioner) },
+            workspace: Workspace::default(),
+            filter: Filter::new(count),
+            residuals: vec![Vec3::zeros(); count],
+            trial_residuals: vec![Vec3::zeros(); count],
+            trial: vec![Vec3::zeros(); count],
+            direction: vec![Vec3::zeros(); count],
+            predicted_stress: vec![[0.0; 3]; dynamics.membrane.triangle_count()],
+            right_side: vec![[0.0; 4]; count],
+            solution: vec![[0.0; 4]; count],
+            image: vec![[0.0; 4]; count],
+            tangent,
+        }
+    }
+
+    /// Solves a stage from the start `positions`, which become its solution.
+    pub(super) fn solve(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &mut [Vec3],
+        accuracy: Accuracy,
+        report: &mut Report,
+    ) -> Solved {
+        let mut potential = self.start(problem, positions, report);
+        let mut recent = vec![potential];
+        let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
+        loop {
+            let changed = self.update_contacts(problem, positions, report);
+            if changed {
+                // Constraints and restarted vertices change what the potential is measured from.
+                potential = problem.evaluate(positions, &mut self.residuals, report);
+                recent.clear();
+                recent.push(potential);
+            }
+            solved.converged = !changed && solved.correction <= accuracy.correction;
+            if solved.converged || solved.iterations == accuracy.max_iterations {
+                return solved;
+            }
+            let slope = self.correct(problem, positions, solved.iterations > 0, report);
+            let length = self.search(problem, positions, (&recent, slope), report);
+            potential = length.potential;
+            recent.push(potential);
+            if recent.len() > MEMORY {
+                recent.remove(0);
+            }
+            solved.correction = largest(&self.direction);
+            solved.iterations += 1;
+            report.newton_iterations += 1;
+            if !potential.is_finite() {
+                return solved;
+            }
+        }
+    }
+
+    /// Puts the start where the constraints want it and evaluates it.
+    fn start(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &mut [Vec3],
+        report: &mut Report,
+    ) -> f64 {
+        let state = problem.state;
+        for guide in problem.guidance {
+            let displaced = positions[guide.vertex] - state.positions[guide.vertex];
+            positions[guide.vertex] =
+                state.positions[guide.vertex] + guide.displacement + guide.projector * displaced;
+        }
+        let (response, stage) = (&mut *problem.response, &mut *problem.stage);
+        report.time(Task::Contact, || {
+            response.start(positions, &state.velocities, |vertex| stage.restart(vertex, state));
+        });
+        problem.evaluate(positions, &mut self.residuals, report)
+    }
+
+    fn update_contacts(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &[Vec3],
+        report: &mut Report,
+    ) -> bool {
+        let (response, stage, state) =
+            (&mut *problem.response, &mut *problem.stage, problem.state);
+        report.time(Task::Contact, || {
+            response.update(positions, &state.velocities, &self.residuals, |vertex| {
+                stage.restart(vertex, state);
+            })
+        })
+    }
+
+    /// Finds the next correction, as `direction`. Gives the slope of the potential along it, or `None`
+    /// where constraints prescribe part of it: it must then be taken whole.
+    fn correct(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &[Vec3],
+        has_prediction: bool,
+        report: &mut Report,
+    ) -> Option<f64> {
+        if has_prediction {
+            problem.dynamics.membrane.set_predicted_stress(&self.predicted_stress);
+        }
+        report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
+        let is_prescribed = self.constrain(problem, positions);
+        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
+            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
+        }
+        for (vertex, force) in problem.response.friction_forces() {
+            for k in 0..3 {
+                self.right_side[vertex][k] += force[k] as f32;
+            }
+        }
+        if is_prescribed {
+            self.move_to_right_side();
+        }
+        self.filter.apply(&mut self.right_side);
+        self.filter.apply_to(&mut self.tangent.matrix);
+        report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
+        self.solve_linear(report);
+        report.time(Task::Forces, || {
+            problem.dynamics.membrane.predict_stress(&self.direction, &mut self.predicted_stress);
+        });
+        (!is_prescribed).then(|| self.slope())
+    }
+
+    /// Sets the filter, and as `direction` what constraints prescribe. Says whether that is anything.
+    fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) -> bool {
+        self.filter.clear();
+        self.direction.fill(Vec3::zeros());
+        let mut guides = problem.guidance.iter().peekable();
+        let mut contacts = problem.response.constraints(positions).peekable();
+        let mut is_prescribed = false;
+        loop {
+            let next = match (guides.peek(), contacts.peek()) {
+                (Some(guide), Some(contact)) => guide.vertex.min(contact.vertex),
+                (Some(guide), None) => guide.vertex,
+                (None, Some(contact)) => contact.vertex,
+                (None, None) => break,
+            };
+            let guide = guides.next_if(|guide| guide.vertex == next);
+            let contact = contacts.next_if(|contact| contact.vertex == next);
+            let projector = match (guide, &contact) {
+                (Some(guide), Some(contact)) => both(&guide.projector, &contact.projector),
+                (Some(guide), None) => guide.projector,
+                (None, Some(contact)) => contact.projector,
+                (None, None) => continue,
+            };
+            self.filter.constrain(next, &projector);
+            if let Some(contact) = contact {
+                // A guide wins where both say something.
+                let prescribed = guide.map_or(contact.prescribed, |g| g.projector * contact.prescribed);
+                is_prescribed |= prescribed != Vec3::zeros();
+                self.direction[next] = prescribed;
+            }
+        }
+        is_prescribed
+    }
+
+    /// Takes A times the prescribed displacement to the other side of the equations.
+    fn move_to_right_side(&mut self) {
+        for (solution, direction) in self.solution.iter_mut().zip(&self.direction) {
+            *solution = [direction.x as f32, direction.y as f32, direction.z as f32, 0.0];
+        }
+        self.tangent.matrix.times(&self.solution, &mut self.image);
+        for (right, image) in self.right_side.iter_mut().zip(&self.image) {
+            for k in 0..3 {
+                right[k] -= image[k];
+            }
+        }
+    }
+
+    fn solve_linear(&mut self, report: &mut Report) {
+        self.solution.fill([0.0; 4]);
+        let outcome = report.time(Task::LinearSolve, || {
+            conjugate_gradients(
+                &self.tangent.matrix,
+                &self.right_side,
+                &self.filter,
+                self.preconditioner.as_mut(),
+                (*LINEAR_TOLERANCE, MOST_LINEAR_ITERATIONS),
+                (&mut self.workspace, &mut self.solution),
+            )
+        });
+        report.linear_iterations += outcome.iterations;
+        if std::env::var("DBG").is_ok() { eprintln!("{outcome:?} d {}", largest(&self.solution.iter().map(|s| Vec3::new(f64::from(s[0]),f64::from(s[1]),f64::from(s[2]))).collect::<Vec<_>>())); }
+        for (direction, solution) in self.direction.iter_mut().zip(&self.solution) {
+            *direction += Vec3::new(
+                f64::from(solution[0]),
+                f64::from(solution[1]),
+                f64::from(solution[2]),
+            );
+        }
+    }
+
+    /// Slope of the potential along the correction, without what constraints balance.
+    fn slope(&self) -> f64 {
+        -parallel::sum(self.direction.len(), 4 * parallel::VERTICES, |vertex| {
+            let right = &self.right_side[vertex];
+            let direction = &self.direction[vertex];
+            f64::from(right[0]) * direction.x
+                + f64::from(right[1]) * direction.y
+                + f64::from(right[2]) * direction.z
+        })
+    }
+
+    /// Goes along the correction, halving it until the potential agrees. Leaves the residuals there.
+    fn search(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &mut [Vec3],
+        (recent, slope): (&[f64], Option<f64>),
+        report: &mut Report,
+    ) -> Searched {
+        let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut length = 1.0;
+        let mut halvings = 0;
+        loop {
+            let along = (&mut self.trial, &*positions, &self.direction);
+            along.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
+                |(trial, position, direction)| *trial = position + direction * length,
+            );
+            let raw = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
+            let potential = raw - problem.friction_work(&self.trial, positions);
+            let accepted = slope.is_none_or(|slope| {
+                potential <= reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs()
+            });
+            if accepted || halvings == MOST_HALVINGS {
+                positions.copy_from_slice(&self.trial);
+                std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
+                return Searched { potential: raw };
+            }
+            length *= 0.5;
+            halvings += 1;
+        }
+    }
+}
+
+/// Where a search ended.
+struct Searched {
+    /// The potential there, in J.
+    potential: f64,
+}
+
+impl Problem<'_> {
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        residuals: &mut [Vec3],
+        report: &mut Report,
+    ) -> f64 {
+        self.dynamics.evaluate(self.stage, positions, residuals, report)
+    }
+
+    /// Work of the sliding friction between two shapes, in J.
+    fn friction_work(&self, to: &[Vec3], from: &[Vec3]) -> f64 {
+        let forces = self.response.friction_forces();
+        forces.map(|(vertex, force)| force.dot(&(to[vertex] - from[vertex]))).sum()
+    }
+}
+
+/// Projector onto the directions that two projectors leave free, for projectors whose constrained
+/// directions need not be at right angles.
+fn both(a: &nalgebra::Matrix3<f64>, b: &nalgebra::Matrix3<f64>) -> nalgebra::Matrix3<f64> {
+    let sum = (nalgebra::Matrix3::identity() - a) + (nalgebra::Matrix3::identity() - b);
+    let eigen = sum.symmetric_eigen();
+    let mut free = nalgebra::Matrix3::zeros();
+    for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+        if *value < 1.0e-2 {
+            free += vector * vector.transpose();
+        }
+    }
+    free
+}
+
+fn largest(direction: &[Vec3]) -> f64 {
+    let each = direction.par_iter().with_min_len(4 * parallel::VERTICES);
+    each.map(Vec3::norm).reduce(|| 0.0, f64::max)
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One time step: predict, solve the stages of the scheme, and hand on positions and velocities.
+
+use super::{
+    Report, Simulation, State,
+    guides::Guidance,
+    newton::{Accuracy, Problem, Solved},
+    report::Task,
+    scheme::{Measures, START_GAMMA, Stage},
+    state::Past,
+};
+use crate::{Vec3, collision::Held, settings::Integrator};
+
+/// The part of a frame that a step covers, from 0 to 1, and its length in s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) duration: f64,
+}
+
+impl Span {
+    /// A part of the span from its start.
+    fn first_part(&self, part: f64) -> Self {
+        Self {
+            start: self.start,
+            end: self.start + (self.end - self.start) * part,
+            duration: self.duration * part,
+        }
+    }
+}
+
+/// A step that has been solved but not yet taken.
+pub(super) struct Candidate {
+    positions: Vec<Vec3>,
+    velocities: Vec<Vec3>,
+    is_fresh: Vec<bool>,
+    held: Vec<Held>,
+    /// How the equations were solved: the worst of all stages.
+    pub(super) solved: Solved,
+    unresolved: usize,
+}
+
+impl Candidate {
+    /// The first vertex whose position or velocity is not finite.
+    pub(super) fn not_finite(&self) -> Option<usize> {
+        let is_finite = |vector: &Vec3| vector.iter().all(|value| value.is_finite());
+        let pairs = self.positions.iter().zip(&self.velocities);
+        pairs.enumerate().find(|(_, (x, v))| !(is_finite(x) && is_finite(v))).map(|(index, _)| index)
+    }
+}
+
+/// Beyond this ratio of one step to the last BDF(2) is not stable (it is below 1 + √2); it starts anew.
+const LARGEST_RATIO: f64 = 2.4;
+
+impl Simulation {
+    /// Solves a step without taking it.
+    pub(super) fn solve_step(&mut self, span: Span, report: &mut Report) -> Candidate {
+        let now = self.measure(&self.state.positions);
+        let past = self.state.past.clone();
+        let usable = past.as_ref().filter(|past| span.duration <= LARGEST_RATIO * past.step);
+        match (self.settings.integrator, usable) {
+            (Integrator::ImplicitEuler, _) => {
+                let stage = Stage::implicit_euler(&self.state, now, span.duration);
+                self.solve_stage(stage, span, report)
+            }
+            (Integrator::Bdf2, Some(past)) => {
+                let before = self.measure(&past.positions);
+                let stage = Stage::bdf2(&self.state, (&now, &before), past, span.duration);
+                self.solve_stage(stage, span, report)
+            }
+            (Integrator::Bdf2, None) => self.solve_start(&now, span, report),
+        }
+    }
+
+    /// The second-order start, in two stages.
+    fn solve_start(&mut self, now: &Measures, span: Span, report: &mut Report) -> Candidate {
+        let part = span.first_part(START_GAMMA);
+        let stage = Stage::start_first(&self.state, now.clone(), span.duration);
+        let first = self.solve_stage(stage, part, report);
+        if first.not_finite().is_some() {
+            return first;
+        }
+        let then = self.measure(&first.positions);
+        let stage = Stage::start_second(
+            &self.state,
+            (now, &then),
+            (&first.positions, &first.velocities),
+            span.duration,
+        );
+        let memory = self.response.memory().to_vec();
+        self.response.set_memory(first.held);
+        let mut second = self.solve_stage(stage, span, report);
+        self.response.set_memory(memory);
+        for (fresh, was_fresh) in second.is_fresh.iter_mut().zip(&first.is_fresh) {
+            *fresh |= was_fresh;
+        }
+        second.solved.converged &= first.solved.converged;
+        second.solved.correction = second.solved.correction.max(first.solved.correction);
+        second
+    }
+
+    fn measure(&self, positions: &[Vec3]) -> Measures {
+        Measures::new(&self.dynamics.membrane, &self.dynamics.bending, positions)
+    }
+
+    fn solve_stage(&mut self, mut stage: Stage, span: Span, report: &mut Report) -> Candidate {
+        let state = &self.state;
+        let mut positions: Vec<Vec3> = (0..state.positions.len())
+            .map(|vertex| state.positions[vertex] + state.velocities[vertex] * span.duration)
+            .collect();
+        let expected: Vec<Vec3> = (0..state.positions.len())
+            .map(|vertex| state.extrapolated_velocity(vertex, span.duration))
+            .collect();
+        self.dynamics.predict_air(&positions, &expected);
+        let guidance: Vec<Guidance> =
+            self.guides.guidance(&state.positions, span.end, span.duration).collect();
+        let held = self.guides.held(positions.len());
+        let response = &mut self.response;
+        report.time(Task::BroadPhase, || {
+            for obstacle in response.obstacles_mut() {
+                obstacle.set_step(span.start, span.end);
+            }
+            response.begin(&state.positions, &positions, &held, span.duration);
+        });
+        let mut problem = Problem {
+            dynamics: &mut self.dynamics,
+            response,
+            stage: &mut stage,
+            state,
+            guidance: &guidance,
+        };
+        let edge = self.edge_length;
+        let accuracy = Accuracy {
+            correction: self.settings.tolerance * edge,
+            max_iterations: self.settings.max_iterations,
+        };
+        let solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);
+        let response = &mut self.response;
+        let unresolved = report.time(Task::Contact, || response.safeguard(&mut positions));
+        hand_on(self, &stage, positions, (solved, unresolved), &guidance)
+    }
+
+    /// Takes a step that has been solved.
+    pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
+        let Candidate { positions, velocities, is_fresh, held, solved, unresolved } = candidate;
+        let time = self.state.time + span.duration;
+        let before = std::mem::replace(
+            &mut self.state,
+            State {
+                time,
+                positions,
+                velocities,
+                past: None,
+                is_fresh,
+            },
+        );
+        self.state.past = Some(Past {
+            step: span.duration,
+            positions: before.positions,
+            velocities: before.velocities,
+        });
+        report.steps += 1;
+        report.converged &= solved.converged;
+        report.residual = report.residual.max(solved.correction / self.edge_length);
+        report.contacts = held.len();
+        report.unresolved_contacts += unresolved;
+        self.response.set_memory(held);
+    }
+}
+
+/// Velocities at the end of a stage: what the scheme says, but for the directions in which guides and contacts
+/// say it.
+fn hand_on(
+    simulation: &mut Simulation,
+    stage: &Stage,
+    positions: Vec<Vec3>,
+    (solved, unresolved): (Solved, usize),
+    guidance: &[Guidance],
+) -> Candidate {
+    let mut velocities: Vec<Vec3> =
+        positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
+    let mut is_fresh = vec![false; positions.len()];
+    let (outcomes, held) = simulation.response.finish();
+    for outcome in outcomes {
+        let velocity = &mut velocities[outcome.vertex];
+        *velocity =
+            outcome.free * (*velocity - outcome.surface_velocity) + outcome.surface_velocity;
+        is_fresh[outcome.vertex] = outcome.is_new;
+    }
+    for guide in guidance {
+        let velocity = &mut velocities[guide.vertex];
+        *velocity = guide.projector * *velocity + guide.displacement / stage.duration;
+    }
+    Candidate { positions, velocities, is_fresh, held, solved, unresolved }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! 3×3 blocks and 3-vectors in `f32`, padded to four lanes so that they fill vector registers.
+
+use crate::{Vec3, parallel};
+use nalgebra::Matrix3;
+
+/// A 3-vector; the fourth lane is 0.
+pub type Row3 = [f32; 4];
+
+/// A 3×3 matrix by columns; the fourth lane of each is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Block(pub [Row3; 3]);
+
+impl Block {
+    /// The identity times `scale`.
+    #[must_use]
+    pub fn scaled_identity(scale: f32) -> Self {
+        Self([[scale, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0], [0.0, 0.0, scale, 0.0]])
+    }
+
+    /// Rounds a matrix.
+    #[must_use]
+    pub fn from_matrix(matrix: &Matrix3<f64>) -> Self {
+        Self([0, 1, 2].map(|k| {
+            [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0]
+        }))
+    }
+
+    /// The same matrix in `f64`.
+    #[must_use]
+    pub fn to_matrix(&self) -> Matrix3<f64> {
+        Matrix3::from_fn(|row, column| f64::from(self.0[column][row]))
+    }
+
+    /// Adds another matrix.
+    pub fn add(&mut self, other: &Self) {
+        for (column, other) in self.0.iter_mut().zip(&other.0) {
+            for (entry, other) in column.iter_mut().zip(other) {
+                *entry += other;
+            }
+        }
+    }
+
+    /// Adds another matrix times `scale`.
+    pub fn add_scaled(&mut self, scale: f32, other: &Self) {
+        for (column, other) in self.0.iter_mut().zip(&other.0) {
+            for (entry, other) in column.iter_mut().zip(other) {
+                *entry += scale * other;
+            }
+        }
+    }
+
+    /// The matrix times `vector`.
+    #[must_use]
+    pub fn times(&self, vector: &Row3) -> Row3 {
+        let mut result = [0.0; 4];
+        self.accumulate(vector, &mut result);
+        result
+    }
+
+    /// Adds the matrix times `vector` to `result`.
+    pub fn accumulate(&self, vector: &Row3, result: &mut Row3) {
+        for (column, scale) in self.0.iter().zip(vector) {
+            for (entry, value) in result.iter_mut().zip(column) {
+                *entry += value * scale;
+            }
+        }
+    }
+
+    /// The transposed matrix times `vector`, subtracted from `result`.
+    pub fn subtract_transposed(&self, vector: &Row3, result: &mut Row3) {
+        for (entry, column) in result.iter_mut().zip(&self.0) {
+            *entry -= column.iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
+        }
+    }
+
+    /// The product with another matrix.
+    #[must_use]
+    pub fn product(&self, other: &Self) -> Self {
+        Self(other.0.map(|column| self.times(&column)))
+    }
+
+    /// The transposed matrix.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let entry = |row: usize, column: usize| self.0[column][row];
+        Self([0, 1, 2].map(|k| [entry(k, 0), entry(k, 1), entry(k, 2), 0.0]))
+    }
+
+    /// The inverse of a symmetric positive definite matrix, computed in `f64`; where rounding has spoilt
+    /// it, the inverse of its diagonal.
+    #[must_use]
+    pub fn inverse(&self) -> Self {
+        let matrix = self.to_matrix();
+        let inverse = matrix.cholesky().map_or_else(
+            || Matrix3::from_diagonal(&matrix.diagonal().map(|d| 1.0 / d.abs().max(1e-30))),
+            |factor| factor.inverse(),
+        );
+        Self::from_matrix(&inverse)
+    }
+}
+
+/// Rounds vectors.
+pub(crate) fn round(vector: &Vec3) -> Row3 {
+    [vector.x as f32, vector.y as f32, vector.z as f32, 0.0]
+}
+
+/// Scalar product of two lists of vectors, summed in `f64`.
+#[must_use]
+pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
+    dot_by(a.len(), |index| (&a[index], &b[index]))
+}
+
+/// Scalar product of vectors given by index, summed in `f64`.
+pub fn dot_by<'a>(count: usize, pair: impl Fn(usize) -> (&'a Row3, &'a Row3) + Sync) -> f64 {
+    parallel::sum(count, 4 * parallel::VERTICES, |index| {
+        let (a, b) = pair(index);
+        let products = [0, 1, 2].map(|k| f64::from(a[k]) * f64::from(b[k]));
+        products[0] + products[1] + products[2]
+    })
+}

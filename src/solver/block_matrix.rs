@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A symmetric sparse matrix of 3×3 blocks, in compressed rows; its structure is built once.
+
+use super::{Block, Row3};
+use crate::parallel;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Which blocks are not zero: columns of every row in ascending order, the diagonal among them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    starts: Vec<u32>,
+    columns: Vec<u32>,
+    diagonals: Vec<u32>,
+}
+
+impl Pattern {
+    /// The pattern in which the vertices of every element are coupled.
+    #[must_use]
+    pub fn of_elements(row_count: usize, elements: &[&[u32]]) -> Self {
+        let mut pairs: Vec<(u32, u32)> = (0..row_count as u32).map(|row| (row, row)).collect();
+        for element in elements {
+            for row in *element {
+                pairs.extend(element.iter().map(|column| (*row, *column)));
+            }
+        }
+        pairs.par_sort_unstable();
+        pairs.dedup();
+        Self::of_sorted_pairs(row_count, &pairs)
+    }
+
+    /// The pattern with a block at each (row, column) of a sorted list without repetition, which holds
+    /// the whole diagonal.
+    ///
+    /// # Panics
+    /// If a diagonal entry is missing.
+    #[must_use]
+    pub fn of_sorted_pairs(row_count: usize, pairs: &[(u32, u32)]) -> Self {
+        let mut starts = vec![0_u32; row_count + 1];
+        for (row, _) in pairs {
+            starts[*row as usize + 1] += 1;
+        }
+        for row in 0..row_count {
+            starts[row + 1] += starts[row];
+        }
+        let columns: Vec<u32> = pairs.iter().map(|(_, column)| *column).collect();
+        let mut pattern = Self { starts, columns, diagonals: Vec::new() };
+        pattern.diagonals = (0..row_count)
+            .map(|row| {
+                let slot = pattern.slot(row, row as u32);
+                assert!(slot.is_some(), "row {row} lacks its diagonal");
+                slot.unwrap_or_default() as u32
+            })
+            .collect();
+        pattern
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn row_count(&self) -> usize {
+        self.diagonals.len()
+    }
+
+    /// Number of blocks.
+    #[must_use]
+    pub fn block_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The slots of a row in the list of blocks.
+    #[must_use]
+    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
+        self.starts[row] as usize..self.starts[row + 1] as usize
+    }
+
+    /// The columns of a row.
+    #[must_use]
+    pub fn columns(&self, row: usize) -> &[u32] {
+        &self.columns[self.row(row)]
+    }
+
+    /// The slot of a row's diagonal block.
+    #[must_use]
+    pub fn diagonal(&self, row: usize) -> usize {
+        self.diagonals[row] as usize
+    }
+
+    /// The slot of a block, where there is one.
+    #[must_use]
+    pub fn slot(&self, row: usize, column: u32) -> Option<usize> {
+        let offset = self.columns(row).binary_search(&column).ok()?;
+        Some(self.starts[row] as usize + offset)
+    }
+}
+
+/// The blocks of a symmetric matrix on a [`Pattern`].
+#[derive(Clone, Debug)]
+pub struct BlockMatrix {
+    pattern: Arc<Pattern>,
+    blocks: Vec<Block>,
+}
+
+impl BlockMatrix {
+    /// A matrix of zeros.
+    #[must_use]
+    pub fn new(pattern: Arc<Pattern>) -> Self {
+        let blocks = vec![Block::default(); pattern.block_count()];
+        Self { pattern, blocks }
+    }
+
+    /// Where its blocks are.
+    #[must_use]
+    pub fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
+    }
+
+    /// All blocks, by slot.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// All blocks, by slot.
+    pub fn blocks_mut(&mut self) -> &mut [Block] {
+        &mut self.blocks
+    }
+
+    /// Fills every row anew with `fill(row, blocks of the row)`; rows come zeroed, and in parallel.
+    pub fn fill_rows(&mut self, fill: impl Fn(usize, &mut [Block]) + Sync) {
+        let pattern = &self.pattern;
+        let mut rest = self.blocks.as_mut_slice();
+        let mut groups = Vec::new();
+        let mut row = 0;
+        while row < pattern.row_count() {
+            let end = (row + parallel::VERTICES).min(pattern.row_count());
+            let length = pattern.row(end - 1).end - pattern.row(row).start;
+            let (group, tail) = rest.split_at_mut(length);
+            groups.push((row..end, group));
+            rest = tail;
+            row = end;
+        }
+        groups.into_par_iter().for_each(|(rows, mut blocks)| {
+            for row in rows {
+                let (own, tail) = blocks.split_at_mut(pattern.columns(row).len());
+                own.fill(Block::default());
+                fill(row, own);
+                blocks = tail;
+            }
+        });
+    }
+
+    /// `result` = matrix · `vector`.
+    pub fn times(&self, vector: &[Row3], result: &mut [Row3]) {
+        let each = result.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(row, entry)| *entry = self.row_times(row, vector));
+    }
+
+    /// One row of matrix · `vector`.
+    #[must_use]
+    pub fn row_times(&self, row: usize, vector: &[Row3]) -> Row3 {
+        let mut sum = [0.0; 4];
+        let slots = self.pattern.row(row);
+        for (column, block) in self.pattern.columns[slots.clone()].iter().zip(&self.blocks[slots]) {
+            block.accumulate(&vector[*column as usize], &mut sum);
+        }
+        sum
+    }
+}

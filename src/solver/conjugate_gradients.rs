@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Conjugate gradients with constraints filtered inside.
+//!
+//! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and
+//! Boxerman, "On the modified conjugate gradient method in cloth simulation" (2003): the start already
+//! holds the prescribed parts, and the residual that is measured and stopped on is the filtered one.
+
+use super::{BlockMatrix, Filter, Row3, dot, preconditioner::Preconditioner};
+use crate::parallel;
+use rayon::prelude::*;
+
+/// Vectors that a solve needs, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    residual: Vec<Row3>,
+    preconditioned: Vec<Row3>,
+    direction: Vec<Row3>,
+    image: Vec<Row3>,
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Preconditioned norm of the filtered residual, relative to its start.
+    pub residual: f64,
+    /// Whether a direction of negative or vanishing curvature ended it early.
+    pub indefinite: bool,
+}
+
+/// Solves S A S d = S b for the free part of `solution`, which comes as 0.
+///
+/// `matrix` is S A S + (I − S)δ (see [`Filter::apply_to`]) and `right_side` is S b. Stops when the
+/// residual, in the norm of the preconditioner's inverse, has fallen by the factor `tolerance`.
+pub fn conjugate_gradients(
+    matrix: &BlockMatrix,
+    right_side: &[Row3],
+    filter: &Filter,
+    preconditioner: &mut dyn Preconditioner,
+    (tolerance, max_iterations): (f64, usize),
+    (workspace, solution): (&mut Workspace, &mut [Row3]),
+) -> Outcome {
+    workspace.start(right_side);
+    preconditioner.apply(matrix, &workspace.residual, &mut workspace.preconditioned);
+    filter.apply(&mut workspace.preconditioned);
+    workspace.direction.copy_from_slice(&workspace.preconditioned);
+    let start = dot(&workspace.residual, &workspace.preconditioned);
+    let mut current = start;
+    let mut iterations = 0;
+    let mut indefinite = false;
+    while iterations < max_iterations && current > tolerance * tolerance * start {
+        matrix.times(&workspace.direction, &mut workspace.image);
+        filter.apply(&mut workspace.image);
+        let curvature = dot(&workspace.direction, &workspace.image);
+        if curvature.is_nan() || curvature <= 0.0 {
+            indefinite = true;
+            break;
+        }
+        workspace.advance((current / curvature) as f32, solution);
+        preconditioner.apply(matrix, &workspace.residual, &mut workspace.preconditioned);
+        filter.apply(&mut workspace.preconditioned);
+        let next = dot(&workspace.residual, &workspace.preconditioned);
+        workspace.turn((next / current) as f32);
+        current = next;
+        iterations += 1;
+    }
+    let residual = if start > 0.0 { (current / start).max(0.0).sqrt() } else { 0.0 };
+    Outcome { iterations, residual, indefinite }
+}
+
+impl Workspace {
+    fn start(&mut self, right_side: &[Row3]) {
+        let count = right_side.len();
+        self.residual.clear();
+        self.residual.extend_from_slice(right_side);
+        for vector in [&mut self.preconditioned, &mut self.direction, &mut self.image] {
+            vector.resize(count, [0.0; 4]);
+        }
+    }
+
+    /// Moves along the search direction, and the residual with it.
+    fn advance(&mut self, length: f32, solution: &mut [Row3]) {
+        let vectors = (solution, &mut self.residual, &self.direction, &self.image);
+        vectors.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
+            |(solution, residual, direction, image)| {
+                for k in 0..4 {
+                    solution[k] += length * direction[k];
+                    residual[k] -= length * image[k];
+                }
+            },
+        );
+    }
+
+    /// Makes the next search direction conjugate to the last.
+    fn turn(&mut self, part: f32) {
+        let vectors = (&mut self.direction, &self.preconditioned);
+        vectors.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
+            |(direction, preconditioned)| {
+                for k in 0..4 {
+                    direction[k] = preconditioned[k] + part * direction[k];
+                }
+            },
+        );
+    }
+}

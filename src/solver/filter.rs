@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Constraints as filters: Baraff and Witkin 1998, section 5.1 and 5.3.
+//!
+//! A vertex whose displacement is prescribed along some directions has the projector S = I − Σ ccᵀ onto the
+//! others. Solving S A S d = S b with d free of the constrained directions is solving for the free ones.
+
+use super::{Block, BlockMatrix, Row3};
+use crate::Vec3;
+use nalgebra::Matrix3;
+
+/// The projectors of all constrained vertices.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Constrained vertices in ascending order, each with its projector.
+    projectors: Vec<(u32, Block)>,
+    /// Position in `projectors` plus 1, or 0, for every vertex.
+    index: Vec<u32>,
+}
+
+impl Filter {
+    /// No constraints on `vertex_count` vertices.
+    #[must_use]
+    pub fn new(vertex_count: usize) -> Self {
+        Self { projectors: Vec::new(), index: vec![0; vertex_count] }
+    }
+
+    /// Takes away all constraints.
+    pub fn clear(&mut self) {
+        for (vertex, _) in self.projectors.drain(..) {
+            self.index[vertex as usize] = 0;
+        }
+    }
+
+    /// Constrains a vertex to the directions that `projector` leaves. Vertices come in ascending order.
+    pub fn constrain(&mut self, vertex: usize, projector: &Matrix3<f64>) {
+        debug_assert!(self.projectors.last().is_none_or(|(last, _)| (*last as usize) < vertex));
+        self.projectors.push((vertex as u32, Block::from_matrix(projector)));
+        self.index[vertex] = self.projectors.len() as u32;
+    }
+
+    /// Whether nothing is constrained.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.projectors.is_empty()
+    }
+
+    /// Takes the constrained directions out of `vector`.
+    pub fn apply(&self, vector: &mut [Row3]) {
+        for (vertex, projector) in &self.projectors {
+            let entry = &mut vector[*vertex as usize];
+            *entry = projector.times(entry);
+        }
+    }
+
+    /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that what does not know of
+    /// constraints, a preconditioner, sees them in the matrix.
+    pub fn apply_to(&self, matrix: &mut BlockMatrix) {
+        if self.is_empty() {
+            return;
+        }
+        let pattern = matrix.pattern().clone();
+        for (vertex, projector) in &self.projectors {
+            let row = *vertex as usize;
+            for slot in pattern.row(row) {
+                let block = &mut matrix.blocks_mut()[slot];
+                *block = projector.product(block);
+            }
+            for column in pattern.columns(row) {
+                if let Some(slot) = pattern.slot(*column as usize, *vertex) {
+                    let block = &mut matrix.blocks_mut()[slot];
+                    *block = block.product(projector);
+                }
+            }
+            keep_definite(&mut matrix.blocks_mut()[pattern.diagonal(row)], projector);
+        }
+    }
+
+    /// The projector of a vertex, or `None` where it is free.
+    #[must_use]
+    pub fn projector(&self, vertex: usize) -> Option<Matrix3<f64>> {
+        let position = self.index[vertex].checked_sub(1)?;
+        Some(self.projectors[position as usize].1.to_matrix())
+    }
+
+    /// Takes the constrained directions out of one vector.
+    #[must_use]
+    pub fn filtered(&self, vertex: usize, vector: &Vec3) -> Vec3 {
+        self.projector(vertex).map_or(*vector, |projector| projector * vector)
+    }
+}
+
+fn keep_definite(diagonal: &mut Block, projector: &Block) {
+    let free = projector.0[0][0] + projector.0[1][1] + projector.0[2][2];
+    let trace = diagonal.0[0][0] + diagonal.0[1][1] + diagonal.0[2][2];
+    // All directions held: nothing is left of the row, and any positive value serves.
+    let scale = if free > 0.5 { trace / free } else { 1.0 };
+    diagonal.add(&Block::scaled_identity(scale));
+    diagonal.add_scaled(-scale, projector);
+}

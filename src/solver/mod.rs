@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linear algebra of a step: a sparse matrix of 3×3 blocks, constraints as filters, conjugate gradients.
+//!
+//! Newton's method corrects in `f64`; inside a correction the matrix and the search directions are `f32`,
+//! which halves the memory moved and costs no accuracy, because the next correction starts again from a
+//! force in `f64`.
+
+mod block;
+mod block_matrix;
+mod conjugate_gradients;
+mod filter;
+pub mod preconditioner;
+
+pub use block::{Block, Row3, dot, dot_by};
+pub use block_matrix::{BlockMatrix, Pattern};
+pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
+pub use filter::Filter;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The inverse of the diagonal blocks.
+
+use super::Preconditioner;
+use crate::{
+    parallel,
+    solver::{Block, BlockMatrix, Row3},
+};
+use rayon::prelude::*;
+
+/// Inverted diagonal blocks: cheap, and enough where the mass rules.
+#[derive(Clone, Debug, Default)]
+pub struct BlockJacobi {
+    inverses: Vec<Block>,
+}
+
+impl Preconditioner for BlockJacobi {
+    fn update(&mut self, matrix: &BlockMatrix) {
+        let pattern = matrix.pattern();
+        self.inverses.resize(pattern.row_count(), Block::default());
+        let each = self.inverses.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(row, inverse)| {
+            *inverse = matrix.blocks()[pattern.diagonal(row)].inverse();
+        });
+    }
+
+    fn apply(&mut self, _matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
+        let each = (result, vector, &self.inverses).into_par_iter();
+        each.with_min_len(parallel::VERTICES)
+            .for_each(|(result, vector, inverse)| *result = inverse.times(vector));
+    }
+}
