@@ -12,6 +12,7 @@ from .scene_reader import gravity
 CLOTH = {"CLOTH"}
 COLLIDER = {"COLLIDER"}
 ANY = CLOTH | COLLIDER
+LETTER_PIXELS = 6.0  # of Blender's interface font, on average
 
 
 class _PhysicsPanel:
@@ -29,13 +30,15 @@ class _PhysicsPanel:
 def _columns(layout: UILayout) -> UILayout:
     """Split properties that flow into columns where there is room; off while baking."""
     layout.use_property_split = True
+    layout.use_property_decorate = False  # only what is read frame by frame can be animated
     layout.active = bake.running() is None
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, align=True)
 
 
-def _props(layout: UILayout, owner: bpy.types.PropertyGroup, *names: str) -> None:
-    for name in names:
-        layout.column().prop(owner, name)
+def _props(layout: UILayout, owner: bpy.types.PropertyGroup, **labels: str) -> None:
+    """Properties with labels short enough for a narrow panel, whose title has the unit."""
+    for name, label in labels.items():
+        layout.column().prop(owner, name, text=label)
 
 
 class PHYSICS_PT_weft(_PhysicsPanel, Panel):
@@ -47,7 +50,68 @@ class PHYSICS_PT_weft(_PhysicsPanel, Panel):
         layout.active = bake.running() is None
         layout.row().prop(context.object.weft, "role", expand=True)
         if bridge.problem():
-            _lines(layout, bridge.problem(), "ERROR")
+            _lines(layout, context, bridge.problem(), "ERROR")
+
+
+class PHYSICS_PT_weft_bake(_PhysicsPanel, Panel):
+    bl_label = "Bake"
+    bl_parent_id = "PHYSICS_PT_weft"
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        running = bake.running()
+        if running is not None:
+            layout.progress(factor=running.factor, text=running.line())
+            layout.operator("weft.bake_cancel", icon="CANCEL")
+            return
+        _draw_buttons(layout)
+        if context.object.weft.role == "CLOTH":
+            _draw_status(layout, context)
+        column = layout.column()
+        column.use_property_split = True
+        column.use_property_decorate = False
+        column.prop(context.scene.weft, "cache_directory")
+        if location.is_temporary(context.scene):
+            _lines(
+                layout,
+                context,
+                f"Until the file is saved: {location.directory(context.scene)}",
+                "INFO",
+            )
+
+
+def _draw_buttons(layout: UILayout) -> None:
+    row = layout.row(align=True)
+    row.scale_y = 1.2
+    row.operator("weft.bake", icon="PHYSICS")
+    row.operator("weft.resume", icon="PLAY")
+    row = layout.row(align=True)
+    row.operator("weft.free", text="Free All", icon="TRASH")
+    row.operator("weft.free", text="Free This").only_active = True
+
+
+def _draw_status(layout: UILayout, context: Context) -> None:
+    obj = context.object
+    found = status.of(context.scene, context.view_layer, obj)
+    box = layout.box()
+    if found.outdated:
+        _lines(box, context, f"Outdated: {found.outdated}", "ERROR")
+    for problem in found.problems:
+        _lines(box, context, problem, "ERROR")
+    for note in (*found.notes, obj.weft.result.statistic):
+        _lines(box, context, note, "INFO")
+    if not (found.notes or found.problems):
+        box.label(text="Not baked yet", icon="INFO")
+
+
+def _lines(layout: UILayout, context: Context, text: str, icon: str) -> None:
+    """A sentence over as many lines as the width of the panel asks for."""
+    pixels = context.region.width / context.preferences.system.ui_scale
+    characters = max(16, int((pixels - 80) / LETTER_PIXELS))
+    column = layout.column(align=True)
+    column.scale_y = 0.8
+    for index, line in enumerate(textwrap.wrap(text, characters)):
+        column.label(text=line, icon="BLANK1" if index else icon)
 
 
 class PHYSICS_PT_weft_material(_PhysicsPanel, Panel):
@@ -62,35 +126,39 @@ class PHYSICS_PT_weft_material(_PhysicsPanel, Panel):
         split.alignment = "RIGHT"
         split.label(text="Fabric")
         split.menu("WEFT_MT_presets", text=presets.label(material))
-        _props(flow, material, "density")
+        _props(flow, material, density="Density (kg/m²)")
 
 
 class PHYSICS_PT_weft_stiffness(_PhysicsPanel, Panel):
-    bl_label = "Stiffness"
+    bl_label = "Stiffness (N/m)"
     bl_parent_id = "PHYSICS_PT_weft_material"
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         flow = _columns(self.layout)
-        _props(flow, material, "stretch_warp", "stretch_weft", "shear", "poisson")
+        _props(flow, material, stretch_warp="Warp", stretch_weft="Weft", shear="Shear")
+        _props(flow, material, poisson="Poisson Ratio")
 
 
 class PHYSICS_PT_weft_bending(_PhysicsPanel, Panel):
-    bl_label = "Bending"
+    bl_label = "Bending (µN·m)"
     bl_parent_id = "PHYSICS_PT_weft_material"
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         flow = _columns(self.layout)
-        _props(flow, material, "bend_warp_micro", "bend_weft_micro", "use_bend_twist")
-        if material.use_bend_twist:
-            _props(flow, material, "bend_twist_micro")
+        _props(flow, material, bend_warp_micro="Warp", bend_weft_micro="Weft")
+        row = flow.column().row(heading="Twist")
+        row.prop(material, "use_bend_twist", text="")
+        twist = row.row()
+        twist.active = material.use_bend_twist
+        twist.prop(material, "bend_twist_micro", text="")
 
 
 class PHYSICS_PT_weft_damping(_PhysicsPanel, Panel):
-    bl_label = "Damping"
+    bl_label = "Damping (s)"
     bl_parent_id = "PHYSICS_PT_weft_material"
     bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
@@ -98,7 +166,8 @@ class PHYSICS_PT_weft_damping(_PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         flow = _columns(self.layout)
-        _props(flow, material, "stretch_damping", "shear_damping", "bend_damping")
+        _props(flow, material, stretch_damping="Stretch", shear_damping="Shear")
+        _props(flow, material, bend_damping="Bending")
 
 
 class PHYSICS_PT_weft_air(_PhysicsPanel, Panel):
@@ -108,7 +177,8 @@ class PHYSICS_PT_weft_air(_PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
-        _props(_columns(self.layout), context.object.weft.material, "air_drag", "air_lift")
+        material = context.object.weft.material
+        _props(_columns(self.layout), material, air_drag="Drag", air_lift="Lift")
 
 
 class PHYSICS_PT_weft_shape(_PhysicsPanel, Panel):
@@ -132,28 +202,44 @@ class PHYSICS_PT_weft_collisions(_PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         weft = context.object.weft
         owner = weft.material if weft.role == "CLOTH" else weft
-        _props(_columns(self.layout), owner, "thickness", "friction")
+        _props(_columns(self.layout), owner, thickness="Thickness (m)", friction="Friction")
 
 
-class PHYSICS_PT_weft_scene(_PhysicsPanel, Panel):
-    bl_label = "Scene"
+class PHYSICS_PT_weft_frames(_PhysicsPanel, Panel):
+    bl_label = "Frames"
     bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        scene = context.scene
+        settings = context.scene.weft
         flow = _columns(self.layout)
-        _props(flow, scene.weft, "use_scene_range")
-        if not scene.weft.use_scene_range:
-            column = flow.column(align=True)
-            column.prop(scene.weft, "frame_start")
-            column.prop(scene.weft, "frame_end")
-        _props(flow, scene.weft, "use_scene_gravity")
-        if scene.weft.use_scene_gravity:
-            x, y, z = gravity(scene)
-            flow.column().label(text=f"Gravity: {x:.3g}, {y:.3g}, {z:.3g} m/s²")
+        _props(flow, settings, use_scene_range="Scene Frame Range")
+        column = flow.column(align=True)
+        if settings.use_scene_range:
+            column.prop(context.scene, "frame_start", text="Start")
+            column.prop(context.scene, "frame_end", text="End")
         else:
-            _props(flow, scene.weft, "gravity")
-        _props(flow, scene.weft, "wind", "air_density")
+            column.prop(settings, "frame_start")
+            column.prop(settings, "frame_end")
+        _props(flow, settings, checkpoint_interval="Checkpoint Every")
+
+
+class PHYSICS_PT_weft_forces(_PhysicsPanel, Panel):
+    bl_label = "Gravity and Wind"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        settings = context.scene.weft
+        flow = _columns(self.layout)
+        _props(flow, settings, use_scene_gravity="Scene Gravity")
+        if settings.use_scene_gravity:
+            x, y, z = gravity(context.scene)
+            flow.column().label(text=f"{x:.3g}, {y:.3g}, {z:.3g} m/s²")
+        else:
+            _animated(flow).prop(settings, "gravity")
+        _animated(flow).prop(settings, "wind")
+        _props(flow, settings, air_density="Air (kg/m³)")
 
 
 class PHYSICS_PT_weft_solver(_PhysicsPanel, Panel):
@@ -162,68 +248,23 @@ class PHYSICS_PT_weft_solver(_PhysicsPanel, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        flow = _columns(self.layout)
         settings = context.scene.weft
-        _props(flow, settings, "integrator", "time_step", "tolerance", "max_iterations", "threads")
+        flow = _columns(self.layout)
+        _props(flow, settings, integrator="Integrator", time_step="Longest Step (s)")
+        _props(flow, settings, tolerance="Tolerance", max_iterations="Iterations")
+        _props(flow, settings, threads="Threads")
 
 
-class PHYSICS_PT_weft_cache(_PhysicsPanel, Panel):
-    bl_label = "Bake"
-    bl_parent_id = "PHYSICS_PT_weft"
-
-    def draw(self, context: Context) -> None:
-        layout = self.layout
-        running = bake.running()
-        if running is not None:
-            layout.progress(factor=running.factor, text=running.line())
-            layout.operator("weft.bake_cancel", icon="CANCEL")
-            return
-        _draw_buttons(layout)
-        if context.object.weft.role == "CLOTH":
-            _draw_status(layout, context)
-        column = layout.column()
-        column.use_property_split = True
-        column.prop(context.scene.weft, "cache_directory")
-        if location.is_temporary(context.scene):
-            _lines(layout, f"Until the file is saved: {location.directory(context.scene)}", "INFO")
-        column.prop(context.scene.weft, "checkpoint_interval")
-
-
-def _draw_buttons(layout: UILayout) -> None:
-    row = layout.row(align=True)
-    row.scale_y = 1.2
-    row.operator("weft.bake", icon="PHYSICS")
-    row.operator("weft.resume", icon="PLAY")
-    row = layout.row(align=True)
-    row.operator("weft.free", text="Free All", icon="TRASH")
-    row.operator("weft.free", text="Free This").only_active = True
-
-
-def _draw_status(layout: UILayout, context: Context) -> None:
-    obj = context.object
-    found = status.of(context.scene, context.view_layer, obj)
-    box = layout.box()
-    if found.outdated:
-        _lines(box, f"Outdated: {found.outdated}", "ERROR")
-    for problem in found.problems:
-        _lines(box, problem, "ERROR")
-    for note in (*found.notes, obj.weft.result.statistic):
-        _lines(box, note, "INFO")
-    if not (found.notes or found.problems):
-        box.label(text="Not baked yet", icon="INFO")
-
-
-def _lines(layout: UILayout, text: str, icon: str) -> None:
-    """A sentence over as many lines as a narrow panel needs."""
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for index, line in enumerate(textwrap.wrap(text, 48)):
-        column.label(text=line, icon="BLANK1" if index else icon)
+def _animated(layout: UILayout) -> UILayout:
+    column = layout.column()
+    column.use_property_decorate = True
+    return column
 
 
 register, unregister = bpy.utils.register_classes_factory(
     (
         PHYSICS_PT_weft,
+        PHYSICS_PT_weft_bake,
         PHYSICS_PT_weft_material,
         PHYSICS_PT_weft_stiffness,
         PHYSICS_PT_weft_bending,
@@ -231,8 +272,8 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_air,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_collisions,
-        PHYSICS_PT_weft_scene,
+        PHYSICS_PT_weft_frames,
+        PHYSICS_PT_weft_forces,
         PHYSICS_PT_weft_solver,
-        PHYSICS_PT_weft_cache,
     )
 )
