@@ -3,15 +3,13 @@
 the frames become shape keys. The same in a window, where a timer calls `pump`, and in background.
 """
 
-import json
 import time
-import uuid
 from dataclasses import dataclass
-from pathlib import Path
 
 from bpy.types import Context, Object, Scene
 
 from . import (
+    bake_files,
     bridge,
     cache,
     checkpoint,
@@ -19,12 +17,12 @@ from . import (
     identity,
     location,
     revision,
-    shape_keys,
     stage,
 )
 from .checkpoint import Checkpoint
 from .scene_reader import SceneReader, check_cloth, participants
-from .worker import Plan, Statistic, Worker, to_object
+from .statistic import Statistic
+from .worker import Plan, Worker
 
 PUMP_SECONDS = 0.03  # for reading ahead before a window gets its turn again
 WAIT_SECONDS = 0.02
@@ -58,11 +56,14 @@ class Bake:
         self._reading_error = ""
         self.first, self.last = _checked_range(context.scene)
         cloths, colliders = prepare(context)
-        self._fingerprint = fingerprint.of_scene(context.scene, context.view_layer)
-        kept = _find_checkpoint(context.scene, cloths, self._fingerprint) if resume else None
+        now = fingerprint.of_scene(context.scene, context.view_layer)
+        kept = bake_files.find_checkpoint(context.scene, cloths, now) if resume else None
         self._stage = stage.Stage(context, cloths, colliders)
         try:
-            self._worker = self._make_worker(context, cloths, colliders, kept)
+            if kept is not None:
+                cloths, colliders = _in_order_of(kept, cloths, colliders)
+            self._reader = SceneReader(context, cloths, colliders, self.first)
+            self._worker = self._make_worker(context.scene, cloths, now, kept)
         except BaseException:
             self._stage.restore(show_earlier_results=True)
             raise
@@ -72,23 +73,16 @@ class Bake:
         self._worker.start()
 
     def _make_worker(
-        self,
-        context: Context,
-        cloths: list[Object],
-        colliders: list[Object],
-        kept: Checkpoint | None,
+        self, scene: Scene, cloths: list[Object], now: dict[str, str], kept: Checkpoint | None
     ) -> Worker:
-        if kept is not None:
-            cloths = sorted(cloths, key=lambda obj: kept.cloths.index(identity.key(obj)))
-            colliders = sorted(colliders, key=lambda obj: kept.colliders.index(identity.key(obj)))
-        scene = context.scene
-        self._reader = SceneReader(context, cloths, colliders, self.first)
         simulation = bridge.build_simulation(scene, self._reader)
-        if kept is not None:
-            simulation.restore(kept.state)
-            writers = _continue_caches(scene, cloths, kept.frame)
+        if kept is None:
+            frame, statistic = self.first, Statistic()
+            writers = bake_files.begin(scene, cloths, self._reader, now)
         else:
-            writers = _begin_caches(scene, cloths, self._reader, self._fingerprint)
+            frame, statistic = kept.frame, Statistic.from_dict(kept.statistic)
+            simulation.restore(kept.state)
+            writers = bake_files.go_on(scene, cloths, frame)
         plan = Plan(
             simulation=simulation,
             cloths=self._reader.cloths,
@@ -101,9 +95,7 @@ class Bake:
             checkpoint_interval=scene.weft.checkpoint_interval,
             library=bridge.version(),
         )
-        if kept is not None:
-            return Worker(plan, kept.frame, Statistic(**kept.statistic))
-        return Worker(plan, self.first, Statistic())
+        return Worker(plan, frame, statistic)
 
     # --- while it runs ------------------------------------------------------------------------
 
@@ -204,7 +196,8 @@ class Bake:
                 errors.append(f"'{cloth.name}' was deleted: its frames are in the cache only")
                 continue
             stage.leave_mode(context, obj)
-            errors.append(_show(obj, writer.stem, writer.description, writer.description.frames))
+            description = writer.description
+            errors.append(bake_files.show(obj, writer.stem, description, description.frames))
         return errors
 
     def _worker_error(self) -> str:
@@ -228,23 +221,35 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
     identity.settle_duplicates()
     for obj in cloths:
         check_cloth(obj)
-        identity.ensure(obj)
     for obj in (*cloths, *colliders):
+        if obj.library is None:
+            identity.ensure(obj)
         stage.leave_mode(context, obj)
     fingerprint.forget_geometry()
     return cloths, colliders
+
+
+def _in_order_of(
+    kept: Checkpoint, cloths: list[Object], colliders: list[Object]
+) -> tuple[list[Object], list[Object]]:
+    """The order of a checkpoint: sorting by name would change it after renaming."""
+    return (
+        sorted(cloths, key=lambda obj: kept.cloths.index(identity.key(obj))),
+        sorted(colliders, key=lambda obj: kept.colliders.index(identity.key(obj))),
+    )
 
 
 def show_complete_caches(context: Context) -> bool:
     """Makes shape keys of caches that already reach the last frame; False when one does not."""
     cloths, _colliders = prepare(context)
     now = fingerprint.of_scene(context.scene, context.view_layer)
-    found = {obj: _read_cache(context.scene, obj, now) for obj in cloths}
+    found = {obj: bake_files.read(context.scene, obj, now) for obj in cloths}
     last = _checked_range(context.scene)[1]
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):
         return False
     for obj, contents in found.items():
-        _show(obj, location.stem(context.scene, obj), contents.description, contents.intact)
+        stem = location.stem(context.scene, obj)
+        bake_files.show(obj, stem, contents.description, contents.intact)
     revision.bump()
     return True
 
@@ -254,82 +259,6 @@ def _checked_range(scene: Scene) -> tuple[int, int]:
     if last < first:
         raise ValueError(f"the frame range is empty: it ends at {last}, before its start {first}")
     return first, last
-
-
-def _read_cache(scene: Scene, obj: Object, now: dict[str, str]) -> cache.Contents:
-    try:
-        contents = cache.read(location.stem(scene, obj))
-    except cache.CacheError as error:
-        raise ValueError(f"'{obj.name}' cannot be resumed: {error}") from error
-    changed = fingerprint.difference(contents.description.fingerprint, now)
-    if changed:
-        raise ValueError(f"'{obj.name}' cannot be resumed: {changed} since the bake")
-    return contents
-
-
-def _find_checkpoint(scene: Scene, cloths: list[Object], now: dict[str, str]) -> Checkpoint:
-    found = [_read_cache(scene, obj, now) for obj in cloths]
-    bakes = {contents.description.bake for contents in found}
-    if len(bakes) > 1:
-        raise ValueError("the cloths were not baked together: bake them again")
-    try:
-        kept = checkpoint.read(checkpoint.path_of(location.directory(scene), bakes.pop()))
-    except cache.CacheError as error:
-        raise ValueError(f"the bake cannot be resumed: {error}") from error
-    if kept.library != bridge.version():
-        raise ValueError(f"the checkpoint is of Weft {kept.library}: bake again")
-    for obj, contents in zip(cloths, found, strict=True):
-        if contents.description.frame_start + contents.intact <= kept.frame:
-            raise ValueError(
-                f"'{obj.name}' cannot be resumed from frame {kept.frame}: "
-                f"{contents.problem or 'its cache ends before'}"
-            )
-    return kept
-
-
-def _begin_caches(
-    scene: Scene, cloths: list[Object], reader: SceneReader, hashes: dict[str, str]
-) -> list[cache.Writer]:
-    bake = f"bake_{uuid.uuid4().hex[:16]}"
-    writers = []
-    for index, obj in enumerate(cloths):
-        location.remove(scene, obj)
-        source = reader.cloths[index]
-        writer = cache.Writer(
-            location.stem(scene, obj),
-            cache.Description(
-                object=obj.name,
-                vertices=len(source.positions),
-                frame_start=reader.first.frame,
-                library=bridge.version(),
-                bake=bake,
-                fingerprint=hashes,
-            ),
-        )
-        writer.append(to_object(source.positions, reader.first.world_to_object[index]))
-        writers.append(writer)
-    return writers
-
-
-def _continue_caches(scene: Scene, cloths: list[Object], frame: int) -> list[cache.Writer]:
-    writers = []
-    for obj in cloths:
-        stem = location.stem(scene, obj)
-        description = cache.read_description(stem)
-        description.cut(frame - description.frame_start + 1)
-        writers.append(cache.Writer(stem, description))
-    return writers
-
-
-def _show(obj: Object, stem: Path, description: cache.Description, count: int) -> str:
-    """Writes the shape keys of one cloth; says what kept it from it."""
-    if len(obj.data.vertices) != description.vertices:
-        return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
-    frames = cache.frames(stem, description, count)
-    shape_keys.write(obj, description.frame_start, frames)
-    obj.weft.result.fingerprint = json.dumps(description.fingerprint)
-    obj.weft.result.statistic = Statistic(**description.statistic).line()
-    return ""
 
 
 def _move_from_temporary(scene: Scene) -> str:

@@ -74,3 +74,8 @@ def pinned_vertices(obj: Object) -> np.ndarray:
         if any(e.group == group.index and e.weight > PIN_WEIGHT for e in vertex.groups)
     ]
     return np.array(held, np.int64)
+
+
+def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Points under an affine matrix, `(4, 4)`, in float64."""
+    return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]

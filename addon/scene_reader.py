@@ -216,7 +216,7 @@ class SceneReader:
 
     def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
         matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        return (points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]) * self._scale
+        return mesh_arrays.transformed(points, matrix) * self._scale
 
 
 def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: int) -> Object:

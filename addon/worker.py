@@ -12,51 +12,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from . import bridge
+from . import bridge, mesh_arrays
 from .cache import Writer
 from .checkpoint import Checkpoint
 from .scene_reader import ClothInput, ColliderInput, FrameInput
+from .statistic import Statistic
 
 FRAMES_AHEAD = 4
-
-
-@dataclass
-class Statistic:
-    """What the frames of a bake were like."""
-
-    frames: int = 0
-    seconds: float = 0.0
-    steps: int = 0
-    rejected_steps: int = 0
-    newton_iterations: int = 0
-    linear_iterations: int = 0
-    contacts: int = 0  # the most in one frame
-    max_stretch: float = 0.0
-    unconverged_frames: int = 0
-
-    def add(self, report: Any, seconds: float) -> None:
-        """Takes in the report of one frame, a `weft.Report`."""
-        self.frames += 1
-        self.seconds += seconds
-        for name in ("steps", "rejected_steps", "newton_iterations", "linear_iterations"):
-            setattr(self, name, getattr(self, name) + getattr(report, name))
-        self.contacts = max(self.contacts, report.contacts)
-        self.max_stretch = max(self.max_stretch, report.max_stretch)
-        self.unconverged_frames += not report.converged
-
-    def line(self) -> str:
-        """One line for the panel."""
-        each = self.seconds / self.frames if self.frames else 0.0
-        line = (
-            f"{self.frames} frames, {each:.3g} s/frame, at most {self.contacts} contacts, "
-            f"largest stretch {100.0 * self.max_stretch:.2f} %, "
-            f"{self.rejected_steps} rejected steps"
-        )
-        if self.unconverged_frames:
-            line += f", {self.unconverged_frames} frames not solved to the tolerance"
-        return line
 
 
 @dataclass(frozen=True)
@@ -133,7 +95,7 @@ class Worker(threading.Thread):
         report = plan.simulation.advance(plan.frame_seconds)
         for index, writer in enumerate(plan.writers):
             world = plan.simulation.positions(index)
-            writer.append(to_object(world, source.world_to_object[index]))
+            writer.append(mesh_arrays.transformed(world, source.world_to_object[index]))
         self.frame = source.frame
         self.statistic.add(report, time.perf_counter() - started)
 
@@ -151,8 +113,3 @@ class Worker(threading.Thread):
                 statistic=asdict(self.statistic),
                 state=self.plan.simulation.state(),
             ).write(self.plan.checkpoint_path)
-
-
-def to_object(world: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """World positions in m into the space of an object, in its units."""
-    return world @ matrix[:3, :3].T + matrix[:3, 3]
