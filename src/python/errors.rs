@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the core refuses becomes a Python exception here, and nowhere else; so does a panic.
+
+use crate::Error;
+use pyo3::{
+    create_exception,
+    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
+    prelude::*,
+};
+use std::{
+    any::Any,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+create_exception!(
+    weft,
+    NotFiniteError,
+    PyRuntimeError,
+    "A position or velocity stopped being a number; the state before that step is kept."
+);
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        let message = error.to_string();
+        match error {
+            Error::Value { .. } | Error::Unknown { .. } | Error::Checkpoint { .. } => {
+                PyValueError::new_err(message)
+            }
+            Error::NotFinite { .. } => NotFiniteError::new_err(message),
+            Error::System { .. } => PyRuntimeError::new_err(message),
+        }
+    }
+}
+
+/// The same words as a `TypeError`: what came is of the wrong kind.
+pub(super) fn type_error(error: Error) -> PyErr {
+    PyTypeError::new_err(error.to_string())
+}
+
+/// Adds what Python or NumPy said itself.
+pub(super) fn caused_by(error: PyErr, cause: PyErr, py: Python<'_>) -> PyErr {
+    error.set_cause(py, Some(cause));
+    error
+}
+
+/// Lets no panic, which is a bug in this library, reach Python as anything but a `RuntimeError`.
+pub(super) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let message = format!("internal error, please report it: {}", words(panic.as_ref()));
+        Err(PyRuntimeError::new_err(message))
+    })
+}
+
+fn words(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
+}

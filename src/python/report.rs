@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `weft.Report`.
+
+use crate::Report;
+use pyo3::{prelude::*, types::PyDict};
+
+/// Account of an advance or a step.
+#[pyclass(name = "Report", module = "weft", frozen)]
+pub(super) struct PyReport(pub(super) Report);
+
+#[pymethods]
+impl PyReport {
+    /// Steps taken.
+    #[getter]
+    fn steps(&self) -> usize {
+        self.0.steps
+    }
+
+    /// Steps given up and tried again with a shorter length.
+    #[getter]
+    fn rejected_steps(&self) -> usize {
+        self.0.rejected_steps
+    }
+
+    /// Newton corrections of all steps.
+    #[getter]
+    fn newton_iterations(&self) -> usize {
+        self.0.newton_iterations
+    }
+
+    /// Conjugate gradient iterations of all steps.
+    #[getter]
+    fn linear_iterations(&self) -> usize {
+        self.0.linear_iterations
+    }
+
+    /// Vertices in contact at the end.
+    #[getter]
+    fn contacts(&self) -> usize {
+        self.0.contacts
+    }
+
+    /// Vertices that ended a step where a collider squeezed them through another, or through itself.
+    #[getter]
+    fn unresolved_contacts(&self) -> usize {
+        self.0.unresolved_contacts
+    }
+
+    /// The largest residual that any step was accepted with, in the measure of Settings.tolerance.
+    #[getter]
+    fn residual(&self) -> f64 {
+        self.0.residual
+    }
+
+    /// Whether every step met the tolerance.
+    #[getter]
+    fn converged(&self) -> bool {
+        self.0.converged
+    }
+
+    /// Time by stage of the work, in s; "total" is all of it.
+    #[getter]
+    fn seconds<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let seconds = PyDict::new(py);
+        for (stage, time) in self.0.seconds() {
+            seconds.set_item(stage, time)?;
+        }
+        seconds.set_item("total", self.0.total_seconds)?;
+        Ok(seconds)
+    }
+
+    /// The largest principal stretch of any triangle at the end, less 1.
+    #[getter]
+    fn max_stretch(&self) -> f64 {
+        self.0.max_stretch
+    }
+
+    fn __repr__(&self) -> String {
+        let Report { steps, rejected_steps, newton_iterations, contacts, .. } = &self.0;
+        let outcome = if self.0.converged { "converged" } else { "not converged" };
+        format!(
+            "<weft.Report: {steps} steps ({rejected_steps} rejected), {newton_iterations} Newton and {} \
+             linear iterations, {contacts} contacts, residual {:.3e} ({outcome}), largest stretch \
+             {:.3} %, {:.3} s>",
+            self.0.linear_iterations,
+            self.0.residual,
+            100.0 * self.0.max_stretch,
+            self.0.total_seconds,
+        )
+    }
+}

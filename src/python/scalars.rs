@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Single arguments in, each refusal naming the argument, what came and what was wanted.
+
+use super::errors::{caused_by, type_error};
+use crate::Error;
+use pyo3::{
+    PyClass,
+    exceptions::PyOverflowError,
+    prelude::*,
+    types::{PyBool, PyDict},
+};
+
+/// What an index must be.
+pub(super) const NOT_NEGATIVE: &str = "an integer, 0 or more, of 64 bits";
+/// Longest text of a value that is repeated in a refusal.
+const LONGEST: usize = 60;
+
+/// A finite or infinite number; the core says which of them it takes.
+pub(super) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let wanted = "a number";
+    if given.is_instance_of::<PyBool>() {
+        return Err(type_error(Error::value(argument, type_name(given), wanted)));
+    }
+    given.extract().map_err(|cause: PyErr| {
+        let py = given.py();
+        if cause.is_instance_of::<PyOverflowError>(py) {
+            return Error::value(argument, shown(given), "a number of float64").into();
+        }
+        caused_by(type_error(Error::value(argument, type_name(given), wanted)), cause, py)
+    })
+}
+
+/// A whole number, 0 or more.
+pub(super) fn index(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
+    whole(given, |found, wanted| Error::value(argument, found, wanted))
+}
+
+/// A whole number, 0 or more, in a place that `refused` knows: it is told what came and what was wanted.
+pub(super) fn whole(
+    given: &Bound<'_, PyAny>,
+    refused: impl Fn(String, &str) -> Error,
+) -> PyResult<usize> {
+    if given.is_instance_of::<PyBool>() {
+        return Err(type_error(refused(type_name(given), "an integer")));
+    }
+    given.extract().map_err(|cause: PyErr| {
+        if cause.is_instance_of::<PyOverflowError>(given.py()) {
+            return refused(shown(given), NOT_NEGATIVE).into();
+        }
+        caused_by(type_error(refused(type_name(given), "an integer")), cause, given.py())
+    })
+}
+
+/// True or False.
+pub(super) fn flag(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let refused = |_| type_error(Error::value(argument, type_name(given), "True or False"));
+    given.extract().map_err(refused)
+}
+
+/// A text.
+pub(super) fn text(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
+    let refused = |_| type_error(Error::value(argument, type_name(given), "str"));
+    given.extract().map_err(refused)
+}
+
+/// A dict.
+pub(super) fn dictionary<'py>(
+    argument: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let refused = |_| type_error(Error::value(argument, type_name(given), "dict"));
+    given.cast().cloned().map_err(refused)
+}
+
+/// One of this module's own objects.
+pub(super) fn instance<'py, Class: PyClass>(
+    argument: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, Class>> {
+    given.cast::<Class>().cloned().map_err(|_| {
+        let wanted = format!("weft.{}", Class::NAME);
+        type_error(Error::value(argument, type_name(given), wanted))
+    })
+}
+
+/// Several of this module's own objects.
+pub(super) fn instances<Class: PyClass>(
+    argument: &'static str,
+    given: &Bound<'_, PyAny>,
+) -> PyResult<Vec<Py<Class>>> {
+    let wanted = format!("a sequence of weft.{}", Class::NAME);
+    let members = given.try_iter().map_err(|cause| {
+        let error = type_error(Error::value(argument, type_name(given), &wanted));
+        caused_by(error, cause, given.py())
+    })?;
+    let take = |(position, member): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let member = member?;
+        member.cast::<Class>().map(|member| member.clone().unbind()).map_err(|_| {
+            let wanted = format!("weft.{}", Class::NAME);
+            let found = type_name(&member);
+            type_error(Error::element(argument, "entry", position, found, wanted))
+        })
+    };
+    members.enumerate().map(take).collect()
+}
+
+/// Hands every keyword to `set`, which says whether there is such a field of `class`.
+pub(super) fn set_fields(
+    class: &str,
+    fields: Option<&Bound<'_, PyDict>>,
+    known: &[&str],
+    mut set: impl FnMut(&str, &Bound<'_, PyAny>) -> PyResult<bool>,
+) -> PyResult<()> {
+    for (name, value) in fields.into_iter().flatten() {
+        let name = text("name of a field", &name)?;
+        if !set(&name, &value)? {
+            let wanted = format!("one of {}", known.join(", "));
+            return Err(type_error(Error::value(class, format!("no field {name}"), wanted)));
+        }
+    }
+    Ok(())
+}
+
+/// The attributes of an object by name.
+pub(super) fn fields_of<'py>(
+    object: &Bound<'py, PyAny>,
+    names: &[&str],
+) -> PyResult<Bound<'py, PyDict>> {
+    let fields = PyDict::new(object.py());
+    for name in names {
+        fields.set_item(name, object.getattr(*name)?)?;
+    }
+    Ok(fields)
+}
+
+/// The call that makes an object with these fields.
+pub(super) fn constructor(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<String> {
+    let mut parts = Vec::new();
+    for (name, value) in fields {
+        parts.push(format!("{name}={}", value.repr()?));
+    }
+    Ok(format!("{class}({})", parts.join(", ")))
+}
+
+/// Name of the type of what came.
+pub(super) fn type_name(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
+}
+
+/// What came as Python writes it, or its type where that is long or fails.
+fn shown(given: &Bound<'_, PyAny>) -> String {
+    match given.repr().map(|text| text.to_string()) {
+        Ok(text) if text.len() <= LONGEST => text,
+        _ => format!("an {} of many digits", type_name(given)),
+    }
+}

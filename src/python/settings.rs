@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `weft.Settings`.
+
+use super::{
+    arrays::vector,
+    scalars::{constructor, fields_of, flag, index, number, set_fields, text},
+};
+use crate::{Error, Integrator, Model, Settings};
+use pyo3::{prelude::*, types::PyDict};
+
+const FIELDS: [&str; 10] = [
+    "integrator",
+    "model",
+    "time_step",
+    "gravity",
+    "wind",
+    "air_density",
+    "self_collision",
+    "tolerance",
+    "max_iterations",
+    "threads",
+];
+
+/// How a scene is simulated. Immutable, and checked when built.
+///
+/// Args:
+///     integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
+///         all motion).
+///     model (str): "fem": linear triangles with plate-exact bending.
+///     time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame: beyond
+///         it BDF(2) begins to damp the swing of a sheet visibly.
+///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
+///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
+///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+///     self_collision (bool): False: contact of cloth with cloth does not exist yet.
+///     tolerance (float): A step is solved when the last correction that its residual asks for moves
+///         no vertex by more than this part of the mean edge length; 0.01 where not given.
+///     max_iterations (int): Newton corrections after which a step is tried again with half the
+///         length; 30 where not given.
+///     threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
+///
+/// Raises:
+///     TypeError: A field that does not exist, or a value of the wrong type.
+///     ValueError: A value out of range, or a name of something that does not exist here.
+#[pyclass(name = "Settings", module = "weft", frozen, eq)]
+#[derive(PartialEq)]
+pub(super) struct PySettings(pub(super) Settings);
+
+#[pymethods]
+impl PySettings {
+    #[new]
+    #[pyo3(
+        signature = (**fields),
+        text_signature = "(*, integrator='bdf2', model='fem', time_step=0.020833333333333332, \
+            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=False, \
+            tolerance=0.01, max_iterations=30, threads=0)"
+    )]
+    fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut settings = Settings::default();
+        set_fields("Settings", fields, &FIELDS, |name, value| set(&mut settings, name, value))?;
+        Ok(Self(settings.checked()?))
+    }
+
+    /// How time is stepped.
+    #[getter]
+    fn integrator(&self) -> &'static str {
+        self.0.integrator.name()
+    }
+
+    /// What the cloth is made of in the computer.
+    #[getter]
+    fn model(&self) -> &'static str {
+        self.0.model.name()
+    }
+
+    /// Longest step, in s.
+    #[getter]
+    fn time_step(&self) -> f64 {
+        self.0.time_step
+    }
+
+    /// Acceleration of gravity at the start, in m/s².
+    #[getter]
+    fn gravity(&self) -> (f64, f64, f64) {
+        <[f64; 3]>::from(self.0.gravity).into()
+    }
+
+    /// Velocity of the air at the start, in m/s.
+    #[getter]
+    fn wind(&self) -> (f64, f64, f64) {
+        <[f64; 3]>::from(self.0.wind).into()
+    }
+
+    /// Density of the air, in kg/m³.
+    #[getter]
+    fn air_density(&self) -> f64 {
+        self.0.air_density
+    }
+
+    /// Whether cloth touches cloth: not yet.
+    #[getter]
+    #[allow(clippy::unused_self)] // Python reads attributes of an instance
+    fn self_collision(&self) -> bool {
+        false
+    }
+
+    /// Part of the mean edge length to which a step is solved.
+    #[getter]
+    fn tolerance(&self) -> f64 {
+        self.0.tolerance
+    }
+
+    /// Newton corrections after which a step is tried again with half the length.
+    #[getter]
+    fn max_iterations(&self) -> usize {
+        self.0.max_iterations
+    }
+
+    /// Threads; 0 is one on every core.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.0.threads
+    }
+
+    fn __getnewargs_ex__<'py>(slf: &Bound<'py, Self>) -> PyResult<((), Bound<'py, PyDict>)> {
+        Ok(((), fields_of(slf.as_any(), &FIELDS)?))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        constructor("Settings", &fields_of(slf.as_any(), &FIELDS)?)
+    }
+}
+
+/// Sets a field; `false`: there is none of this name.
+fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match name {
+        "integrator" => settings.integrator = Integrator::from_name(&text(name, value)?)?,
+        "model" => settings.model = Model::from_name(&text(name, value)?)?,
+        "time_step" => settings.time_step = number(name, value)?,
+        "gravity" => settings.gravity = vector(name, value)?,
+        "wind" => settings.wind = vector(name, value)?,
+        "air_density" => settings.air_density = number(name, value)?,
+        "self_collision" => {
+            if flag(name, value)? {
+                let wanted = "False: contact of cloth with cloth does not exist yet";
+                return Err(Error::value(name, "True", wanted).into());
+            }
+        }
+        "tolerance" => settings.tolerance = number(name, value)?,
+        "max_iterations" => settings.max_iterations = index(name, value)?,
+        "threads" => settings.threads = index(name, value)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `weft.Simulation`.
+
+use super::{
+    arrays::{indices, points, to_array, vector},
+    cloth::PyCloth,
+    collider::PyCollider,
+    errors::{guarded, type_error},
+    material::PyMaterial,
+    report::PyReport,
+    scalars::{index, instance, instances, number, type_name},
+    settings::PySettings,
+};
+use crate::{Cloth, Collider, Error, Result, Settings, Simulation, Vec3};
+use numpy::PyArray2;
+use pyo3::{
+    exceptions::PyRuntimeError,
+    prelude::*,
+    pybacked::PyBackedBytes,
+    types::{PyBytes, PyDict},
+};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+/// Cloths and colliders in motion.
+///
+/// One thread at a time: a call while another thread is in one raises RuntimeError. Computing releases
+/// the GIL.
+///
+/// Args:
+///     cloths (sequence of Cloth): One or more; they are numbered in this order.
+///     colliders (sequence of Collider): They are numbered in this order.
+///     settings (Settings | None): Settings() where not given.
+///
+/// Raises:
+///     TypeError: An object of the wrong type.
+///     ValueError: No cloth.
+///     RuntimeError: The system refuses the threads.
+#[pyclass(name = "Simulation", module = "weft", frozen)]
+pub(super) struct PySimulation(Mutex<Simulation>);
+
+impl PySimulation {
+    /// Works on the simulation, unless another thread is in it.
+    fn with<Value>(&self, work: impl FnOnce(&mut Simulation) -> Result<Value>) -> PyResult<Value> {
+        guarded(|| Ok(work(&mut *self.locked()?)?))
+    }
+
+    /// Works on the simulation without the GIL.
+    fn compute<Value: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Simulation) -> Result<Value> + Send,
+    ) -> PyResult<Value> {
+        py.detach(|| self.with(work))
+    }
+
+    fn locked(&self) -> PyResult<MutexGuard<'_, Simulation>> {
+        self.0.try_lock().map_err(|error| {
+            PyRuntimeError::new_err(match error {
+                TryLockError::WouldBlock => {
+                    "this simulation is computing in another thread: wait for that call to return"
+                }
+                TryLockError::Poisoned(_) => {
+                    "this simulation was stopped by an internal error: build a new one and restore a \
+                     checkpoint"
+                }
+            })
+        })
+    }
+}
+
+#[pymethods]
+impl PySimulation {
+    #[new]
+    #[pyo3(
+        signature = (cloths, colliders=None, settings=None),
+        text_signature = "(cloths, colliders=(), settings=None)"
+    )]
+    fn new(
+        py: Python<'_>,
+        cloths: &Bound<'_, PyAny>,
+        colliders: Option<&Bound<'_, PyAny>>,
+        settings: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let cloths = instances::<PyCloth>("cloths", cloths)?;
+        let colliders = colliders.map(|given| instances::<PyCollider>("colliders", given));
+        let colliders = colliders.transpose()?.unwrap_or_default();
+        let settings = match settings {
+            Some(given) => instance::<PySettings>("settings", given)?.get().0.clone(),
+            None => Settings::default(),
+        };
+        py.detach(|| {
+            guarded(|| {
+                let cloths: Vec<Cloth> = cloths.iter().map(|cloth| cloth.get().0.clone()).collect();
+                let colliders: Vec<Collider> =
+                    colliders.iter().map(|collider| collider.get().0.clone()).collect();
+                Ok(Self(Mutex::new(Simulation::new(&cloths, &colliders, settings)?)))
+            })
+        })
+    }
+
+    /// Simulates with as many steps as needed, none longer than Settings.time_step. Hard contact makes
+    /// steps shorter, and what is not solved to the tolerance is reported; neither raises.
+    ///
+    /// Args:
+    ///     duration (float): Length of the frame, in s, more than 0.
+    ///
+    /// Returns:
+    ///     Report: What was done.
+    ///
+    /// Raises:
+    ///     NotFiniteError: A vertex stopped being a number; the state before that step is kept.
+    fn advance(&self, py: Python<'_>, duration: &Bound<'_, PyAny>) -> PyResult<PyReport> {
+        let duration = number("duration", duration)?;
+        self.compute(py, |simulation| simulation.advance(duration)).map(PyReport)
+    }
+
+    /// Simulates exactly one step, for numerical experiments. Pins and colliders reach their targets
+    /// at its end.
+    ///
+    /// Args:
+    ///     h (float): Length of the step, in s, more than 0.
+    ///
+    /// Returns:
+    ///     Report: What was done.
+    ///
+    /// Raises:
+    ///     NotFiniteError: A vertex stopped being a number; the state before the step is kept.
+    fn step(&self, py: Python<'_>, h: &Bound<'_, PyAny>) -> PyResult<PyReport> {
+        let duration = number("h", h)?;
+        self.compute(py, |simulation| simulation.step(duration)).map(PyReport)
+    }
+
+    /// Positions of a cloth's vertices.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///
+    /// Returns:
+    ///     float64 array, shape (n, 3): A copy, in m.
+    #[pyo3(signature = (cloth=None), text_signature = "($self, cloth=0)")]
+    fn positions<'py>(
+        &self,
+        py: Python<'py>,
+        cloth: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let cloth = cloth.map_or(Ok(0), |given| index("cloth", given))?;
+        let points = self.with(|simulation| simulation.positions(cloth).map(<[Vec3]>::to_vec))?;
+        to_array(py, &points)
+    }
+
+    /// Velocities of a cloth's vertices.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///
+    /// Returns:
+    ///     float64 array, shape (n, 3): A copy, in m/s.
+    #[pyo3(signature = (cloth=None), text_signature = "($self, cloth=0)")]
+    fn velocities<'py>(
+        &self,
+        py: Python<'py>,
+        cloth: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let cloth = cloth.map_or(Ok(0), |given| index("cloth", given))?;
+        let vectors = self.with(|simulation| simulation.velocities(cloth).map(<[Vec3]>::to_vec))?;
+        to_array(py, &vectors)
+    }
+
+    /// Holds vertices from now on.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     vertices (integer array, shape (k,), or a sequence of int): The vertices.
+    ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of the
+    ///         next advance, in m; the way there is a straight line. Without targets vertices are held
+    ///         where they are, or stay on the way they are on.
+    #[pyo3(signature = (cloth, vertices, targets=None))]
+    fn set_pins(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        vertices: &Bound<'_, PyAny>,
+        targets: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (cloth, vertices) = (index("cloth", cloth)?, indices("vertices", vertices)?);
+        let targets = targets.map(|given| points("targets", given)).transpose()?;
+        self.with(|simulation| simulation.set_pins(cloth, &vertices, targets.as_deref()))
+    }
+
+    /// Lets vertices go that were held or guided.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     vertices (integer array, shape (k,), or a sequence of int, optional): The vertices; all of
+    ///         the cloth where not given.
+    #[pyo3(signature = (cloth, vertices=None))]
+    fn release_pins(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        vertices: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let cloth = index("cloth", cloth)?;
+        let vertices = vertices.map(|given| indices("vertices", given)).transpose()?;
+        self.with(|simulation| simulation.release_pins(cloth, vertices.as_deref()))
+    }
+
+    /// Prescribes the velocity of vertices along one, two or three directions from now on; along
+    /// others they stay free. release_pins lets them go.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     vertices (integer array, shape (k,), or a sequence of int): The vertices.
+    ///     directions (float64 or float32 array, shape (1 to 3, 3)): Independent directions; their
+    ///         lengths do not matter.
+    ///     velocity (3 floats): Velocity whose part along the directions is prescribed, in m/s.
+    fn set_guided_velocity(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        vertices: &Bound<'_, PyAny>,
+        directions: &Bound<'_, PyAny>,
+        velocity: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (cloth, vertices) = (index("cloth", cloth)?, indices("vertices", vertices)?);
+        let directions = points("directions", directions)?;
+        let velocity = vector("velocity", velocity)?;
+        self.with(|simulation| {
+            simulation.set_guided_velocity(cloth, &vertices, &directions, velocity)
+        })
+    }
+
+    /// Moves a collider during the next advance.
+    ///
+    /// Args:
+    ///     collider (int): Index of the collider.
+    ///     positions (float64 or float32 array, shape (n, 3)): Where its vertices are at the end of the
+    ///         next advance, in m; the way there is a straight line.
+    fn set_collider(
+        &self,
+        collider: &Bound<'_, PyAny>,
+        positions: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (collider, positions) = (index("collider", collider)?, points("positions", positions)?);
+        self.with(|simulation| simulation.set_collider(collider, positions))
+    }
+
+    /// Gives a cloth another fabric from now on.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     material (Material): The fabric.
+    fn set_material(
+        &self,
+        py: Python<'_>,
+        cloth: &Bound<'_, PyAny>,
+        material: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let cloth = index("cloth", cloth)?;
+        let material = instance::<PyMaterial>("material", material)?.get().0.clone();
+        self.compute(py, |simulation| simulation.set_material(cloth, material))
+    }
+
+    /// New gravity from now on.
+    ///
+    /// Args:
+    ///     g (3 floats): Acceleration, in m/s².
+    fn set_gravity(&self, g: &Bound<'_, PyAny>) -> PyResult<()> {
+        let gravity = vector("gravity", g)?;
+        self.with(|simulation| simulation.set_gravity(gravity))
+    }
+
+    /// New wind from now on.
+    ///
+    /// Args:
+    ///     w (3 floats): Velocity of the air, in m/s.
+    fn set_wind(&self, w: &Bound<'_, PyAny>) -> PyResult<()> {
+        let wind = vector("wind", w)?;
+        self.with(|simulation| simulation.set_wind(wind))
+    }
+
+    /// Forces on a cloth's vertices, held until changed.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
+    fn set_vertex_forces(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        forces: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (cloth, forces) = (index("cloth", cloth)?, points("forces", forces)?);
+        self.with(|simulation| simulation.set_vertex_forces(cloth, &forces))
+    }
+
+    /// Energies of all cloths.
+    ///
+    /// Returns:
+    ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
+    ///         "total", in J.
+    fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let energy = self.compute(py, |simulation| Ok(simulation.energy()))?;
+        let energies = PyDict::new(py);
+        energies.set_item("kinetic", energy.kinetic)?;
+        energies.set_item("stretch", energy.stretch)?;
+        energies.set_item("shear", energy.shear)?;
+        energies.set_item("bend", energy.bend)?;
+        energies.set_item("gravity", energy.gravity)?;
+        energies.set_item("total", energy.total())?;
+        Ok(energies)
+    }
+
+    /// An exact checkpoint: continuing from it gives bit-identical results.
+    ///
+    /// Returns:
+    ///     bytes: To be handed to restore of a simulation of the same cloths and colliders.
+    fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.compute(py, |simulation| simulation.state())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Goes to a checkpoint of a simulation of the same cloths and colliders.
+    ///
+    /// Args:
+    ///     bytes (bytes): What state gave.
+    ///
+    /// Raises:
+    ///     ValueError: The bytes are damaged, foreign, of another version or of other meshes; nothing
+    ///         is changed then.
+    fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes: PyBackedBytes = bytes
+            .extract()
+            .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
+        self.compute(py, move |simulation| simulation.restore(&bytes))
+    }
+
+    /// Seconds simulated.
+    #[getter]
+    fn time(&self) -> PyResult<f64> {
+        self.with(|simulation| Ok(simulation.time()))
+    }
+
+    fn __repr__(&self) -> String {
+        let Ok(simulation) = self.0.try_lock() else {
+            return "<weft.Simulation: computing, or stopped by an error>".to_owned();
+        };
+        let (cloths, colliders) = (simulation.cloth_count(), simulation.collider_count());
+        format!(
+            "<weft.Simulation: {cloths} cloths, {colliders} colliders, {} s>",
+            simulation.time()
+        )
+    }
+}
