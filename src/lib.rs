@@ -8,6 +8,8 @@ pub mod forces;
 mod material;
 pub mod mesh;
 mod parallel;
+#[cfg(feature = "python")]
+mod python;
 mod settings;
 mod simulation;
 pub mod solver;
