@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a hit and a miss look like, and that a closed surface is closed.
+
+use super::*;
+use std::f64::consts::TAU;
+
+fn at(x: f64, y: f64, z: f64) -> Vec3 {
+    Vec3::new(x, y, z)
+}
+
+fn still(place: Vec3) -> Path {
+    Path { start: place, end: place }
+}
+
+fn moved(place: Vec3, motion: Vec3) -> Path {
+    Path { start: place, end: place + motion }
+}
+
+/// A right-angled triangle in the plane z = 0, all of it moving alike.
+fn floor(motion: Vec3) -> [Path; 3] {
+    [Vec3::zeros(), at(4.0, 0.0, 0.0), at(0.0, 4.0, 0.0)].map(|corner| moved(corner, motion))
+}
+
+#[test]
+fn a_falling_point_lands_where_and_when_it_must() {
+    let point = moved(at(1.0, 2.0, 3.0), at(0.0, 0.0, -4.0));
+    for (gap, time) in [(0.0, 0.75), (0.5, 0.625), (3.0, 0.0), (5.0, 0.0)] {
+        let impact = point_triangle_impact(&point, &floor(Vec3::zeros()), gap).unwrap();
+        assert!((impact.time - time).abs() < 1e-12, "{impact:?}");
+        assert!((Vec3::from(impact.weights) - at(0.25, 0.25, 0.5)).norm() < 1e-12, "{impact:?}");
+        assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
+    }
+    let from_below = moved(at(1.0, 2.0, -3.0), at(0.0, 0.0, 4.0));
+    let impact = point_triangle_impact(&from_below, &floor(Vec3::zeros()), 0.0).unwrap();
+    assert!((impact.direction + Vec3::z()).norm() < 1e-12, "{impact:?}");
+}
+
+#[test]
+fn crossed_edges_meet_where_and_when_they_must() {
+    let rail = [still(at(-1.0, 0.0, 0.0)), still(at(3.0, 0.0, 0.0))];
+    let bar = [at(0.0, -1.0, 2.0), at(0.0, 3.0, 2.0)].map(|end| moved(end, at(0.0, 0.0, -4.0)));
+    let impact = edge_edge_impact(&bar, &rail, 1.0).unwrap();
+    assert!((impact.time - 0.25).abs() < 1e-12, "{impact:?}");
+    assert!(impact.weights.iter().all(|along| (along - 0.25).abs() < 1e-12), "{impact:?}");
+    assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
+}
+
+#[test]
+fn a_turning_triangle_strikes_when_its_plane_reaches_the_point() {
+    // Its free corner goes from y to z: the plane rises at the angle of t : 1 − t.
+    let door = [still(Vec3::zeros()), still(Vec3::x()), moved(Vec3::y(), at(0.0, -1.0, 1.0))];
+    let reached: f64 = 0.3;
+    let point = still(at(0.3, 0.4 * (1.0 - reached), 0.4 * reached));
+    let impact = point_triangle_impact(&point, &door, 0.0).unwrap();
+    assert!((impact.time - reached).abs() < 1e-10, "{impact:?}");
+    assert!((impact.weights[2] - 0.4).abs() < 1e-10, "{impact:?}");
+    let normal = at(0.0, -reached, 1.0 - reached).normalize();
+    assert!((impact.direction - normal).norm() < 1e-10, "{impact:?}");
+}
+
+#[test]
+fn what_moves_along_at_a_distance_is_no_contact() {
+    let motion = at(0.3, -0.1, 0.7);
+    for height in [1e-3, 1e-6, 1e-9] {
+        let resting = moved(at(1.0, 1.0, height), motion);
+        assert_eq!(point_triangle_impact(&resting, &floor(motion), 0.0), None);
+        let sliding = moved(at(-3.0, 1.0, 0.5 + height), motion + at(8.0, 0.0, 0.0));
+        assert_eq!(point_triangle_impact(&sliding, &floor(motion), 0.5), None);
+        let along = [moved(at(-3.0, height, 0.0), at(8.0, 0.0, 0.0)), still(at(9.0, height, 0.0))];
+        let edge = [still(Vec3::zeros()), still(at(4.0, 0.0, 0.0))];
+        assert_eq!(edge_edge_impact(&along, &edge, 0.0), None);
+    }
+}
+
+#[test]
+fn what_touches_to_begin_with_does_so_at_time_zero() {
+    let motion = at(0.3, -0.1, 0.7);
+    let resting = moved(at(1.0, 1.0, 0.0), motion);
+    let impact = point_triangle_impact(&resting, &floor(motion), 0.0).unwrap();
+    assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
+    let at_corner = moved(Vec3::zeros(), Vec3::z());
+    let impact = point_triangle_impact(&at_corner, &floor(Vec3::zeros()), 0.0).unwrap();
+    assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
+    let at_point = point_triangle_impact(&at_corner, &[at_corner; 3], 0.0).unwrap();
+    assert_eq!((at_point.time, at_point.direction), (0.0, Vec3::zeros()));
+}
+
+#[test]
+fn a_near_miss_is_a_miss_at_every_size() {
+    for exponent in -3..=3 {
+        let scale = 10.0_f64.powi(exponent);
+        let passing = |beside: f64| {
+            let point = moved(at(2.0 + beside, 2.0 + beside, 30.0), at(0.0, 0.0, -50.0));
+            let sized = |path: &Path| Path { start: path.start * scale, end: path.end * scale };
+            let triangle = floor(Vec3::zeros()).map(|corner| sized(&corner));
+            point_triangle_impact(&sized(&point), &triangle, 0.0)
+        };
+        assert_eq!(passing(4e-6), None);
+        assert!(passing(-4e-6).is_some());
+        assert!(passing(0.0).is_some());
+    }
+}
+
+#[test]
+fn work_is_bounded_where_a_turning_triangle_is_followed_closely() {
+    // Ten times closer than the rounds suffice for: early, but not late, and not at once.
+    let swing = 0.5;
+    let triangle = [at(-1.0, -1.0, 0.0), at(1.0, -1.0, 0.0), at(0.0, 2.0, 0.0)]
+        .map(|corner| moved(corner, at(0.0, 0.0, swing * corner.x) + at(9.0, 9.0, 9.0)));
+    let follower = moved(at(0.0, 0.0, 1e-7), at(9.0, 9.0, 9.0));
+    let impact = point_triangle_impact(&follower, &triangle, 0.0);
+    assert!(impact.is_none_or(|impact| impact.time > 0.01), "{impact:?}");
+}
+
+fn vector() -> impl Strategy<Value = Vec3> {
+    [-1.0..1.0, -1.0..1.0, -1.0..1.0].prop_map(Vec3::from)
+}
+
+fn paths() -> impl Strategy<Value = [Path; 4]> {
+    let path = |travel: f64| {
+        (vector(), vector())
+            .prop_map(move |(start, motion)| Path { start, end: start + motion * travel })
+    };
+    let carried = |travel: f64| (path(travel), path(travel), path(travel), path(travel));
+    let all = prop_oneof![carried(0.01), carried(0.3), carried(2.0)];
+    (all, vector(), -3..=3_i32).prop_map(|((a, b, c, d), along, exponent)| {
+        let scale = 10.0_f64.powi(exponent);
+        [a, b, c, d]
+            .map(|path| Path { start: path.start * scale, end: (path.end + along * 5.0) * scale })
+    })
+}
+
+/// Holds a time of impact against distances measured at many times.
+fn check_samples(gap: f64, size: f64, impact: Option<f64>, distance: impl Fn(f64) -> f64) {
+    const SAMPLES: u32 = 64;
+    let rounding = 1e-13 * size;
+    let until = impact.unwrap_or(1.0);
+    if until > 0.0 {
+        for sample in 0..=SAMPLES {
+            let time = until * f64::from(sample) / f64::from(SAMPLES);
+            let clear = distance(time) - gap;
+            assert!(clear > -rounding, "{clear:e} too close at {time} before {impact:?}");
+        }
+    }
+    if let Some(time) = impact {
+        let clear = distance(time) - gap;
+        assert!(clear <= CLOSENESS * size, "{clear:e} beyond the gap at {time}");
+    }
+}
+
+#[test]
+fn the_distance_first_falls_to_the_gap_at_the_time_found() {
+    let gap = prop_oneof![Just(0.0), Just(1e-3), Just(0.1)];
+    check(40_000, &(paths(), gap), |(paths, gap)| {
+        let size = paths.iter().fold(0.0_f64, |size, path| size.max(path.start.amax()));
+        let gap = gap * size;
+        let [point, triangle @ ..] = paths;
+        let impact = point_triangle_impact(&point, &triangle, gap);
+        check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
+            distance_to_triangle(&point, &triangle, time)
+        });
+        let [a, b, c, d] = paths;
+        let impact = edge_edge_impact(&[a, b], &[c, d], gap);
+        check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
+            distance_of_edges(&[a, b], &[c, d], time)
+        });
+    });
+}
+
+/// A globe of ten meridians and nine circles of latitude between its poles, with a triangle list.
+fn globe() -> (Vec<Vec3>, Vec<[usize; 3]>) {
+    const MERIDIANS: usize = 10;
+    const CIRCLES: usize = 9;
+    let mut corners = vec![Vec3::z(), -Vec3::z()];
+    let mut triangles = Vec::new();
+    let index = |circle: usize, meridian: usize| 2 + circle * MERIDIANS + meridian % MERIDIANS;
+    for circle in 0..CIRCLES {
+        let latitude = TAU / 2.0 * (circle + 1) as f64 / (CIRCLES + 1) as f64;
+        for meridian in 0..MERIDIANS {
+            let longitude = TAU * meridian as f64 / MERIDIANS as f64;
+            let across = latitude.sin();
+            corners.push(at(across * longitude.cos(), across * longitude.sin(), latitude.cos()));
+            let (here, next) = (index(circle, meridian), index(circle, meridian + 1));
+            if circle == 0 {
+                triangles.push([0, here, next]);
+            } else {
+                let [above, above_next] = [meridian, meridian + 1].map(|m| index(circle - 1, m));
+                triangles.extend([[here, next, above_next], [here, above_next, above]]);
+            }
+            if circle == CIRCLES - 1 {
+                triangles.push([1, next, here]);
+            }
+        }
+    }
+    (corners, triangles)
+}
+
+#[test]
+fn no_point_gets_through_an_edge_or_a_corner_of_a_moving_surface() {
+    let (corners, triangles) = globe();
+    let jitter = prop::collection::vec((0.9..1.1, vector()), corners.len());
+    let aim = (0..triangles.len(), prop_oneof![Just(0.0), 0.0..1.0], 0.6..0.9, vector());
+    let place = (vector(), prop::sample::select(vec![1e-3, 1.0, 1e3]));
+    check(4_000, &(jitter, aim, place), |(jitter, (hit, along, time, inside), (drift, scale))| {
+        let surface: Vec<Path> = corners
+            .iter()
+            .zip(jitter)
+            .map(|(corner, (height, motion))| moved(corner * height, motion * 0.05 + drift * 9.0))
+            .map(|path| Path { start: path.start * scale, end: path.end * scale })
+            .collect();
+        // From outside, through a point of an edge, to near the centre.
+        let [a, b, _] = triangles[hit].map(|corner| surface[corner].at(time));
+        let end = (inside * 0.1 + drift * 9.0) * scale;
+        let start = (a.lerp(&b, along) - end * time) / (1.0 - time);
+        let point = Path { start, end };
+        let impact = triangles
+            .iter()
+            .filter_map(|triangle| {
+                point_triangle_impact(&point, &triangle.map(|corner| surface[corner]), 0.0)
+            })
+            .min_by(|one, other| one.time.total_cmp(&other.time));
+        let found = impact.unwrap_or_else(|| panic!("through edge {a} {b} at {along}"));
+        assert!(found.time > 0.0, "{found:?}");
+        assert!(found.time <= time + 1e-9, "{} instead of {time}", found.time);
+    });
+}
