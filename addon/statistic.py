@@ -4,6 +4,14 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
+SUMS = (
+    "steps",
+    "rejected_steps",
+    "newton_iterations",
+    "linear_iterations",
+    "unresolved_contacts",
+)
+
 
 @dataclass
 class Statistic:
@@ -16,6 +24,7 @@ class Statistic:
     newton_iterations: int = 0
     linear_iterations: int = 0
     contacts: int = 0  # the most in one frame
+    unresolved_contacts: int = 0
     max_stretch: float = 0.0
     unconverged_frames: int = 0
 
@@ -23,7 +32,7 @@ class Statistic:
         """Takes in the report of one frame, a `weft.Report`."""
         self.frames += 1
         self.seconds += seconds
-        for name in ("steps", "rejected_steps", "newton_iterations", "linear_iterations"):
+        for name in SUMS:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.contacts = max(self.contacts, report.contacts)
         self.max_stretch = max(self.max_stretch, report.max_stretch)
@@ -44,4 +53,6 @@ class Statistic:
         )
         if self.unconverged_frames:
             line += f", {self.unconverged_frames} frames not solved to the tolerance"
+        if self.unresolved_contacts:
+            line += f", {self.unresolved_contacts} contacts not resolved"
         return line
