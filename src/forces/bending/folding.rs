@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hinge angles of the current shape, and the two maps between their rates and velocities.
+//!
+//! Every ∂θ/∂x is a multiple of a triangle normal. With N = (x₁ − x₀) × (x₂ − x₀), ν = N/|N|² and
+//! c_i = (x_j − x_i)·(x_k − x_i), a velocity p turns triangle T about its edge i by
+//!   t_i/l_i,  t_i = c_j (s_i − s_k) + c_k (s_i − s_j),  s = ν·p,
+//! and a hinge folds by (t of the left triangle + t of the right one)/l. So B = ∂θ/∂x needs six numbers
+//! per triangle and one per hinge, and Bᵀ gathers a scalar times ν from the triangles at a vertex.
+//!
+//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`SMALLEST_RATIO`] of its rest area,
+//! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
+//! the gradient of the energy (nor do they keep angular momentum).
+
+use super::{angle::shortest, hinges::Hinges};
+use crate::{
+    Vec3,
+    mesh::{Incidence, Mesh, angle_between},
+    parallel,
+};
+use rayon::prelude::*;
+
+/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
+const SMALLEST_RATIO: f64 = 0.05;
+
+/// The current shape as far as folding depends on it.
+#[derive(Clone, Debug)]
+pub(super) struct Folding {
+    triangles: Vec<[u32; 3]>,
+    incidence: Incidence,
+    /// Least |N|² of each triangle and least l² of each hinge.
+    least_normals: Vec<f64>,
+    least_lengths: Vec<f64>,
+    /// ν and c of each triangle, 1/l of each hinge.
+    normals: Vec<Vec3>,
+    dots: Vec<[f64; 3]>,
+    inverse_lengths: Vec<f64>,
+    /// Three numbers for each triangle, between the passes of a product.
+    corner_values: Vec<[f64; 3]>,
+}
+
+impl Folding {
+    pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
+        let triangles = mesh.topology.triangles.clone();
+        let lengths = mesh.topology.edges.iter().zip(&mesh.rest.edge_lengths);
+        let lengths = lengths.filter(|(edge, _)| !edge.is_boundary()).map(|(_, length)| length);
+        Self {
+            incidence: Incidence::new(&triangles, mesh.vertex_count()),
+            least_normals: mesh
+                .rest
+                .areas
+                .iter()
+                .map(|area| (2.0 * SMALLEST_RATIO * area).powi(2))
+                .collect(),
+            least_lengths: lengths.map(|length| (SMALLEST_RATIO * length).powi(2)).collect(),
+            normals: vec![Vec3::zeros(); triangles.len()],
+            dots: vec![[0.0; 3]; triangles.len()],
+            inverse_lengths: vec![0.0; hinges.count()],
+            corner_values: vec![[0.0; 3]; triangles.len()],
+            triangles,
+        }
+    }
+
+    /// Takes on the shape of `positions` and writes how far each hinge is from its rest angle.
+    pub(super) fn update(
+        &mut self,
+        positions: &[Vec3],
+        hinges: &Hinges,
+        rest_angles: &[f64],
+        deviations: &mut [f64],
+    ) {
+        let Self { triangles, least_normals, least_lengths, normals, dots, .. } = self;
+        let each =
+            (&mut *normals, dots).into_par_iter().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(triangle, (normal, dots))| {
+            let [x0, x1, x2] = triangles[triangle].map(|vertex| positions[vertex as usize]);
+            let (first, second, third) = (x1 - x0, x2 - x0, x2 - x1);
+            let cross = first.cross(&second);
+            *normal = cross / cross.norm_squared().max(least_normals[triangle]);
+            *dots = [first.dot(&second), -first.dot(&third), second.dot(&third)];
+        });
+        let each = (deviations, &mut self.inverse_lengths).into_par_iter().enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, (deviation, inverse_length))| {
+            let [a, b, ..] = hinges.vertices[hinge];
+            let edge = positions[b as usize] - positions[a as usize];
+            let length = edge.norm_squared().max(least_lengths[hinge]).sqrt();
+            *inverse_length = 1.0 / length;
+            let [left, right] = hinges.slots[hinge].map(|slot| &normals[slot as usize / 3]);
+            let angle = angle_between(left, right, &edge, length);
+            *deviation = shortest(angle - rest_angles[hinge]);
+        });
+    }
+
+    /// Rates at which hinges fold when vertices move along `direction`: B · direction.
+    pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [f64]) {
+        let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
+        let each = corner_values.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(triangle, values)| {
+            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
+            let normal = &normals[triangle];
+            let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
+            *values = turns(dots[triangle], [0.0, first, second]);
+        });
+        let values = corner_values.as_flattened();
+        let each = rates.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(hinge, rate)| {
+            let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
+            *rate = (left + right) * inverse_lengths[hinge];
+        });
+    }
+
+    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
+    pub(super) fn gather(&mut self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
+        let Self { normals, dots, corner_values, incidence, .. } = self;
+        let each = corner_values.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(triangle, values)| {
+            let at_edges = hinges.of_triangle[triangle].map(|hinge| loads[hinge as usize]);
+            *values = turns(dots[triangle], at_edges);
+        });
+        let each = out.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(vertex, out)| {
+            let mut sum = Vec3::zeros();
+            for (triangle, corner) in incidence.around(vertex) {
+                let value = corner_values[*triangle as usize][*corner as usize];
+                sum += normals[*triangle as usize] * value;
+            }
+            *out += sum * sign;
+        });
+    }
+
+    /// 1/l of each hinge.
+    pub(super) fn inverse_lengths(&self) -> &[f64] {
+        &self.inverse_lengths
+    }
+
+    /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
+    pub(super) fn gradients(&self, hinge: usize, hinges: &Hinges) -> [Vec3; 4] {
+        let mut gradients = [Vec3::zeros(); 4];
+        // Corners after the opposite one: a, b in the left triangle, b, a in the right one.
+        for (slot, [apex, second, third]) in hinges.slots[hinge].iter().zip([[2, 0, 1], [3, 1, 0]])
+        {
+            let (triangle, corner) = (*slot as usize / 3, *slot as usize % 3);
+            let mut edge = [0.0; 3];
+            edge[corner] = self.inverse_lengths[hinge];
+            let loads = turns(self.dots[triangle], edge);
+            for (place, vertex) in [apex, second, third].into_iter().enumerate() {
+                gradients[vertex] += self.normals[triangle] * loads[(corner + place) % 3];
+            }
+        }
+        gradients
+    }
+}
+
+/// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
+/// (It is the cotangent Laplacian of the triangle times 2|N|.)
+#[inline]
+fn turns(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
+    let [s0, s1, s2] = heights;
+    [
+        dots[1] * (s0 - s2) + dots[2] * (s0 - s1),
+        dots[2] * (s1 - s0) + dots[0] * (s1 - s2),
+        dots[0] * (s2 - s1) + dots[1] * (s2 - s0),
+    ]
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The edges that can fold, and how their angle is divided between the triangles beside them.
+
+use crate::mesh::{Edge, Mesh};
+use std::ops::Range;
+
+/// Where the angle of a hinge goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Half to each side, shifted by the correction.
+    Shared,
+    /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
+    /// normal is prescribed at the very edge.
+    Clamped(usize),
+    /// Both triangles are held.
+    Idle,
+}
+
+impl Role {
+    /// The part of the angle that the sides taking part get.
+    fn share(self) -> f64 {
+        match self {
+            Self::Shared => 0.5,
+            Self::Clamped(_) => 1.0,
+            Self::Idle => 0.0,
+        }
+    }
+}
+
+/// The edges with two triangles, in the order of the mesh's edges.
+///
+/// A *half* is one side of a hinge, numbered 2·hinge + side; a *slot* is one corner of a triangle or the
+/// edge opposite it, numbered 3·triangle + corner. What belongs to a boundary edge points one past the
+/// last hinge, where all arrays over hinges keep a 0.
+#[derive(Clone, Debug)]
+pub(super) struct Hinges {
+    /// Ends a and b, opposite corners c and d, of each hinge.
+    pub(super) vertices: Vec<[u32; 4]>,
+    /// Slot of the hinge in its left and right triangle.
+    pub(super) slots: Vec<[u32; 2]>,
+    /// Halves of the other two edges of the left triangle, and of the right one.
+    pub(super) neighbours: Vec<[u32; 4]>,
+    /// Hinge of each slot.
+    pub(super) of_triangle: Vec<[u32; 3]>,
+    pub(super) roles: Vec<Role>,
+    /// [`Role::share`] of each hinge.
+    pub(super) shares: Vec<f64>,
+    /// Whether the three vertices of a triangle are held.
+    pub(super) is_held: Vec<bool>,
+}
+
+impl Hinges {
+    pub(super) fn new(mesh: &Mesh, held: &[bool]) -> Self {
+        let topology = &mesh.topology;
+        let folding = || topology.edges.iter().filter(|edge| !edge.is_boundary());
+        let slots: Vec<[u32; 2]> = folding().map(slots_of).collect();
+        let mut halves = vec![2 * slots.len() as u32; 3 * topology.triangles.len()];
+        for (hinge, [left, right]) in slots.iter().enumerate() {
+            halves[*left as usize] = 2 * hinge as u32;
+            halves[*right as usize] = 2 * hinge as u32 + 1;
+        }
+        let mut hinges = Self {
+            vertices: folding()
+                .map(|edge| {
+                    let [a, b] = edge.vertices;
+                    [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]
+                })
+                .collect(),
+            neighbours: slots
+                .iter()
+                .map(|[left, right]| {
+                    let near = [next(*left), next(next(*left)), next(*right), next(next(*right))];
+                    near.map(|slot| halves[slot as usize])
+                })
+                .collect(),
+            of_triangle: halves
+                .as_chunks::<3>()
+                .0
+                .iter()
+                .map(|corners| corners.map(|half| half / 2))
+                .collect(),
+            slots,
+            roles: Vec::new(),
+            shares: Vec::new(),
+            is_held: Vec::new(),
+        };
+        hinges.set_held(mesh, held);
+        hinges
+    }
+
+    /// Divides the angles anew for other `held` vertices; whether that changes anything.
+    pub(super) fn set_held(&mut self, mesh: &Mesh, held: &[bool]) -> bool {
+        let corners = mesh.topology.triangles.iter();
+        let is_held = corners.map(|three| three.iter().all(|v| held[*v as usize])).collect();
+        if self.is_held == is_held {
+            return false;
+        }
+        self.is_held = is_held;
+        let is_held = |slot: u32| self.is_held[slot as usize / 3];
+        let role = |slots: &[u32; 2]| match slots.map(is_held) {
+            [false, false] => Role::Shared,
+            [false, true] => Role::Clamped(0),
+            [true, false] => Role::Clamped(1),
+            [true, true] => Role::Idle,
+        };
+        self.roles = self.slots.iter().map(role).collect();
+        self.shares = self.roles.iter().map(|role| role.share()).collect();
+        true
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The hinges of one cloth.
+    pub(super) fn of_cloth(&self, mesh: &Mesh, cloth: usize) -> Range<usize> {
+        let cloth_of = |slots: &[u32; 2]| mesh.cloth_of_triangle[slots[0] as usize / 3];
+        range_of_cloth(&self.slots, cloth_of, cloth)
+    }
+
+    /// Which edges of a triangle have no triangle beyond.
+    pub(super) fn free_edges(&self, triangle: usize) -> [bool; 3] {
+        self.of_triangle[triangle].map(|hinge| hinge as usize == self.count())
+    }
+}
+
+/// Where the items of one cloth are among items sorted by cloth.
+pub(super) fn range_of_cloth<T>(
+    items: &[T],
+    cloth_of: impl Fn(&T) -> u32,
+    cloth: usize,
+) -> Range<usize> {
+    let start = items.partition_point(|item| (cloth_of(item) as usize) < cloth);
+    start..items.partition_point(|item| cloth_of(item) as usize <= cloth)
+}
+
+fn slots_of(edge: &Edge) -> [u32; 2] {
+    [0, 1].map(|side| 3 * edge.triangles[side] + u32::from(edge.corners[side]))
+}
+
+/// The next slot of the same triangle.
+fn next(slot: u32) -> u32 {
+    if slot % 3 == 2 { slot - 2 } else { slot + 1 }
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Bending as a thin orthotropic plate, exact on every triangulation.
+//!
+//! The energy is ½ θ̂ᵀSθ̂ in the deviations θ̂ = θ − θ⁰ of the hinge angles from the rest shape, S being
+//! Morley's plate element (1968) with the rotations of its edges, ψ = Pθ̂, fixed in advance so that every
+//! state of constant curvature has exactly the energy ½ κᵀDκ per area. S is constant; all that is nonlinear
+//! is the angle. Angles are known modulo 2π: θ̂ is taken the short way round, so that for a flat rest shape the
+//! moment changes sign where the cloth is folded onto itself, and nothing remembers from which side.
+//!
+//! Viscosity (see [`StrainHistory`]) adds ½ (τ/β) dᵀSd for the changes d = θ − reference, again the short
+//! way round.
+//!
+//! `hinges` says which edges fold, `plate` gives M of each triangle, `curvature` and `correction` P,
+//! `stiffness` S, `folding` the angles and their gradients.
+//!
+//! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any
+//! theory of hinges (the error is of second order). An edge between a triangle held at its three vertices
+//! and one that moves is a clamp: the held one prescribes the normal at the very edge.
+
+mod angle;
+mod correction;
+mod coupling;
+mod curvature;
+mod folding;
+mod hinges;
+mod plate;
+mod stiffness;
+#[cfg(test)]
+mod tests;
+
+pub use angle::extrapolate_angle;
+
+use super::StrainHistory;
+use crate::{
+    Material, PlateRigidity, Vec3,
+    mesh::{Mesh, hinge_angle},
+    parallel,
+};
+use angle::shortest;
+use folding::Folding;
+use hinges::Hinges;
+use rayon::prelude::*;
+use stiffness::{Passes, Stiffness};
+
+/// What bending asks of the material of one cloth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BendingLaw {
+    /// The plate matrix.
+    pub rigidity: PlateRigidity,
+    /// Kelvin-Voigt time τ in s: viscous moment = τ · D · rate of curvature.
+    pub damping: f64,
+}
+
+impl From<&Material> for BendingLaw {
+    fn from(material: &Material) -> Self {
+        Self { rigidity: material.plate_rigidity(), damping: material.bend_damping }
+    }
+}
+
+/// Bending of all cloths of a scene. Hinges are the edges with two triangles, in the order of the mesh.
+#[derive(Clone, Debug)]
+pub struct Bending {
+    hinges: Hinges,
+    stiffness: Stiffness,
+    folding: Folding,
+    rest_angles: Vec<f64>,
+    laws: Vec<BendingLaw>,
+    /// τ of each hinge.
+    dampings: Vec<f64>,
+    /// 1/β of the last evaluation.
+    inverse_beta: f64,
+    passes: Passes,
+}
+
+impl Bending {
+    /// Prepares a mesh: `laws` one per cloth, `held` one per vertex.
+    ///
+    /// # Panics
+    /// If there are fewer laws than cloths, or not one `held` for each vertex.
+    #[must_use]
+    pub fn new(mesh: &Mesh, laws: &[BendingLaw], held: &[bool]) -> Self {
+        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
+        assert_eq!(laws.len(), mesh.cloth_starts.len() - 1, "one bending law per cloth");
+        let hinges = Hinges::new(mesh, held);
+        let folding_edges =
+            mesh.topology.edges.iter().zip(&mesh.rest.angles).filter(|(e, _)| !e.is_boundary());
+        let mut bending = Self {
+            rest_angles: folding_edges.map(|(_, angle)| *angle).collect(),
+            stiffness: Stiffness::new(mesh, &hinges),
+            folding: Folding::new(mesh, &hinges),
+            laws: laws.to_vec(),
+            dampings: vec![0.0; hinges.count()],
+            inverse_beta: 0.0,
+            passes: Passes::new(hinges.count()),
+            hinges,
+        };
+        bending.set_plates(mesh);
+        for (cloth, law) in laws.iter().enumerate() {
+            bending.dampings[bending.hinges.of_cloth(mesh, cloth)].fill(law.damping);
+        }
+        bending
+    }
+
+    /// Gives a cloth another material. Another rigidity costs about as much as ten evaluations.
+    ///
+    /// # Panics
+    /// If there is no such cloth.
+    pub fn set_law(&mut self, mesh: &Mesh, cloth: usize, law: BendingLaw) {
+        let before = std::mem::replace(&mut self.laws[cloth], law);
+        self.dampings[self.hinges.of_cloth(mesh, cloth)].fill(law.damping);
+        if before.rigidity != law.rigidity {
+            self.stiffness.set_plate(mesh, &self.hinges, cloth, &law.rigidity);
+        }
+    }
+
+    /// Holds other vertices from now on; a triangle held at all three clamps its neighbours. Builds
+    /// the correction anew, in linear time, if that changes any triangle.
+    ///
+    /// # Panics
+    /// If there is not one flag for each vertex.
+    pub fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
+        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
+        if self.hinges.set_held(mesh, held) {
+            self.stiffness = Stiffness::new(mesh, &self.hinges);
+            self.set_plates(mesh);
+        }
+    }
+
+    fn set_plates(&mut self, mesh: &Mesh) {
+        for (cloth, law) in self.laws.iter().enumerate() {
+            self.stiffness.set_plate(mesh, &self.hinges, cloth, &law.rigidity);
+        }
+    }
+
+    /// Writes the angle of each hinge, in rad between −π and π.
+    ///
+    /// # Panics
+    /// If `out` has not one place for each hinge.
+    pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
+        assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
+        let each = (out, &self.hinges.vertices).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(angle, vertices)| {
+            let [a, b, c, d] = vertices.map(|vertex| &positions[vertex as usize]);
+            *angle = hinge_angle(a, b, c, d);
+        });
+    }
+
+    /// Elastic energy of a shape, in J.
+    #[must_use]
+    pub fn energy(&self, positions: &[Vec3]) -> f64 {
+        let mut passes = Passes::new(self.hinges.count());
+        self.angles(positions, passes.angles_mut());
+        for (angle, rest) in passes.angles_mut().iter_mut().zip(&self.rest_angles) {
+            *angle = shortest(*angle - rest);
+        }
+        0.5 * self.stiffness.side_moments::<false>(&self.hinges, &mut passes, |_| 1.0)
+    }
+
+    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
+    /// forces, in J. `history` has one angle per hinge, formed with [`extrapolate_angle`], unless it
+    /// switches viscosity off.
+    ///
+    /// # Panics
+    /// If `history` has a rate but not one angle for each hinge, or there is not one force for each
+    /// position.
+    pub fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        assert_eq!(forces.len(), positions.len(), "one force per position");
+        self.inverse_beta = history.inverse_beta;
+        let Self { hinges, stiffness, folding, passes, rest_angles, dampings, .. } = self;
+        folding.update(positions, hinges, rest_angles, passes.angles_mut());
+        let mut work = stiffness.side_moments::<false>(hinges, passes, |_| 1.0);
+        if history.inverse_beta > 0.0 {
+            assert_eq!(history.reference.len(), rest_angles.len(), "one past angle per hinge");
+            let each = (passes.angles_mut(), rest_angles, history.reference).into_par_iter();
+            each.with_min_len(parallel::ELEMENTS).for_each(|(angle, rest, reference)| {
+                *angle = shortest(*angle + *rest - reference);
+            });
+            let viscosity = |hinge: usize| dampings[hinge] * history.inverse_beta;
+            work += stiffness.side_moments::<true>(hinges, passes, viscosity);
+        }
+        self.gather(-1.0, forces);
+        0.5 * work
+    }
+
+    /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
+    /// viscosity included. It is symmetric and positive semidefinite.
+    pub fn add_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        let Self { hinges, stiffness, folding, passes, dampings, inverse_beta, .. } = self;
+        folding.fold_rates(direction, hinges, passes.angles_mut());
+        let scale = |hinge: usize| 1.0 + dampings[hinge] * *inverse_beta;
+        stiffness.side_moments::<false>(hinges, passes, scale);
+        self.gather(1.0, out);
+    }
+
+    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass.
+    fn gather(&mut self, sign: f64, out: &mut [Vec3]) {
+        let Self { hinges, stiffness, folding, passes, .. } = self;
+        let inverse_lengths = folding.inverse_lengths();
+        let loads = stiffness.hinge_moments(hinges, passes, |hinge| inverse_lengths[hinge]);
+        folding.gather(loads, hinges, sign, out);
+    }
+
+    /// Number of hinges.
+    #[must_use]
+    pub fn hinge_count(&self) -> usize {
+        self.hinges.count()
+    }
+
+    /// Ends a, b of a hinge and the opposite corners c (left of a→b) and d (right).
+    #[must_use]
+    pub fn hinge_vertices(&self, hinge: usize) -> [u32; 4] {
+        self.hinges.vertices[hinge]
+    }
+
+    /// Gradients of the angle of a hinge with respect to its vertices, at the shape last evaluated.
+    #[must_use]
+    pub fn gradients(&self, hinge: usize) -> [Vec3; 4] {
+        self.folding.gradients(hinge, &self.hinges)
+    }
+
+    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.
+    ///
+    /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
+    #[must_use]
+    pub fn weight(&self, hinge: usize) -> f64 {
+        self.stiffness.diagonal(hinge) * (1.0 + self.dampings[hinge] * self.inverse_beta)
+    }
+}
