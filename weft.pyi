@@ -1,0 +1,554 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# ruff: noqa: RUF002 (Greek letters and minus signs are meant)
+"""Physically true, penetration-free cloth.
+
+SI units throughout: metres, kilograms, seconds, newtons; z points up. Arrays are NumPy: points and
+vectors float64 or float32 of shape (n, 3), indices of any integer dtype.
+
+What is wrong in an argument raises ValueError or TypeError with the name of the argument, the index
+of the element, what came and what was wanted. The GIL is released while computing.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Self, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FloatArray: TypeAlias = NDArray[np.float64] | NDArray[np.float32]
+_IntegerArray: TypeAlias = NDArray[np.integer[Any]]
+_Rows: TypeAlias = _FloatArray | Iterable[Iterable[float]]
+_Numbers: TypeAlias = _FloatArray | Iterable[float]
+_Indices: TypeAlias = _IntegerArray | Iterable[int]
+_Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
+
+__all__ = [
+    "Cloth",
+    "Collider",
+    "Material",
+    "NotFiniteError",
+    "Report",
+    "Settings",
+    "Simulation",
+    "__version__",
+    "preset_names",
+]
+
+__version__: str
+
+def preset_names() -> list[str]:
+    """Names of the fabrics that Material.preset knows.
+
+    Returns:
+        list[str]: The names, in the order of a menu.
+    """
+
+class NotFiniteError(RuntimeError):
+    """A position or velocity stopped being a number; the state before that step is kept."""
+
+@final
+class Material:
+    """A fabric, in SI units. Immutable, and checked when built.
+
+    Fields that are left out are those of the preset "cotton".
+
+    Args:
+        density (float): Areal density, in kg/m², more than 0.
+        stretch_warp (float): Membrane modulus E·h along the warp, in N/m.
+        stretch_weft (float): Membrane modulus E·h along the weft, in N/m.
+        shear (float): In-plane shear modulus G·h, in N/m: stress = shear · γ with γ = ⟨s_u, s_v⟩.
+        poisson (float): Transverse contraction from warp to weft, 0 or more. The elastic matrix
+            must stay positive definite: poisson² · stretch_weft < stretch_warp, and poisson < 1.
+        bend_warp (float): Bending rigidity per unit width of a strip cut along the warp, in N·m.
+        bend_weft (float): Bending rigidity per unit width of a strip cut along the weft, in N·m.
+        bend_twist (float | None): Twisting rigidity, moment per 2·κ₁₂, in N·m. None is the
+            isotropic equivalent, (√(D₁₁D₂₂) − D₁₂)/2 with D₁₁ = bend_warp/(1 − poisson²), D₂₂ =
+            bend_weft/(1 − poisson²) and D₁₂ = poisson·√(D₁₁D₂₂).
+        stretch_damping (float): Kelvin-Voigt time of stretch, in s: viscosity = damping · modulus.
+        shear_damping (float): Kelvin-Voigt time of shear, in s.
+        bend_damping (float): Kelvin-Voigt time of bending, in s.
+        air_drag (float): Aerodynamic coefficient of the flow across the cloth.
+        air_lift (float): Aerodynamic coefficient of the flow along the cloth.
+        friction (float): Coulomb coefficient of friction.
+        thickness (float): Contact thickness, in m: the gap that the cloth keeps on its side.
+
+    Raises:
+        TypeError: A field that does not exist, or a value that is no number.
+        ValueError: A value that is not finite or out of range.
+    """
+
+    def __new__(
+        cls,
+        *,
+        density: float = ...,
+        stretch_warp: float = ...,
+        stretch_weft: float = ...,
+        shear: float = ...,
+        poisson: float = ...,
+        bend_warp: float = ...,
+        bend_weft: float = ...,
+        bend_twist: float | None = None,
+        stretch_damping: float = ...,
+        shear_damping: float = ...,
+        bend_damping: float = ...,
+        air_drag: float = ...,
+        air_lift: float = ...,
+        friction: float = ...,
+        thickness: float = ...,
+    ) -> Self: ...
+    @staticmethod
+    def preset(name: str) -> Material:
+        """A fabric by name; weft.preset_names() lists them.
+
+        Args:
+            name (str): Name of the preset.
+
+        Raises:
+            ValueError: There is no such preset.
+        """
+
+    @staticmethod
+    def from_dict(d: dict[str, float | None]) -> Material:
+        """A fabric from the fields that to_dict gives.
+
+        Args:
+            d (dict[str, float | None]): Fields by name, as in the constructor.
+        """
+
+    def to_dict(self) -> dict[str, float | None]:
+        """All fields by name; bend_twist is None where it follows from the others."""
+
+    def replace(self, **fields: float | None) -> Material:
+        """The same fabric with some fields changed.
+
+        Args:
+            **fields (float | None): The new values, as in the constructor.
+        """
+
+    @property
+    def density(self) -> float:
+        """Areal density, in kg/m²."""
+
+    @property
+    def stretch_warp(self) -> float:
+        """Membrane modulus E·h along the warp, in N/m."""
+
+    @property
+    def stretch_weft(self) -> float:
+        """Membrane modulus E·h along the weft, in N/m."""
+
+    @property
+    def shear(self) -> float:
+        """In-plane shear modulus G·h, in N/m."""
+
+    @property
+    def poisson(self) -> float:
+        """Transverse contraction from warp to weft."""
+
+    @property
+    def bend_warp(self) -> float:
+        """Bending rigidity per unit width of a strip cut along the warp, in N·m."""
+
+    @property
+    def bend_weft(self) -> float:
+        """Bending rigidity per unit width of a strip cut along the weft, in N·m."""
+
+    @property
+    def bend_twist(self) -> float | None:
+        """Twisting rigidity, in N·m; None where it is the isotropic equivalent."""
+
+    @property
+    def stretch_damping(self) -> float:
+        """Kelvin-Voigt time of stretch, in s."""
+
+    @property
+    def shear_damping(self) -> float:
+        """Kelvin-Voigt time of shear, in s."""
+
+    @property
+    def bend_damping(self) -> float:
+        """Kelvin-Voigt time of bending, in s."""
+
+    @property
+    def air_drag(self) -> float:
+        """Aerodynamic coefficient of the flow across the cloth."""
+
+    @property
+    def air_lift(self) -> float:
+        """Aerodynamic coefficient of the flow along the cloth."""
+
+    @property
+    def friction(self) -> float:
+        """Coulomb coefficient of friction."""
+
+    @property
+    def thickness(self) -> float:
+        """Contact thickness, in m."""
+
+@final
+class Cloth:
+    """A sheet of cloth: triangles, quads, n-gons or a mixture, in one piece or several. Immutable.
+
+    Args:
+        positions (float64 or float32 array, shape (n, 3)): Where the vertices start, in m.
+        faces (integer array, shape (m, 3) or (m, 4), or a sequence of index sequences): Vertices
+            around each face.
+        material (Material): The fabric.
+        rest_positions (float64 or float32 array, shape (n, 3), optional): Undeformed shape, in m;
+            positions where not given.
+        uv (float64 or float32 array, shape (n, 2) or (corners, 2), optional): Yarn axes, in m, per
+            vertex or per face corner; u runs along the warp. Lengths at rest still come from
+            rest_positions. Without uv the warp follows the longest axis of each piece.
+        vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of
+            each vertex, more than 0.
+        sewing (None): Does not exist yet.
+
+    Raises:
+        TypeError: An array of the wrong dtype, or an object of the wrong type.
+        ValueError: A coordinate that is not finite, an index that is no vertex, a degenerate face,
+            an edge of more than two faces, an array of the wrong shape.
+    """
+
+    def __new__(
+        cls,
+        positions: _Rows,
+        faces: _Faces,
+        material: Material,
+        *,
+        rest_positions: _Rows | None = None,
+        uv: _Rows | None = None,
+        vertex_mass_scale: _Numbers | None = None,
+        sewing: None = None,
+    ) -> Self: ...
+    @property
+    def vertex_count(self) -> int:
+        """Number of vertices."""
+
+@final
+class Collider:
+    """A moving triangle mesh that cloth does not pass through. It may be open, and it may intersect
+    itself. Immutable: Simulation.set_collider moves it.
+
+    Args:
+        positions (float64 or float32 array, shape (n, 3)): Where the vertices start, in m.
+        triangles (integer array, shape (m, 3), or a sequence of index sequences): Vertices of each
+            triangle.
+        friction (float): Coulomb coefficient of friction, 0 or more.
+        thickness (float): Contact thickness, in m: the gap that the collider keeps on its side.
+
+    Raises:
+        TypeError: An array of the wrong dtype, or a value that is no number.
+        ValueError: A coordinate that is not finite, an index that is no vertex, a negative value.
+    """
+
+    def __new__(
+        cls,
+        positions: _Rows,
+        triangles: _Faces,
+        *,
+        friction: float = 0.3,
+        thickness: float = 0.001,
+    ) -> Self: ...
+    @property
+    def vertex_count(self) -> int:
+        """Number of vertices."""
+
+@final
+class Settings:
+    """How a scene is simulated. Immutable, and checked when built.
+
+    Args:
+        integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
+            all motion).
+        model (str): "fem": linear triangles with plate-exact bending.
+        time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame:
+            beyond it BDF(2) begins to damp the swing of a sheet visibly.
+        gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
+        wind (3 floats): Velocity of the air, in m/s; still air where not given.
+        air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+        self_collision (bool): False: contact of cloth with cloth does not exist yet.
+        tolerance (float): A step is solved when the last correction that its residual asks for
+            moves no vertex by more than this part of the mean edge length; 0.01 where not given.
+        max_iterations (int): Newton corrections after which a step is tried again with half the
+            length; 30 where not given.
+        threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
+
+    Raises:
+        TypeError: A field that does not exist, or a value of the wrong type.
+        ValueError: A value out of range, or a name of something that does not exist here.
+    """
+
+    def __new__(
+        cls,
+        *,
+        integrator: str = "bdf2",
+        model: str = "fem",
+        time_step: float = 0.020833333333333332,
+        gravity: _Numbers = (0.0, 0.0, -9.81),
+        wind: _Numbers = (0.0, 0.0, 0.0),
+        air_density: float = 1.2,
+        self_collision: bool = False,
+        tolerance: float = 0.01,
+        max_iterations: int = 30,
+        threads: int = 0,
+    ) -> Self: ...
+    @property
+    def integrator(self) -> str:
+        """How time is stepped."""
+
+    @property
+    def model(self) -> str:
+        """What the cloth is made of in the computer."""
+
+    @property
+    def time_step(self) -> float:
+        """Longest step, in s."""
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Acceleration of gravity at the start, in m/s²."""
+
+    @property
+    def wind(self) -> tuple[float, float, float]:
+        """Velocity of the air at the start, in m/s."""
+
+    @property
+    def air_density(self) -> float:
+        """Density of the air, in kg/m³."""
+
+    @property
+    def self_collision(self) -> bool:
+        """Whether cloth touches cloth: not yet."""
+
+    @property
+    def tolerance(self) -> float:
+        """Part of the mean edge length to which a step is solved."""
+
+    @property
+    def max_iterations(self) -> int:
+        """Newton corrections after which a step is tried again with half the length."""
+
+    @property
+    def threads(self) -> int:
+        """Threads; 0 is one on every core."""
+
+@final
+class Simulation:
+    """Cloths and colliders in motion.
+
+    One thread at a time: a call while another thread is in one raises RuntimeError. Computing
+    releases the GIL.
+
+    Args:
+        cloths (sequence of Cloth): One or more; they are numbered in this order.
+        colliders (sequence of Collider): They are numbered in this order.
+        settings (Settings | None): Settings() where not given.
+
+    Raises:
+        TypeError: An object of the wrong type.
+        ValueError: No cloth.
+        RuntimeError: The system refuses the threads.
+    """
+
+    def __new__(
+        cls,
+        cloths: Iterable[Cloth],
+        colliders: Iterable[Collider] | None = (),
+        settings: Settings | None = None,
+    ) -> Self: ...
+    def advance(self, duration: float) -> Report:
+        """Simulates with as many steps as needed, none longer than Settings.time_step. Hard contact
+        makes steps shorter, and what is not solved to the tolerance is reported; neither raises.
+
+        Args:
+            duration (float): Length of the frame, in s, more than 0.
+
+        Returns:
+            Report: What was done.
+
+        Raises:
+            NotFiniteError: A vertex stopped being a number; the state before that step is kept.
+        """
+
+    def step(self, h: float) -> Report:
+        """Simulates exactly one step, for numerical experiments. Pins and colliders reach their
+        targets at its end.
+
+        Args:
+            h (float): Length of the step, in s, more than 0.
+
+        Returns:
+            Report: What was done.
+
+        Raises:
+            NotFiniteError: A vertex stopped being a number; the state before the step is kept.
+        """
+
+    def positions(self, cloth: int = 0) -> NDArray[np.float64]:
+        """Positions of a cloth's vertices.
+
+        Args:
+            cloth (int): Index of the cloth.
+
+        Returns:
+            float64 array, shape (n, 3): A copy, in m.
+        """
+
+    def velocities(self, cloth: int = 0) -> NDArray[np.float64]:
+        """Velocities of a cloth's vertices.
+
+        Args:
+            cloth (int): Index of the cloth.
+
+        Returns:
+            float64 array, shape (n, 3): A copy, in m/s.
+        """
+
+    def set_pins(self, cloth: int, vertices: _Indices, targets: _Rows | None = None) -> None:
+        """Holds vertices from now on.
+
+        Args:
+            cloth (int): Index of the cloth.
+            vertices (integer array, shape (k,), or a sequence of int): The vertices.
+            targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
+                the next advance, in m; the way there is a straight line. Without targets vertices
+                are held where they are, or stay on the way they are on.
+        """
+
+    def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:
+        """Lets vertices go that were held or guided.
+
+        Args:
+            cloth (int): Index of the cloth.
+            vertices (integer array, shape (k,), or a sequence of int, optional): The vertices; all
+                of the cloth where not given.
+        """
+
+    def set_guided_velocity(
+        self, cloth: int, vertices: _Indices, directions: _Rows, velocity: _Numbers
+    ) -> None:
+        """Prescribes the velocity of vertices along one, two or three directions from now on; along
+        others they stay free. release_pins lets them go.
+
+        Args:
+            cloth (int): Index of the cloth.
+            vertices (integer array, shape (k,), or a sequence of int): The vertices.
+            directions (float64 or float32 array, shape (1 to 3, 3)): Independent directions; their
+                lengths do not matter.
+            velocity (3 floats): Velocity whose part along the directions is prescribed, in m/s.
+        """
+
+    def set_collider(self, collider: int, positions: _Rows) -> None:
+        """Moves a collider during the next advance.
+
+        Args:
+            collider (int): Index of the collider.
+            positions (float64 or float32 array, shape (n, 3)): Where its vertices are at the end of
+                the next advance, in m; the way there is a straight line.
+        """
+
+    def set_material(self, cloth: int, material: Material) -> None:
+        """Gives a cloth another fabric from now on.
+
+        Args:
+            cloth (int): Index of the cloth.
+            material (Material): The fabric.
+        """
+
+    def set_gravity(self, g: _Numbers) -> None:
+        """New gravity from now on.
+
+        Args:
+            g (3 floats): Acceleration, in m/s².
+        """
+
+    def set_wind(self, w: _Numbers) -> None:
+        """New wind from now on.
+
+        Args:
+            w (3 floats): Velocity of the air, in m/s.
+        """
+
+    def set_vertex_forces(self, cloth: int, forces: _Rows) -> None:
+        """Forces on a cloth's vertices, held until changed.
+
+        Args:
+            cloth (int): Index of the cloth.
+            forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
+        """
+
+    def energy(self) -> dict[str, float]:
+        """Energies of all cloths.
+
+        Returns:
+            dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
+                "total", in J.
+        """
+
+    def state(self) -> bytes:
+        """An exact checkpoint: continuing from it gives bit-identical results.
+
+        Returns:
+            bytes: To be handed to restore of a simulation of the same cloths and colliders.
+        """
+
+    def restore(self, bytes: bytes | bytearray) -> None:
+        """Goes to a checkpoint of a simulation of the same cloths and colliders.
+
+        Args:
+            bytes (bytes): What state gave.
+
+        Raises:
+            ValueError: The bytes are damaged, foreign, of another version or of other meshes;
+                nothing is changed then.
+        """
+
+    @property
+    def time(self) -> float:
+        """Seconds simulated."""
+
+@final
+class Report:
+    """Account of an advance or a step."""
+
+    @property
+    def steps(self) -> int:
+        """Steps taken."""
+
+    @property
+    def rejected_steps(self) -> int:
+        """Steps given up and tried again with a shorter length."""
+
+    @property
+    def newton_iterations(self) -> int:
+        """Newton corrections of all steps."""
+
+    @property
+    def linear_iterations(self) -> int:
+        """Conjugate gradient iterations of all steps."""
+
+    @property
+    def contacts(self) -> int:
+        """Vertices in contact at the end."""
+
+    @property
+    def unresolved_contacts(self) -> int:
+        """Vertices that ended a step where a collider squeezed them through another, or through
+        itself.
+        """
+
+    @property
+    def residual(self) -> float:
+        """The largest residual of any step taken, measured as Settings.tolerance is."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether every step met the tolerance."""
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time by stage of the work, in s; "total" is all of it."""
+
+    @property
+    def max_stretch(self) -> float:
+        """The largest principal stretch of any triangle at the end, less 1."""
