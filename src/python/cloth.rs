@@ -20,7 +20,7 @@ const FACES: FaceKind = FaceKind {
     wanted: "integers, shape (m, 3) or (m, 4), or a sequence of sequences of vertex indices",
 };
 
-/// A sheet of cloth: triangles, quads, n-gons or a mixture; it may be of several pieces. Immutable.
+/// A sheet of cloth: triangles, quads, n-gons or a mixture, in one piece or several. Immutable.
 ///
 /// Args:
 ///     positions (float64 or float32 array, shape (n, 3)): Where the vertices start, in m.
@@ -32,14 +32,14 @@ const FACES: FaceKind = FaceKind {
 ///     uv (float64 or float32 array, shape (n, 2) or (corners, 2), optional): Yarn axes, in m, per
 ///         vertex or per face corner; u runs along the warp. Lengths at rest still come from
 ///         rest_positions. Without uv the warp follows the longest axis of each piece.
-///     vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of each
-///         vertex, more than 0.
+///     vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of
+///         each vertex, more than 0.
 ///     sewing (None): Does not exist yet.
 ///
 /// Raises:
 ///     TypeError: An array of the wrong dtype, or an object of the wrong type.
-///     ValueError: A coordinate that is not finite, an index that is no vertex, a degenerate face, an
-///         edge of more than two faces, an array of the wrong shape.
+///     ValueError: A coordinate that is not finite, an index that is no vertex, a degenerate face,
+///         an edge of more than two faces, an array of the wrong shape.
 #[pyclass(name = "Cloth", module = "weft", frozen)]
 pub(super) struct PyCloth(pub(super) Cloth);
 

@@ -32,13 +32,13 @@ const FIELDS: [&str; 15] = [
 ///     stretch_warp (float): Membrane modulus E·h along the warp, in N/m.
 ///     stretch_weft (float): Membrane modulus E·h along the weft, in N/m.
 ///     shear (float): In-plane shear modulus G·h, in N/m: stress = shear · γ with γ = ⟨s_u, s_v⟩.
-///     poisson (float): Transverse contraction from warp to weft, 0 or more. The elastic matrix must
-///         stay positive definite: poisson² · stretch_weft < stretch_warp, and poisson < 1.
+///     poisson (float): Transverse contraction from warp to weft, 0 or more. The elastic matrix
+///         must stay positive definite: poisson² · stretch_weft < stretch_warp, and poisson < 1.
 ///     bend_warp (float): Bending rigidity per unit width of a strip cut along the warp, in N·m.
 ///     bend_weft (float): Bending rigidity per unit width of a strip cut along the weft, in N·m.
-///     bend_twist (float | None): Twisting rigidity, moment per 2·κ₁₂, in N·m. None is the isotropic
-///         equivalent, (√(D₁₁D₂₂) − D₁₂)/2 with D₁₁ = bend_warp/(1 − poisson²),
-///         D₂₂ = bend_weft/(1 − poisson²) and D₁₂ = poisson·√(D₁₁D₂₂).
+///     bend_twist (float | None): Twisting rigidity, moment per 2·κ₁₂, in N·m. None is the
+///         isotropic equivalent, (√(D₁₁D₂₂) − D₁₂)/2 with D₁₁ = bend_warp/(1 − poisson²), D₂₂ =
+///         bend_weft/(1 − poisson²) and D₁₂ = poisson·√(D₁₁D₂₂).
 ///     stretch_damping (float): Kelvin-Voigt time of stretch, in s: viscosity = damping · modulus.
 ///     shear_damping (float): Kelvin-Voigt time of shear, in s.
 ///     bend_damping (float): Kelvin-Voigt time of bending, in s.

@@ -40,13 +40,14 @@ impl PyReport {
         self.0.contacts
     }
 
-    /// Vertices that ended a step where a collider squeezed them through another, or through itself.
+    /// Vertices that ended a step where a collider squeezed them through another, or through
+    /// itself.
     #[getter]
     fn unresolved_contacts(&self) -> usize {
         self.0.unresolved_contacts
     }
 
-    /// The largest residual that any step was accepted with, in the measure of Settings.tolerance.
+    /// The largest residual of any step taken, measured as Settings.tolerance is.
     #[getter]
     fn residual(&self) -> f64 {
         self.0.residual

@@ -27,14 +27,14 @@ const FIELDS: [&str; 10] = [
 ///     integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
 ///         all motion).
 ///     model (str): "fem": linear triangles with plate-exact bending.
-///     time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame: beyond
-///         it BDF(2) begins to damp the swing of a sheet visibly.
+///     time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame:
+///         beyond it BDF(2) begins to damp the swing of a sheet visibly.
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
 ///     self_collision (bool): False: contact of cloth with cloth does not exist yet.
-///     tolerance (float): A step is solved when the last correction that its residual asks for moves
-///         no vertex by more than this part of the mean edge length; 0.01 where not given.
+///     tolerance (float): A step is solved when the last correction that its residual asks for
+///         moves no vertex by more than this part of the mean edge length; 0.01 where not given.
 ///     max_iterations (int): Newton corrections after which a step is tried again with half the
 ///         length; 30 where not given.
 ///     threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.

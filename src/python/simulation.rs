@@ -19,12 +19,15 @@ use pyo3::{
     pybacked::PyBackedBytes,
     types::{PyBytes, PyDict},
 };
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// Cloths and colliders in motion.
 ///
-/// One thread at a time: a call while another thread is in one raises RuntimeError. Computing releases
-/// the GIL.
+/// One thread at a time: a call while another thread is in one raises RuntimeError. Computing
+/// releases the GIL.
 ///
 /// Args:
 ///     cloths (sequence of Cloth): One or more; they are numbered in this order.
@@ -36,34 +39,55 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 ///     ValueError: No cloth.
 ///     RuntimeError: The system refuses the threads.
 #[pyclass(name = "Simulation", module = "weft", frozen)]
-pub(super) struct PySimulation(Mutex<Simulation>);
+pub(super) struct PySimulation {
+    simulation: Mutex<Simulation>,
+    /// Whether a call is in the simulation. It is claimed with the GIL held, so that only a call that
+    /// releases the GIL is ever seen by another thread.
+    is_claimed: AtomicBool,
+}
+
+/// The right to use a simulation, given back when dropped.
+struct Claim<'flag>(&'flag AtomicBool);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
 
 impl PySimulation {
     /// Works on the simulation, unless another thread is in it.
     fn with<Value>(&self, work: impl FnOnce(&mut Simulation) -> Result<Value>) -> PyResult<Value> {
+        let _claim = self.claim()?;
         guarded(|| Ok(work(&mut *self.locked()?)?))
     }
 
-    /// Works on the simulation without the GIL.
+    /// Works on the simulation without the GIL, unless another thread is in it.
     fn compute<Value: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> Result<Value> + Send,
     ) -> PyResult<Value> {
-        py.detach(|| self.with(work))
+        let _claim = self.claim()?;
+        py.detach(|| guarded(|| Ok(work(&mut *self.locked()?)?)))
     }
 
+    fn claim(&self) -> PyResult<Claim<'_>> {
+        if self.is_claimed.swap(true, Ordering::Acquire) {
+            let message =
+                "this simulation is computing in another thread: wait for that call to return";
+            return Err(PyRuntimeError::new_err(message));
+        }
+        Ok(Claim(&self.is_claimed))
+    }
+
+    /// The simulation of the one who has claimed it.
     fn locked(&self) -> PyResult<MutexGuard<'_, Simulation>> {
-        self.0.try_lock().map_err(|error| {
-            PyRuntimeError::new_err(match error {
-                TryLockError::WouldBlock => {
-                    "this simulation is computing in another thread: wait for that call to return"
-                }
-                TryLockError::Poisoned(_) => {
-                    "this simulation was stopped by an internal error: build a new one and restore a \
-                     checkpoint"
-                }
-            })
+        self.simulation.lock().map_err(|_poisoned| {
+            PyRuntimeError::new_err(
+                "this simulation was stopped by an internal error: build a new one and restore a \
+                 checkpoint",
+            )
         })
     }
 }
@@ -93,13 +117,14 @@ impl PySimulation {
                 let cloths: Vec<Cloth> = cloths.iter().map(|cloth| cloth.get().0.clone()).collect();
                 let colliders: Vec<Collider> =
                     colliders.iter().map(|collider| collider.get().0.clone()).collect();
-                Ok(Self(Mutex::new(Simulation::new(&cloths, &colliders, settings)?)))
+                let simulation = Simulation::new(&cloths, &colliders, settings)?;
+                Ok(Self { simulation: Mutex::new(simulation), is_claimed: AtomicBool::new(false) })
             })
         })
     }
 
-    /// Simulates with as many steps as needed, none longer than Settings.time_step. Hard contact makes
-    /// steps shorter, and what is not solved to the tolerance is reported; neither raises.
+    /// Simulates with as many steps as needed, none longer than Settings.time_step. Hard contact
+    /// makes steps shorter, and what is not solved to the tolerance is reported; neither raises.
     ///
     /// Args:
     ///     duration (float): Length of the frame, in s, more than 0.
@@ -114,8 +139,8 @@ impl PySimulation {
         self.compute(py, |simulation| simulation.advance(duration)).map(PyReport)
     }
 
-    /// Simulates exactly one step, for numerical experiments. Pins and colliders reach their targets
-    /// at its end.
+    /// Simulates exactly one step, for numerical experiments. Pins and colliders reach their
+    /// targets at its end.
     ///
     /// Args:
     ///     h (float): Length of the step, in s, more than 0.
@@ -171,9 +196,9 @@ impl PySimulation {
     /// Args:
     ///     cloth (int): Index of the cloth.
     ///     vertices (integer array, shape (k,), or a sequence of int): The vertices.
-    ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of the
-    ///         next advance, in m; the way there is a straight line. Without targets vertices are held
-    ///         where they are, or stay on the way they are on.
+    ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
+    ///         the next advance, in m; the way there is a straight line. Without targets vertices
+    ///         are held where they are, or stay on the way they are on.
     #[pyo3(signature = (cloth, vertices, targets=None))]
     fn set_pins(
         &self,
@@ -190,8 +215,8 @@ impl PySimulation {
     ///
     /// Args:
     ///     cloth (int): Index of the cloth.
-    ///     vertices (integer array, shape (k,), or a sequence of int, optional): The vertices; all of
-    ///         the cloth where not given.
+    ///     vertices (integer array, shape (k,), or a sequence of int, optional): The vertices; all
+    ///         of the cloth where not given.
     #[pyo3(signature = (cloth, vertices=None))]
     fn release_pins(
         &self,
@@ -231,8 +256,8 @@ impl PySimulation {
     ///
     /// Args:
     ///     collider (int): Index of the collider.
-    ///     positions (float64 or float32 array, shape (n, 3)): Where its vertices are at the end of the
-    ///         next advance, in m; the way there is a straight line.
+    ///     positions (float64 or float32 array, shape (n, 3)): Where its vertices are at the end of
+    ///         the next advance, in m; the way there is a straight line.
     fn set_collider(
         &self,
         collider: &Bound<'_, PyAny>,
@@ -322,8 +347,8 @@ impl PySimulation {
     ///     bytes (bytes): What state gave.
     ///
     /// Raises:
-    ///     ValueError: The bytes are damaged, foreign, of another version or of other meshes; nothing
-    ///         is changed then.
+    ///     ValueError: The bytes are damaged, foreign, of another version or of other meshes;
+    ///         nothing is changed then.
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()
@@ -338,13 +363,11 @@ impl PySimulation {
     }
 
     fn __repr__(&self) -> String {
-        let Ok(simulation) = self.0.try_lock() else {
-            return "<weft.Simulation: computing, or stopped by an error>".to_owned();
-        };
-        let (cloths, colliders) = (simulation.cloth_count(), simulation.collider_count());
-        format!(
-            "<weft.Simulation: {cloths} cloths, {colliders} colliders, {} s>",
-            simulation.time()
-        )
+        let text = self.with(|simulation| {
+            let (cloths, colliders) = (simulation.cloth_count(), simulation.collider_count());
+            let time = simulation.time();
+            Ok(format!("<weft.Simulation: {cloths} cloths, {colliders} colliders, {time} s>"))
+        });
+        text.unwrap_or_else(|_| "<weft.Simulation: computing, or stopped by an error>".to_owned())
     }
 }
