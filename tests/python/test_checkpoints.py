@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Checkpoints: going on from one gives the same bits; what is not one is refused."""
+
+import numpy as np
+import pytest
+import weft
+from small_cloths import FRAME, SIDE, cloth, floor, grid, raised
+
+FLOOR = floor(-0.02)
+
+
+def build(side: int = SIDE, colliders: int = 1) -> weft.Simulation:
+    return weft.Simulation([cloth(side)], [weft.Collider(*FLOOR)] * colliders)
+
+
+def drive(scene: weft.Simulation, frames: range) -> None:
+    """Everything that a caller can change changes, and by frame 3 the cloth lies on the floor."""
+    for frame in frames:
+        if frame == 1:
+            scene.set_material(0, weft.Material.preset("silk"))
+            scene.set_gravity((0.1, 0.0, -8.0))
+            scene.set_wind((1.0, 0.5, 0.0))
+            scene.set_vertex_forces(0, np.full((SIDE * SIDE, 3), 1e-4))
+            scene.set_guided_velocity(0, [SIDE * SIDE - 1], [(1.0, 0.0, 0.0)], (0.1, 0.0, 0.0))
+        scene.set_pins(0, [0], raised(grid()[0][:1], 0.002 * frame))
+        scene.set_collider(0, raised(FLOOR[0], 0.001 * frame))
+        scene.advance(FRAME)
+
+
+def bits(scene: weft.Simulation) -> tuple[bytes, bytes, float]:
+    return scene.positions().tobytes(), scene.velocities().tobytes(), scene.time
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> bytes:
+    scene = build()
+    drive(scene, range(4))
+    return scene.state()
+
+
+@pytest.fixture(scope="module")
+def goal() -> tuple[bytes, bytes, float]:
+    scene = build()
+    drive(scene, range(8))
+    return bits(scene)
+
+
+def test_the_scene_of_these_tests_touches_the_floor():
+    scene = build()
+    drive(scene, range(4))
+    assert scene.advance(FRAME).contacts > 0
+
+
+def test_taking_a_checkpoint_changes_nothing(goal):
+    scene = build()
+    for frame in range(8):
+        drive(scene, range(frame, frame + 1))
+        scene.state()
+    assert bits(scene) == goal
+
+
+def test_another_simulation_goes_on_with_the_same_bits(checkpoint, goal):
+    scene = build()
+    scene.restore(checkpoint)
+    assert scene.state() == checkpoint
+    drive(scene, range(4, 8))
+    assert bits(scene) == goal
+
+
+def test_a_simulation_that_has_moved_goes_back(checkpoint, goal):
+    scene = build()
+    drive(scene, range(6))
+    scene.restore(checkpoint)
+    drive(scene, range(4, 8))
+    assert bits(scene) == goal
+
+
+def test_a_checkpoint_between_a_target_and_its_frame_keeps_the_target():
+    targets = raised(grid()[0][:1], 0.01)
+    first, second = build(), build()
+    first.set_pins(0, [0], targets)
+    second.restore(first.state())
+    second.advance(FRAME)
+    np.testing.assert_array_equal(second.positions()[0], targets[0])
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray])
+def test_bytes_may_be_mutable(kind, checkpoint):
+    scene = build()
+    scene.restore(kind(checkpoint))
+    assert scene.state() == checkpoint
+
+
+def flipped(data: bytes, place: int) -> bytes:
+    """One bit changed at a part of the length, in thousandths."""
+    damaged = bytearray(data)
+    damaged[(len(data) - 1) * place // 1000] ^= 0x10
+    return bytes(damaged)
+
+
+DAMAGES = {
+    "empty": lambda data: b"",
+    "a few bytes": lambda data: data[:12],
+    "the head alone": lambda data: data[:16],
+    "half of it": lambda data: data[: len(data) // 2],
+    "the last byte missing": lambda data: data[:-1],
+    "something behind it": lambda data: data + b"\0",
+    "something before it": lambda data: b"\0" + data,
+    "another file": lambda data: b"\x89PNG\r\n\x1a\n" + bytes(len(data)),
+    "another version": lambda data: data[:8] + b"\xff\0\0\0" + data[12:],
+    "zeros": lambda data: bytes(len(data)),
+    **{
+        f"a bit at {place} thousandths": lambda data, place=place: flipped(data, place)
+        for place in (0, 1, 2, 10, 250, 500, 999, 1000)
+    },
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_checkpoint_is_refused_and_changes_nothing(damage, checkpoint, goal):
+    scene = build()
+    drive(scene, range(4))
+    before = scene.state()
+    with pytest.raises(ValueError, match="checkpoint: "):
+        scene.restore(damage(checkpoint))
+    assert scene.state() == before
+    drive(scene, range(4, 8))
+    assert bits(scene) == goal
+
+
+@pytest.mark.parametrize("foreign", [build(SIDE + 1), build(colliders=2), build(colliders=0)])
+def test_a_checkpoint_of_another_scene_is_refused(foreign, checkpoint):
+    before = foreign.state()
+    with pytest.raises(ValueError, match=rf"checkpoint: .*{SIDE * SIDE}.* this simulation has"):
+        foreign.restore(checkpoint)
+    assert foreign.state() == before

@@ -1,0 +1,515 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Malformed calls: each is refused by the name of the argument and the index of the element."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import weft
+from small_cloths import FRAME, SIDE, cloth, floor, grid, simulation
+
+COTTON = weft.Material.preset("cotton")
+POSITIONS, QUADS = grid()
+COUNT = len(POSITIONS)
+NAN, INFINITY = float("nan"), float("inf")
+
+
+def with_value(array: np.ndarray, index: object, value: float) -> np.ndarray:
+    """A copy with one element changed."""
+    changed = array.copy()
+    changed[index] = value
+    return changed
+
+
+def cloth_of(positions: object = POSITIONS, faces: object = QUADS, **options: object) -> Callable:
+    return lambda: weft.Cloth(positions, faces, COTTON, **options)
+
+
+def collider_of(positions: object, triangles: object, **options: object) -> Callable:
+    return lambda: weft.Collider(positions, triangles, **options)
+
+
+BAD_CLOTHS = {
+    "a coordinate that is NaN": (
+        cloth_of(with_value(POSITIONS, (5, 1), NAN)),
+        (ValueError, r"positions: vertex 5: .*NaN.*wanted finite"),
+    ),
+    "an infinite coordinate at rest": (
+        cloth_of(rest_positions=with_value(POSITIONS, (7, 2), INFINITY)),
+        (ValueError, r"rest_positions: vertex 7: .*inf"),
+    ),
+    "another number of vertices at rest": (
+        cloth_of(rest_positions=POSITIONS[:-1]),
+        (ValueError, rf"rest_positions: {COUNT - 1} vertices; wanted {COUNT}"),
+    ),
+    "no vertices": (
+        cloth_of(np.zeros((0, 3)), np.zeros((0, 3), int)),
+        (ValueError, "positions: no vertices"),
+    ),
+    "no faces": (cloth_of(faces=np.zeros((0, 3), int)), (ValueError, "faces: no faces")),
+    "an empty list of faces": (cloth_of(faces=[]), (ValueError, "faces: no faces")),
+    "positions in two dimensions": (
+        cloth_of(POSITIONS[:, :2]),
+        (ValueError, rf"positions: shape \({COUNT}, 2\); wanted .*\(n, 3\)"),
+    ),
+    "flat positions": (cloth_of(POSITIONS.ravel()), (ValueError, r"positions: shape \(192,\)")),
+    "positions of integers": (
+        cloth_of(POSITIONS.astype(np.int64)),
+        (TypeError, "positions: dtype int64; wanted float64 or float32"),
+    ),
+    "positions of half precision": (
+        cloth_of(POSITIONS.astype(np.float16)),
+        (TypeError, "positions: dtype float16"),
+    ),
+    "complex positions": (
+        cloth_of(POSITIONS.astype(complex)),
+        (TypeError, "positions: dtype complex128"),
+    ),
+    "positions of objects": (
+        cloth_of(POSITIONS.astype(object)),
+        (TypeError, "positions: dtype object"),
+    ),
+    "positions of flags": (cloth_of(POSITIONS > 0.5), (TypeError, "positions: dtype bool")),
+    "positions that are a text": (cloth_of("sheet"), (TypeError, "positions: str")),
+    "positions that are missing": (cloth_of(None), (TypeError, "positions: NoneType")),
+    "a ragged list of positions": (
+        cloth_of([[0.0, 0.0, 0.0], [1.0, 0.0]]),
+        (TypeError, "positions: list that is no regular array"),
+    ),
+    "an index that is no vertex": (
+        cloth_of(faces=with_value(QUADS, (3, 2), COUNT)),
+        (ValueError, rf"faces: face 3: vertex {COUNT}; wanted an index below the {COUNT}"),
+    ),
+    "a negative index in an array": (
+        cloth_of(faces=with_value(QUADS, (4, 1), -1)),
+        (ValueError, "faces: face 4: corner 1: -1; wanted an integer, 0 or more"),
+    ),
+    "a negative index in a list": (
+        cloth_of(faces=[[0, 1, 2], [0, 2, -3]]),
+        (ValueError, "faces: face 1: corner 2: -3"),
+    ),
+    "an index of 70 bits": (
+        cloth_of(faces=[[0, 1, 2**70]]),
+        (ValueError, f"faces: face 0: corner 2: {2**70}; wanted an integer"),
+    ),
+    "an unsigned index of 64 bits": (
+        cloth_of(faces=with_value(QUADS.astype(np.uint64), (2, 0), 2**64 - 1)),
+        (ValueError, f"faces: face 2: vertex {2**64 - 1}"),
+    ),
+    "faces of floats": (
+        cloth_of(faces=QUADS.astype(float)),
+        (TypeError, "faces: dtype float64; wanted integers"),
+    ),
+    "faces of flags": (cloth_of(faces=QUADS > 3), (TypeError, "faces: dtype bool")),
+    "faces of objects": (cloth_of(faces=QUADS.astype(object)), (TypeError, "faces: dtype object")),
+    "a float in a list of faces": (
+        cloth_of(faces=[[0, 1, 2.0]]),
+        (TypeError, "faces: face 0: corner 2: float; wanted an integer"),
+    ),
+    "a flag in a list of faces": (
+        cloth_of(faces=[[0, True, 2]]),
+        (TypeError, "faces: face 0: corner 1: bool"),
+    ),
+    "a flat list of faces": (
+        cloth_of(faces=[0, 1, 2]),
+        (TypeError, "faces: face 0: int; wanted a sequence of vertex indices"),
+    ),
+    "faces that are a number": (cloth_of(faces=3), (TypeError, "faces: int; wanted integers")),
+    "faces of two corners": (
+        cloth_of(faces=QUADS[:, :2]),
+        (ValueError, r"faces: shape \(49, 2\); wanted .*\(m, 3\) or \(m, 4\)"),
+    ),
+    "a face of two corners in a list": (
+        cloth_of(faces=[[0, 1, 2], [3, 4]]),
+        (ValueError, "faces: face 1: 2 corners; wanted three"),
+    ),
+    "a face with a vertex twice": (
+        cloth_of(faces=with_value(QUADS, (6, 1), QUADS[6, 0])),
+        (ValueError, f"faces: face 6: degenerate: vertex {QUADS[6, 0]} twice"),
+    ),
+    "a face without area": (
+        cloth_of(np.array([(0.0, 0, 0), (1.0, 0, 0), (2.0, 0, 0)]), [[0, 1, 2]]),
+        (ValueError, "faces: face 0: degenerate: no area"),
+    ),
+    "an edge of three faces": (
+        cloth_of(
+            np.array([(0.0, 0, 0), (1.0, 0, 0), (0, 1.0, 0), (0, -1.0, 0), (0, 0, 1.0)]),
+            [[0, 1, 2], [1, 0, 3], [0, 1, 4]],
+        ),
+        (ValueError, "faces: face 2: a third face at the edge between vertices 0 and 1"),
+    ),
+    "a vertex in no face": (
+        cloth_of(np.vstack([POSITIONS, (5.0, 5.0, 5.0)])),
+        (ValueError, f"positions: vertex {COUNT}: in no face"),
+    ),
+    "a material that is a dict": (
+        lambda: weft.Cloth(POSITIONS, QUADS, COTTON.to_dict()),
+        (TypeError, "material: dict; wanted weft.Material"),
+    ),
+    "a rest shape by position": (
+        lambda: weft.Cloth(POSITIONS, QUADS, COTTON, POSITIONS),
+        (TypeError, "positional arguments"),
+    ),
+    "as many uvs as nothing": (
+        cloth_of(uv=POSITIONS[:5, :2]),
+        (ValueError, r"uv: 5 rows; wanted 64, one per vertex, or 196, one per face corner"),
+    ),
+    "uvs in three dimensions": (cloth_of(uv=POSITIONS), (ValueError, r"uv: shape \(64, 3\)")),
+    "a uv that is NaN": (
+        cloth_of(uv=with_value(POSITIONS[:, :2], (9, 0), NAN)),
+        (ValueError, r"uv: vertex 9: \(NaN"),
+    ),
+    "a mass of zero": (
+        cloth_of(vertex_mass_scale=with_value(np.ones(COUNT), 11, 0.0)),
+        (ValueError, "vertex_mass_scale: vertex 11: 0; wanted .* more than 0"),
+    ),
+    "a mass that is NaN": (
+        cloth_of(vertex_mass_scale=with_value(np.ones(COUNT), 2, NAN)),
+        (ValueError, "vertex_mass_scale: vertex 2: NaN"),
+    ),
+    "masses for some vertices": (
+        cloth_of(vertex_mass_scale=np.ones(3)),
+        (ValueError, f"vertex_mass_scale: 3 factors; wanted {COUNT}"),
+    ),
+    "sewing": (
+        cloth_of(sewing=[(0, 1)]),
+        (ValueError, "sewing: .*does not exist yet"),
+    ),
+}
+
+FLOOR, TRIANGLES = floor(-1.0)
+BAD_COLLIDERS = {
+    "a coordinate that is NaN": (
+        collider_of(with_value(FLOOR, (2, 0), NAN), TRIANGLES),
+        (ValueError, "positions: vertex 2: .*NaN"),
+    ),
+    "no vertices": (
+        collider_of(np.zeros((0, 3)), TRIANGLES),
+        (ValueError, "positions: no vertices"),
+    ),
+    "no triangles": (
+        collider_of(FLOOR, np.zeros((0, 3), int)),
+        (ValueError, "triangles: no triangles"),
+    ),
+    "an index that is no vertex": (
+        collider_of(FLOOR, [(0, 1, 2), (0, 2, 4)]),
+        (ValueError, "triangles: triangle 1: vertex 4; wanted an index below the 4"),
+    ),
+    "a negative index": (
+        collider_of(FLOOR, with_value(TRIANGLES, (1, 2), -1)),
+        (ValueError, "triangles: triangle 1: corner 2: -1"),
+    ),
+    "quads": (
+        collider_of(FLOOR, np.array([(0, 1, 2, 3)])),
+        (ValueError, r"triangles: shape \(1, 4\); wanted .*\(m, 3\)"),
+    ),
+    "a quad in a list": (
+        collider_of(FLOOR, [(0, 1, 2), (0, 1, 2, 3)]),
+        (ValueError, "triangles: triangle 1: 4 corners; wanted three corners"),
+    ),
+    "triangles of floats": (
+        collider_of(FLOOR, TRIANGLES.astype(np.float32)),
+        (TypeError, "triangles: dtype float32"),
+    ),
+    "negative friction": (
+        collider_of(FLOOR, TRIANGLES, friction=-0.1),
+        (ValueError, "friction: -0.1; wanted .*0 or more"),
+    ),
+    "a thickness that is NaN": (
+        collider_of(FLOOR, TRIANGLES, thickness=NAN),
+        (ValueError, "thickness: NaN"),
+    ),
+    "friction in words": (
+        collider_of(FLOOR, TRIANGLES, friction="high"),
+        (TypeError, "friction: str; wanted a number"),
+    ),
+}
+
+BAD_MATERIALS = {
+    "a density of zero": (
+        lambda: weft.Material(density=0.0),
+        (ValueError, "density: 0; wanted more than 0"),
+    ),
+    "negative stiffness": (
+        lambda: weft.Material(stretch_warp=-5.0),
+        (ValueError, "stretch_warp: -5; wanted 0 or more"),
+    ),
+    "negative twist": (lambda: weft.Material(bend_twist=-1e-6), (ValueError, "bend_twist")),
+    "an indefinite elastic matrix": (
+        lambda: weft.Material(stretch_warp=100.0, stretch_weft=1000.0, poisson=0.5),
+        (ValueError, "poisson: 0.5; wanted .*positive definite"),
+    ),
+    "a poisson ratio of one": (lambda: weft.Material(poisson=1.0), (ValueError, "poisson: 1;")),
+    "a field that does not exist": (
+        lambda: weft.Material(densty=0.2),
+        (TypeError, "Material: no field densty; wanted one of density, .*thickness"),
+    ),
+    "a field that does not exist in a dict": (
+        lambda: weft.Material.from_dict({"colour": 1.0}),
+        (TypeError, "no field colour"),
+    ),
+    "a field that does not exist in a replacement": (
+        lambda: COTTON.replace(colour=1.0),
+        (TypeError, "no field colour"),
+    ),
+    "a field whose name is a number": (
+        lambda: weft.Material.from_dict({3: 1.0}),
+        (TypeError, "name of a field: int; wanted str"),
+    ),
+    "fields that are a list": (
+        lambda: weft.Material.from_dict([("density", 0.2)]),
+        (TypeError, "d: list; wanted dict"),
+    ),
+    "a density in words": (
+        lambda: weft.Material(density="heavy"),
+        (TypeError, "density: str; wanted a number"),
+    ),
+    "no density": (lambda: weft.Material(density=None), (TypeError, "density: NoneType")),
+    "a flag for a density": (lambda: weft.Material(density=True), (TypeError, "density: bool")),
+    "a density beyond all floats": (
+        lambda: weft.Material(density=10**400),
+        (ValueError, "density: an int of many digits"),
+    ),
+    "fields by position": (lambda: weft.Material(0.2), (TypeError, "positional argument")),
+    "a fabric that does not exist": (
+        lambda: weft.Material.preset("velvet"),
+        (ValueError, '"velvet" does not exist here; there is cotton, denim'),
+    ),
+    "a fabric by number": (lambda: weft.Material.preset(1), (TypeError, "name: int; wanted str")),
+    "a replacement out of range": (
+        lambda: COTTON.replace(friction=-1.0),
+        (ValueError, "friction: -1"),
+    ),
+}
+for name in COTTON.to_dict():
+    for value, text in ((NAN, "NaN"), (INFINITY, "inf")):
+        BAD_MATERIALS[f"{name} is {text}"] = (
+            lambda name=name, value=value: weft.Material(**{name: value}),
+            (ValueError, f"{name}: {text}; wanted a finite number"),
+        )
+
+
+def settings_of(**fields: object) -> Callable:
+    return lambda: weft.Settings(**fields)
+
+
+BAD_SETTINGS = {
+    "an integrator to come": (
+        settings_of(integrator="sbdf2"),
+        (ValueError, 'integrator: "sbdf2" does not exist here; there is bdf2, implicit_euler'),
+    ),
+    "a model to come": (
+        settings_of(model="masses"),
+        (ValueError, 'model: "masses" does not exist here; there is fem'),
+    ),
+    "an integrator by number": (settings_of(integrator=2), (TypeError, "integrator: int")),
+    "self collision": (
+        settings_of(self_collision=True),
+        (ValueError, "self_collision: True; wanted False: .*does not exist yet"),
+    ),
+    "self collision in words": (
+        settings_of(self_collision="yes"),
+        (TypeError, "self_collision: str; wanted True or False"),
+    ),
+    "no time step": (settings_of(time_step=0.0), (ValueError, "time_step: 0; wanted .* more than")),
+    "a negative time step": (settings_of(time_step=-0.1), (ValueError, "time_step: -0.1")),
+    "an infinite time step": (settings_of(time_step=INFINITY), (ValueError, "time_step: inf")),
+    "gravity in two dimensions": (
+        settings_of(gravity=(0.0, -9.81)),
+        (ValueError, r"gravity: shape \(2,\); wanted .*\(3,\)"),
+    ),
+    "gravity as a number": (settings_of(gravity=-9.81), (ValueError, r"gravity: shape \(\)")),
+    "gravity in words": (settings_of(gravity=("0", "0", "9")), (TypeError, "gravity: tuple of")),
+    "gravity that is NaN": (
+        settings_of(gravity=(0.0, NAN, 0.0)),
+        (ValueError, "gravity: component 1: NaN"),
+    ),
+    "infinite wind": (
+        settings_of(wind=(0.0, 0.0, -INFINITY)),
+        (ValueError, "wind: component 2: -inf"),
+    ),
+    "negative air": (settings_of(air_density=-1.2), (ValueError, "air_density: -1.2")),
+    "no tolerance": (settings_of(tolerance=0.0), (ValueError, "tolerance: 0")),
+    "no iterations": (settings_of(max_iterations=0), (ValueError, "max_iterations: 0; wanted 1")),
+    "iterations in parts": (settings_of(max_iterations=1.5), (TypeError, "max_iterations: float")),
+    "negative threads": (settings_of(threads=-1), (ValueError, "threads: -1; wanted an integer")),
+    "too many threads": (settings_of(threads=10**6), (ValueError, "threads: 1000000; wanted 0")),
+    "a field that does not exist": (
+        settings_of(timestep=0.1),
+        (TypeError, "Settings: no field timestep; wanted one of integrator"),
+    ),
+    "fields by position": (lambda: weft.Settings("bdf2"), (TypeError, "positional argument")),
+}
+
+BAD_SIMULATIONS = {
+    "no cloths": (lambda: weft.Simulation([]), (ValueError, "cloths: no cloths")),
+    "a cloth that is no list": (
+        lambda: weft.Simulation(cloth()),
+        (TypeError, "cloths: Cloth; wanted a sequence of weft.Cloth"),
+    ),
+    "a cloth that is none": (
+        lambda: weft.Simulation([cloth(), COTTON]),
+        (TypeError, "cloths: entry 1: Material; wanted weft.Cloth"),
+    ),
+    "a collider that is a cloth": (
+        lambda: weft.Simulation([cloth()], [cloth()]),
+        (TypeError, "colliders: entry 0: Cloth; wanted weft.Collider"),
+    ),
+    "settings that are a dict": (
+        lambda: weft.Simulation([cloth()], settings={"threads": 1}),
+        (TypeError, "settings: dict; wanted weft.Settings"),
+    ),
+}
+
+
+def cases(table: dict) -> pytest.MarkDecorator:
+    values = [(call, error, match) for call, (error, match) in table.values()]
+    return pytest.mark.parametrize(("call", "error", "match"), values, ids=table.keys())
+
+
+def refuse(call: Callable, error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match) as refused:
+        call()
+    assert refused.type is error
+
+
+@cases(BAD_CLOTHS)
+def test_a_cloth_is_refused_for(call, error, match):
+    refuse(call, error, match)
+
+
+@cases(BAD_COLLIDERS)
+def test_a_collider_is_refused_for(call, error, match):
+    refuse(call, error, match)
+
+
+@cases(BAD_MATERIALS)
+def test_a_material_is_refused_for(call, error, match):
+    refuse(call, error, match)
+
+
+@cases(BAD_SETTINGS)
+def test_settings_are_refused_for(call, error, match):
+    refuse(call, error, match)
+
+
+@cases(BAD_SIMULATIONS)
+def test_a_simulation_is_refused_for(call, error, match):
+    refuse(call, error, match)
+
+
+CALLS = {
+    "no duration": (lambda s: s.advance(0.0), (ValueError, "duration: 0; wanted")),
+    "a negative duration": (lambda s: s.advance(-FRAME), (ValueError, "duration: -")),
+    "a duration that is NaN": (lambda s: s.advance(NAN), (ValueError, "duration: NaN")),
+    "an infinite duration": (lambda s: s.advance(INFINITY), (ValueError, "duration: inf")),
+    "a duration in words": (lambda s: s.advance("1"), (TypeError, "duration: str")),
+    "no step": (lambda s: s.step(0.0), (ValueError, "h: 0; wanted")),
+    "a cloth that is none": (
+        lambda s: s.positions(1),
+        (ValueError, "cloth: 1; wanted an index below the 1"),
+    ),
+    "a negative cloth": (lambda s: s.velocities(-1), (ValueError, "cloth: -1; wanted an integer")),
+    "half a cloth": (lambda s: s.positions(0.5), (TypeError, "cloth: float; wanted an integer")),
+    "pins on another cloth": (lambda s: s.set_pins(3, [0]), (ValueError, "cloth: 3")),
+    "a pin that is no vertex": (
+        lambda s: s.set_pins(0, [0, COUNT]),
+        (ValueError, f"vertices: entry 1: vertex {COUNT}; wanted an index below the {COUNT}"),
+    ),
+    "a negative pin": (
+        lambda s: s.set_pins(0, np.array([4, 5, -2])),
+        (ValueError, "vertices: entry 2: -2; wanted an integer, 0 or more"),
+    ),
+    "pins as flags": (
+        lambda s: s.set_pins(0, np.ones(COUNT, bool)),
+        (TypeError, "vertices: dtype bool; wanted integers"),
+    ),
+    "pins as floats": (lambda s: s.set_pins(0, [0, 1.0]), (TypeError, "vertices: entry 1: float")),
+    "a pin that is no list": (lambda s: s.set_pins(0, 5), (TypeError, "vertices: int")),
+    "pins in two dimensions": (
+        lambda s: s.set_pins(0, np.zeros((2, 2), int)),
+        (ValueError, r"vertices: shape \(2, 2\); wanted .*\(k,\)"),
+    ),
+    "fewer targets than pins": (
+        lambda s: s.set_pins(0, [0, 1], np.zeros((1, 3))),
+        (ValueError, "targets: 1 rows; wanted 2"),
+    ),
+    "a target that is NaN": (
+        lambda s: s.set_pins(0, [0, 1], with_value(np.zeros((2, 3)), (1, 0), NAN)),
+        (ValueError, "targets: vertex 1: .*NaN"),
+    ),
+    "releasing what is no vertex": (
+        lambda s: s.release_pins(0, [COUNT]),
+        (ValueError, "vertices: entry 0"),
+    ),
+    "a collider that is none": (
+        lambda s: s.set_collider(1, FLOOR),
+        (ValueError, "collider: 1; wanted an index below the 1"),
+    ),
+    "a collider of other vertices": (
+        lambda s: s.set_collider(0, FLOOR[:3]),
+        (ValueError, "positions: 3 rows; wanted 4"),
+    ),
+    "a collider that is NaN": (
+        lambda s: s.set_collider(0, with_value(FLOOR, (3, 1), NAN)),
+        (ValueError, "positions: vertex 3: .*NaN"),
+    ),
+    "a material that is a dict": (
+        lambda s: s.set_material(0, {}),
+        (TypeError, "material: dict; wanted weft.Material"),
+    ),
+    "gravity in two dimensions": (
+        lambda s: s.set_gravity((0.0, -9.81)),
+        (ValueError, r"gravity: shape \(2,\)"),
+    ),
+    "gravity that is NaN": (
+        lambda s: s.set_gravity((NAN, 0.0, 0.0)),
+        (ValueError, "gravity: component 0: NaN"),
+    ),
+    "wind in words": (lambda s: s.set_wind("north"), (TypeError, "wind: str")),
+    "forces on some vertices": (
+        lambda s: s.set_vertex_forces(0, np.zeros((5, 3))),
+        (ValueError, f"forces: 5 rows; wanted {COUNT}"),
+    ),
+    "an infinite force": (
+        lambda s: s.set_vertex_forces(0, with_value(np.zeros((COUNT, 3)), (6, 0), INFINITY)),
+        (ValueError, "forces: vertex 6: .*inf"),
+    ),
+    "guides without directions": (
+        lambda s: s.set_guided_velocity(0, [0], np.zeros((0, 3)), (0.0, 0.0, 0.0)),
+        (ValueError, "directions: 0 directions; wanted one, two or three"),
+    ),
+    "guides along one direction twice": (
+        lambda s: s.set_guided_velocity(0, [0], [(1.0, 0, 0), (2.0, 0, 0)], (0.0, 0.0, 0.0)),
+        (ValueError, "directions: direction 1: .*independent"),
+    ),
+    "a guided velocity that is NaN": (
+        lambda s: s.set_guided_velocity(0, [0], [(1.0, 0, 0)], (NAN, 0.0, 0.0)),
+        (ValueError, "velocity: component 0: NaN"),
+    ),
+    "a checkpoint that is a text": (
+        lambda s: s.restore("state"),
+        (TypeError, "bytes: str; wanted bytes"),
+    ),
+}
+
+
+@cases(CALLS)
+def test_a_call_is_refused_and_changes_nothing_for(call, error, match):
+    scene = weft.Simulation([cloth()], [weft.Collider(FLOOR, TRIANGLES)])
+    scene.set_pins(0, [0, SIDE - 1])
+    scene.advance(FRAME)
+    before = scene.state()
+    refuse(lambda: call(scene), error, match)
+    assert scene.state() == before
+
+
+def test_what_numpy_said_is_kept_as_the_cause():
+    with pytest.raises(TypeError, match="positions") as refused:
+        weft.Cloth([[0.0, 0.0, 0.0], [1.0]], QUADS, COTTON)
+    assert isinstance(refused.value.__cause__, ValueError)
+
+
+def test_nothing_in_a_simulation_can_be_pickled_by_accident():
+    with pytest.raises(TypeError, match="Simulation"):
+        simulation().__reduce_ex__(4)

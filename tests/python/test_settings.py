@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Settings: values in, the same values out, nothing changes later."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import weft
+
+CHANGES = {
+    "integrator": "implicit_euler",
+    "model": "fem",
+    "time_step": 0.01,
+    "gravity": (0.5, 0.25, -1.5),
+    "wind": (1.0, 2.0, 3.0),
+    "air_density": 0.0,
+    "self_collision": False,
+    "tolerance": 1e-4,
+    "max_iterations": 7,
+    "threads": 3,
+}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_field_reads_back(field):
+    settings = weft.Settings(**{field: CHANGES[field]})
+    assert getattr(settings, field) == CHANGES[field]
+    with pytest.raises(AttributeError, match=field):
+        setattr(settings, field, CHANGES[field])
+
+
+def test_settings_survive_every_copy():
+    settings = weft.Settings(**CHANGES)
+    assert eval(repr(settings), {"Settings": weft.Settings}) == settings != weft.Settings()
+    assert pickle.loads(pickle.dumps(settings)) == settings
+    assert copy.deepcopy(settings) == settings
+
+
+def test_the_defaults_are_those_of_the_signature():
+    settings = weft.Settings()
+    assert (settings.integrator, settings.model) == ("bdf2", "fem")
+    assert settings.gravity == (0.0, 0.0, -9.81)
+    assert settings.wind == (0.0, 0.0, 0.0)
+    assert settings.time_step == 1 / 48
+    assert settings.threads == 0
+
+
+@pytest.mark.parametrize("kind", [tuple, list, np.array, lambda v: np.array(v, np.float32)])
+def test_a_vector_may_be_any_three_numbers(kind):
+    assert weft.Settings(gravity=kind([0.5, 0.0, -4.0])).gravity == (0.5, 0.0, -4.0)
+
+
+def test_whole_numbers_are_numbers():
+    assert weft.Settings(gravity=(0, 0, -10), air_density=1) == weft.Settings(
+        gravity=(0.0, 0.0, -10.0), air_density=1.0
+    )
+    assert weft.Settings(threads=np.int64(2)).threads == 2
