@@ -93,15 +93,12 @@ fn weights_inside(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Option<[f64; 3]> {
 
 /// Normal, twice the area long; none of a triangle so thin that its edges are the better answer.
 fn normal_of(edges: &[Vec3; 3]) -> Option<Vec3> {
-    /// Twice the area over the longest edge squared, where the rounding u of a normal's direction has
-    /// grown to as much: the root of u.
+    /// Twice the area over the longest edge squared. With the rounding u of a cross product the normal
+    /// is off by u over this ratio: as much as the triangle is thin where the ratio is the root of u.
     const THINNEST: f64 = 1.0 / (1_u64 << 26) as f64;
     let lengths = edges.map(|edge| edge.norm_squared());
-    // From the two shortest edges: in a needle the long ones cancel.
-    let first = usize::from(lengths[1] > lengths[0]);
-    let longest = if lengths[2] > lengths[first] { 2 } else { first };
-    let normal = edges[(longest + 1) % 3].cross(&edges[(longest + 2) % 3]);
-    let thinnest = THINNEST * lengths[longest];
+    let thinnest = THINNEST * lengths[0].max(lengths[1]).max(lengths[2]);
+    let normal = edges[0].cross(&edges[1]);
     (normal.norm_squared() > thinnest * thinnest).then_some(normal)
 }
 

@@ -36,11 +36,11 @@ fn is_above(point: &Vec3, [a, b, c]: &[Vec3; 3]) -> bool {
 /// does not matter, so long as it is the other one for b→a.
 fn turns_left(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
     let volume = orient3d(exact(from), exact(to), exact(a), exact(b));
-    // The derivatives by `from`, by `to`, and by both where all four points lie on one line.
+    // The derivatives by `from` and by `to`. They are all zero only where all four points lie on one line,
+    // and then both ends are on one side of the triangle.
     let by_from = (0..3).map(|axis| area_along(axis, to, a, b));
     let by_to = (0..3).map(|axis| area_along(axis, a, from, b));
-    let by_both = [a.z - b.z, b.y - a.y, a.x - b.x];
-    is_first_positive(std::iter::once(volume).chain(by_from).chain(by_to).chain(by_both))
+    is_first_positive(std::iter::once(volume).chain(by_from).chain(by_to))
 }
 
 fn is_first_positive(mut signs: impl Iterator<Item = f64>) -> bool {

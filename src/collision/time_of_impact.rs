@@ -26,7 +26,7 @@
 //! the origin. Let u = 2⁻⁵³, and R be the largest coordinate of any xᵢ(0) and xᵢ(1). A difference of two
 //! given numbers is rounded by a relative u, wherever the origin is. In the norm of sums |n| and t |m| are
 //! at most √3, and g < √3 R or n·xᵢ > g would not have held. Interpolating xᵢ then costs 18 u R; the
-//! three coefficients 13, 40 and 24 u R; evaluating the quadratic 60 u R; a time rounded by 3 u, as a
+//! three coefficients 13, 41 and 24 u R; evaluating the quadratic 60 u R; a time rounded by 3 u, as a
 //! movement of xᵢ, 21 u R; an n that is a unit vector but for rounding 6 u R. Together that is less than
 //! 2⁸ u R, and qᵢ is held above 2¹¹ u R = 2⁻⁴² R. (The smallest normal number is added, which covers
 //! numbers too small for a relative precision.)

@@ -77,11 +77,14 @@ proptest! {
 
     #[test]
     fn no_point_of_the_triangle_is_closer(
-        point in vector(), corners in triangle(), height in 0..4, exponent in -6..=6_i32,
+        point in vector(), corners in triangle(), height in 0..=20_i32, along in -2.0..3.0,
+        exponent in -6..=6_i32,
     ) {
         let scale = 10.0_f64.powi(exponent);
         let corners = corners.map(|corner| corner * scale);
-        let point = corners[0] + (point * scale - corners[0]) * 10.0_f64.powi(-2 * height);
+        // From anywhere to a point on the line through an edge.
+        let on_line = corners[0].lerp(&corners[1], along);
+        let point = on_line.lerp(&(point * scale), 10.0_f64.powi(-height));
         let closest = closest_on_triangle(&point, &corners);
         let weights = closest.weights;
         prop_assert!(weights.iter().all(|weight| (0.0..=1.0).contains(weight)));
