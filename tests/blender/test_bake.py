@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Baking with the real library: what plays, what stops it, and what goes on."""
 
+import dataclasses
 import resource
 
 import bpy
@@ -326,6 +327,21 @@ def test_a_changed_scene_is_not_resumed(change, words):
     bpy.context.scene.frame_end = 8
     change(cloth)
     with pytest.raises(RuntimeError, match=words):
+        bpy.ops.weft.resume()
+
+
+def test_a_checkpoint_of_another_version_is_not_resumed():
+    cloth = small_scenes.add_cloth()
+    small_scenes.set_frames(1, 5)
+    bake_all()
+    name = cache.read_description(small_scenes.stem(cloth)).bake
+    path = checkpoint.path_of(location.directory(bpy.context.scene), name)
+    dataclasses.replace(checkpoint.read(path), library="0.0.9").write(path)
+    bpy.context.scene.frame_end = 8
+    with pytest.raises(RuntimeError, match=r"the checkpoint is of Weft 0\.0\.9"):
+        bpy.ops.weft.resume()
+    path.unlink()
+    with pytest.raises(RuntimeError, match="there is no checkpoint to continue from"):
         bpy.ops.weft.resume()
 
 
