@@ -22,17 +22,8 @@ _Numbers: TypeAlias = _FloatArray | Iterable[float]
 _Indices: TypeAlias = _IntegerArray | Iterable[int]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
-__all__ = [
-    "Cloth",
-    "Collider",
-    "Material",
-    "NotFiniteError",
-    "Report",
-    "Settings",
-    "Simulation",
-    "__version__",
-    "preset_names",
-]
+__all__ = ["Cloth", "Collider", "Material", "NotFiniteError", "Report"]
+__all__ += ["Settings", "Simulation", "__version__", "preset_names"]
 
 __version__: str
 
@@ -126,64 +117,35 @@ class Material:
         """
 
     @property
-    def density(self) -> float:
-        """Areal density, in kg/m²."""
-
+    def density(self) -> float: ...
     @property
-    def stretch_warp(self) -> float:
-        """Membrane modulus E·h along the warp, in N/m."""
-
+    def stretch_warp(self) -> float: ...
     @property
-    def stretch_weft(self) -> float:
-        """Membrane modulus E·h along the weft, in N/m."""
-
+    def stretch_weft(self) -> float: ...
     @property
-    def shear(self) -> float:
-        """In-plane shear modulus G·h, in N/m."""
-
+    def shear(self) -> float: ...
     @property
-    def poisson(self) -> float:
-        """Transverse contraction from warp to weft."""
-
+    def poisson(self) -> float: ...
     @property
-    def bend_warp(self) -> float:
-        """Bending rigidity per unit width of a strip cut along the warp, in N·m."""
-
+    def bend_warp(self) -> float: ...
     @property
-    def bend_weft(self) -> float:
-        """Bending rigidity per unit width of a strip cut along the weft, in N·m."""
-
+    def bend_weft(self) -> float: ...
     @property
-    def bend_twist(self) -> float | None:
-        """Twisting rigidity, in N·m; None where it is the isotropic equivalent."""
-
+    def bend_twist(self) -> float | None: ...
     @property
-    def stretch_damping(self) -> float:
-        """Kelvin-Voigt time of stretch, in s."""
-
+    def stretch_damping(self) -> float: ...
     @property
-    def shear_damping(self) -> float:
-        """Kelvin-Voigt time of shear, in s."""
-
+    def shear_damping(self) -> float: ...
     @property
-    def bend_damping(self) -> float:
-        """Kelvin-Voigt time of bending, in s."""
-
+    def bend_damping(self) -> float: ...
     @property
-    def air_drag(self) -> float:
-        """Aerodynamic coefficient of the flow across the cloth."""
-
+    def air_drag(self) -> float: ...
     @property
-    def air_lift(self) -> float:
-        """Aerodynamic coefficient of the flow along the cloth."""
-
+    def air_lift(self) -> float: ...
     @property
-    def friction(self) -> float:
-        """Coulomb coefficient of friction."""
-
+    def friction(self) -> float: ...
     @property
-    def thickness(self) -> float:
-        """Contact thickness, in m."""
+    def thickness(self) -> float: ...
 
 @final
 class Cloth:
@@ -293,44 +255,25 @@ class Settings:
         threads: int = 0,
     ) -> Self: ...
     @property
-    def integrator(self) -> str:
-        """How time is stepped."""
-
+    def integrator(self) -> str: ...
     @property
-    def model(self) -> str:
-        """What the cloth is made of in the computer."""
-
+    def model(self) -> str: ...
     @property
-    def time_step(self) -> float:
-        """Longest step, in s."""
-
+    def time_step(self) -> float: ...
     @property
-    def gravity(self) -> tuple[float, float, float]:
-        """Acceleration of gravity at the start, in m/s²."""
-
+    def gravity(self) -> tuple[float, float, float]: ...
     @property
-    def wind(self) -> tuple[float, float, float]:
-        """Velocity of the air at the start, in m/s."""
-
+    def wind(self) -> tuple[float, float, float]: ...
     @property
-    def air_density(self) -> float:
-        """Density of the air, in kg/m³."""
-
+    def air_density(self) -> float: ...
     @property
-    def self_collision(self) -> bool:
-        """Whether cloth touches cloth: not yet."""
-
+    def self_collision(self) -> bool: ...
     @property
-    def tolerance(self) -> float:
-        """Part of the mean edge length to which a step is solved."""
-
+    def tolerance(self) -> float: ...
     @property
-    def max_iterations(self) -> int:
-        """Newton corrections after which a step is tried again with half the length."""
-
+    def max_iterations(self) -> int: ...
     @property
-    def threads(self) -> int:
-        """Threads; 0 is one on every core."""
+    def threads(self) -> int: ...
 
 @final
 class Simulation:
