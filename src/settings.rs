@@ -108,6 +108,8 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// Shortest `time_step`, in s: the time of a frame would not notice the end of a shorter one.
+    pub const SHORTEST_TIME_STEP: f64 = 1.0e-9;
     /// Most threads that may be asked for.
     pub const MOST_THREADS: usize = 1024;
 
@@ -116,7 +118,10 @@ impl Settings {
     /// # Errors
     /// Names the first field that is not finite or out of range.
     pub fn checked(self) -> Result<Self> {
-        check_positive("time_step", self.time_step)?;
+        if !(self.time_step.is_finite() && self.time_step >= Self::SHORTEST_TIME_STEP) {
+            let wanted = format!("a finite number, {:e} or more", Self::SHORTEST_TIME_STEP);
+            return Err(Error::value("time_step", self.time_step, wanted));
+        }
         check_positive("tolerance", self.tolerance)?;
         check_vector("gravity", &self.gravity)?;
         check_vector("wind", &self.wind)?;

@@ -237,18 +237,15 @@ fn independent(directions: &[Vec3]) -> Result<Vec<Vec3>> {
     }
     let mut units: Vec<Vec3> = Vec::new();
     for (index, direction) in directions.iter().enumerate() {
-        check_vector("directions", direction)?;
-        let unit = direction.try_normalize(f64::MIN_POSITIVE);
         let spanned = crate::collision::Basis::new(units.iter().copied()).projector();
         let is_new = |unit: &Vec3| (spanned * unit).norm() > 0.1;
-        match unit.filter(is_new) {
-            Some(unit) => units.push(unit),
-            None => {
-                let found = format!("({}, {}, {})", direction.x, direction.y, direction.z);
-                let wanted = "a direction independent of the others";
-                return Err(Error::element("directions", "direction", index, found, wanted));
-            }
-        }
+        // A direction that is not finite has no unit, or one that is not new.
+        let Some(unit) = direction.try_normalize(f64::MIN_POSITIVE).filter(is_new) else {
+            let found = format!("({}, {}, {})", direction.x, direction.y, direction.z);
+            let wanted = "a finite direction, independent of those before";
+            return Err(Error::element("directions", "direction", index, found, wanted));
+        };
+        units.push(unit);
     }
     Ok(units)
 }
