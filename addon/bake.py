@@ -148,7 +148,7 @@ class Bake:
         if frame <= self.last:
             try:
                 source = self._reader.read_frame(frame)
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, ReferenceError) as error:
                 self._reading_error = str(error)
         self._worker.submit(source)
         self._next = frame + 1 if source is not None else None

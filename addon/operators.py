@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The buttons: thin, the work is in `bake`, `shape_keys`, `location` and `presets`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 from bpy.props import BoolProperty, StringProperty
 from bpy.types import Context, Event, Object, Operator
@@ -56,8 +59,9 @@ class _BakeOperator:
             running = bake.Bake(context, resume=self.resume)
         except REFUSALS as error:
             return self._refuse(error)
-        _wait(running)
-        return self._report(running.finish(context))
+        with _leaving_nothing(context, running):
+            _wait(running)
+            return self._report(running.finish(context))
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
         if bpy.app.background:
@@ -82,15 +86,16 @@ class _BakeOperator:
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        running.pump(bake.PUMP_SECONDS)
-        display.update(context, running)
-        if not running.is_done:
-            return {"PASS_THROUGH"}
-        display.end(context)
-        return self._report(running.finish(context))
+        with _leaving_nothing(context, running):
+            running.pump(bake.PUMP_SECONDS)
+            display.update(context, running)
+            if not running.is_done:
+                return {"PASS_THROUGH"}
+            display.end(context)
+            return self._report(running.finish(context))
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator: another file, or the end of the session."""
+        """Blender ends the operator: it loads another file, or quits."""
         if bake.running() is not None:
             bake.running().abandon(restore=False)
         if _Display.current is not None:
@@ -108,6 +113,18 @@ class _BakeOperator:
         else:
             self.report({"INFO"}, f"Baked {outcome.result}")
         return {"FINISHED"}
+
+
+@contextmanager
+def _leaving_nothing(context: Context, running: bake.Bake) -> Iterator[None]:
+    """After an error that nobody foresaw no thread, timer or status text stays behind."""
+    try:
+        yield
+    except BaseException:
+        running.abandon(restore=True)
+        if _Display.current is not None:
+            _Display.current.end(context)
+        raise
 
 
 def _in_words(error: BaseException) -> str:

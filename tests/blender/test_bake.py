@@ -463,6 +463,21 @@ def test_a_refused_bake_leaves_the_earlier_result():
     assert bake.running() is None
 
 
+def test_an_unforeseen_error_leaves_no_bake_behind(monkeypatch):
+    cloth = small_scenes.add_cloth()
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    small_scenes.set_frames(1, 50)
+
+    def fail(*_arguments):
+        raise ZeroDivisionError("unforeseen")
+
+    monkeypatch.setattr(bake.Bake, "pump", fail)
+    with pytest.raises(RuntimeError, match="unforeseen"):
+        bpy.ops.weft.bake()
+    assert bake.running() is None
+    assert cloth.modifiers["Subdivision"].show_viewport
+
+
 def test_a_second_bake_is_refused_while_one_runs():
     small_scenes.add_cloth()
     small_scenes.set_frames(1, 300)
