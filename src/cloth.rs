@@ -53,9 +53,16 @@ impl Cloth {
             let wanted = format!("{}, one per vertex", self.positions.len());
             return Err(Error::value("vertex_mass_scale", found, wanted));
         }
-        if let Some(vertex) = scale.iter().position(|factor| !(factor.is_finite() && *factor > 0.0)) {
+        if let Some(vertex) = scale.iter().position(|factor| !(factor.is_finite() && *factor > 0.0))
+        {
             let wanted = "a finite number more than 0";
-            return Err(Error::element("vertex_mass_scale", "vertex", vertex, scale[vertex], wanted));
+            return Err(Error::element(
+                "vertex_mass_scale",
+                "vertex",
+                vertex,
+                scale[vertex],
+                wanted,
+            ));
         }
         self.mass_scale = Some(scale);
         Ok(self)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Solids: moving triangle meshes that cloth must not pass through.
 
-use super::{BoundingTree, BoundingBox, Path};
+use super::{BoundingBox, BoundingTree, Path};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -47,7 +47,8 @@ impl Collider {
                 return Err(Error::value(name, value, "a finite number, 0 or more"));
             }
         }
-        let triangles = triangles.iter().map(|corners| corners.map(|vertex| vertex as u32)).collect();
+        let triangles =
+            triangles.iter().map(|corners| corners.map(|vertex| vertex as u32)).collect();
         Ok(Self { positions, triangles, friction, thickness })
     }
 
@@ -112,10 +113,15 @@ impl Obstacle {
         self.frame[0].len()
     }
 
-    /// The frame has ended: its end is where the next one starts.
-    pub(crate) fn end_frame(&mut self) {
-        let end = self.frame[1].clone();
-        self.frame[0].clone_from(&end);
+    /// The frame has ended when it had come to `part` of itself; the next one starts there.
+    pub(crate) fn end_frame(&mut self, part: f64) {
+        let [start, end] = &mut self.frame;
+        for (start, end) in start.iter_mut().zip(end) {
+            if part < 1.0 {
+                *end = *start + (*end - *start) * part;
+            }
+            *start = *end;
+        }
         self.fractions = [f64::NAN; 2];
     }
 

@@ -25,20 +25,18 @@ pub(crate) struct Contact {
     pub(crate) vertex: u32,
     pub(crate) planes: Planes,
     pub(crate) grip: Grip,
+    /// Normal force when it was last looked at, in N.
+    pub(crate) force: f64,
     /// Sliding friction on the vertex, in N.
     pub(crate) friction: Vec3,
     /// What may be lacking to the thickness at the end of the step, in m.
     pub(crate) allowance: f64,
+    /// How often a plane has been replaced by that of a neighbouring face in this step.
+    pub(crate) replacements: u8,
     /// Whether it was in contact before this step.
     pub(crate) is_old: bool,
-    /// How often it has changed between gripping and sliding in this step.
-    pub(crate) turns: u8,
-    /// Corrections since the planes were first set.
-    pub(crate) age: u8,
 }
 
-/// Changes between gripping and sliding that a vertex may make in a step before it is left sliding.
-const MOST_TURNS: u8 = 4;
 /// Directions that make an angle with less than this sine to the others add nothing.
 const INDEPENDENT: f64 = 0.1;
 
@@ -87,24 +85,23 @@ impl Basis {
 }
 
 impl Contact {
-    /// Component of the vertex's remaining displacement that each plane asks for, in m.
-    pub(crate) fn gap_errors(&self) -> impl Iterator<Item = (Vec3, f64)> {
-        self.planes
-            .iter()
-            .map(|plane| (plane.normal, plane.thickness - self.allowance - plane.gap))
-    }
-
     fn basis(&self) -> Basis {
         Basis::new(self.planes.iter().map(|plane| plane.normal))
     }
 
-    /// The displacement that puts a vertex at `displaced` from where the step began onto its planes, and
-    /// in grip back to where the surface takes it.
-    pub(crate) fn prescribed(&self, displaced: &Vec3) -> Vec3 {
+    /// The displacement that puts a vertex at `position` onto its planes, and in grip back to where the
+    /// surface has taken it from `start`.
+    pub(crate) fn prescribed(&self, position: &Vec3, start: &Vec3) -> Vec3 {
         let basis = self.basis();
-        let out = basis.displacement(self.gap_errors());
+        let missing = self
+            .planes
+            .iter()
+            .map(|plane| (plane.normal, plane.thickness - self.allowance - plane.gap(position)));
+        let out = basis.displacement(missing);
         match (self.grip, self.planes.first()) {
-            (Grip::Stick, Some(plane)) => out + basis.projector() * (plane.motion - displaced),
+            (Grip::Stick, Some(plane)) => {
+                out + basis.projector() * (start + plane.motion - position)
+            }
             _ => out,
         }
     }
@@ -135,40 +132,36 @@ impl Contact {
     }
 
     /// Decides between grip and slide from the force that holds the vertex and from its way relative to
-    /// the surface, and sets the friction. Says whether anything changed that the step must be solved
-    /// again for.
-    pub(crate) fn update_grip(&mut self, push: &Push, slip: &Vec3, coefficient: f64) -> bool {
+    /// the surface. Says whether it has changed from one to the other.
+    pub(crate) fn decide_grip(&mut self, push: &Push, slip: &Vec3, coefficient: f64) -> bool {
         let limit = coefficient * push.normal.norm();
-        let before = (self.grip, self.friction);
         match self.grip {
             Grip::Stick if push.tangential.norm() > limit => {
                 // Sliding sets in against the force that held the vertex.
-                self.grip = push.tangential.try_normalize(0.0).map_or(Grip::Stick, |t| Grip::Slide(-t));
-                self.turns += 1;
+                let direction = push.tangential.try_normalize(f64::MIN_POSITIVE);
+                self.grip = direction.map_or(Grip::Stick, |direction| Grip::Slide(-direction));
+                direction.is_some()
             }
             Grip::Slide(direction) if coefficient > 0.0 && slip.dot(&direction) < 0.0 => {
                 self.grip = Grip::Stick;
-                self.turns += 1;
-                if self.turns > MOST_TURNS {
-                    // It neither grips nor slides for long: no friction is the compromise left.
-                    self.grip = Grip::Slide(direction);
-                    self.friction = Vec3::zeros();
-                    return false;
-                }
+                true
             }
             Grip::Slide(_) => {
                 if let Some(direction) = slip.try_normalize(f64::MIN_POSITIVE) {
                     self.grip = Grip::Slide(direction);
                 }
+                false
             }
-            Grip::Stick => {}
+            Grip::Stick => false,
         }
+    }
+
+    /// Takes the sliding friction from the normal force.
+    pub(crate) fn rub(&mut self, coefficient: f64) {
         self.friction = match self.grip {
             Grip::Stick => Vec3::zeros(),
-            Grip::Slide(direction) => direction * -limit,
+            Grip::Slide(direction) => direction * (-coefficient * self.force),
         };
-        let turned = matches!(before.0, Grip::Stick) != matches!(self.grip, Grip::Stick);
-        turned || (self.friction - before.1).norm() > SETTLED_FRICTION * limit
     }
 
     /// How the vertex holds on when it first touches: as an inelastic impact of this relative velocity
@@ -182,6 +175,3 @@ impl Contact {
         tangential.try_normalize(f64::MIN_POSITIVE).map_or(Grip::Stick, Grip::Slide)
     }
 }
-
-/// Sliding friction has settled when it changes by less than this part of itself.
-const SETTLED_FRICTION: f64 = 0.01;

@@ -23,13 +23,18 @@ pub(crate) struct Plane {
     pub(crate) normal: Vec3,
     /// Way of the surface point below the vertex through the step, in m.
     pub(crate) motion: Vec3,
-    /// Distance of the vertex from the surface along the normal at the end of the step, in m.
-    pub(crate) gap: f64,
+    /// Height of the surface along the normal at the end of the step, in m.
+    pub(crate) height: f64,
     /// Distance that it is to keep, in m.
     pub(crate) thickness: f64,
 }
 
 impl Plane {
+    /// Distance of a point from the surface along the normal at the end of the step, in m.
+    pub(crate) fn gap(&self, point: &Vec3) -> f64 {
+        self.normal.dot(point) - self.height
+    }
+
     /// Whether another plane faces nearly the same way.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.normal.dot(&other.normal) > LIKE_NORMALS
@@ -59,10 +64,23 @@ impl Planes {
         }
     }
 
+    /// Adds a plane, or puts it in the place of the one that faces nearly the same way. Says whether there
+    /// was one.
+    pub(crate) fn put(&mut self, plane: Plane) -> bool {
+        let alike = self.members.iter_mut().flatten().find(|known| known.is_like(&plane));
+        if let Some(known) = alike {
+            *known = plane;
+            return true;
+        }
+        self.add(plane);
+        false
+    }
+
     /// Keeps the planes that `wanted` says yes to.
     pub(crate) fn retain(&mut self, mut wanted: impl FnMut(&Plane) -> bool) {
         let mut kept = Self::default();
-        for (slot, plane) in kept.members.iter_mut().zip(self.iter().filter(|plane| wanted(plane))) {
+        for (slot, plane) in kept.members.iter_mut().zip(self.iter().filter(|plane| wanted(plane)))
+        {
             *slot = Some(*plane);
         }
         *self = kept;
@@ -119,7 +137,8 @@ impl Neighbourhood<'_> {
             let corners = self.paths(*face);
             let Some(impact) = point_triangle_impact(path, &corners, 0.0) else { continue };
             if first.as_ref().is_none_or(|(time, _)| impact.time < *time) {
-                let plane = self.crossed_plane(*face, path, &corners, (impact.time, &impact.weights));
+                let plane =
+                    self.crossed_plane(*face, path, &corners, (impact.time, &impact.weights));
                 first = plane.map(|plane| (impact.time, plane)).or(first);
             }
         }
@@ -130,31 +149,32 @@ impl Neighbourhood<'_> {
         })
     }
 
-/// The plane at the end of the step of a face that is crossed at `time`, on the side the vertex came from.
-fn crossed_plane(
-    &self,
-    face: Face,
-    path: &Path,
-    corners: &[Path; 3],
-    (time, weights): (f64, &[f64; 3]),
-) -> Option<Plane> {
-    let then = normal(corners, time)?;
-    // Before the impact the vertex was on the side that it moves away from relative to the face. A
-    // vertex that starts in the surface is taken to be in front.
-    let before = path.start - weighted(corners, weights, |path| path.start);
-    let towards = (path.end - path.start) - weighted(corners, weights, |path| path.end - path.start);
-    let height = before.dot(&then);
-    let extent = before.norm() + towards.norm();
-    let side = if height.abs() > 1.0e-9 * extent { height } else { -towards.dot(&then) };
-    let normal = normal(corners, 1.0)? * if side < 0.0 { -1.0 } else { 1.0 };
-    let point = weighted(corners, weights, |path| path.end);
-    let motion = weighted(corners, weights, |path| path.end - path.start);
-    let gap = (path.end - point).dot(&normal);
-    Some(Plane { face, normal, motion, gap, thickness: self.thickness(face) })
-}
+    /// The plane at the end of the step of a face that is crossed at `time`, on the side the vertex came from.
+    fn crossed_plane(
+        &self,
+        face: Face,
+        path: &Path,
+        corners: &[Path; 3],
+        (time, weights): (f64, &[f64; 3]),
+    ) -> Option<Plane> {
+        let then = normal(corners, time)?;
+        // Before the impact the vertex was on the side that it moves away from relative to the face. A
+        // vertex that starts in the surface is taken to be in front.
+        let before = path.start - weighted(corners, weights, |path| path.start);
+        let towards =
+            (path.end - path.start) - weighted(corners, weights, |path| path.end - path.start);
+        let height = before.dot(&then);
+        let extent = before.norm() + towards.norm();
+        let side = if height.abs() > 1.0e-9 * extent { height } else { -towards.dot(&then) };
+        let normal = normal(corners, 1.0)? * if side < 0.0 { -1.0 } else { 1.0 };
+        let point = weighted(corners, weights, |path| path.end);
+        let motion = weighted(corners, weights, |path| path.end - path.start);
+        let height = point.dot(&normal);
+        Some(Plane { face, normal, motion, height, thickness: self.thickness(face) })
+    }
 
     fn near(&self, point: &Vec3) -> Planes {
-        let mut found: Vec<Plane> = Vec::new();
+        let mut found: Vec<(f64, Plane)> = Vec::new();
         for face in self.faces {
             let corners = self.paths(*face);
             let closest = closest_on_triangle(point, &corners.map(|path| path.end));
@@ -167,12 +187,13 @@ fn crossed_plane(
             // A vertex in the surface itself is pushed out the way the face looks.
             let direction = closest.offset.try_normalize(f64::MIN_POSITIVE);
             if let Some(normal) = direction.or_else(|| normal(&corners, 1.0)) {
-                found.push(Plane { face: *face, normal, motion, gap, thickness });
+                let height = (point - closest.offset).dot(&normal);
+                found.push((gap, Plane { face: *face, normal, motion, height, thickness }));
             }
         }
-        found.sort_by(|a, b| a.gap.total_cmp(&b.gap));
+        found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let mut planes = Planes::default();
-        for plane in found {
+        for (_, plane) in found {
             planes.add(plane);
         }
         planes

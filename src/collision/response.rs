@@ -10,7 +10,7 @@
 use super::{
     BoundingBox, Path,
     collider::Obstacle,
-    contact::{Contact, Grip},
+    contact::{Contact, Grip, Push},
     plane::{Face, Neighbourhood, Plane, Planes},
 };
 use crate::{Vec3, parallel};
@@ -30,6 +30,15 @@ pub(crate) struct Surface {
 pub(crate) struct Held {
     vertex: u32,
     grip: Grip,
+    /// Normal force, in N.
+    force: f64,
+}
+
+impl Held {
+    /// Whether the vertex is among `vertex_count`.
+    pub(crate) fn fits(&self, vertex_count: usize) -> bool {
+        (self.vertex as usize) < vertex_count
+    }
 }
 
 /// What a constraint asks of a vertex.
@@ -37,8 +46,6 @@ pub(crate) struct Constraint {
     pub(crate) vertex: usize,
     /// Projector onto the free directions.
     pub(crate) projector: Matrix3<f64>,
-    /// The part of the next correction that is prescribed, in m.
-    pub(crate) prescribed: Vec3,
 }
 
 /// What a contact makes of the velocity at the end of a step.
@@ -54,10 +61,10 @@ pub(crate) struct Outcome {
 
 /// Time in s over which a vertex that starts within the thickness is moved out.
 const APPROACH_TIME: f64 = 0.1;
-/// A vertex may be released this often in one step; then it stays.
-const MOST_RELEASES: u8 = 2;
-/// A gap that is off by less than this part of the thickness is right.
-const GAP_TOLERANCE: f64 = 1.0e-3;
+/// A vertex that is too close by less than this part of the thickness is let be.
+const GAP_TOLERANCE: f64 = 1.0e-2;
+/// Planes of neighbouring faces that a vertex may go over to in one step.
+const MOST_REPLACEMENTS: u8 = 3;
 
 /// The contacts of a scene.
 #[derive(Clone, Debug)]
@@ -73,7 +80,8 @@ pub(crate) struct Response {
     /// For each vertex its part of `faces`, and the box in which that is complete.
     watches: Vec<Watch>,
     contacts: Vec<Contact>,
-    releases: Vec<u8>,
+    /// Vertices that have been released in this step.
+    is_released: Vec<bool>,
     memory: Vec<Held>,
     duration: f64,
 }
@@ -93,7 +101,7 @@ impl Response {
             faces: Vec::new(),
             watches: Vec::new(),
             contacts: Vec::new(),
-            releases: vec![0; surfaces.len()],
+            is_released: vec![false; surfaces.len()],
             memory: Vec::new(),
             duration: 0.0,
             surfaces,
@@ -135,7 +143,7 @@ impl Response {
         self.starts.extend_from_slice(starts);
         self.is_held.clear();
         self.is_held.extend_from_slice(is_held);
-        self.releases.fill(0);
+        self.is_released.fill(false);
         self.contacts.clear();
         self.faces.clear();
         self.watches.clear();
@@ -215,9 +223,9 @@ impl Response {
         .collect()
     }
 
-    /// Constrains the vertices that were in contact or would violate one, and puts `positions`, the start of the
-    /// search, where the constraints want them. Calls `hit` for every vertex that was not in contact
-    /// before.
+    /// Constrains the vertices that were in contact before the step or would violate a plane at
+    /// `positions`, the start of the search, and puts them onto their planes. Calls `hit` for every vertex
+    /// that was not in contact before.
     pub(crate) fn start(
         &mut self,
         positions: &mut [Vec3],
@@ -227,11 +235,11 @@ impl Response {
         for (vertex, planes) in self.detect(positions) {
             let index = vertex as usize;
             let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
-            let grip = known.ok().map(|position| self.memory[position].grip);
-            if let Some(contact) = self.touch(index, planes, &velocities[index], grip) {
-                let displaced = positions[index] - self.starts[index];
-                positions[index] += contact.prescribed(&displaced);
-                if grip.is_none() {
+            let before = known.ok().map(|position| self.memory[position]);
+            let way = (&positions[index], &velocities[index]);
+            if let Some(contact) = self.touch(index, planes, way, before) {
+                self.place(&contact, positions);
+                if before.is_none() {
                     hit(index);
                 }
                 self.contacts.push(contact);
@@ -239,32 +247,45 @@ impl Response {
         }
     }
 
+    /// Puts a vertex where its contact wants it.
+    fn place(&self, contact: &Contact, positions: &mut [Vec3]) {
+        let index = contact.vertex as usize;
+        positions[index] += contact.prescribed(&positions[index], &self.starts[index]);
+    }
+
     /// A contact of a vertex where one is due: where a plane is violated, or where there was one before.
     fn touch(
         &self,
         vertex: usize,
         mut planes: Planes,
-        velocity: &Vec3,
-        before: Option<Grip>,
+        (position, velocity): (&Vec3, &Vec3),
+        before: Option<Held>,
     ) -> Option<Contact> {
         let allowance = self.allowance(vertex, &planes);
         let nearest = planes.first().map(|plane| plane.face);
         planes.retain(|plane| {
-            is_violated(plane, allowance) || (before.is_some() && Some(plane.face) == nearest)
+            is_violated(plane, position, allowance)
+                || (before.is_some() && Some(plane.face) == nearest)
         });
         let plane = planes.first()?;
-        let relative = velocity - plane.motion / self.duration;
         let coefficient = self.friction(vertex, plane);
-        Some(Contact {
+        let relative = velocity - plane.motion / self.duration;
+        let (grip, force) = before.map_or_else(
+            || (Contact::first_grip(&plane.normal, &relative, coefficient), 0.0),
+            |held| (held.grip, held.force),
+        );
+        let mut contact = Contact {
             vertex: vertex as u32,
-            grip: before.unwrap_or_else(|| Contact::first_grip(&plane.normal, &relative, coefficient)),
             planes,
+            grip,
+            force,
             friction: Vec3::zeros(),
             allowance,
-            is_old: before.is_some(),
-            turns: 0,
-            age: 0,
-        })
+            replacements: 0,
+            is_old: before.is_some() || self.is_released[vertex],
+        };
+        contact.rub(coefficient);
+        Some(contact)
     }
 
     /// What may be lacking to the thickness at the end of the step: all that was lacking at its start but
@@ -282,94 +303,85 @@ impl Response {
         (self.surfaces[vertex].friction * obstacle.friction).sqrt()
     }
 
-    /// Brings the contacts up to date with `positions` and the `residuals` there, the forces in N that
-    /// constraints would have to balance. Calls `hit` for every vertex newly in contact. Says whether the
-    /// step must be solved further.
+    /// Brings the contacts up to date with `positions`, putting vertices that violate a plane onto it.
+    /// Calls `hit` for every vertex newly in contact. Says whether there was any.
+    ///
+    /// The planes of a contact stay as they are for the rest of the step, however the vertex slides, so
+    /// that the corrections converge; another face that it meets on its way adds a plane, or takes the place of
+    /// one that faces nearly the same way.
     pub(crate) fn update(
         &mut self,
-        positions: &[Vec3],
+        positions: &mut [Vec3],
         velocities: &[Vec3],
-        residuals: &[Vec3],
         mut hit: impl FnMut(usize),
     ) -> bool {
         let detected = self.detect(positions);
-        let old = std::mem::take(&mut self.contacts);
-        let mut old = old.into_iter().peekable();
+        let known = std::mem::take(&mut self.contacts);
+        let mut known = known.into_iter().peekable();
         let mut changed = false;
         for (vertex, planes) in detected {
             let index = vertex as usize;
-            while old.next_if(|contact| contact.vertex < vertex).is_some() {
-                changed = true;
-            }
-            if let Some(contact) = old.next_if(|contact| contact.vertex == vertex) {
-                changed |= self.renew(contact, planes, &positions[index], &residuals[index]);
-            } else if let Some(contact) = self.touch(index, planes, &velocities[index], None) {
-                hit(index);
+            while let Some(contact) = known.next_if(|contact| contact.vertex < vertex) {
                 self.contacts.push(contact);
+            }
+            let contact = if let Some(mut contact) = known.next_if(|c| c.vertex == vertex) {
+                let is_pushed = meet(&mut contact, &planes, &positions[index]);
+                changed |= is_pushed;
+                if is_pushed {
+                    self.place(&contact, positions);
+                }
+                contact
+            } else {
+                let way = (&positions[index], &velocities[index]);
+                let Some(contact) = self.touch(index, planes, way, None) else { continue };
+                hit(index);
                 changed = true;
-            }
+                self.place(&contact, positions);
+                contact
+            };
+            self.contacts.push(contact);
         }
-        changed | old.next().is_some()
-    }
-
-    /// Goes on with a contact, or releases it. Says whether anything changed.
-    fn renew(
-        &mut self,
-        mut contact: Contact,
-        mut planes: Planes,
-        position: &Vec3,
-        residual: &Vec3,
-    ) -> bool {
-        let vertex = contact.vertex as usize;
-        let mut changed = false;
-        let mut pulling = Planes::default();
-        if contact.age > 0 {
-            let push = contact.push(&-residual);
-            if let Some(plane) = contact.planes.first() {
-                let coefficient = self.friction(vertex, plane);
-                let slip = contact.projector() * (position - self.starts[vertex] - plane.motion);
-                changed |= contact.update_grip(&push, &slip, coefficient);
-            }
-            if self.releases[vertex] < MOST_RELEASES {
-                pulling = contact.planes;
-                let mut multipliers = push.multipliers.iter();
-                pulling.retain(|_| multipliers.next().is_some_and(|force| *force < 0.0));
-            }
-        }
-        let before = contact.planes;
-        planes.retain(|plane| {
-            let is_like = |known: &Plane| plane.is_like(known);
-            !pulling.iter().any(is_like)
-                && (is_violated(plane, contact.allowance) || before.iter().any(is_like))
-        });
-        if pulling.first().is_some() {
-            self.releases[vertex] += 1;
-            changed = true;
-        }
-        if planes.first().is_none() {
-            return true;
-        }
-        contact.planes = planes;
-        contact.age = contact.age.saturating_add(1);
-        changed |= contact
-            .planes
-            .iter()
-            .zip(contact.gap_errors())
-            .any(|(plane, (_, error))| error.abs() > GAP_TOLERANCE * plane.thickness);
-        self.contacts.push(contact);
+        self.contacts.extend(known);
         changed
     }
 
-    /// Constraints for the next correction from `positions`, in order of vertices.
-    pub(crate) fn constraints(&self, positions: &[Vec3]) -> impl Iterator<Item = Constraint> {
-        self.contacts.iter().map(|contact| {
+    /// Lets contacts decide from the `residuals`, the forces in N that constraints have to balance: planes
+    /// that pull are let go, and vertices change between gripping and sliding. Says whether any did.
+    pub(crate) fn decide(&mut self, positions: &[Vec3], residuals: &[Vec3]) -> bool {
+        let mut contacts = std::mem::take(&mut self.contacts);
+        let mut changed = false;
+        for contact in &mut contacts {
             let vertex = contact.vertex as usize;
-            let displaced = positions[vertex] - self.starts[vertex];
-            Constraint {
-                vertex,
-                projector: contact.projector(),
-                prescribed: contact.prescribed(&displaced),
-            }
+            let push = contact.push(&-residuals[vertex]);
+            changed |= self.decide_grip(contact, &push, &positions[vertex]);
+            let mut multipliers = push.multipliers.iter();
+            let count = contact.planes.iter().count();
+            contact.planes.retain(|_| multipliers.next().is_some_and(|force| *force >= 0.0));
+            self.is_released[vertex] = contact.planes.iter().count() < count;
+            changed |= self.is_released[vertex];
+        }
+        contacts.retain(|contact| contact.planes.first().is_some());
+        self.contacts = contacts;
+        changed
+    }
+
+    /// Lets a contact decide between gripping and sliding, and takes the size of its friction.
+    fn decide_grip(&self, contact: &mut Contact, push: &Push, position: &Vec3) -> bool {
+        let Some(plane) = contact.planes.first() else { return false };
+        let vertex = contact.vertex as usize;
+        let coefficient = self.friction(vertex, plane);
+        let slip = contact.projector() * (position - self.starts[vertex] - plane.motion);
+        let changed = contact.decide_grip(push, &slip, coefficient);
+        contact.force = push.normal.norm();
+        contact.rub(coefficient);
+        changed
+    }
+
+    /// Constraints for the next correction, in order of vertices.
+    pub(crate) fn constraints(&self) -> impl Iterator<Item = Constraint> {
+        self.contacts.iter().map(|contact| Constraint {
+            vertex: contact.vertex as usize,
+            projector: contact.projector(),
         })
     }
 
@@ -393,7 +405,7 @@ impl Response {
                 let path = Path { start: self.starts[vertex], end: positions[vertex] };
                 let planes = self.neighbourhood(vertex).planes(&path);
                 let outside = planes.first().map(|plane| {
-                    path.end + plane.normal * (0.5 * plane.thickness - plane.gap)
+                    path.end + plane.normal * (0.5 * plane.thickness - plane.gap(&path.end))
                 });
                 (vertex, outside.filter(|outside| !crossed(vertex, *outside)))
             })
@@ -408,7 +420,11 @@ impl Response {
 
     /// Ends a step: what the contacts make of the velocities, and what is to be remembered of them.
     pub(crate) fn finish(&self) -> (Vec<Outcome>, Vec<Held>) {
-        let held = |contact: &Contact| Held { vertex: contact.vertex, grip: contact.grip };
+        let held = |contact: &Contact| Held {
+            vertex: contact.vertex,
+            grip: contact.grip,
+            force: contact.force,
+        };
         let outcome = |contact: &Contact| {
             contact.planes.first().map(|plane| Outcome {
                 vertex: contact.vertex as usize,
@@ -422,6 +438,18 @@ impl Response {
     }
 }
 
-fn is_violated(plane: &Plane, allowance: f64) -> bool {
-    plane.gap < plane.thickness * (1.0 - GAP_TOLERANCE) - allowance
+fn is_violated(plane: &Plane, position: &Vec3, allowance: f64) -> bool {
+    plane.gap(position) < plane.thickness * (1.0 - GAP_TOLERANCE) - allowance
+}
+
+/// Takes in the planes that a vertex in contact violates. Says whether there were any.
+fn meet(contact: &mut Contact, planes: &Planes, position: &Vec3) -> bool {
+    let mut changed = false;
+    for plane in planes.iter().filter(|plane| is_violated(plane, position, contact.allowance)) {
+        if contact.replacements < MOST_REPLACEMENTS {
+            contact.replacements += u8::from(contact.planes.put(*plane));
+            changed = true;
+        }
+    }
+    changed
 }

@@ -41,8 +41,8 @@ impl Mesh {
     /// Builds the mesh of one cloth from its polygons and `rest_positions` in m, one per vertex.
     ///
     /// # Errors
-    /// Names the face or vertex that is malformed: see [`Polygons::new`], [`Topology::new`] and
-    /// [`RestShape::new`].
+    /// Names the face or vertex that is malformed: a third face at an
+    /// edge, a face without area, a vertex in no face.
     pub fn new(polygons: &Polygons, rest_positions: &[Vec3], uv: Option<&Uv>) -> Result<Self> {
         let cut = polygons.triangulate(rest_positions)?;
         let topology = Topology::new(&cut, rest_positions.len())?;

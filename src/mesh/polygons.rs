@@ -79,7 +79,8 @@ fn check_face(face: usize, corners: &[usize], vertex_count: usize) -> Result<()>
     }
     let mut sorted = corners.to_vec();
     sorted.sort_unstable();
-    if let Some([twice, _]) = sorted.array_windows().find(|[first, second]| first == second) {
+    let mut neighbours = sorted.iter().zip(&sorted[1..]);
+    if let Some((twice, _)) = neighbours.find(|(first, second)| first == second) {
         return refused(format!("degenerate: vertex {twice} twice"), "distinct vertices");
     }
     Ok(())

@@ -168,6 +168,9 @@ impl Simulation {
     /// A component that is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
         check_vector("gravity", &gravity)?;
+        if gravity != self.dynamics.gravity {
+            self.state.past = None;
+        }
         self.dynamics.gravity = gravity;
         Ok(())
     }
@@ -191,7 +194,11 @@ impl Simulation {
         let vertices = self.dynamics.mesh.vertices_of(cloth);
         check_count("forces", forces.len(), vertices.len())?;
         check_positions("forces", forces)?;
-        self.dynamics.vertex_forces[vertices].copy_from_slice(forces);
+        let held = &mut self.dynamics.vertex_forces[vertices];
+        if held != forces {
+            self.state.past = None;
+        }
+        held.copy_from_slice(forces);
         Ok(())
     }
 

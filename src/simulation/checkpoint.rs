@@ -4,7 +4,7 @@
 //! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
 //! does not hold meshes: it is restored into a simulation made of the same ones.
 
-use super::{Simulation, State, guides::Guides, surface};
+use super::{Simulation, State, guides::Guides, state::Past, surface};
 use crate::{
     Material, Vec3,
     collision::Held,
@@ -19,8 +19,8 @@ const HEADER: usize = 16;
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
-    /// Vertices of each cloth and of each collider.
-    vertex_counts: (Vec<usize>, Vec<usize>),
+    /// Of the meshes and settings it was made with.
+    fingerprint: u32,
     state: State,
     guides: Guides,
     contacts: Vec<Held>,
@@ -39,7 +39,7 @@ impl Simulation {
     /// What the encoder refuses, which is nothing known.
     pub fn state(&self) -> Result<Vec<u8>> {
         let snapshot = Snapshot {
-            vertex_counts: self.vertex_counts(),
+            fingerprint: self.fingerprint(),
             state: self.state.clone(),
             guides: self.guides.clone(),
             contacts: self.response.memory().to_vec(),
@@ -66,12 +66,12 @@ impl Simulation {
     /// then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let snapshot = decode(bytes)?;
-        if snapshot.vertex_counts != self.vertex_counts() {
-            return Err(refused(format!(
-                "made of cloths and colliders with {:?} vertices; this simulation has {:?}",
-                snapshot.vertex_counts,
-                self.vertex_counts()
-            )));
+        if snapshot.fingerprint != self.fingerprint() {
+            let reason = "made by a simulation of other meshes, colliders or settings";
+            return Err(refused(reason.to_owned()));
+        }
+        if !self.fits(&snapshot) {
+            return Err(refused("damaged: lists of the wrong length".to_owned()));
         }
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
@@ -92,13 +92,46 @@ impl Simulation {
         Ok(())
     }
 
-    fn vertex_counts(&self) -> (Vec<usize>, Vec<usize>) {
-        let cloths = 0..self.cloth_count();
-        let obstacles = self.response.obstacles().iter();
-        (
-            cloths.map(|cloth| self.dynamics.mesh.vertices_of(cloth).len()).collect(),
-            obstacles.map(crate::collision::Obstacle::vertex_count).collect(),
-        )
+    /// Checksum of what must be the same where a checkpoint is restored.
+    fn fingerprint(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        let mesh = &self.dynamics.mesh;
+        for index in mesh.topology.triangles.iter().flatten() {
+            hasher.update(&index.to_le_bytes());
+        }
+        for value in mesh.rest.gradients.iter().flatten().flatten() {
+            hasher.update(&value.to_le_bytes());
+        }
+        for start in &mesh.cloth_starts {
+            hasher.update(&start.to_le_bytes());
+        }
+        for obstacle in self.response.obstacles() {
+            hasher.update(&obstacle.vertex_count().to_le_bytes());
+        }
+        hasher.update(self.settings.integrator.name().as_bytes());
+        hasher.update(&self.settings.time_step.to_le_bytes());
+        hasher.update(&self.settings.tolerance.to_le_bytes());
+        hasher.finalize()
+    }
+
+    /// Whether every list of a checkpoint has the length it must have.
+    fn fits(&self, snapshot: &Snapshot) -> bool {
+        let count = self.state.positions.len();
+        let state = &snapshot.state;
+        let obstacles = self.response.obstacles();
+        let has_past = |past: &Past| [past.positions.len(), past.velocities.len()] == [count; 2];
+        [state.positions.len(), state.velocities.len(), state.is_fresh.len()] == [count; 3]
+            && state.past.as_ref().is_none_or(has_past)
+            && snapshot.vertex_forces.len() == count
+            && snapshot.materials.len() == self.cloth_count()
+            && snapshot.guides.fit(count)
+            && snapshot.contacts.iter().all(|held| held.fits(count))
+            && snapshot.obstacles.len() == obstacles.len()
+            && snapshot
+                .obstacles
+                .iter()
+                .zip(obstacles)
+                .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
     }
 }
 

@@ -16,7 +16,6 @@ use crate::{
     settings::Settings,
     simulation::report::Task,
 };
-use rayon::prelude::*;
 
 /// Masses and forces of all cloths.
 #[derive(Clone, Debug)]
@@ -168,11 +167,5 @@ impl Dynamics {
             energy.gravity -= mass * self.gravity.dot(&positions[vertex]);
         }
         energy
-    }
-
-    /// The first vertex whose position is not finite.
-    pub(super) fn not_finite(positions: &[Vec3]) -> Option<usize> {
-        let is_finite = |point: &Vec3| point.iter().all(|value| value.is_finite());
-        positions.par_iter().position_first(|point| !is_finite(point))
     }
 }

@@ -34,6 +34,11 @@ pub(super) struct Guides {
 }
 
 impl Guides {
+    /// Whether all vertices are among `vertex_count`.
+    pub(super) fn fit(&self, vertex_count: usize) -> bool {
+        self.members.keys().all(|vertex| *vertex < vertex_count)
+    }
+
     /// Leads a vertex from `start` to `end`, in m, through the next frame, and holds it there.
     pub(super) fn lead(&mut self, vertex: usize, start: Vec3, end: Vec3) {
         self.members.insert(vertex, Guide::Path { start, end });
@@ -77,8 +82,7 @@ impl Guides {
         self.members.iter().map(move |(vertex, guide)| {
             let (projector, displacement) = match guide {
                 Guide::Path { start, end } => {
-                    let target = if part < 1.0 { start + (end - start) * part } else { *end };
-                    (Matrix3::zeros(), target - positions[*vertex])
+                    (Matrix3::zeros(), along(start, end, part) - positions[*vertex])
                 }
                 Guide::Velocity { directions, velocity } => {
                     let basis = Basis::new(directions.iter().copied());
@@ -90,12 +94,18 @@ impl Guides {
         })
     }
 
-    /// The frame has ended: led vertices stay where they are.
-    pub(super) fn end_frame(&mut self) {
+    /// The frame has ended when it had come to `part` of itself: led vertices stay where they are.
+    pub(super) fn end_frame(&mut self, part: f64) {
         for guide in self.members.values_mut() {
             if let Guide::Path { start, end } = guide {
+                *end = along(start, end, part);
                 *start = *end;
             }
         }
     }
+}
+
+/// The point a part of the way along, exactly the end at 1.
+fn along(start: &Vec3, end: &Vec3, part: f64) -> Vec3 {
+    if part < 1.0 { start + (end - start) * part } else { *end }
 }

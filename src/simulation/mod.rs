@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scene in motion.
 
-mod checkpoint;
 mod access;
+mod checkpoint;
 mod dynamics;
 mod guides;
 mod newton;
@@ -41,9 +41,13 @@ pub struct Simulation {
     preferred_step: f64,
     /// Mean edge length, in m.
     edge_length: f64,
+    /// How far the current frame has come, from 0 to 1.
+    frame_part: f64,
     pool: Arc<ThreadPool>,
 }
 
+/// Steps that one call may be asked for.
+const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
@@ -79,6 +83,7 @@ impl Simulation {
         });
         Ok(Self {
             preferred_step: settings.time_step,
+            frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
             response: Response::new(obstacles, surfaces),
             guides: Guides::default(),
@@ -98,6 +103,10 @@ impl Simulation {
     /// that step is kept.
     pub fn advance(&mut self, duration: f64) -> Result<Report> {
         check_positive("duration", duration)?;
+        if duration > MOST_STEPS * self.settings.time_step {
+            let wanted = format!("at most {MOST_STEPS:e} steps of {:?} s", self.settings.time_step);
+            return Err(Error::value("duration", format!("{duration:?} s"), wanted));
+        }
         self.run(|simulation, report| simulation.advance_frame(duration, report))
     }
 
@@ -112,6 +121,7 @@ impl Simulation {
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
             simulation.take(candidate, span, report);
+            simulation.frame_part = 1.0;
             Ok(())
         })
     }
@@ -123,16 +133,19 @@ impl Simulation {
     ) -> Result<Report> {
         let start = Instant::now();
         let pool = Arc::clone(&self.pool);
-        let mut report = pool.install(|| {
+        self.frame_part = 0.0;
+        let outcome = pool.install(|| {
             let mut report = Report::default();
             frame(self, &mut report)?;
             report.max_stretch = self.dynamics.membrane.largest_stretch(&self.state.positions);
             Ok(report)
-        })?;
-        self.guides.end_frame();
+        });
+        // What is led stays where the frame has come to: at its end, or where an error ended it.
+        self.guides.end_frame(self.frame_part);
         for obstacle in self.response.obstacles_mut() {
-            obstacle.end_frame();
+            obstacle.end_frame(self.frame_part);
         }
+        let mut report: Report = outcome?;
         report.total_seconds = start.elapsed().as_secs_f64();
         Ok(report)
     }
@@ -160,6 +173,7 @@ impl Simulation {
             self.take(candidate, span, report);
             self.steer((report.newton_iterations - before) as f64, span.duration);
             done = end;
+            self.frame_part = end;
         }
         Ok(())
     }

@@ -6,11 +6,7 @@
 //! is solved when the correction is small and no contact has changed.
 
 use super::{
-    Report, State,
-    dynamics::Dynamics,
-    guides::Guidance,
-    report::Task,
-    scheme::Stage,
+    Report, State, dynamics::Dynamics, guides::Guidance, report::Task, scheme::Stage,
     tangent::Tangent,
 };
 use crate::{
@@ -20,7 +16,7 @@ use crate::{
     parallel,
     solver::{
         Filter, Row3, Workspace, conjugate_gradients,
-        preconditioner::{BlockJacobi, IncompleteCholesky, Preconditioner},
+        preconditioner::{Multigrid, Preconditioner},
     },
 };
 use rayon::prelude::*;
@@ -52,8 +48,11 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
+/// Contacts decide to let go, to grip or to slide once in a step, when the correction is within this
+/// multiple of what is wanted.
+const DECIDED: f64 = 4.0;
 /// Relative residual of the linear equations of a correction.
-static LINEAR_TOLERANCE: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("LT").map_or(0.05, |v| v.parse().unwrap()));
+const LINEAR_TOLERANCE: f64 = 0.1;
 /// Most conjugate gradient iterations of a correction.
 const MOST_LINEAR_ITERATIONS: usize = 2000;
 
@@ -70,7 +69,6 @@ pub(super) struct Newton {
     predicted_stress: Vec<Strain>,
     right_side: Vec<Row3>,
     solution: Vec<Row3>,
-    image: Vec<Row3>,
 }
 
 /// What a stage is made of.
@@ -86,9 +84,11 @@ impl Newton {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
         let tangent = Tangent::new(dynamics);
-        let preconditioner = IncompleteCholesky::new(tangent.matrix.pattern().clone());
+        let edges: Vec<[u32; 2]> =
+            dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices).collect();
+        let preconditioner = Multigrid::new(tangent.matrix.pattern(), &edges);
         Self {
-            preconditioner: if std::env::var("BJ").is_ok() { Box::new(BlockJacobi::default()) } else { Box::new(preconditioner) },
+            preconditioner: Box::new(preconditioner),
             workspace: Workspace::default(),
             filter: Filter::new(count),
             residuals: vec![Vec3::zeros(); count],
@@ -98,7 +98,6 @@ impl Newton {
             predicted_stress: vec![[0.0; 3]; dynamics.membrane.triangle_count()],
             right_side: vec![[0.0; 4]; count],
             solution: vec![[0.0; 4]; count],
-            image: vec![[0.0; 4]; count],
             tangent,
         }
     }
@@ -114,19 +113,26 @@ impl Newton {
         let mut potential = self.start(problem, positions, report);
         let mut recent = vec![potential];
         let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
+        let mut has_decided = false;
         loop {
-            let changed = self.update_contacts(problem, positions, report);
+            let is_near = solved.correction <= DECIDED * accuracy.correction;
+            let may_decide = is_near && !has_decided;
+            has_decided |= may_decide;
+            let changed = self.update_contacts(problem, positions, may_decide, report);
             if changed {
                 // Constraints and restarted vertices change what the potential is measured from.
                 potential = problem.evaluate(positions, &mut self.residuals, report);
                 recent.clear();
                 recent.push(potential);
             }
-            solved.converged = !changed && solved.correction <= accuracy.correction;
+            let is_small = solved.correction <= accuracy.correction;
+            solved.converged = has_decided && !changed && is_small;
             if solved.converged || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
-            let slope = self.correct(problem, positions, solved.iterations > 0, report);
+            let Some(slope) = self.correct(problem, solved.iterations > 0, report) else {
+                return solved;
+            };
             let length = self.search(problem, positions, (&recent, slope), report);
             potential = length.potential;
             recent.push(potential);
@@ -165,24 +171,25 @@ impl Newton {
     fn update_contacts(
         &mut self,
         problem: &mut Problem<'_>,
-        positions: &[Vec3],
+        positions: &mut [Vec3],
+        may_decide: bool,
         report: &mut Report,
     ) -> bool {
-        let (response, stage, state) =
-            (&mut *problem.response, &mut *problem.stage, problem.state);
+        let (response, stage, state) = (&mut *problem.response, &mut *problem.stage, problem.state);
         report.time(Task::Contact, || {
-            response.update(positions, &state.velocities, &self.residuals, |vertex| {
+            let decided = may_decide && response.decide(positions, &self.residuals);
+            let met = response.update(positions, &state.velocities, |vertex| {
                 stage.restart(vertex, state);
-            })
+            });
+            decided || met
         })
     }
 
     /// Finds the next correction, as `direction`. Gives the slope of the potential along it, or `None`
-    /// where constraints prescribe part of it: it must then be taken whole.
+    /// where the equations are beyond the range of numbers.
     fn correct(
         &mut self,
         problem: &mut Problem<'_>,
-        positions: &[Vec3],
         has_prediction: bool,
         report: &mut Report,
     ) -> Option<f64> {
@@ -190,7 +197,7 @@ impl Newton {
             problem.dynamics.membrane.set_predicted_stress(&self.predicted_stress);
         }
         report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
-        let is_prescribed = self.constrain(problem, positions);
+        self.constrain(problem);
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
@@ -199,32 +206,27 @@ impl Newton {
                 self.right_side[vertex][k] += force[k] as f32;
             }
         }
-        if is_prescribed {
-            self.move_to_right_side();
-        }
         self.filter.apply(&mut self.right_side);
         self.filter.apply_to(&mut self.tangent.matrix);
         report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
-        self.solve_linear(report);
+        let solved = self.solve_linear(report);
         report.time(Task::Forces, || {
             problem.dynamics.membrane.predict_stress(&self.direction, &mut self.predicted_stress);
         });
-        (!is_prescribed).then(|| self.slope())
+        solved.then(|| self.slope())
     }
 
-    /// Sets the filter, and as `direction` what constraints prescribe. Says whether that is anything.
-    fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) -> bool {
+    /// Sets the filter.
+    fn constrain(&mut self, problem: &Problem<'_>) {
         self.filter.clear();
-        self.direction.fill(Vec3::zeros());
         let mut guides = problem.guidance.iter().peekable();
-        let mut contacts = problem.response.constraints(positions).peekable();
-        let mut is_prescribed = false;
+        let mut contacts = problem.response.constraints().peekable();
         loop {
             let next = match (guides.peek(), contacts.peek()) {
                 (Some(guide), Some(contact)) => guide.vertex.min(contact.vertex),
                 (Some(guide), None) => guide.vertex,
                 (None, Some(contact)) => contact.vertex,
-                (None, None) => break,
+                (None, None) => return,
             };
             let guide = guides.next_if(|guide| guide.vertex == next);
             let contact = contacts.next_if(|contact| contact.vertex == next);
@@ -235,30 +237,11 @@ impl Newton {
                 (None, None) => continue,
             };
             self.filter.constrain(next, &projector);
-            if let Some(contact) = contact {
-                // A guide wins where both say something.
-                let prescribed = guide.map_or(contact.prescribed, |g| g.projector * contact.prescribed);
-                is_prescribed |= prescribed != Vec3::zeros();
-                self.direction[next] = prescribed;
-            }
-        }
-        is_prescribed
-    }
-
-    /// Takes A times the prescribed displacement to the other side of the equations.
-    fn move_to_right_side(&mut self) {
-        for (solution, direction) in self.solution.iter_mut().zip(&self.direction) {
-            *solution = [direction.x as f32, direction.y as f32, direction.z as f32, 0.0];
-        }
-        self.tangent.matrix.times(&self.solution, &mut self.image);
-        for (right, image) in self.right_side.iter_mut().zip(&self.image) {
-            for k in 0..3 {
-                right[k] -= image[k];
-            }
         }
     }
 
-    fn solve_linear(&mut self, report: &mut Report) {
+    /// Solves the linear equations. Says whether that gave numbers.
+    fn solve_linear(&mut self, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
@@ -266,19 +249,20 @@ impl Newton {
                 &self.right_side,
                 &self.filter,
                 self.preconditioner.as_mut(),
-                (*LINEAR_TOLERANCE, MOST_LINEAR_ITERATIONS),
+                (LINEAR_TOLERANCE, MOST_LINEAR_ITERATIONS),
                 (&mut self.workspace, &mut self.solution),
             )
         });
         report.linear_iterations += outcome.iterations;
-        if std::env::var("DBG").is_ok() { eprintln!("{outcome:?} d {}", largest(&self.solution.iter().map(|s| Vec3::new(f64::from(s[0]),f64::from(s[1]),f64::from(s[2]))).collect::<Vec<_>>())); }
-        for (direction, solution) in self.direction.iter_mut().zip(&self.solution) {
-            *direction += Vec3::new(
-                f64::from(solution[0]),
-                f64::from(solution[1]),
-                f64::from(solution[2]),
-            );
+        // A search direction that conjugate gradients could not follow at all is none.
+        if outcome.indefinite && outcome.iterations == 0 {
+            return false;
         }
+        for (direction, solution) in self.direction.iter_mut().zip(&self.solution) {
+            *direction =
+                Vec3::new(f64::from(solution[0]), f64::from(solution[1]), f64::from(solution[2]));
+        }
+        self.direction.iter().all(|way| way.iter().all(|part| part.is_finite()))
     }
 
     /// Slope of the potential along the correction, without what constraints balance.
@@ -297,7 +281,7 @@ impl Newton {
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
-        (recent, slope): (&[f64], Option<f64>),
+        (recent, slope): (&[f64], f64),
         report: &mut Report,
     ) -> Searched {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -305,14 +289,14 @@ impl Newton {
         let mut halvings = 0;
         loop {
             let along = (&mut self.trial, &*positions, &self.direction);
-            along.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
-                |(trial, position, direction)| *trial = position + direction * length,
-            );
+            along
+                .into_par_iter()
+                .with_min_len(4 * parallel::VERTICES)
+                .for_each(|(trial, position, direction)| *trial = position + direction * length);
             let raw = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
             let potential = raw - problem.friction_work(&self.trial, positions);
-            let accepted = slope.is_none_or(|slope| {
-                potential <= reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs()
-            });
+            let accepted =
+                potential <= reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if accepted || halvings == MOST_HALVINGS {
                 positions.copy_from_slice(&self.trial);
                 std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
@@ -331,12 +315,7 @@ struct Searched {
 }
 
 impl Problem<'_> {
-    fn evaluate(
-        &mut self,
-        positions: &[Vec3],
-        residuals: &mut [Vec3],
-        report: &mut Report,
-    ) -> f64 {
+    fn evaluate(&mut self, positions: &[Vec3], residuals: &mut [Vec3], report: &mut Report) -> f64 {
         self.dynamics.evaluate(self.stage, positions, residuals, report)
     }
 

@@ -12,7 +12,7 @@
 use super::state::{Past, State};
 use crate::{
     Vec3,
-    forces::{Strain, bending::Bending, bending::extrapolate_angle, Membrane},
+    forces::{Membrane, Strain, bending::Bending, bending::extrapolate_angle},
 };
 
 /// γ of the starting method.
@@ -64,9 +64,7 @@ impl Measures {
         let strains = first.strains.iter().zip(&second.strains);
         let angles = first.angles.iter().zip(&second.angles);
         Self {
-            strains: strains
-                .map(|(a, b)| [0, 1, 2].map(|k| a[k] + step * (a[k] - b[k])))
-                .collect(),
+            strains: strains.map(|(a, b)| [0, 1, 2].map(|k| a[k] + step * (a[k] - b[k]))).collect(),
             angles: angles.map(|(a, b)| extrapolate_angle(*a, *b, step)).collect(),
         }
     }
@@ -96,13 +94,21 @@ impl Stage {
     ) -> Self {
         let [c1, c2, c3] = bdf2_coefficients(duration / past.step);
         let combine = |vertex: usize, now: &[Vec3], before: &[Vec3]| {
-            if state.is_fresh[vertex] { now[vertex] } else { now[vertex] * c1 - before[vertex] * c2 }
+            if state.is_fresh[vertex] {
+                now[vertex]
+            } else {
+                now[vertex] * c1 - before[vertex] * c2
+            }
         };
         let vertices = 0..state.positions.len();
         let measures = Measures::extrapolated(now, before, c2);
         Self {
             duration,
-            betas: state.is_fresh.iter().map(|fresh| if *fresh { 1.0 } else { c3 } * duration).collect(),
+            betas: state
+                .is_fresh
+                .iter()
+                .map(|fresh| if *fresh { 1.0 } else { c3 } * duration)
+                .collect(),
             positions: vertices
                 .clone()
                 .map(|vertex| combine(vertex, &state.positions, &past.positions))
@@ -168,7 +174,8 @@ mod tests {
             let (last, step) = (0.1, 0.1 * ratio);
             let [c1, c2, c3] = bdf2_coefficients(ratio);
             let quadratic = |t: f64| 3.0 * t * t - 2.0 * t + 1.0;
-            let rate = (quadratic(step) - c1 * quadratic(0.0) + c2 * quadratic(-last)) / (c3 * step);
+            let rate =
+                (quadratic(step) - c1 * quadratic(0.0) + c2 * quadratic(-last)) / (c3 * step);
             assert!((rate - (6.0 * step - 2.0)).abs() < 1e-12);
         }
     }

@@ -46,7 +46,10 @@ impl Candidate {
     pub(super) fn not_finite(&self) -> Option<usize> {
         let is_finite = |vector: &Vec3| vector.iter().all(|value| value.is_finite());
         let pairs = self.positions.iter().zip(&self.velocities);
-        pairs.enumerate().find(|(_, (x, v))| !(is_finite(x) && is_finite(v))).map(|(index, _)| index)
+        pairs
+            .enumerate()
+            .find(|(_, (x, v))| !(is_finite(x) && is_finite(v)))
+            .map(|(index, _)| index)
     }
 }
 
@@ -147,13 +150,7 @@ impl Simulation {
         let time = self.state.time + span.duration;
         let before = std::mem::replace(
             &mut self.state,
-            State {
-                time,
-                positions,
-                velocities,
-                past: None,
-                is_fresh,
-            },
+            State { time, positions, velocities, past: None, is_fresh },
         );
         self.state.past = Some(Past {
             step: span.duration,

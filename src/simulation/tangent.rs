@@ -55,8 +55,8 @@ impl Tangent {
             (0..bending.hinge_count()).map(|hinge| bending.hinge_vertices(hinge)).collect();
         let elements: Vec<&[u32]> = triangles
             .iter()
-            .map(|corners| corners.as_slice())
-            .chain(hinges.iter().map(|corners| corners.as_slice()))
+            .map(<[u32; 3]>::as_slice)
+            .chain(hinges.iter().map(<[u32; 4]>::as_slice))
             .collect();
         let pattern = Pattern::of_elements(count, &elements);
         let mut tangent = Self {
@@ -77,7 +77,8 @@ impl Tangent {
 
     fn find_slots(&mut self, row: usize, triangles: &[[u32; 3]], hinges: &[[u32; 4]]) {
         let pattern = self.matrix.pattern().clone();
-        let place = |column: &u32| pattern.columns(row).partition_point(|other| other < column) as u16;
+        let place =
+            |column: &u32| pattern.columns(row).partition_point(|other| other < column) as u16;
         self.starts.push((self.triangle_slots.len() as u32, self.hinge_slots.len() as u32));
         for (triangle, _) in self.triangle_incidence.around(row) {
             self.triangle_slots.extend(triangles[*triangle as usize].iter().map(place));
@@ -119,7 +120,8 @@ impl Tangent {
     fn collect_elements(&mut self, dynamics: &Dynamics) {
         let triangle_count = dynamics.mesh.topology.triangles.len();
         let each = (0..triangle_count).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|triangle| dynamics.membrane.tangent(triangle)).collect_into_vec(&mut self.triangles);
+        each.map(|triangle| dynamics.membrane.tangent(triangle))
+            .collect_into_vec(&mut self.triangles);
         let bending = &dynamics.bending;
         let each = (0..bending.hinge_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
         each.map(|hinge| HingeTangent {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! 3×3 blocks and 3-vectors in `f32`, padded to four lanes so that they fill vector registers.
 
-use crate::{Vec3, parallel};
+use crate::parallel;
 use nalgebra::Matrix3;
 
 /// A 3-vector; the fourth lane is 0.
@@ -21,9 +21,11 @@ impl Block {
     /// Rounds a matrix.
     #[must_use]
     pub fn from_matrix(matrix: &Matrix3<f64>) -> Self {
-        Self([0, 1, 2].map(|k| {
-            [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0]
-        }))
+        Self(
+            [0, 1, 2].map(|k| {
+                [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0]
+            }),
+        )
     }
 
     /// The same matrix in `f64`.
@@ -98,11 +100,6 @@ impl Block {
         );
         Self::from_matrix(&inverse)
     }
-}
-
-/// Rounds vectors.
-pub(crate) fn round(vector: &Vec3) -> Row3 {
-    [vector.x as f32, vector.y as f32, vector.z as f32, 0.0]
 }
 
 /// Scalar product of two lists of vectors, summed in `f64`.

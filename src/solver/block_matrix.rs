@@ -128,17 +128,7 @@ impl BlockMatrix {
     /// Fills every row anew with `fill(row, blocks of the row)`; rows come zeroed, and in parallel.
     pub fn fill_rows(&mut self, fill: impl Fn(usize, &mut [Block]) + Sync) {
         let pattern = &self.pattern;
-        let mut rest = self.blocks.as_mut_slice();
-        let mut groups = Vec::new();
-        let mut row = 0;
-        while row < pattern.row_count() {
-            let end = (row + parallel::VERTICES).min(pattern.row_count());
-            let length = pattern.row(end - 1).end - pattern.row(row).start;
-            let (group, tail) = rest.split_at_mut(length);
-            groups.push((row..end, group));
-            rest = tail;
-            row = end;
-        }
+        let groups = parallel::split_rows(&mut self.blocks, &pattern.starts, parallel::VERTICES);
         groups.into_par_iter().for_each(|(rows, mut blocks)| {
             for row in rows {
                 let (own, tail) = blocks.split_at_mut(pattern.columns(row).len());

@@ -48,8 +48,8 @@ pub fn conjugate_gradients(
     let start = dot(&workspace.residual, &workspace.preconditioned);
     let mut current = start;
     let mut iterations = 0;
-    let mut indefinite = false;
-    while iterations < max_iterations && current > tolerance * tolerance * start {
+    let mut indefinite = !start.is_finite() || start < 0.0;
+    while !indefinite && iterations < max_iterations && current > tolerance * tolerance * start {
         matrix.times(&workspace.direction, &mut workspace.image);
         filter.apply(&mut workspace.image);
         let curvature = dot(&workspace.direction, &workspace.image);

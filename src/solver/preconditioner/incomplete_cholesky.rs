@@ -44,7 +44,6 @@ impl IncompleteCholesky {
         }
         // A factorisation without fill can lose definiteness; the row then keeps its own diagonal.
         let definite = value.to_matrix().cholesky().is_some();
-        if !definite && std::env::var("DBG").is_ok() { eprintln!("pivot {row}"); }
         self.inverses[row] = if definite { value.inverse() } else { original.inverse() };
     }
 
@@ -113,7 +112,8 @@ mod tests {
     fn chain(count: u32) -> BlockMatrix {
         let elements: Vec<[u32; 2]> = (1..count).map(|i| [i - 1, i]).collect();
         let elements: Vec<&[u32]> = elements.iter().map(|e| e.as_slice()).collect();
-        let mut matrix = BlockMatrix::new(Arc::new(Pattern::of_elements(count as usize, &elements)));
+        let mut matrix =
+            BlockMatrix::new(Arc::new(Pattern::of_elements(count as usize, &elements)));
         let pattern = matrix.pattern().clone();
         let coupling = Block([[-1.0, 0.5, 0.0, 0.0], [0.2, -2.0, 0.3, 0.0], [0.0, 0.1, -1.5, 0.0]]);
         matrix.fill_rows(|row, blocks| {

@@ -3,9 +3,11 @@
 
 mod block_jacobi;
 mod incomplete_cholesky;
+mod multigrid;
 
 pub use block_jacobi::BlockJacobi;
 pub use incomplete_cholesky::IncompleteCholesky;
+pub use multigrid::Multigrid;
 
 use super::{BlockMatrix, Row3};
 
