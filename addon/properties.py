@@ -143,7 +143,7 @@ class WeftScene(PropertyGroup):
         name="Longest Time Step (s)",
         description="Upper bound of one time step, in s. Steps are made smaller by themselves "
         "where the motion asks for it",
-        default=1.0 / 48.0,
+        default=1.0 / 96.0,
         min=1e-5,
         max=1.0,
         soft_min=1e-4,
@@ -154,9 +154,9 @@ class WeftScene(PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="A step is solved when its last correction moves no vertex by more than this "
-        "part of the mean edge length",
-        default=1e-2,
+        description="A step is solved when its last correction, in the norm of the equations, is "
+        "shorter than this part of the mean edge length",
+        default=2e-2,
         min=1e-6,
         max=0.5,
         precision=5,

@@ -132,9 +132,15 @@ impl Contact {
     }
 
     /// Decides between grip and slide from the force that holds the vertex and from its way relative to
-    /// the surface. Says whether it has changed from one to the other.
-    pub(crate) fn decide_grip(&mut self, push: &Push, slip: &Vec3, coefficient: f64) -> bool {
-        let limit = coefficient * push.normal.norm();
+    /// the surface. A force in excess by less than `slack` in N is let be. Says whether it has changed
+    /// from one to the other.
+    pub(crate) fn decide_grip(
+        &mut self,
+        push: &Push,
+        slip: &Vec3,
+        (coefficient, slack): (f64, f64),
+    ) -> bool {
+        let limit = coefficient * push.normal.norm() + slack;
         match self.grip {
             Grip::Stick if push.tangential.norm() > limit => {
                 // Sliding sets in against the force that held the vertex.

@@ -4,14 +4,33 @@
 //! Cloth is on the side of a surface that it came from: sides are told by the way of the vertex through
 //! the step, not by the winding of the faces, so that open surfaces work and both sides count.
 
-use super::{Path, closest_on_triangle, collider::Obstacle, point_triangle_impact};
+use super::{
+    ClosestOnTriangle, Path, closest_on_triangle, collider::Obstacle, point_triangle_impact,
+};
 use crate::Vec3;
 
-/// A face near a vertex: which collider, which triangle.
+/// A face: which collider, which triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Face {
     pub(crate) obstacle: u32,
     pub(crate) triangle: u32,
+}
+
+/// A face near a vertex.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Neighbour {
+    pub(crate) face: Face,
+    /// Distance from the vertex at the start of the step, in m.
+    pub(crate) distance: f64,
+}
+
+impl Neighbour {
+    /// Measures how far a face is at the start of the step.
+    pub(crate) fn new(face: Face, obstacles: &[Obstacle], start: &Vec3) -> Self {
+        let corners = obstacles[face.obstacle as usize].paths(face.triangle);
+        let closest = closest_on_triangle(start, &corners.map(|path| path.start));
+        Self { face, distance: closest.distance_squared.sqrt() }
+    }
 }
 
 /// A plane that a vertex must stay in front of at the end of a step.
@@ -87,6 +106,8 @@ impl Planes {
     }
 }
 
+/// Rounding of distances is far below this excess.
+const CAUTION: f64 = 1.0 + 1.0e-9;
 /// Less than this, in m, is no distance that rounding leaves alone.
 const SMALLEST_THICKNESS: f64 = 1.0e-5;
 /// Planes whose normals are closer than about 25 degrees are one: the nearest.
@@ -95,7 +116,7 @@ const LIKE_NORMALS: f64 = 0.9;
 /// The faces that the way of a vertex crosses or comes near to.
 pub(crate) struct Neighbourhood<'a> {
     pub(crate) obstacles: &'a [Obstacle],
-    pub(crate) faces: &'a [Face],
+    pub(crate) faces: &'a [Neighbour],
     /// Contact thickness of the cloth, in m.
     pub(crate) thickness: f64,
 }
@@ -104,21 +125,46 @@ impl Neighbourhood<'_> {
     /// The planes of a vertex that goes along `path`: of the face it crosses first, or else of the faces
     /// that are at most twice the thickness away at the end, nearest first.
     pub(crate) fn planes(&self, path: &Path) -> Planes {
-        self.crossed(path).unwrap_or_else(|| self.near(&path.end))
+        let mut first: Option<(f64, Plane)> = None;
+        let mut near: Vec<(f64, Plane)> = Vec::new();
+        for neighbour in self.faces {
+            let corners = self.paths(neighbour.face);
+            let closest = closest_on_triangle(&path.end, &corners.map(|path| path.end));
+            let gap = closest.distance_squared.sqrt();
+            if let Some((time, plane)) = self.crossed(path, neighbour, &corners, gap) {
+                if first.as_ref().is_none_or(|(earliest, _)| time < *earliest) {
+                    first = Some((time, plane));
+                }
+            } else if gap <= 2.0 * self.thickness(neighbour.face) {
+                let plane = self.near_plane(neighbour.face, &path.end, &corners, &closest);
+                near.extend(plane.map(|plane| (gap, plane)));
+            }
+        }
+        let mut planes = Planes::default();
+        if let Some((_, plane)) = first {
+            planes.add(plane);
+            return planes;
+        }
+        near.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        for (_, plane) in near {
+            planes.add(plane);
+        }
+        planes
     }
 
     /// Whether the way of a vertex crosses a face.
     pub(crate) fn is_crossed(&self, path: &Path) -> bool {
-        self.crossed(path).is_some()
+        self.faces.iter().any(|neighbour| {
+            let corners = self.paths(neighbour.face);
+            let closest = closest_on_triangle(&path.end, &corners.map(|path| path.end));
+            let gap = closest.distance_squared.sqrt();
+            self.crossed(path, neighbour, &corners, gap).is_some()
+        })
     }
 
     /// Distance to the nearest face at the start of the step, in m.
-    pub(crate) fn distance_at_start(&self, point: &Vec3) -> f64 {
-        let distances = self.faces.iter().map(|face| {
-            let corners = self.paths(*face).map(|path| path.start);
-            closest_on_triangle(point, &corners).distance_squared
-        });
-        distances.fold(f64::INFINITY, f64::min).sqrt()
+    pub(crate) fn distance_at_start(&self) -> f64 {
+        self.faces.iter().map(|neighbour| neighbour.distance).fold(f64::INFINITY, f64::min)
     }
 
     /// Distance to keep from a face: the thickness of both.
@@ -131,22 +177,26 @@ impl Neighbourhood<'_> {
         self.obstacles[face.obstacle as usize].paths(face.triangle)
     }
 
-    fn crossed(&self, path: &Path) -> Option<Planes> {
-        let mut first: Option<(f64, Plane)> = None;
-        for face in self.faces {
-            let corners = self.paths(*face);
-            let Some(impact) = point_triangle_impact(path, &corners, 0.0) else { continue };
-            if first.as_ref().is_none_or(|(time, _)| impact.time < *time) {
-                let plane =
-                    self.crossed_plane(*face, path, &corners, (impact.time, &impact.weights));
-                first = plane.map(|plane| (impact.time, plane)).or(first);
-            }
+    /// When a vertex crosses a face that is `gap` away at the end, and the plane of that.
+    fn crossed(
+        &self,
+        path: &Path,
+        neighbour: &Neighbour,
+        corners: &[Path; 3],
+        gap: f64,
+    ) -> Option<(f64, Plane)> {
+        // The distance changes by no more than they move relative to each other. It has to come down to 0
+        // and up again, so where both distances together are more it cannot.
+        let way = path.end - path.start;
+        let relative = corners.iter().map(|corner| (corner.end - corner.start - way).norm());
+        let farthest = relative.fold(0.0, f64::max);
+        if neighbour.distance + gap > CAUTION * farthest {
+            return None;
         }
-        first.map(|(_, plane)| {
-            let mut planes = Planes::default();
-            planes.add(plane);
-            planes
-        })
+        let impact = point_triangle_impact(path, corners, 0.0)?;
+        let at = (impact.time, &impact.weights);
+        let plane = self.crossed_plane(neighbour.face, path, corners, at)?;
+        Some((impact.time, plane))
     }
 
     /// The plane at the end of the step of a face that is crossed at `time`, on the side the vertex came from.
@@ -173,30 +223,20 @@ impl Neighbourhood<'_> {
         Some(Plane { face, normal, motion, height, thickness: self.thickness(face) })
     }
 
-    fn near(&self, point: &Vec3) -> Planes {
-        let mut found: Vec<(f64, Plane)> = Vec::new();
-        for face in self.faces {
-            let corners = self.paths(*face);
-            let closest = closest_on_triangle(point, &corners.map(|path| path.end));
-            let gap = closest.distance_squared.sqrt();
-            let thickness = self.thickness(*face);
-            if gap > 2.0 * thickness {
-                continue;
-            }
-            let motion = weighted(&corners, &closest.weights, |path| path.end - path.start);
-            // A vertex in the surface itself is pushed out the way the face looks.
-            let direction = closest.offset.try_normalize(f64::MIN_POSITIVE);
-            if let Some(normal) = direction.or_else(|| normal(&corners, 1.0)) {
-                let height = (point - closest.offset).dot(&normal);
-                found.push((gap, Plane { face: *face, normal, motion, height, thickness }));
-            }
-        }
-        found.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut planes = Planes::default();
-        for (_, plane) in found {
-            planes.add(plane);
-        }
-        planes
+    /// The plane of a face that is near at the end of the step.
+    fn near_plane(
+        &self,
+        face: Face,
+        point: &Vec3,
+        corners: &[Path; 3],
+        closest: &ClosestOnTriangle,
+    ) -> Option<Plane> {
+        // A vertex in the surface itself is pushed out the way the face looks.
+        let direction = closest.offset.try_normalize(f64::MIN_POSITIVE);
+        let normal = direction.or_else(|| normal(corners, 1.0))?;
+        let motion = weighted(corners, &closest.weights, |path| path.end - path.start);
+        let height = (point - closest.offset).dot(&normal);
+        Some(Plane { face, normal, motion, height, thickness: self.thickness(face) })
     }
 }
 

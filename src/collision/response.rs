@@ -11,7 +11,7 @@ use super::{
     BoundingBox, Path,
     collider::Obstacle,
     contact::{Contact, Grip, Push},
-    plane::{Face, Neighbourhood, Plane, Planes},
+    plane::{Face, Neighbour, Neighbourhood, Plane, Planes},
 };
 use crate::{Vec3, parallel};
 use nalgebra::Matrix3;
@@ -25,19 +25,26 @@ pub(crate) struct Surface {
     pub(crate) thickness: f64,
 }
 
-/// A vertex that was in contact when the last step ended, and how.
+/// A vertex that was in contact in the last step, and how it was left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Held {
     vertex: u32,
     grip: Grip,
-    /// Normal force, in N.
+    /// Normal force, in N; 0 where the contact has been released.
     force: f64,
+    /// Whether it is still held.
+    goes_on: bool,
 }
 
 impl Held {
     /// Whether the vertex is among `vertex_count`.
     pub(crate) fn fits(&self, vertex_count: usize) -> bool {
         (self.vertex as usize) < vertex_count
+    }
+
+    /// Whether the contact goes on.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.goes_on
     }
 }
 
@@ -61,8 +68,10 @@ pub(crate) struct Outcome {
 
 /// Time in s over which a vertex that starts within the thickness is moved out.
 const APPROACH_TIME: f64 = 0.1;
-/// A vertex that is too close by less than this part of the thickness is let be.
-const GAP_TOLERANCE: f64 = 1.0e-2;
+/// A vertex that is expected closer than this part of the thickness is put into contact.
+const CLOSE: f64 = 0.99;
+/// One that comes closer than this part during the corrections is, too; between the two it waits for the next step.
+const TOO_CLOSE: f64 = 0.5;
 /// Planes of neighbouring faces that a vertex may go over to in one step.
 const MOST_REPLACEMENTS: u8 = 3;
 
@@ -76,12 +85,10 @@ pub(crate) struct Response {
     starts: Vec<Vec3>,
     /// Vertices that are held anyway and see no contact.
     is_held: Vec<bool>,
-    faces: Vec<Face>,
+    faces: Vec<Neighbour>,
     /// For each vertex its part of `faces`, and the box in which that is complete.
     watches: Vec<Watch>,
     contacts: Vec<Contact>,
-    /// Vertices that have been released in this step.
-    is_released: Vec<bool>,
     memory: Vec<Held>,
     duration: f64,
 }
@@ -101,7 +108,6 @@ impl Response {
             faces: Vec::new(),
             watches: Vec::new(),
             contacts: Vec::new(),
-            is_released: vec![false; surfaces.len()],
             memory: Vec::new(),
             duration: 0.0,
             surfaces,
@@ -143,7 +149,6 @@ impl Response {
         self.starts.extend_from_slice(starts);
         self.is_held.clear();
         self.is_held.extend_from_slice(is_held);
-        self.is_released.fill(false);
         self.contacts.clear();
         self.faces.clear();
         self.watches.clear();
@@ -158,7 +163,11 @@ impl Response {
     }
 
     /// Looks for the faces that vertices may meet on their way to `expected`.
-    fn look(&self, vertices: std::ops::Range<usize>, expected: &[Vec3]) -> Vec<(Watch, Vec<Face>)> {
+    fn look(
+        &self,
+        vertices: std::ops::Range<usize>,
+        expected: &[Vec3],
+    ) -> Vec<(Watch, Vec<Neighbour>)> {
         let each = vertices.into_par_iter().with_min_len(parallel::VERTICES / 8);
         each.map(|vertex| {
             let mut faces = Vec::new();
@@ -170,7 +179,8 @@ impl Response {
                 for (index, obstacle) in self.obstacles.iter().enumerate() {
                     let reach = valid.grown(thickness + 2.0 * obstacle.thickness + 1.0e-4);
                     obstacle.triangles_near(&reach, |triangle| {
-                        faces.push(Face { obstacle: index as u32, triangle });
+                        let face = Face { obstacle: index as u32, triangle };
+                        faces.push(Neighbour::new(face, &self.obstacles, &start));
                     });
                 }
             }
@@ -179,7 +189,7 @@ impl Response {
         .collect()
     }
 
-    fn append(&mut self, mut watch: Watch, faces: &[Face]) -> Watch {
+    fn append(&mut self, mut watch: Watch, faces: &[Neighbour]) -> Watch {
         let first = self.faces.len() as u32;
         self.faces.extend_from_slice(faces);
         watch.faces = (first, self.faces.len() as u32);
@@ -237,14 +247,20 @@ impl Response {
             let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
             let before = known.ok().map(|position| self.memory[position]);
             let way = (&positions[index], &velocities[index]);
-            if let Some(contact) = self.touch(index, planes, way, before) {
+            if let Some(contact) = self.touch(index, planes, way, (before, CLOSE)) {
                 self.place(&contact, positions);
-                if before.is_none() {
+                if !contact.is_old {
                     hit(index);
                 }
                 self.contacts.push(contact);
             }
         }
+    }
+
+    /// How a vertex was in contact in the last step.
+    fn remembered(&self, vertex: u32) -> Option<Held> {
+        let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
+        known.ok().map(|position| self.memory[position])
     }
 
     /// Puts a vertex where its contact wants it.
@@ -259,12 +275,12 @@ impl Response {
         vertex: usize,
         mut planes: Planes,
         (position, velocity): (&Vec3, &Vec3),
-        before: Option<Held>,
+        (before, part): (Option<Held>, f64),
     ) -> Option<Contact> {
         let allowance = self.allowance(vertex, &planes);
         let nearest = planes.first().map(|plane| plane.face);
         planes.retain(|plane| {
-            is_violated(plane, position, allowance)
+            is_closer(plane, position, part, allowance)
                 || (before.is_some() && Some(plane.face) == nearest)
         });
         let plane = planes.first()?;
@@ -282,7 +298,7 @@ impl Response {
             friction: Vec3::zeros(),
             allowance,
             replacements: 0,
-            is_old: before.is_some() || self.is_released[vertex],
+            is_old: self.remembered(vertex as u32).is_some(),
         };
         contact.rub(coefficient);
         Some(contact)
@@ -292,7 +308,7 @@ impl Response {
     /// for the part that is made up in this step.
     fn allowance(&self, vertex: usize, planes: &Planes) -> f64 {
         let thickness = planes.first().map_or(0.0, |plane| plane.thickness);
-        let distance = self.neighbourhood(vertex).distance_at_start(&self.starts[vertex]);
+        let distance = self.neighbourhood(vertex).distance_at_start();
         let lacking = (thickness - distance).max(0.0);
         lacking * (-self.duration / APPROACH_TIME).exp()
     }
@@ -333,8 +349,12 @@ impl Response {
                 contact
             } else {
                 let way = (&positions[index], &velocities[index]);
-                let Some(contact) = self.touch(index, planes, way, None) else { continue };
-                hit(index);
+                let Some(contact) = self.touch(index, planes, way, (None, TOO_CLOSE)) else {
+                    continue;
+                };
+                if !contact.is_old {
+                    hit(index);
+                }
                 changed = true;
                 self.place(&contact, positions);
                 contact
@@ -347,18 +367,26 @@ impl Response {
 
     /// Lets contacts decide from the `residuals`, the forces in N that constraints have to balance: planes
     /// that pull are let go, and vertices change between gripping and sliding. Says whether any did.
-    pub(crate) fn decide(&mut self, positions: &[Vec3], residuals: &[Vec3]) -> bool {
+    ///
+    /// Within a step only those do for which holding on would matter: where the force out of place would
+    /// move the vertex by more than `negligible` in m. The others wait for the end of the step.
+    pub(crate) fn decide(
+        &mut self,
+        positions: &[Vec3],
+        residuals: &[Vec3],
+        (masses, negligible): (&[f64], f64),
+    ) -> bool {
         let mut contacts = std::mem::take(&mut self.contacts);
         let mut changed = false;
         for contact in &mut contacts {
             let vertex = contact.vertex as usize;
             let push = contact.push(&-residuals[vertex]);
-            changed |= self.decide_grip(contact, &push, &positions[vertex]);
+            let slack = 2.0 * masses[vertex] * negligible / (self.duration * self.duration);
+            changed |= self.decide_grip(contact, &push, &positions[vertex], slack);
             let mut multipliers = push.multipliers.iter();
             let count = contact.planes.iter().count();
-            contact.planes.retain(|_| multipliers.next().is_some_and(|force| *force >= 0.0));
-            self.is_released[vertex] = contact.planes.iter().count() < count;
-            changed |= self.is_released[vertex];
+            contact.planes.retain(|_| multipliers.next().is_some_and(|force| *force >= -slack));
+            changed |= contact.planes.iter().count() < count;
         }
         contacts.retain(|contact| contact.planes.first().is_some());
         self.contacts = contacts;
@@ -366,12 +394,12 @@ impl Response {
     }
 
     /// Lets a contact decide between gripping and sliding, and takes the size of its friction.
-    fn decide_grip(&self, contact: &mut Contact, push: &Push, position: &Vec3) -> bool {
+    fn decide_grip(&self, contact: &mut Contact, push: &Push, position: &Vec3, slack: f64) -> bool {
         let Some(plane) = contact.planes.first() else { return false };
         let vertex = contact.vertex as usize;
         let coefficient = self.friction(vertex, plane);
         let slip = contact.projector() * (position - self.starts[vertex] - plane.motion);
-        let changed = contact.decide_grip(push, &slip, coefficient);
+        let changed = contact.decide_grip(push, &slip, (coefficient, slack));
         contact.force = push.normal.norm();
         contact.rub(coefficient);
         changed
@@ -418,34 +446,51 @@ impl Response {
         helped.iter().filter(|(_, outside)| outside.is_none()).count()
     }
 
-    /// Ends a step: what the contacts make of the velocities, and what is to be remembered of them.
-    pub(crate) fn finish(&self) -> (Vec<Outcome>, Vec<Held>) {
-        let held = |contact: &Contact| Held {
-            vertex: contact.vertex,
-            grip: contact.grip,
-            force: contact.force,
-        };
-        let outcome = |contact: &Contact| {
-            contact.planes.first().map(|plane| Outcome {
-                vertex: contact.vertex as usize,
-                free: contact.projector(),
-                surface_velocity: plane.motion / self.duration,
-                is_new: !contact.is_old,
-            })
-        };
-        let outcomes = self.contacts.iter().filter_map(outcome).collect();
-        (outcomes, self.contacts.iter().map(held).collect())
+    /// Ends a step at `positions` with `residuals` in N: what the contacts make of the velocities, and what
+    /// is to be remembered of them. Contacts that pull are let go.
+    pub(crate) fn finish(
+        &mut self,
+        positions: &[Vec3],
+        residuals: &[Vec3],
+    ) -> (Vec<Outcome>, Vec<Held>) {
+        let mut contacts = std::mem::take(&mut self.contacts);
+        let (mut outcomes, mut held) = (Vec::new(), Vec::new());
+        for contact in &mut contacts {
+            let vertex = contact.vertex as usize;
+            let push = contact.push(&-residuals[vertex]);
+            self.decide_grip(contact, &push, &positions[vertex], 0.0);
+            let goes_on = push.multipliers.iter().any(|force| *force > 0.0);
+            held.push(Held {
+                vertex: contact.vertex,
+                grip: contact.grip,
+                force: contact.force,
+                goes_on,
+            });
+            if let (true, Some(plane)) = (goes_on, contact.planes.first()) {
+                outcomes.push(Outcome {
+                    vertex,
+                    free: contact.projector(),
+                    surface_velocity: plane.motion / self.duration,
+                    is_new: !contact.is_old,
+                });
+            }
+        }
+        self.contacts = contacts;
+        (outcomes, held)
     }
 }
 
-fn is_violated(plane: &Plane, position: &Vec3, allowance: f64) -> bool {
-    plane.gap(position) < plane.thickness * (1.0 - GAP_TOLERANCE) - allowance
+/// Whether a vertex is closer than a part of the thickness.
+fn is_closer(plane: &Plane, position: &Vec3, part: f64, allowance: f64) -> bool {
+    plane.gap(position) < part * plane.thickness - allowance
 }
 
 /// Takes in the planes that a vertex in contact violates. Says whether there were any.
 fn meet(contact: &mut Contact, planes: &Planes, position: &Vec3) -> bool {
     let mut changed = false;
-    for plane in planes.iter().filter(|plane| is_violated(plane, position, contact.allowance)) {
+    for plane in
+        planes.iter().filter(|plane| is_closer(plane, position, TOO_CLOSE, contact.allowance))
+    {
         if contact.replacements < MOST_REPLACEMENTS {
             contact.replacements += u8::from(contact.planes.put(*plane));
             changed = true;

@@ -78,7 +78,7 @@ impl Simulation {
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
             let dynamics = Dynamics::new(cloths, &settings);
-            let newton = Newton::new(&dynamics);
+            let newton = Newton::new(&dynamics, settings.preconditioner);
             (dynamics, newton)
         });
         Ok(Self {

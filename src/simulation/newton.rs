@@ -14,17 +14,20 @@ use crate::{
     collision::Response,
     forces::Strain,
     parallel,
+    settings::Preconditioning,
     solver::{
-        Filter, Row3, Workspace, conjugate_gradients,
-        preconditioner::{Multigrid, Preconditioner},
+        Filter, Pattern, Row3, Workspace, conjugate_gradients,
+        preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accuracy {
-    /// Largest correction of a vertex, in m.
+    /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
+    /// would have to move together for the same.
     pub(super) correction: f64,
     /// Most corrections.
     pub(super) max_iterations: usize,
@@ -35,7 +38,7 @@ pub(super) struct Accuracy {
 pub(super) struct Solved {
     /// Corrections made.
     pub(super) iterations: usize,
-    /// Length of the last correction, in m.
+    /// Length of the last correction, in m: see [`Accuracy`].
     pub(super) correction: f64,
     /// Whether the last correction was short enough and the contacts at rest.
     pub(super) converged: bool,
@@ -81,14 +84,11 @@ pub(super) struct Problem<'a> {
 }
 
 impl Newton {
-    pub(super) fn new(dynamics: &Dynamics) -> Self {
+    pub(super) fn new(dynamics: &Dynamics, preconditioning: Preconditioning) -> Self {
         let count = dynamics.vertex_count();
         let tangent = Tangent::new(dynamics);
-        let edges: Vec<[u32; 2]> =
-            dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices).collect();
-        let preconditioner = Multigrid::new(tangent.matrix.pattern(), &edges);
         Self {
-            preconditioner: Box::new(preconditioner),
+            preconditioner: preconditioner(preconditioning, dynamics, tangent.matrix.pattern()),
             workspace: Workspace::default(),
             filter: Filter::new(count),
             residuals: vec![Vec3::zeros(); count],
@@ -113,12 +113,13 @@ impl Newton {
         let mut potential = self.start(problem, positions, report);
         let mut recent = vec![potential];
         let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
+        let mass: f64 = problem.dynamics.masses.iter().sum();
         let mut has_decided = false;
         loop {
             let is_near = solved.correction <= DECIDED * accuracy.correction;
             let may_decide = is_near && !has_decided;
             has_decided |= may_decide;
-            let changed = self.update_contacts(problem, positions, may_decide, report);
+            let changed = self.update_contacts(problem, positions, (may_decide, accuracy), report);
             if changed {
                 // Constraints and restarted vertices change what the potential is measured from.
                 potential = problem.evaluate(positions, &mut self.residuals, report);
@@ -139,13 +140,18 @@ impl Newton {
             if recent.len() > MEMORY {
                 recent.remove(0);
             }
-            solved.correction = largest(&self.direction);
+            solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
             solved.iterations += 1;
             report.newton_iterations += 1;
             if !potential.is_finite() {
                 return solved;
             }
         }
+    }
+
+    /// Residuals where the last stage ended, in N.
+    pub(super) fn residuals(&self) -> &[Vec3] {
+        &self.residuals
     }
 
     /// Puts the start where the constraints want it and evaluates it.
@@ -172,12 +178,14 @@ impl Newton {
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
-        may_decide: bool,
+        (may_decide, accuracy): (bool, Accuracy),
         report: &mut Report,
     ) -> bool {
+        let masses = &problem.dynamics.masses;
         let (response, stage, state) = (&mut *problem.response, &mut *problem.stage, problem.state);
         report.time(Task::Contact, || {
-            let decided = may_decide && response.decide(positions, &self.residuals);
+            let decided = may_decide
+                && response.decide(positions, &self.residuals, (masses, accuracy.correction));
             let met = response.update(positions, &state.velocities, |vertex| {
                 stage.restart(vertex, state);
             });
@@ -308,6 +316,23 @@ impl Newton {
     }
 }
 
+fn preconditioner(
+    kind: Preconditioning,
+    dynamics: &Dynamics,
+    pattern: &Arc<Pattern>,
+) -> Box<dyn Preconditioner + Sync> {
+    match kind {
+        Preconditioning::Multigrid => {
+            let edges = dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices);
+            Box::new(Multigrid::new(pattern, &edges.collect::<Vec<_>>()))
+        }
+        Preconditioning::IncompleteCholesky => {
+            Box::new(IncompleteCholesky::new(Arc::clone(pattern)))
+        }
+        Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),
+    }
+}
+
 /// Where a search ended.
 struct Searched {
     /// The potential there, in J.
@@ -338,9 +363,4 @@ fn both(a: &nalgebra::Matrix3<f64>, b: &nalgebra::Matrix3<f64>) -> nalgebra::Mat
         }
     }
     free
-}
-
-fn largest(direction: &[Vec3]) -> f64 {
-    let each = direction.par_iter().with_min_len(4 * parallel::VERTICES);
-    each.map(Vec3::norm).reduce(|| 0.0, f64::max)
 }

@@ -160,7 +160,7 @@ impl Simulation {
         report.steps += 1;
         report.converged &= solved.converged;
         report.residual = report.residual.max(solved.correction / self.edge_length);
-        report.contacts = held.len();
+        report.contacts = held.iter().filter(|held| held.goes_on()).count();
         report.unresolved_contacts += unresolved;
         self.response.set_memory(held);
     }
@@ -178,7 +178,7 @@ fn hand_on(
     let mut velocities: Vec<Vec3> =
         positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
     let mut is_fresh = vec![false; positions.len()];
-    let (outcomes, held) = simulation.response.finish();
+    let (outcomes, held) = simulation.response.finish(&positions, simulation.newton.residuals());
     for outcome in outcomes {
         let velocity = &mut velocities[outcome.vertex];
         *velocity =

@@ -18,6 +18,7 @@ CHANGES = {
     "self_collision": False,
     "tolerance": 1e-4,
     "max_iterations": 7,
+    "preconditioner": "block_jacobi",
     "threads": 3,
 }
 
@@ -42,7 +43,7 @@ def test_the_defaults_are_those_of_the_signature():
     assert (settings.integrator, settings.model) == ("bdf2", "fem")
     assert settings.gravity == (0.0, 0.0, -9.81)
     assert settings.wind == (0.0, 0.0, 0.0)
-    assert settings.time_step == 1 / 48
+    assert settings.time_step == 1 / 96
     assert settings.threads == 0
 
 

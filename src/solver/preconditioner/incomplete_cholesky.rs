@@ -111,7 +111,7 @@ mod tests {
     /// A chain of blocks, for which a factorisation without fill is complete.
     fn chain(count: u32) -> BlockMatrix {
         let elements: Vec<[u32; 2]> = (1..count).map(|i| [i - 1, i]).collect();
-        let elements: Vec<&[u32]> = elements.iter().map(|e| e.as_slice()).collect();
+        let elements: Vec<&[u32]> = elements.iter().map(<[u32; 2]>::as_slice).collect();
         let mut matrix =
             BlockMatrix::new(Arc::new(Pattern::of_elements(count as usize, &elements)));
         let pattern = matrix.pattern().clone();

@@ -9,7 +9,7 @@ fn grid(n: u32) -> (BlockMatrix, Vec<[u32; 2]>) {
         edges.extend((i % n + 1 < n).then_some([i, i + 1]));
         edges.extend((i / n + 1 < n).then_some([i, i + n]));
     }
-    let elements: Vec<&[u32]> = edges.iter().map(|edge| edge.as_slice()).collect();
+    let elements: Vec<&[u32]> = edges.iter().map(<[u32; 2]>::as_slice).collect();
     let pattern = Arc::new(Pattern::of_elements((n * n) as usize, &elements));
     let mut matrix = BlockMatrix::new(Arc::clone(&pattern));
     matrix.fill_rows(|row, blocks| {
