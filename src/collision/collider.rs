@@ -64,6 +64,8 @@ impl Collider {
 pub(crate) struct Obstacle {
     pub(crate) friction: f64,
     pub(crate) thickness: f64,
+    /// Whether the surface has an inside: every edge has two triangles, wound alike.
+    pub(crate) is_closed: bool,
     triangles: Vec<[u32; 3]>,
     frame: [Vec<Vec3>; 2],
     step: [Vec<Vec3>; 2],
@@ -83,6 +85,7 @@ impl Obstacle {
         Self {
             friction: collider.friction,
             thickness: collider.thickness,
+            is_closed: is_closed(&collider.triangles),
             triangles: collider.triangles.clone(),
             frame: [positions.clone(), positions.clone()],
             step: [positions.clone(), positions.clone()],
@@ -156,6 +159,16 @@ impl Obstacle {
             end: self.step[1][vertex as usize],
         })
     }
+}
+
+/// Whether every edge is run along once in each direction.
+fn is_closed(triangles: &[[u32; 3]]) -> bool {
+    let sides = triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
+    let mut there: Vec<[u32; 2]> = sides.collect();
+    let mut back: Vec<[u32; 2]> = there.iter().map(|[a, b]| [*b, *a]).collect();
+    there.sort_unstable();
+    back.sort_unstable();
+    there == back && there.iter().zip(&there[1..]).all(|(side, next)| side != next)
 }
 
 fn swept_box(corners: &[u32; 3], start: &[Vec3], end: &[Vec3]) -> BoundingBox {

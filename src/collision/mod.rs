@@ -22,5 +22,5 @@ pub use collider::Collider;
 pub(crate) use collider::Obstacle;
 pub(crate) use contact::Basis;
 pub use crossing::segment_crosses_triangle;
-pub(crate) use response::{Held, Response, Surface};
+pub(crate) use response::{Memory, Response, Surface};
 pub use time_of_impact::{Impact, Path, edge_edge_impact, point_triangle_impact};

@@ -119,12 +119,17 @@ pub(crate) struct Neighbourhood<'a> {
     pub(crate) faces: &'a [Neighbour],
     /// Contact thickness of the cloth, in m.
     pub(crate) thickness: f64,
+    /// Whether the vertex has been squeezed into a closed collider and is on its way out.
+    pub(crate) is_lost: bool,
 }
 
 impl Neighbourhood<'_> {
     /// The planes of a vertex that goes along `path`: of the face it crosses first, or else of the faces
     /// that are at most twice the thickness away at the end, nearest first.
     pub(crate) fn planes(&self, path: &Path) -> Planes {
+        if self.is_lost {
+            return self.exit(&path.end);
+        }
         let mut first: Option<(f64, Plane)> = None;
         let mut near: Vec<(f64, Plane)> = Vec::new();
         for neighbour in self.faces {
@@ -154,17 +159,72 @@ impl Neighbourhood<'_> {
 
     /// Whether the way of a vertex crosses a face.
     pub(crate) fn is_crossed(&self, path: &Path) -> bool {
-        self.faces.iter().any(|neighbour| {
+        let is_free = !self.is_lost;
+        is_free
+            && self.faces.iter().any(|neighbour| {
+                let corners = self.paths(neighbour.face);
+                let closest = closest_on_triangle(&path.end, &corners.map(|path| path.end));
+                let gap = closest.distance_squared.sqrt();
+                self.crossed(path, neighbour, &corners, gap).is_some()
+            })
+    }
+
+    /// The plane out of a closed collider, where the vertex is at the end of the step.
+    fn exit(&self, point: &Vec3) -> Planes {
+        let mut planes = Planes::default();
+        if let Some(plane) = self.nearest_outside(point) {
+            planes.add(plane);
+        }
+        planes
+    }
+
+    /// How deep in closed colliders a point is at the end of the step, in m; negative outside, `None` far
+    /// from any.
+    pub(crate) fn depth(&self, point: &Vec3) -> Option<f64> {
+        self.nearest_outside(point).map(|plane| -plane.gap(point))
+    }
+
+    /// The plane of the nearest face of closed colliders, with its normal outwards.
+    fn nearest_outside(&self, point: &Vec3) -> Option<Plane> {
+        let mut nearest: Option<(f64, f64, Plane)> = None;
+        for neighbour in self.faces {
+            if !self.obstacles[neighbour.face.obstacle as usize].is_closed {
+                continue;
+            }
             let corners = self.paths(neighbour.face);
-            let closest = closest_on_triangle(&path.end, &corners.map(|path| path.end));
-            let gap = closest.distance_squared.sqrt();
-            self.crossed(path, neighbour, &corners, gap).is_some()
-        })
+            let closest = closest_on_triangle(point, &corners.map(|path| path.end));
+            let Some(outwards) = normal(&corners, 1.0) else { continue };
+            let (distance, side) = (closest.distance_squared.sqrt(), closest.offset.dot(&outwards));
+            // At an edge both faces are as near; the one that is seen more squarely knows the side.
+            let is_better = nearest.as_ref().is_none_or(|(known, known_side, _)| {
+                let tie = 1.0e-9 * known;
+                distance < known - tie || (distance <= known + tie && side.abs() > known_side.abs())
+            });
+            if is_better {
+                let away = closest.offset.try_normalize(f64::MIN_POSITIVE).unwrap_or(outwards);
+                let normal = away * if side < 0.0 { -1.0 } else { 1.0 };
+                let motion = weighted(&corners, &closest.weights, |path| path.end - path.start);
+                let height = (point - closest.offset).dot(&normal);
+                let thickness = self.thickness(neighbour.face);
+                let plane = Plane { face: neighbour.face, normal, motion, height, thickness };
+                nearest = Some((distance, side, plane));
+            }
+        }
+        nearest.map(|(_, _, plane)| plane)
     }
 
     /// Distance to the nearest face at the start of the step, in m.
     pub(crate) fn distance_at_start(&self) -> f64 {
         self.faces.iter().map(|neighbour| neighbour.distance).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The way through the step of the surface point that is nearest to `start` at its start, in m.
+    pub(crate) fn motion_at_start(&self, start: &Vec3) -> Option<Vec3> {
+        let by_distance = |a: &&Neighbour, b: &&Neighbour| a.distance.total_cmp(&b.distance);
+        let nearest = self.faces.iter().min_by(by_distance)?;
+        let corners = self.paths(nearest.face);
+        let closest = closest_on_triangle(start, &corners.map(|path| path.start));
+        Some(weighted(&corners, &closest.weights, |path| path.end - path.start))
     }
 
     /// Distance to keep from a face: the thickness of both.

@@ -36,15 +36,25 @@ pub(crate) struct Held {
     goes_on: bool,
 }
 
-impl Held {
-    /// Whether the vertex is among `vertex_count`.
-    pub(crate) fn fits(&self, vertex_count: usize) -> bool {
-        (self.vertex as usize) < vertex_count
+/// What is remembered of the contacts from one step to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// In order of vertices.
+    held: Vec<Held>,
+    /// Vertices that have been squeezed into a closed collider, in order.
+    lost: Vec<u32>,
+}
+
+impl Memory {
+    /// Number of contacts that go on.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.held.iter().filter(|held| held.goes_on).count()
     }
 
-    /// Whether the contact goes on.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.goes_on
+    /// Whether all vertices are among `vertex_count`.
+    pub(crate) fn fits(&self, vertex_count: usize) -> bool {
+        let held = self.held.iter().map(|held| held.vertex);
+        held.chain(self.lost.iter().copied()).all(|vertex| (vertex as usize) < vertex_count)
     }
 }
 
@@ -72,6 +82,10 @@ const APPROACH_TIME: f64 = 0.1;
 const CLOSE: f64 = 0.99;
 /// One that comes closer than this part during the corrections is, too; between the two it waits for the next step.
 const TOO_CLOSE: f64 = 0.5;
+/// A vertex that was squeezed into a collider finds its way out from no deeper than this, in m.
+const EXIT_REACH: f64 = 0.1;
+/// Faces that a vertex is put in front of, one after the other, to keep its way from crossing any.
+const MOST_WAYS_OUT: usize = 8;
 /// Planes of neighbouring faces that a vertex may go over to in one step.
 const MOST_REPLACEMENTS: u8 = 3;
 
@@ -89,7 +103,9 @@ pub(crate) struct Response {
     /// For each vertex its part of `faces`, and the box in which that is complete.
     watches: Vec<Watch>,
     contacts: Vec<Contact>,
-    memory: Vec<Held>,
+    memory: Memory,
+    /// Flags of `memory.lost`.
+    is_lost: Vec<bool>,
     duration: f64,
 }
 
@@ -108,7 +124,8 @@ impl Response {
             faces: Vec::new(),
             watches: Vec::new(),
             contacts: Vec::new(),
-            memory: Vec::new(),
+            memory: Memory::default(),
+            is_lost: vec![false; surfaces.len()],
             duration: 0.0,
             surfaces,
         }
@@ -127,11 +144,15 @@ impl Response {
     }
 
     /// Vertices in contact when the last step ended, for a checkpoint.
-    pub(crate) fn memory(&self) -> &[Held] {
+    pub(crate) fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    pub(crate) fn set_memory(&mut self, memory: Vec<Held>) {
+    pub(crate) fn set_memory(&mut self, memory: Memory) {
+        self.is_lost.fill(false);
+        for vertex in &memory.lost {
+            self.is_lost[*vertex as usize] = true;
+        }
         self.memory = memory;
     }
 
@@ -173,8 +194,9 @@ impl Response {
             let mut faces = Vec::new();
             let thickness = 2.0 * self.surfaces[vertex].thickness;
             let start = self.starts[vertex];
+            let extra = if self.is_lost[vertex] { EXIT_REACH } else { 0.0 };
             let valid = BoundingBox::around([&start, &expected[vertex]])
-                .grown(thickness + 0.5 * (expected[vertex] - start).norm());
+                .grown(thickness + extra + 0.5 * (expected[vertex] - start).norm());
             if !self.is_held[vertex] {
                 for (index, obstacle) in self.obstacles.iter().enumerate() {
                     let reach = valid.grown(thickness + 2.0 * obstacle.thickness + 1.0e-4);
@@ -202,6 +224,7 @@ impl Response {
             obstacles: &self.obstacles,
             faces: &self.faces[first as usize..end as usize],
             thickness: self.surfaces[vertex].thickness,
+            is_lost: self.is_lost[vertex],
         }
     }
 
@@ -244,8 +267,8 @@ impl Response {
     ) {
         for (vertex, planes) in self.detect(positions) {
             let index = vertex as usize;
-            let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
-            let before = known.ok().map(|position| self.memory[position]);
+            let known = self.memory.held.binary_search_by_key(&vertex, |held| held.vertex);
+            let before = known.ok().map(|position| self.memory.held[position]);
             let way = (&positions[index], &velocities[index]);
             if let Some(contact) = self.touch(index, planes, way, (before, CLOSE)) {
                 self.place(&contact, positions);
@@ -259,8 +282,8 @@ impl Response {
 
     /// How a vertex was in contact in the last step.
     fn remembered(&self, vertex: u32) -> Option<Held> {
-        let known = self.memory.binary_search_by_key(&vertex, |held| held.vertex);
-        known.ok().map(|position| self.memory[position])
+        let known = self.memory.held.binary_search_by_key(&vertex, |held| held.vertex);
+        known.ok().map(|position| self.memory.held[position])
     }
 
     /// Puts a vertex where its contact wants it.
@@ -308,8 +331,10 @@ impl Response {
     /// for the part that is made up in this step.
     fn allowance(&self, vertex: usize, planes: &Planes) -> f64 {
         let thickness = planes.first().map_or(0.0, |plane| plane.thickness);
-        let distance = self.neighbourhood(vertex).distance_at_start();
-        let lacking = (thickness - distance).max(0.0);
+        let around = self.neighbourhood(vertex);
+        let distance = around.distance_at_start();
+        let is_inside = around.is_lost && around.depth(&self.starts[vertex]) > Some(0.0);
+        let lacking = (thickness - if is_inside { -distance } else { distance }).max(0.0);
         lacking * (-self.duration / APPROACH_TIME).exp()
     }
 
@@ -418,41 +443,57 @@ impl Response {
         self.contacts.iter().map(|contact| (contact.vertex as usize, contact.friction))
     }
 
-    /// The last resort: puts vertices whose way still crosses a face in front of it. Gives the number of
-    /// those that cannot be helped, because they are squeezed between faces.
-    pub(crate) fn safeguard(&mut self, positions: &mut [Vec3]) -> usize {
+    /// The last resort: puts vertices whose way still crosses a face in front of it. Gives those that
+    /// cannot be helped, because they are squeezed between faces.
+    pub(crate) fn safeguard(&mut self, positions: &mut [Vec3]) -> Vec<u32> {
         self.look_again(positions);
-        let crossed = |vertex: usize, end: Vec3| {
-            self.neighbourhood(vertex).is_crossed(&Path { start: self.starts[vertex], end })
-        };
         let helped: Vec<(usize, Option<Vec3>)> = (0..self.watches.len())
             .into_par_iter()
             .with_min_len(parallel::VERTICES / 8)
-            .filter(|vertex| crossed(*vertex, positions[*vertex]))
-            .map(|vertex| {
-                let path = Path { start: self.starts[vertex], end: positions[vertex] };
-                let planes = self.neighbourhood(vertex).planes(&path);
-                let outside = planes.first().map(|plane| {
-                    path.end + plane.normal * (0.5 * plane.thickness - plane.gap(&path.end))
-                });
-                (vertex, outside.filter(|outside| !crossed(vertex, *outside)))
-            })
+            .filter(|vertex| self.is_through(*vertex, positions[*vertex]))
+            .map(|vertex| (vertex, self.way_out(vertex, positions[vertex])))
             .collect();
-        for (vertex, outside) in &helped {
-            if let Some(outside) = outside {
-                positions[*vertex] = *outside;
+        let mut helpless = Vec::new();
+        for (vertex, outside) in helped {
+            match outside {
+                Some(outside) => positions[vertex] = outside,
+                None => helpless.push(vertex as u32),
             }
         }
-        helped.iter().filter(|(_, outside)| outside.is_none()).count()
+        helpless
+    }
+
+    /// Whether the way of a vertex to `end` crosses a face.
+    fn is_through(&self, vertex: usize, end: Vec3) -> bool {
+        self.neighbourhood(vertex).is_crossed(&Path { start: self.starts[vertex], end })
+    }
+
+    /// A place for a vertex that its way reaches without crossing: in front of what it crosses first, and
+    /// then of what it crosses on that way, or else where the nearest face carries it.
+    fn way_out(&self, vertex: usize, end: Vec3) -> Option<Vec3> {
+        let start = self.starts[vertex];
+        let mut place = end;
+        for _ in 0..MOST_WAYS_OUT {
+            let planes = self.neighbourhood(vertex).planes(&Path { start, end: place });
+            let plane = planes.first()?;
+            place += plane.normal * (0.5 * plane.thickness - plane.gap(&place));
+            if !self.is_through(vertex, place) {
+                return Some(place);
+            }
+        }
+        let carried = start + self.neighbourhood(vertex).motion_at_start(&start)?;
+        (!self.is_through(vertex, carried)).then_some(carried)
     }
 
     /// Ends a step at `positions` with `residuals` in N: what the contacts make of the velocities, and what
-    /// is to be remembered of them. Contacts that pull are let go.
+    /// is to be remembered of them and of the `helpless`, whose way crossed a face. Contacts that pull are
+    /// let go.
     pub(crate) fn finish(
         &mut self,
         positions: &[Vec3],
         residuals: &[Vec3],
-    ) -> (Vec<Outcome>, Vec<Held>) {
+        helpless: &[u32],
+    ) -> (Vec<Outcome>, Memory) {
         let mut contacts = std::mem::take(&mut self.contacts);
         let (mut outcomes, mut held) = (Vec::new(), Vec::new());
         for contact in &mut contacts {
@@ -476,7 +517,20 @@ impl Response {
             }
         }
         self.contacts = contacts;
-        (outcomes, held)
+        (outcomes, Memory { held, lost: self.lost(positions, helpless) })
+    }
+
+    /// Vertices that are inside closed colliders, of those that were and the `helpless`.
+    fn lost(&self, positions: &[Vec3], helpless: &[u32]) -> Vec<u32> {
+        let mut lost = self.memory.lost.clone();
+        lost.extend_from_slice(helpless);
+        lost.sort_unstable();
+        lost.dedup();
+        lost.retain(|vertex| {
+            let vertex = *vertex as usize;
+            self.neighbourhood(vertex).depth(&positions[vertex]) > Some(0.0)
+        });
+        lost
     }
 }
 

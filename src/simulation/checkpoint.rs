@@ -7,7 +7,7 @@
 use super::{Simulation, State, guides::Guides, state::Past, surface};
 use crate::{
     Material, Vec3,
-    collision::Held,
+    collision::Memory,
     error::{Error, Result},
 };
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ struct Snapshot {
     fingerprint: u32,
     state: State,
     guides: Guides,
-    contacts: Vec<Held>,
+    contacts: Memory,
     obstacles: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
     gravity: Vec3,
@@ -42,7 +42,7 @@ impl Simulation {
             fingerprint: self.fingerprint(),
             state: self.state.clone(),
             guides: self.guides.clone(),
-            contacts: self.response.memory().to_vec(),
+            contacts: self.response.memory().clone(),
             obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
             materials: self.dynamics.materials.clone(),
             gravity: self.dynamics.gravity,
@@ -125,7 +125,7 @@ impl Simulation {
             && snapshot.vertex_forces.len() == count
             && snapshot.materials.len() == self.cloth_count()
             && snapshot.guides.fit(count)
-            && snapshot.contacts.iter().all(|held| held.fits(count))
+            && snapshot.contacts.fits(count)
             && snapshot.obstacles.len() == obstacles.len()
             && snapshot
                 .obstacles

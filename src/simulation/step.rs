@@ -9,7 +9,7 @@ use super::{
     scheme::{Measures, START_GAMMA, Stage},
     state::Past,
 };
-use crate::{Vec3, collision::Held, settings::Integrator};
+use crate::{Vec3, collision::Memory, settings::Integrator};
 
 /// The part of a frame that a step covers, from 0 to 1, and its length in s.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Candidate {
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
     is_fresh: Vec<bool>,
-    held: Vec<Held>,
+    memory: Memory,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
     unresolved: usize,
@@ -91,8 +91,8 @@ impl Simulation {
             (&first.positions, &first.velocities),
             span.duration,
         );
-        let memory = self.response.memory().to_vec();
-        self.response.set_memory(first.held);
+        let memory = self.response.memory().clone();
+        self.response.set_memory(first.memory.clone());
         let mut second = self.solve_stage(stage, span, report);
         self.response.set_memory(memory);
         for (fresh, was_fresh) in second.is_fresh.iter_mut().zip(&first.is_fresh) {
@@ -140,13 +140,13 @@ impl Simulation {
         };
         let solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);
         let response = &mut self.response;
-        let unresolved = report.time(Task::Contact, || response.safeguard(&mut positions));
-        hand_on(self, &stage, positions, (solved, unresolved), &guidance)
+        let helpless = report.time(Task::Contact, || response.safeguard(&mut positions));
+        hand_on(self, &stage, positions, (solved, &helpless), &guidance)
     }
 
     /// Takes a step that has been solved.
     pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
-        let Candidate { positions, velocities, is_fresh, held, solved, unresolved } = candidate;
+        let Candidate { positions, velocities, is_fresh, memory, solved, unresolved } = candidate;
         let time = self.state.time + span.duration;
         let before = std::mem::replace(
             &mut self.state,
@@ -160,9 +160,9 @@ impl Simulation {
         report.steps += 1;
         report.converged &= solved.converged;
         report.residual = report.residual.max(solved.correction / self.edge_length);
-        report.contacts = held.iter().filter(|held| held.goes_on()).count();
+        report.contacts = memory.contact_count();
         report.unresolved_contacts += unresolved;
-        self.response.set_memory(held);
+        self.response.set_memory(memory);
     }
 }
 
@@ -172,13 +172,14 @@ fn hand_on(
     simulation: &mut Simulation,
     stage: &Stage,
     positions: Vec<Vec3>,
-    (solved, unresolved): (Solved, usize),
+    (solved, helpless): (Solved, &[u32]),
     guidance: &[Guidance],
 ) -> Candidate {
     let mut velocities: Vec<Vec3> =
         positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
     let mut is_fresh = vec![false; positions.len()];
-    let (outcomes, held) = simulation.response.finish(&positions, simulation.newton.residuals());
+    let residuals = simulation.newton.residuals();
+    let (outcomes, memory) = simulation.response.finish(&positions, residuals, helpless);
     for outcome in outcomes {
         let velocity = &mut velocities[outcome.vertex];
         *velocity =
@@ -189,5 +190,5 @@ fn hand_on(
         let velocity = &mut velocities[guide.vertex];
         *velocity = guide.projector * *velocity + guide.displacement / stage.duration;
     }
-    Candidate { positions, velocities, is_fresh, held, solved, unresolved }
+    Candidate { positions, velocities, is_fresh, memory, solved, unresolved: helpless.len() }
 }

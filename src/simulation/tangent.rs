@@ -101,19 +101,21 @@ impl Tangent {
             let slots = triangle_slots[first_triangle as usize..].chunks_exact(3);
             for ((triangle, corner), slots) in triangle_incidence.around(row).iter().zip(slots) {
                 let tangent = &triangles[*triangle as usize];
-                for (other, slot) in slots.iter().enumerate() {
-                    blocks[*slot as usize].add(&Block(tangent.block(*corner as usize, other)));
+                for (other, slot) in others(slots, *corner) {
+                    blocks[slot].add(&Block(tangent.block(*corner as usize, other)));
                 }
             }
             let slots = hinge_slots[first_hinge as usize..].chunks_exact(4);
             for ((hinge, corner), slots) in hinge_incidence.around(row).iter().zip(slots) {
                 let tangent = &hinges[*hinge as usize];
-                for (other, slot) in slots.iter().enumerate() {
-                    blocks[*slot as usize].add(&tangent.block(*corner as usize, other));
+                for (other, slot) in others(slots, *corner) {
+                    blocks[slot].add(&tangent.block(*corner as usize, other));
                 }
             }
             let diagonal = pattern.diagonal(row) - pattern.row(row).start;
-            blocks[diagonal].add(&point_block(dynamics, stage, row, has_air));
+            blocks[diagonal] = Block::from_matrix(
+                &(point_matrix(dynamics, stage, row, has_air) - sum_of_others(blocks, diagonal)),
+            );
         });
     }
 
@@ -134,12 +136,23 @@ impl Tangent {
     }
 }
 
+/// The corners of an element but one, each with its place in the row.
+fn others(slots: &[u16], corner: u8) -> impl Iterator<Item = (usize, usize)> {
+    let all = slots.iter().enumerate().map(|(other, slot)| (other, usize::from(*slot)));
+    all.filter(move |(other, _)| *other != usize::from(corner))
+}
+
 /// m/β² plus the resistance of the air.
-fn point_block(dynamics: &Dynamics, stage: &Stage, vertex: usize, has_air: bool) -> Block {
+fn point_matrix(dynamics: &Dynamics, stage: &Stage, vertex: usize, has_air: bool) -> Matrix3<f64> {
     let beta = stage.betas[vertex];
-    let mut matrix = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
-    if has_air {
-        matrix += dynamics.air.resistance(vertex) / beta;
-    }
-    Block::from_matrix(&matrix)
+    let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
+    if has_air { inertia + dynamics.air.resistance(vertex) / beta } else { inertia }
+}
+
+/// Sum of all blocks of a row but the diagonal. No element resists a translation, so the elements' part of the
+/// diagonal is minus this; formed so, it leaves the inertia of light vertices standing where the rounding of
+/// stiff elements would drown it.
+fn sum_of_others(blocks: &[Block], diagonal: usize) -> Matrix3<f64> {
+    let others = blocks.iter().enumerate().filter(|(place, _)| *place != diagonal);
+    others.map(|(_, block)| block.to_matrix()).sum()
 }
