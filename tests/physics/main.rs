@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Physics: what the simulation is held to, by closed forms.
+#![allow(clippy::unwrap_used, reason = "scenes are built outside of test functions, too")]
 
+mod conservation;
+mod equilibrium;
+mod experiments;
+mod membrane;
+mod noise;
+mod oscillator;
 mod scenes;
+mod strips;
+mod time_integration;

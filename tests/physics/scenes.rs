@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sheets and solids to simulate.
 
-use weft::{Cloth, Collider, Material, Vec3, mesh::Polygons};
+use weft::{Cloth, Collider, Material, Settings, Simulation, Vec3, mesh::Polygons};
+
+/// Nothing but what a test adds: no gravity, no air; solved far more exactly than any test looks.
+pub(crate) fn vacuum() -> Settings {
+    Settings {
+        gravity: Vec3::zeros(),
+        air_density: 0.0,
+        tolerance: 1.0e-9,
+        threads: 1,
+        ..Settings::default()
+    }
+}
+
+/// Gives every vertex of the first cloth a velocity in m/s, within a time too short to matter.
+pub(crate) fn throw(simulation: &mut Simulation, velocity: impl Fn(&Vec3) -> Vec3) {
+    let velocities: Vec<Vec3> = simulation.positions(0).unwrap().iter().map(velocity).collect();
+    let directions = [Vec3::x(), Vec3::y(), Vec3::z()];
+    for (vertex, velocity) in velocities.into_iter().enumerate() {
+        simulation.set_guided_velocity(0, &[vertex], &directions, velocity).unwrap();
+    }
+    simulation.step(1.0e-6).unwrap();
+    simulation.release_pins(0, None).unwrap();
+}
 
 /// A grid of `columns` × `rows` vertices over `size` in m, in quads, in the plane z = 0 around the origin.
 pub(crate) fn grid(columns: usize, rows: usize, size: [f64; 2]) -> (Vec<Vec3>, Polygons) {
@@ -63,4 +85,11 @@ pub(crate) fn sphere(centre: Vec3, radius: f64, segments: usize, rings: usize) -
         triangles.push([last, at(rings - 1, segment + 1), at(rings - 1, segment)]);
     }
     Collider::new(positions, &triangles, 0.3, 0.001).unwrap()
+}
+
+/// A square floor around a point, of two triangles, with a contact thickness of 1 mm.
+pub(crate) fn floor(centre: Vec3, size: f64, friction: f64) -> Collider {
+    let corner = |x: f64, y: f64| centre + Vec3::new(x, y, 0.0) * (0.5 * size);
+    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| corner(x, y));
+    Collider::new(corners.to_vec(), &[[0, 1, 2], [0, 2, 3]], friction, 0.001).unwrap()
 }
