@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Aggregates of vertices and the interpolation from them.
 
+use sprs::CsMatI;
+
 /// Neighbours of every vertex, in ascending order.
 pub(super) struct Graph {
     starts: Vec<u32>,
@@ -32,12 +34,13 @@ impl Graph {
     }
 }
 
-/// Rows of weights: which coarse values a fine value is made of.
+/// A matrix of weights: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
     aggregates: Vec<u32>,
-    coarse_count: usize,
-    starts: Vec<u32>,
-    entries: Vec<(u32, f32)>,
+    /// Rows are fine.
+    weights: CsMatI<f32, u32>,
+    /// Rows are coarse.
+    transposed: CsMatI<f32, u32>,
 }
 
 /// Not yet in any aggregate.
@@ -51,60 +54,31 @@ const SMALLEST_WEIGHT: f32 = 0.04;
 impl Interpolation {
     pub(super) fn new(graph: &Graph) -> Self {
         let (aggregates, coarse_count) = aggregate(graph);
-        let mut interpolation =
-            Self { aggregates, coarse_count, starts: vec![0], entries: Vec::new() };
+        let (mut starts, mut columns, mut weights) = (vec![0], Vec::new(), Vec::new());
         let mut row: Vec<(u32, f32)> = Vec::new();
         for vertex in 0..graph.count() {
             row.clear();
-            interpolation.smooth(graph, vertex, &mut row);
-            interpolation.entries.extend_from_slice(&row);
-            interpolation.starts.push(interpolation.entries.len() as u32);
+            smooth(graph, &aggregates, vertex, &mut row);
+            columns.extend(row.iter().map(|(column, _)| *column));
+            weights.extend(row.iter().map(|(_, weight)| *weight));
+            starts.push(columns.len() as u32);
         }
-        interpolation
-    }
-
-    fn smooth(&self, graph: &Graph, vertex: usize, row: &mut Vec<(u32, f32)>) {
-        let around = graph.around(vertex);
-        let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
-        row.push((self.aggregates[vertex], own));
-        for neighbour in around {
-            let share = SMOOTHING / around.len() as f32;
-            let aggregate = self.aggregates[*neighbour as usize];
-            match row.iter_mut().find(|(known, _)| *known == aggregate) {
-                Some((_, weight)) => *weight += share,
-                None => row.push((aggregate, share)),
-            }
-        }
-        row.retain(|(_, weight)| *weight >= SMALLEST_WEIGHT);
-        row.sort_unstable_by_key(|(aggregate, _)| *aggregate);
-        let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
-        for (_, weight) in row.iter_mut() {
-            *weight /= sum;
-        }
-    }
-
-    pub(super) fn fine_count(&self) -> usize {
-        self.starts.len() - 1
+        let weights = CsMatI::new((graph.count(), coarse_count), starts, columns, weights);
+        Self { aggregates, transposed: weights.to_other_storage().transpose_into(), weights }
     }
 
     pub(super) fn coarse_count(&self) -> usize {
-        self.coarse_count
+        self.weights.cols()
     }
 
     /// Coarse rows that a fine row is made of, in ascending order, with their weights.
-    pub(super) fn row(&self, fine: usize) -> &[(u32, f32)] {
-        &self.entries[self.starts[fine] as usize..self.starts[fine + 1] as usize]
+    pub(super) fn row(&self, fine: usize) -> impl Iterator<Item = (u32, f32)> {
+        entries(&self.weights, fine)
     }
 
-    /// The transposed rows: fine rows that a coarse row contributes to, with weights.
-    pub(super) fn columns(&self) -> Vec<Vec<(u32, f32)>> {
-        let mut columns = vec![Vec::new(); self.coarse_count];
-        for fine in 0..self.fine_count() {
-            for (coarse, weight) in self.row(fine) {
-                columns[*coarse as usize].push((fine as u32, *weight));
-            }
-        }
-        columns
+    /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
+    pub(super) fn column(&self, coarse: usize) -> impl Iterator<Item = (u32, f32)> {
+        entries(&self.transposed, coarse)
     }
 
     /// Aggregates are neighbours where their vertices are.
@@ -118,7 +92,34 @@ impl Interpolation {
                 }
             }
         }
-        Graph::new(self.coarse_count, &edges)
+        Graph::new(self.coarse_count(), &edges)
+    }
+}
+
+fn entries(matrix: &CsMatI<f32, u32>, row: usize) -> impl Iterator<Item = (u32, f32)> {
+    let range = matrix.indptr().outer_inds_sz(row);
+    let (columns, weights) = (&matrix.indices()[range.clone()], &matrix.data()[range]);
+    columns.iter().copied().zip(weights.iter().copied())
+}
+
+/// Weights of a vertex: of its own aggregate and of those of its neighbours.
+fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+    let around = graph.around(vertex);
+    let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
+    row.push((aggregates[vertex], own));
+    for neighbour in around {
+        let share = SMOOTHING / around.len() as f32;
+        let aggregate = aggregates[*neighbour as usize];
+        match row.iter_mut().find(|(known, _)| *known == aggregate) {
+            Some((_, weight)) => *weight += share,
+            None => row.push((aggregate, share)),
+        }
+    }
+    row.retain(|(_, weight)| *weight >= SMALLEST_WEIGHT);
+    row.sort_unstable_by_key(|(aggregate, _)| *aggregate);
+    let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
+    for (_, weight) in row.iter_mut() {
+        *weight /= sum;
     }
 }
 

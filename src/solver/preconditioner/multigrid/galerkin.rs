@@ -12,8 +12,6 @@ use std::sync::Arc;
 /// Interpolation P with everything that can be known of PᵀAP before A.
 pub(super) struct Galerkin {
     interpolation: Interpolation,
-    /// For every coarse row the fine rows it contributes to, with weights.
-    columns: Vec<Vec<(u32, f32)>>,
     /// Where the blocks of each row of AP start, and the coarse rows they belong to.
     half_starts: Vec<u32>,
     half_columns: Vec<u32>,
@@ -27,7 +25,6 @@ pub(super) struct Galerkin {
 
 impl Galerkin {
     pub(super) fn new(pattern: &Pattern, interpolation: Interpolation) -> Self {
-        let columns = interpolation.columns();
         let mut half_starts = vec![0_u32];
         let (mut half_columns, mut half_places) = (Vec::new(), Vec::new());
         let mut half_place_starts = vec![0_u32];
@@ -36,13 +33,13 @@ impl Galerkin {
                 .columns(row)
                 .iter()
                 .flat_map(|column| interpolation.row(*column as usize))
-                .map(|(coarse, _)| *coarse)
+                .map(|(coarse, _)| coarse)
                 .collect();
             coarse.sort_unstable();
             coarse.dedup();
             for column in pattern.columns(row) {
-                let weights = interpolation.row(*column as usize).iter();
-                half_places.extend(weights.map(|(c, _)| coarse.partition_point(|k| k < c) as u16));
+                let row = interpolation.row(*column as usize);
+                half_places.extend(row.map(|(c, _)| coarse.partition_point(|k| *k < c) as u16));
             }
             half_place_starts.push(half_places.len() as u32);
             half_columns.extend_from_slice(&coarse);
@@ -53,18 +50,20 @@ impl Galerkin {
                 [half_starts[row as usize] as usize..half_starts[row as usize + 1] as usize]
         };
         let mut pairs = Vec::new();
-        for (coarse, column) in columns.iter().enumerate() {
-            let mut row: Vec<u32> =
-                column.iter().flat_map(|(fine, _)| of_row(*fine)).copied().collect();
+        for coarse in 0..interpolation.coarse_count() {
+            let members = interpolation.column(coarse);
+            let mut row: Vec<u32> = members.flat_map(|(fine, _)| of_row(fine)).copied().collect();
             row.sort_unstable();
             row.dedup();
             pairs.extend(row.into_iter().map(|other| (coarse as u32, other)));
         }
         Self {
-            coarse_pattern: Arc::new(Pattern::of_sorted_pairs(columns.len(), &pairs)),
+            coarse_pattern: Arc::new(Pattern::of_sorted_pairs(
+                interpolation.coarse_count(),
+                &pairs,
+            )),
             half: vec![Block::default(); half_columns.len()],
             interpolation,
-            columns,
             half_starts,
             half_columns,
             half_places,
@@ -81,17 +80,17 @@ impl Galerkin {
         self.multiply_right(matrix);
         let (half, starts, columns) = (&self.half, &self.half_starts, &self.half_columns);
         let pattern = Arc::clone(&self.coarse_pattern);
-        let members = &self.columns;
+        let interpolation = &self.interpolation;
         coarse.fill_rows(|row, blocks| {
             let own = pattern.columns(row);
-            for (fine, weight) in &members[row] {
-                let range = starts[*fine as usize] as usize..starts[*fine as usize + 1] as usize;
+            for (fine, weight) in interpolation.column(row) {
+                let range = starts[fine as usize] as usize..starts[fine as usize + 1] as usize;
                 let mut place = 0;
                 for (block, column) in half[range.clone()].iter().zip(&columns[range]) {
                     while own[place] < *column {
                         place += 1;
                     }
-                    blocks[place].add_scaled(*weight, block);
+                    blocks[place].add_scaled(weight, block);
                 }
             }
         });
@@ -111,10 +110,9 @@ impl Galerkin {
                 let mut places = places[place_starts[row] as usize..].iter();
                 for (slot, column) in pattern.row(row).zip(pattern.columns(row)) {
                     let block = &matrix.blocks()[slot];
-                    for ((_, weight), place) in
-                        interpolation.row(*column as usize).iter().zip(&mut places)
+                    for ((_, weight), place) in interpolation.row(*column as usize).zip(&mut places)
                     {
-                        own[*place as usize].add_scaled(*weight, block);
+                        own[*place as usize].add_scaled(weight, block);
                     }
                 }
                 half = rest;
@@ -124,11 +122,11 @@ impl Galerkin {
 
     /// `coarse` = Pᵀ · `fine`.
     pub(super) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
-        let each = coarse.par_iter_mut().zip(&self.columns).with_min_len(parallel::VERTICES);
-        each.for_each(|(coarse, members)| {
+        let each = coarse.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(row, coarse)| {
             *coarse = [0.0; 4];
-            for (row, weight) in members {
-                for (entry, value) in coarse.iter_mut().zip(&fine[*row as usize]) {
+            for (fine_row, weight) in self.interpolation.column(row) {
+                for (entry, value) in coarse.iter_mut().zip(&fine[fine_row as usize]) {
                     *entry += weight * value;
                 }
             }
@@ -140,7 +138,7 @@ impl Galerkin {
         let each = fine.par_iter_mut().enumerate().with_min_len(4 * parallel::VERTICES);
         each.for_each(|(row, fine)| {
             for (column, weight) in self.interpolation.row(row) {
-                for (entry, value) in fine.iter_mut().zip(&coarse[*column as usize]) {
+                for (entry, value) in fine.iter_mut().zip(&coarse[column as usize]) {
                     *entry += weight * value;
                 }
             }
