@@ -257,14 +257,8 @@ impl Response {
     }
 
     /// Constrains the vertices that were in contact before the step or would violate a plane at
-    /// `positions`, the start of the search, and puts them onto their planes. Calls `hit` for every vertex
-    /// that was not in contact before.
-    pub(crate) fn start(
-        &mut self,
-        positions: &mut [Vec3],
-        velocities: &[Vec3],
-        mut hit: impl FnMut(usize),
-    ) {
+    /// `positions`, the start of the search, and puts them onto their planes.
+    pub(crate) fn start(&mut self, positions: &mut [Vec3], velocities: &[Vec3]) {
         for (vertex, planes) in self.detect(positions) {
             let index = vertex as usize;
             let known = self.memory.held.binary_search_by_key(&vertex, |held| held.vertex);
@@ -272,9 +266,6 @@ impl Response {
             let way = (&positions[index], &velocities[index]);
             if let Some(contact) = self.touch(index, planes, way, (before, CLOSE)) {
                 self.place(&contact, positions);
-                if !contact.is_old {
-                    hit(index);
-                }
                 self.contacts.push(contact);
             }
         }
@@ -345,17 +336,12 @@ impl Response {
     }
 
     /// Brings the contacts up to date with `positions`, putting vertices that violate a plane onto it.
-    /// Calls `hit` for every vertex newly in contact. Says whether there was any.
+    /// Says whether there was any.
     ///
     /// The planes of a contact stay as they are for the rest of the step, however the vertex slides, so
     /// that the corrections converge; another face that it meets on its way adds a plane, or takes the place of
     /// one that faces nearly the same way.
-    pub(crate) fn update(
-        &mut self,
-        positions: &mut [Vec3],
-        velocities: &[Vec3],
-        mut hit: impl FnMut(usize),
-    ) -> bool {
+    pub(crate) fn update(&mut self, positions: &mut [Vec3], velocities: &[Vec3]) -> bool {
         let detected = self.detect(positions);
         let known = std::mem::take(&mut self.contacts);
         let mut known = known.into_iter().peekable();
@@ -377,9 +363,6 @@ impl Response {
                 let Some(contact) = self.touch(index, planes, way, (None, TOO_CLOSE)) else {
                     continue;
                 };
-                if !contact.is_old {
-                    hit(index);
-                }
                 changed = true;
                 self.place(&contact, positions);
                 contact

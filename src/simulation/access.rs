@@ -73,9 +73,6 @@ impl Simulation {
         for (index, vertex) in vertices.iter().enumerate() {
             let vertex = first + vertex;
             let here = self.state.positions[vertex];
-            if self.guides.target(vertex).is_none() {
-                self.state.is_fresh[vertex] = true;
-            }
             let target = targets.map(|targets| targets[index]);
             let end = target.or_else(|| self.guides.target(vertex)).unwrap_or(here);
             self.guides.lead(vertex, here, end);
@@ -126,7 +123,6 @@ impl Simulation {
         let directions = independent(directions)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
         for vertex in vertices {
-            self.state.is_fresh[first + vertex] = true;
             self.guides.push(first + vertex, directions.clone(), velocity);
         }
         self.update_held();

@@ -119,8 +119,11 @@ impl Simulation {
         let count = self.state.positions.len();
         let state = &snapshot.state;
         let obstacles = self.response.obstacles();
-        let has_past = |past: &Past| [past.positions.len(), past.velocities.len()] == [count; 2];
-        [state.positions.len(), state.velocities.len(), state.is_fresh.len()] == [count; 3]
+        let has_past = |past: &Past| {
+            [past.positions.len(), past.velocities.len()] == [count; 2]
+                && past.restarts.iter().all(|restart| (restart.vertex as usize) < count)
+        };
+        [state.positions.len(), state.velocities.len()] == [count; 2]
             && state.past.as_ref().is_none_or(has_past)
             && snapshot.vertex_forces.len() == count
             && snapshot.materials.len() == self.cloth_count()

@@ -130,7 +130,7 @@ impl Dynamics {
         let has_air = self.air.is_felt();
         let mut points = vec![(); residuals.len()];
         parallel::sum2(residuals, &mut points, parallel::VERTICES, |vertex, residual, ()| {
-            let (mass, beta) = (self.masses[vertex], stage.betas[vertex]);
+            let (mass, beta) = (self.masses[vertex], stage.beta);
             let travelled = positions[vertex] - stage.positions[vertex];
             let lag = travelled - stage.velocities[vertex] * beta;
             let constant = self.gravity * mass + self.vertex_forces[vertex];

@@ -78,7 +78,7 @@ pub(super) struct Newton {
 pub(super) struct Problem<'a> {
     pub(super) dynamics: &'a mut Dynamics,
     pub(super) response: &'a mut Response,
-    pub(super) stage: &'a mut Stage,
+    pub(super) stage: &'a Stage,
     pub(super) state: &'a State,
     pub(super) guidance: &'a [Guidance],
 }
@@ -167,9 +167,9 @@ impl Newton {
             positions[guide.vertex] =
                 state.positions[guide.vertex] + guide.displacement + guide.projector * displaced;
         }
-        let (response, stage) = (&mut *problem.response, &mut *problem.stage);
+        let response = &mut *problem.response;
         report.time(Task::Contact, || {
-            response.start(positions, &state.velocities, |vertex| stage.restart(vertex, state));
+            response.start(positions, &state.velocities);
         });
         problem.evaluate(positions, &mut self.residuals, report)
     }
@@ -182,13 +182,11 @@ impl Newton {
         report: &mut Report,
     ) -> bool {
         let masses = &problem.dynamics.masses;
-        let (response, stage, state) = (&mut *problem.response, &mut *problem.stage, problem.state);
+        let (response, state) = (&mut *problem.response, problem.state);
         report.time(Task::Contact, || {
             let decided = may_decide
                 && response.decide(positions, &self.residuals, (masses, accuracy.correction));
-            let met = response.update(positions, &state.velocities, |vertex| {
-                stage.restart(vertex, state);
-            });
+            let met = response.update(positions, &state.velocities);
             decided || met
         })
     }

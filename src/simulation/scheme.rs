@@ -29,8 +29,8 @@ pub(super) fn bdf2_coefficients(ratio: f64) -> [f64; 3] {
 pub(super) struct Stage {
     /// From the start of the step to the end of the stage, in s.
     pub(super) duration: f64,
-    /// β of each vertex, in s.
-    pub(super) betas: Vec<f64>,
+    /// β, in s.
+    pub(super) beta: f64,
     /// x̂ of each vertex, in m.
     pub(super) positions: Vec<Vec3>,
     /// v̂ of each vertex, in m/s.
@@ -39,8 +39,6 @@ pub(super) struct Stage {
     pub(super) strains: Vec<Strain>,
     /// θ̂ of each hinge, in rad.
     pub(super) angles: Vec<f64>,
-    /// β of the strains, in s.
-    pub(super) beta: f64,
 }
 
 /// What the elements measure of a shape.
@@ -75,7 +73,6 @@ impl Stage {
     pub(super) fn implicit_euler(state: &State, now: Measures, duration: f64) -> Self {
         Self {
             duration,
-            betas: vec![duration; state.positions.len()],
             positions: state.positions.clone(),
             velocities: state.velocities.clone(),
             strains: now.strains,
@@ -84,41 +81,32 @@ impl Stage {
         }
     }
 
-    /// BDF(2) over `duration` from a state and the one `last_step` before it. Vertices whose past is not
-    /// valid take implicit Euler.
+    /// BDF(2) over `duration` from a state and its past.
     pub(super) fn bdf2(
         state: &State,
-        (now, before): (&Measures, &Measures),
         past: &Past,
+        (now, before): (&Measures, &Measures),
         duration: f64,
     ) -> Self {
         let [c1, c2, c3] = bdf2_coefficients(duration / past.step);
-        let combine = |vertex: usize, now: &[Vec3], before: &[Vec3]| {
-            if state.is_fresh[vertex] {
-                now[vertex]
-            } else {
-                now[vertex] * c1 - before[vertex] * c2
-            }
+        let combine = |now: &[Vec3], before: &[Vec3]| -> Vec<Vec3> {
+            now.iter().zip(before).map(|(now, before)| now * c1 - before * c2).collect()
         };
-        let vertices = 0..state.positions.len();
+        let mut positions = combine(&state.positions, &past.positions);
+        let mut velocities = combine(&state.velocities, &past.velocities);
+        for restart in &past.restarts {
+            let vertex = restart.vertex as usize;
+            positions[vertex] = state.positions[vertex] * c1 - restart.position * c2;
+            velocities[vertex] = state.velocities[vertex] * c1 - restart.velocity * c2;
+        }
         let measures = Measures::extrapolated(now, before, c2);
         Self {
             duration,
-            betas: state
-                .is_fresh
-                .iter()
-                .map(|fresh| if *fresh { 1.0 } else { c3 } * duration)
-                .collect(),
-            positions: vertices
-                .clone()
-                .map(|vertex| combine(vertex, &state.positions, &past.positions))
-                .collect(),
-            velocities: vertices
-                .map(|vertex| combine(vertex, &state.velocities, &past.velocities))
-                .collect(),
+            beta: c3 * duration,
+            positions,
+            velocities,
             strains: measures.strains,
             angles: measures.angles,
-            beta: c3 * duration,
         }
     }
 
@@ -142,7 +130,6 @@ impl Stage {
         let measures = Measures::extrapolated(now, then, -weight);
         Self {
             duration,
-            betas: vec![beta; state.positions.len()],
             positions: combine(&state.positions, first.0),
             velocities: combine(&state.velocities, first.1),
             strains: measures.strains,
@@ -151,16 +138,9 @@ impl Stage {
         }
     }
 
-    /// Lets a vertex forget its past: implicit Euler from the state at the start of the step.
-    pub(super) fn restart(&mut self, vertex: usize, state: &State) {
-        self.betas[vertex] = self.duration;
-        self.positions[vertex] = state.positions[vertex];
-        self.velocities[vertex] = state.velocities[vertex];
-    }
-
     /// Velocity of a vertex at a position at the end of the stage, in m/s.
     pub(super) fn velocity(&self, vertex: usize, position: &Vec3) -> Vec3 {
-        (position - self.positions[vertex]) / self.betas[vertex]
+        (position - self.positions[vertex]) / self.beta
     }
 }
 

@@ -15,8 +15,6 @@ pub(super) struct State {
     pub(super) velocities: Vec<Vec3>,
     /// The state one step ago, where there was one.
     pub(super) past: Option<Past>,
-    /// Vertices whose past is not valid, because they hit something.
-    pub(super) is_fresh: Vec<bool>,
 }
 
 /// A state one step ago.
@@ -28,29 +26,42 @@ pub(super) struct Past {
     pub(super) positions: Vec<Vec3>,
     /// Velocities then, in m/s.
     pub(super) velocities: Vec<Vec3>,
+    /// Vertices with another past than their real one.
+    pub(super) restarts: Vec<Restart>,
+}
+
+/// A vertex whose velocity has jumped. Along the directions of the jump its past is that of a steady motion
+/// with the velocity it has now; along the others it keeps its past, or forces between vertices would no longer
+/// cancel and momentum would be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Restart {
+    pub(super) vertex: u32,
+    /// Position one step ago, in m.
+    pub(super) position: Vec3,
+    /// Velocity one step ago, in m/s.
+    pub(super) velocity: Vec3,
 }
 
 impl State {
     /// A state at rest.
     pub(super) fn at_rest(positions: Vec<Vec3>) -> Self {
-        let count = positions.len();
-        Self {
-            time: 0.0,
-            positions,
-            velocities: vec![Vec3::zeros(); count],
-            past: None,
-            is_fresh: vec![false; count],
-        }
+        let velocities = vec![Vec3::zeros(); positions.len()];
+        Self { time: 0.0, positions, velocities, past: None }
     }
 
-    /// The velocity one step on, if it went on changing as it did.
-    pub(super) fn extrapolated_velocity(&self, vertex: usize, step: f64) -> Vec3 {
-        let velocity = self.velocities[vertex];
-        match &self.past {
-            Some(past) if !self.is_fresh[vertex] => {
-                velocity + (velocity - past.velocities[vertex]) * (step / past.step)
+    /// The velocities one step on, if they went on changing as they did.
+    pub(super) fn extrapolated_velocities(&self, step: f64) -> Vec<Vec3> {
+        let mut velocities = self.velocities.clone();
+        if let Some(past) = &self.past {
+            let weight = step / past.step;
+            for (velocity, before) in velocities.iter_mut().zip(&past.velocities) {
+                *velocity += (*velocity - before) * weight;
             }
-            _ => velocity,
+            for restart in &past.restarts {
+                let now = self.velocities[restart.vertex as usize];
+                velocities[restart.vertex as usize] = now + (now - restart.velocity) * weight;
+            }
         }
+        velocities
     }
 }

@@ -7,9 +7,11 @@ use super::{
     newton::{Accuracy, Problem, Solved},
     report::Task,
     scheme::{Measures, START_GAMMA, Stage},
-    state::Past,
+    state::{Past, Restart},
 };
 use crate::{Vec3, collision::Memory, settings::Integrator};
+use nalgebra::Matrix3;
+use std::collections::BTreeMap;
 
 /// The part of a frame that a step covers, from 0 to 1, and its length in s.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ impl Span {
 pub(super) struct Candidate {
     positions: Vec<Vec3>,
     velocities: Vec<Vec3>,
-    is_fresh: Vec<bool>,
+    restarts: Vec<Restart>,
     memory: Memory,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
@@ -69,7 +71,7 @@ impl Simulation {
             }
             (Integrator::Bdf2, Some(past)) => {
                 let before = self.measure(&past.positions);
-                let stage = Stage::bdf2(&self.state, (&now, &before), past, span.duration);
+                let stage = Stage::bdf2(&self.state, past, (&now, &before), span.duration);
                 self.solve_stage(stage, span, report)
             }
             (Integrator::Bdf2, None) => self.solve_start(&now, span, report),
@@ -95,9 +97,6 @@ impl Simulation {
         self.response.set_memory(first.memory.clone());
         let mut second = self.solve_stage(stage, span, report);
         self.response.set_memory(memory);
-        for (fresh, was_fresh) in second.is_fresh.iter_mut().zip(&first.is_fresh) {
-            *fresh |= was_fresh;
-        }
         second.solved.converged &= first.solved.converged;
         second.solved.correction = second.solved.correction.max(first.solved.correction);
         second
@@ -107,14 +106,12 @@ impl Simulation {
         Measures::new(&self.dynamics.membrane, &self.dynamics.bending, positions)
     }
 
-    fn solve_stage(&mut self, mut stage: Stage, span: Span, report: &mut Report) -> Candidate {
+    fn solve_stage(&mut self, stage: Stage, span: Span, report: &mut Report) -> Candidate {
         let state = &self.state;
         let mut positions: Vec<Vec3> = (0..state.positions.len())
             .map(|vertex| state.positions[vertex] + state.velocities[vertex] * span.duration)
             .collect();
-        let expected: Vec<Vec3> = (0..state.positions.len())
-            .map(|vertex| state.extrapolated_velocity(vertex, span.duration))
-            .collect();
+        let expected = state.extrapolated_velocities(span.duration);
         self.dynamics.predict_air(&positions, &expected);
         let guidance: Vec<Guidance> =
             self.guides.guidance(&state.positions, span.end, span.duration).collect();
@@ -129,7 +126,7 @@ impl Simulation {
         let mut problem = Problem {
             dynamics: &mut self.dynamics,
             response,
-            stage: &mut stage,
+            stage: &stage,
             state,
             guidance: &guidance,
         };
@@ -146,16 +143,15 @@ impl Simulation {
 
     /// Takes a step that has been solved.
     pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
-        let Candidate { positions, velocities, is_fresh, memory, solved, unresolved } = candidate;
+        let Candidate { positions, velocities, restarts, memory, solved, unresolved } = candidate;
         let time = self.state.time + span.duration;
-        let before = std::mem::replace(
-            &mut self.state,
-            State { time, positions, velocities, past: None, is_fresh },
-        );
+        let before =
+            std::mem::replace(&mut self.state, State { time, positions, velocities, past: None });
         self.state.past = Some(Past {
             step: span.duration,
             positions: before.positions,
             velocities: before.velocities,
+            restarts,
         });
         report.steps += 1;
         report.converged &= solved.converged;
@@ -177,18 +173,32 @@ fn hand_on(
 ) -> Candidate {
     let mut velocities: Vec<Vec3> =
         positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
-    let mut is_fresh = vec![false; positions.len()];
     let residuals = simulation.newton.residuals();
     let (outcomes, memory) = simulation.response.finish(&positions, residuals, helpless);
+    let mut jumps: BTreeMap<usize, Matrix3<f64>> = BTreeMap::new();
     for outcome in outcomes {
         let velocity = &mut velocities[outcome.vertex];
         *velocity =
             outcome.free * (*velocity - outcome.surface_velocity) + outcome.surface_velocity;
-        is_fresh[outcome.vertex] = outcome.is_new;
+        if outcome.is_new {
+            jumps.insert(outcome.vertex, outcome.free);
+        }
     }
     for guide in guidance {
         let velocity = &mut velocities[guide.vertex];
         *velocity = guide.projector * *velocity + guide.displacement / stage.duration;
+        jumps.insert(guide.vertex, guide.projector);
     }
-    Candidate { positions, velocities, is_fresh, memory, solved, unresolved: helpless.len() }
+    let state = &simulation.state;
+    let restart = |(vertex, free): (usize, Matrix3<f64>)| {
+        let jumped = Matrix3::identity() - free;
+        let steady = positions[vertex] - velocities[vertex] * stage.duration;
+        Restart {
+            vertex: vertex as u32,
+            position: free * state.positions[vertex] + jumped * steady,
+            velocity: free * state.velocities[vertex] + jumped * velocities[vertex],
+        }
+    };
+    let restarts = jumps.into_iter().map(restart).collect();
+    Candidate { positions, velocities, restarts, memory, solved, unresolved: helpless.len() }
 }

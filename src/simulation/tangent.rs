@@ -144,7 +144,7 @@ fn others(slots: &[u16], corner: u8) -> impl Iterator<Item = (usize, usize)> {
 
 /// m/β² plus the resistance of the air.
 fn point_matrix(dynamics: &Dynamics, stage: &Stage, vertex: usize, has_air: bool) -> Matrix3<f64> {
-    let beta = stage.betas[vertex];
+    let beta = stage.beta;
     let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
     if has_air { inertia + dynamics.air.resistance(vertex) / beta } else { inertia }
 }
