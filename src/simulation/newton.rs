@@ -51,9 +51,10 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
-/// Contacts decide to let go, to grip or to slide once in a step, when the correction is within this
-/// multiple of what is wanted.
+/// Contacts decide to let go, to grip or to slide when the correction is within this multiple of what is
+/// wanted, and no more often than so in a step.
 const DECIDED: f64 = 4.0;
+const MOST_DECISIONS: usize = 4;
 /// Relative residual of the linear equations of a correction.
 const LINEAR_TOLERANCE: f64 = 0.1;
 /// Most conjugate gradient iterations of a correction.
@@ -114,11 +115,11 @@ impl Newton {
         let mut recent = vec![potential];
         let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
         let mass: f64 = problem.dynamics.masses.iter().sum();
-        let mut has_decided = false;
+        let mut decisions = 0;
         loop {
             let is_near = solved.correction <= DECIDED * accuracy.correction;
-            let may_decide = is_near && !has_decided;
-            has_decided |= may_decide;
+            let may_decide = is_near && decisions < MOST_DECISIONS;
+            decisions += usize::from(may_decide);
             let changed = self.update_contacts(problem, positions, (may_decide, accuracy), report);
             if changed {
                 // Constraints and restarted vertices change what the potential is measured from.
@@ -127,7 +128,7 @@ impl Newton {
                 recent.push(potential);
             }
             let is_small = solved.correction <= accuracy.correction;
-            solved.converged = has_decided && !changed && is_small;
+            solved.converged = decisions > 0 && !changed && is_small;
             if solved.converged || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
