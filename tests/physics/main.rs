@@ -2,12 +2,17 @@
 //! Physics: what the simulation is held to, by closed forms.
 #![allow(clippy::unwrap_used, reason = "scenes are built outside of test functions, too")]
 
+mod air;
+mod bending;
 mod conservation;
+mod derivatives;
 mod equilibrium;
 mod experiments;
+mod frequencies;
 mod membrane;
 mod noise;
 mod oscillator;
 mod scenes;
+mod statics;
 mod strips;
 mod time_integration;

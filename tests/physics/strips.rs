@@ -142,12 +142,20 @@ impl Strip {
         self.columns[self.columns.len() - 1].clone()
     }
 
+    /// Mean position along the line of a column.
+    pub(crate) fn mean_position(&self, simulation: &Simulation, column: usize) -> Vec3 {
+        let positions = simulation.positions(0).unwrap();
+        let column = self.columns[column].clone();
+        let part = |vertex: usize| {
+            let length = self.points[vertex + 1].y - self.points[vertex].y;
+            (positions[vertex] + positions[vertex + 1]) * (0.5 * length)
+        };
+        (column.start..column.end - 1).map(part).sum::<Vec3>() / self.width
+    }
+
     /// Mean position of the last column.
     pub(crate) fn end_position(&self, simulation: &Simulation) -> Vec3 {
-        let positions = simulation.positions(0).unwrap();
-        let end = self.end();
-        let count = end.len() as f64;
-        end.map(|vertex| positions[vertex]).sum::<Vec3>() / count
+        self.mean_position(simulation, self.columns.len() - 1)
     }
 }
 
