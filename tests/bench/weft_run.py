@@ -27,6 +27,9 @@ def main() -> None:
         count: sum(getattr(report, count) for report in reports)
         for count in ("steps", "rejected_steps", "newton_iterations", "linear_iterations")
     }
+    work["stages"] = {
+        stage: sum(report.seconds[stage] for report in reports) for stage in reports[0].seconds
+    }
     work["frames_not_converged"] = sum(not report.converged for report in reports)
     measured = sheets.measure(frames, wanted.case, wanted.side)
     program = f"Weft {weft.__version__}"
