@@ -2,7 +2,7 @@
 //! What motion without forces from outside keeps.
 
 use crate::{
-    scenes::{floor, sheet, throw, vacuum},
+    scenes::{ground, sheet, square, throw, vacuum},
     strips::{Pattern, Strip},
 };
 use nalgebra::Rotation3;
@@ -100,7 +100,6 @@ impl Flight {
 fn momentum_is_kept_to_the_tolerance_and_angular_momentum_with_the_order_of_the_scheme() {
     for (integrator, order) in [(Integrator::Bdf2, 2), (Integrator::ImplicitEuler, 1)] {
         let [coarse, fine] = [200, 400].map(|steps| Flight::new(integrator).losses(steps));
-        println!("{integrator:?} {coarse:?} {fine:?}");
         // As for free fall: n²·tolerance·edge, over the way that the flight goes.
         let allowed = 400.0_f64.powi(2) * vacuum().tolerance * 0.1 / (0.5 * FLIGHT.norm());
         assert!(coarse[0].max(fine[0]) < allowed, "{integrator:?}: {coarse:?} {fine:?}");
@@ -128,7 +127,7 @@ impl Throw {
         let cloth = strip.cloth(material, tilted, 0.0);
         let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
         let settings = Settings { integrator, gravity, tolerance: 1.0e-5, ..vacuum() };
-        let ground = floor(Vec3::zeros(), 10.0, friction);
+        let ground = ground(square(10.0), friction);
         let mut simulation = Simulation::new(&[cloth], &[ground], settings).unwrap();
         throw(&mut simulation, |_| THROW);
         Self { simulation, masses }

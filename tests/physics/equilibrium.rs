@@ -24,23 +24,8 @@ pub(crate) fn settle(simulation: &mut Simulation, distance: f64) {
     for _ in 0..200 {
         let before = simulation.positions(0).unwrap().to_vec();
         let report = simulation.advance(duration).unwrap();
-        if std::env::var("DBG").is_ok() {
-            println!(
-                "{duration} n {} rej {} newton {} lin {} conv {} {:e} t {}",
-                before.len(),
-                report.rejected_steps,
-                report.newton_iterations,
-                report.linear_iterations,
-                report.converged,
-                report.residual,
-                report.total_seconds
-            );
-        }
         let after = simulation.positions(0).unwrap();
         let moved = before.iter().zip(after).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max);
-        if std::env::var("DBG").is_ok() {
-            println!("moved {moved:e}");
-        }
         if report.converged && duration >= 10.0 && moved < distance {
             return;
         }

@@ -5,10 +5,13 @@
 mod air;
 mod bending;
 mod conservation;
+mod contact;
 mod derivatives;
 mod equilibrium;
 mod experiments;
 mod frequencies;
+mod friction;
+mod invariance;
 mod membrane;
 mod noise;
 mod oscillator;

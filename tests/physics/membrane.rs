@@ -33,7 +33,6 @@ fn a_hanging_strip_stretches_under_its_weight() {
             simulation.set_pins(0, &strip.vertices(0..1), None).unwrap();
             settle(&mut simulation, 1.0e-7);
             let found = strip.end_position(&simulation).x - 1.0;
-            println!("{pattern:?} {load}: {found} {wanted}");
             // The load is lumped at the vertices: second order in 1/20.
             assert!((found / wanted - 1.0).abs() < 0.01, "{pattern:?}, load {load}: {found}");
         }
@@ -117,7 +116,6 @@ fn pulling_a_strip_gives_back_its_modulus_and_contraction() {
             for degrees in [0.0_f64, 90.0, 45.0] {
                 let wanted = fabric.strip(degrees.to_radians());
                 let found = measure(pattern, fabric, degrees.to_radians());
-                println!("{pattern:?} {degrees}: {found:?} {wanted:?}");
                 for (found, wanted) in found.into_iter().zip(wanted) {
                     let name = format!("{fabric:?}, {pattern:?}, {degrees} degrees");
                     assert!((found / wanted - 1.0).abs() < 0.01, "{name}: {found}, not {wanted}");

@@ -57,39 +57,70 @@ pub(crate) fn sheet(n: usize, size: f64, height: f64, material: Material) -> Clo
 
 /// A sphere around a centre, of `segments` meridians and `rings` bands.
 pub(crate) fn sphere(centre: Vec3, radius: f64, segments: usize, rings: usize) -> Collider {
-    let mut positions = vec![centre + Vec3::new(0.0, 0.0, radius)];
-    for ring in 1..rings {
-        let polar = std::f64::consts::PI * ring as f64 / rings as f64;
-        for segment in 0..segments {
-            let angle = std::f64::consts::TAU * segment as f64 / segments as f64;
-            let flat = Vec3::new(polar.sin() * angle.cos(), polar.sin() * angle.sin(), polar.cos());
-            positions.push(centre + flat * radius);
-        }
-    }
-    positions.push(centre - Vec3::new(0.0, 0.0, radius));
-    let last = positions.len() - 1;
-    let at = |ring: usize, segment: usize| 1 + (ring - 1) * segments + segment % segments;
-    let mut triangles = Vec::new();
-    for segment in 0..segments {
-        triangles.push([0, at(1, segment), at(1, segment + 1)]);
-        for ring in 1..rings - 1 {
-            let quad = [
-                at(ring, segment),
-                at(ring + 1, segment),
-                at(ring + 1, segment + 1),
-                at(ring, segment + 1),
-            ];
-            triangles.push([quad[0], quad[1], quad[2]]);
-            triangles.push([quad[0], quad[2], quad[3]]);
-        }
-        triangles.push([last, at(rings - 1, segment + 1), at(rings - 1, segment)]);
-    }
-    Collider::new(positions, &triangles, 0.3, 0.001).unwrap()
+    Ball::new(radius, segments, rings).collider(centre)
 }
 
-/// A square floor around a point, of two triangles, with a contact thickness of 1 mm.
-pub(crate) fn floor(centre: Vec3, size: f64, friction: f64) -> Collider {
-    let corner = |x: f64, y: f64| centre + Vec3::new(x, y, 0.0) * (0.5 * size);
-    let corners = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[x, y]| corner(x, y));
-    Collider::new(corners.to_vec(), &[[0, 1, 2], [0, 2, 3]], friction, 0.001).unwrap()
+/// A convex polyhedron with its vertices on a sphere around the origin.
+pub(crate) struct Ball {
+    points: Vec<Vec3>,
+    triangles: Vec<[usize; 3]>,
+}
+
+impl Ball {
+    /// A ball of `segments` meridians and `rings` bands.
+    pub(crate) fn new(radius: f64, segments: usize, rings: usize) -> Self {
+        let mut points = vec![Vec3::z() * radius];
+        for ring in 1..rings {
+            let polar = std::f64::consts::PI * ring as f64 / rings as f64;
+            for segment in 0..segments {
+                let angle = std::f64::consts::TAU * segment as f64 / segments as f64;
+                let (x, y) = (polar.sin() * angle.cos(), polar.sin() * angle.sin());
+                points.push(Vec3::new(x, y, polar.cos()) * radius);
+            }
+        }
+        points.push(Vec3::z() * -radius);
+        let last = points.len() - 1;
+        let at = |ring: usize, segment: usize| 1 + (ring - 1) * segments + segment % segments;
+        let mut triangles = Vec::new();
+        for segment in 0..segments {
+            triangles.push([0, at(1, segment), at(1, segment + 1)]);
+            for ring in 1..rings - 1 {
+                let [a, b] = [at(ring, segment), at(ring + 1, segment)];
+                let [c, d] = [at(ring + 1, segment + 1), at(ring, segment + 1)];
+                triangles.extend([[a, b, c], [a, c, d]]);
+            }
+            triangles.push([last, at(rings - 1, segment + 1), at(rings - 1, segment)]);
+        }
+        Self { points, triangles }
+    }
+
+    /// Vertices of the ball around a centre.
+    pub(crate) fn around(&self, centre: Vec3) -> Vec<Vec3> {
+        self.points.iter().map(|point| centre + point).collect()
+    }
+
+    /// The ball around a centre, with a contact thickness of 1 mm.
+    pub(crate) fn collider(&self, centre: Vec3) -> Collider {
+        Collider::new(self.around(centre), &self.triangles, 0.3, 0.001).unwrap()
+    }
+
+    /// How far below its surface a point lies that is given relative to the centre, in m; negative outside.
+    pub(crate) fn depth(&self, point: &Vec3) -> f64 {
+        let depths = self.triangles.iter().map(|corners| {
+            let [a, b, c] = corners.map(|vertex| self.points[vertex]);
+            (b - a).cross(&(c - a)).normalize().dot(&(a - point))
+        });
+        depths.fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Corners of a square around the origin, in the plane z = 0.
+pub(crate) fn square(size: f64) -> Vec<Vec3> {
+    let corners = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]];
+    corners.map(|[x, y]| Vec3::new(x, y, 0.0) * size).to_vec()
+}
+
+/// Ground of two triangles over the corners of a square, with a contact thickness of 1 mm.
+pub(crate) fn ground(corners: Vec<Vec3>, friction: f64) -> Collider {
+    Collider::new(corners, &[[0, 1, 2], [0, 2, 3]], friction, 0.001).unwrap()
 }

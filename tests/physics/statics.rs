@@ -56,7 +56,6 @@ fn a_strip_without_bending_hangs_as_a_catenary() {
         let stretch = first.norm() * 40.0;
         let tension = 0.5 * modulus * stretch * (stretch * stretch - 1.0) / weight;
         let there = (parameter * parameter + (0.5_f64 - 0.0125).powi(2)).sqrt();
-        println!("{pattern:?} {middle} {tension} {there} {end_tension}");
         assert!((-middle / sag - 1.0).abs() < 0.01, "{pattern:?}: sag {middle}");
         assert!((tension / there - 1.0).abs() < 0.02, "{pattern:?}: tension {tension}");
         assert!(((parameter * parameter + 0.25).sqrt() - end_tension).abs() < 1.0e-8);
@@ -85,7 +84,6 @@ fn lean(pattern: Pattern, gamma: f64) -> f64 {
 fn a_strip_stands_up_to_the_length_at_which_it_buckles() {
     for pattern in PATTERNS {
         let [below, above] = [0.97, 1.03].map(|part| lean(pattern, part * 7.8373));
-        println!("{pattern:?} {below} {above}");
         assert!(below < 2.0e-3, "{pattern:?}: leans by {below} m");
         assert!(above > 0.1, "{pattern:?}: stands, leaning by {above} m");
     }
