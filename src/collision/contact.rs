@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One vertex in contact: what it is held by, and whether it grips or slides.
+//! One vertex in contact: the planes it is held by, and its friction.
 //!
-//! Baraff and Witkin 1998, section 5.4: a vertex is locked to the surface; the force that holds it is watched,
-//! and when its tangential part exceeds friction times its normal part the vertex slides, against a force of just
-//! that size; when it would slide backwards it is locked again. A contact ends when its force would pull.
+//! Coulomb's law with stiction, after Baraff and Witkin 1998, section 5.4: hold the vertex where it touches, watch
+//! the force, let it slide when that exceeds friction times the normal force. What holds it is an anchor in the surface
+//! that it may leave by no more than a slip length; pulled farther, the anchor comes along, against just
+//! that force. So nothing creeps: a force that friction can take up displaces the vertex once, by less than the slip
+//! length. And whole patches can begin to slide within one solution of the equations, which locks that are opened
+//! one by one cannot. A contact ends when its force would pull.
 
 use super::plane::Planes;
 use crate::Vec3;
 use nalgebra::Matrix3;
-use serde::{Deserialize, Serialize};
-
-/// How a vertex holds on to the surface below it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Grip {
-    /// It moves with the surface.
-    Stick,
-    /// It slides the way of this unit vector, relative to the surface.
-    Slide(Vec3),
-}
 
 /// A vertex in contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
     pub(crate) vertex: u32,
     pub(crate) planes: Planes,
-    pub(crate) grip: Grip,
+    /// Way from the anchor to the vertex when the step began, in m.
+    pub(crate) shear: Vec3,
     /// Normal force when it was last looked at, in N.
     pub(crate) force: f64,
-    /// Sliding friction on the vertex, in N.
-    pub(crate) friction: Vec3,
+    /// Largest friction, in N.
+    pub(crate) limit: f64,
     /// What may be lacking to the thickness at the end of the step, in m.
     pub(crate) allowance: f64,
     /// How often a plane has been replaced by that of a neighbouring face in this step.
@@ -37,8 +31,20 @@ pub(crate) struct Contact {
     pub(crate) is_old: bool,
 }
 
+/// The largest friction has settled when it changes by less than this part of itself.
+const SETTLED_FRICTION: f64 = 0.05;
 /// Directions that make an angle with less than this sine to the others add nothing.
 const INDEPENDENT: f64 = 0.1;
+
+/// Friction on a vertex.
+pub(crate) struct Friction {
+    /// In N.
+    pub(crate) force: Vec3,
+    /// Force per way, in N/m: symmetric and positive semidefinite.
+    pub(crate) stiffness: Matrix3<f64>,
+    /// Whose negative gradient the force is, in J.
+    pub(crate) potential: f64,
+}
 
 /// The push of the planes on a vertex.
 pub(crate) struct Push {
@@ -46,8 +52,6 @@ pub(crate) struct Push {
     pub(crate) multipliers: [f64; 3],
     /// Sum of the normal forces, in N.
     pub(crate) normal: Vec3,
-    /// What is left of the force that holds the vertex, in N.
-    pub(crate) tangential: Vec3,
 }
 
 /// Orthonormal directions spanned by up to three normals, in order.
@@ -89,36 +93,24 @@ impl Contact {
         Basis::new(self.planes.iter().map(|plane| plane.normal))
     }
 
-    /// The displacement that puts a vertex at `position` onto its planes, and in grip back to where the
-    /// surface has taken it from `start`.
-    pub(crate) fn prescribed(&self, position: &Vec3, start: &Vec3) -> Vec3 {
-        let basis = self.basis();
+    /// The displacement that puts a vertex at `position` onto its planes.
+    pub(crate) fn prescribed(&self, position: &Vec3) -> Vec3 {
         let missing = self
             .planes
             .iter()
             .map(|plane| (plane.normal, plane.thickness - self.allowance - plane.gap(position)));
-        let out = basis.displacement(missing);
-        match (self.grip, self.planes.first()) {
-            (Grip::Stick, Some(plane)) => {
-                out + basis.projector() * (start + plane.motion - position)
-            }
-            _ => out,
-        }
+        self.basis().displacement(missing)
     }
 
     /// Projector onto the directions in which the vertex is free.
     pub(crate) fn projector(&self) -> Matrix3<f64> {
-        match self.grip {
-            Grip::Stick => Matrix3::zeros(),
-            Grip::Slide(_) => self.basis().projector(),
-        }
+        self.basis().projector()
     }
 
-    /// Splits the force that holds the vertex, in N, into the pushes of its planes and the rest.
+    /// The pushes of the planes in the force that holds the vertex, in N.
     pub(crate) fn push(&self, holding: &Vec3) -> Push {
         let basis = self.basis();
-        let tangential = basis.projector() * holding;
-        let normal = holding - tangential;
+        let normal = holding - basis.projector() * holding;
         let mut multipliers = [0.0; 3];
         let mut rest = normal;
         let normals: Vec<Vec3> = self.planes.iter().map(|plane| plane.normal).collect();
@@ -128,56 +120,44 @@ impl Contact {
                 rest -= n * multipliers[slot];
             }
         }
-        Push { multipliers, normal, tangential }
+        Push { multipliers, normal }
     }
 
-    /// Decides between grip and slide from the force that holds the vertex and from its way relative to
-    /// the surface. A force in excess by less than `slack` in N is let be. Says whether it has changed
-    /// from one to the other.
-    pub(crate) fn decide_grip(
-        &mut self,
-        push: &Push,
-        slip: &Vec3,
-        (coefficient, slack): (f64, f64),
-    ) -> bool {
-        let limit = coefficient * push.normal.norm() + slack;
-        match self.grip {
-            Grip::Stick if push.tangential.norm() > limit => {
-                // Sliding sets in against the force that held the vertex.
-                let direction = push.tangential.try_normalize(f64::MIN_POSITIVE);
-                self.grip = direction.map_or(Grip::Stick, |direction| Grip::Slide(-direction));
-                direction.is_some()
-            }
-            Grip::Slide(direction) if coefficient > 0.0 && slip.dot(&direction) < 0.0 => {
-                self.grip = Grip::Stick;
-                true
-            }
-            Grip::Slide(_) => {
-                if let Some(direction) = slip.try_normalize(f64::MIN_POSITIVE) {
-                    self.grip = Grip::Slide(direction);
-                }
-                false
-            }
-            Grip::Stick => false,
+    /// Takes the largest friction from the push. Says whether it has changed by more than `slack` in N and by
+    /// more than a little of itself.
+    pub(crate) fn press(&mut self, push: &Push, coefficient: f64, slack: f64) -> bool {
+        self.force = push.normal.norm();
+        let before = std::mem::replace(&mut self.limit, coefficient * self.force);
+        (self.limit - before).abs() > slack + SETTLED_FRICTION * self.limit
+    }
+
+    /// Lets go of the planes that pull the vertex by more than `slack` in N. Says whether there are any.
+    pub(crate) fn let_go(&mut self, push: &Push, slack: f64) -> bool {
+        let mut forces = push.multipliers.iter();
+        let count = self.planes.iter().count();
+        self.planes.retain(|_| forces.next().is_some_and(|force| *force >= -slack));
+        self.planes.iter().count() < count
+    }
+
+    /// Way from the anchor to a vertex that has come from `start` to `position`, in m: along the surface, and
+    /// before the anchor gives way.
+    pub(crate) fn reach(&self, position: &Vec3, start: &Vec3) -> Vec3 {
+        let motion = self.planes.first().map_or_else(Vec3::zeros, |plane| plane.motion);
+        self.projector() * (self.shear + position - start - motion)
+    }
+
+    /// Friction at a `reach` from the anchor; `None` where there is none.
+    pub(crate) fn friction(&self, reach: &Vec3, slip_length: f64) -> Option<Friction> {
+        if self.limit == 0.0 {
+            return None;
         }
-    }
-
-    /// Takes the sliding friction from the normal force.
-    pub(crate) fn rub(&mut self, coefficient: f64) {
-        self.friction = match self.grip {
-            Grip::Stick => Vec3::zeros(),
-            Grip::Slide(direction) => direction * (-coefficient * self.force),
+        let way = reach.norm();
+        let secant = self.limit / way.max(slip_length);
+        let potential = if way < slip_length {
+            0.5 * secant * way * way
+        } else {
+            self.limit * (way - 0.5 * slip_length)
         };
-    }
-
-    /// How the vertex holds on when it first touches: as an inelastic impact of this relative velocity
-    /// would leave it, gripping where friction can take up the tangential part.
-    pub(crate) fn first_grip(normal: &Vec3, velocity: &Vec3, coefficient: f64) -> Grip {
-        let approach = -velocity.dot(normal);
-        let tangential = velocity + normal * approach;
-        if tangential.norm() <= coefficient * approach.max(0.0) {
-            return Grip::Stick;
-        }
-        tangential.try_normalize(f64::MIN_POSITIVE).map_or(Grip::Stick, Grip::Slide)
+        Some(Friction { force: reach * -secant, stiffness: self.projector() * secant, potential })
     }
 }

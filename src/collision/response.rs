@@ -10,7 +10,7 @@
 use super::{
     BoundingBox, Path,
     collider::Obstacle,
-    contact::{Contact, Grip, Push},
+    contact::{Contact, Friction},
     plane::{Face, Neighbour, Neighbourhood, Plane, Planes},
 };
 use crate::{Vec3, parallel};
@@ -29,7 +29,8 @@ pub(crate) struct Surface {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Held {
     vertex: u32,
-    grip: Grip,
+    /// Way from the anchor in the surface, in m.
+    shear: Vec3,
     /// Normal force, in N; 0 where the contact has been released.
     force: f64,
     /// Whether it is still held.
@@ -107,6 +108,8 @@ pub(crate) struct Response {
     /// Flags of `memory.lost`.
     is_lost: Vec<bool>,
     duration: f64,
+    /// Farthest that a vertex gets from its anchor, in m.
+    slip_length: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -116,7 +119,7 @@ struct Watch {
 }
 
 impl Response {
-    pub(crate) fn new(obstacles: Vec<Obstacle>, surfaces: Vec<Surface>) -> Self {
+    pub(crate) fn new(obstacles: Vec<Obstacle>, surfaces: Vec<Surface>, slip_length: f64) -> Self {
         Self {
             obstacles,
             starts: Vec::new(),
@@ -127,6 +130,7 @@ impl Response {
             memory: Memory::default(),
             is_lost: vec![false; surfaces.len()],
             duration: 0.0,
+            slip_length,
             surfaces,
         }
     }
@@ -258,14 +262,14 @@ impl Response {
 
     /// Constrains the vertices that were in contact before the step or would violate a plane at
     /// `positions`, the start of the search, and puts them onto their planes.
-    pub(crate) fn start(&mut self, positions: &mut [Vec3], velocities: &[Vec3]) {
+    pub(crate) fn start(&mut self, positions: &mut [Vec3]) {
         for (vertex, planes) in self.detect(positions) {
             let index = vertex as usize;
             let known = self.memory.held.binary_search_by_key(&vertex, |held| held.vertex);
             let before = known.ok().map(|position| self.memory.held[position]);
-            let way = (&positions[index], &velocities[index]);
-            if let Some(contact) = self.touch(index, planes, way, (before, CLOSE)) {
-                self.place(&contact, positions);
+            let contact = self.touch(index, planes, &positions[index], (before, CLOSE));
+            if let Some(contact) = contact {
+                place(&contact, positions);
                 self.contacts.push(contact);
             }
         }
@@ -277,18 +281,12 @@ impl Response {
         known.ok().map(|position| self.memory.held[position])
     }
 
-    /// Puts a vertex where its contact wants it.
-    fn place(&self, contact: &Contact, positions: &mut [Vec3]) {
-        let index = contact.vertex as usize;
-        positions[index] += contact.prescribed(&positions[index], &self.starts[index]);
-    }
-
     /// A contact of a vertex where one is due: where a plane is violated, or where there was one before.
     fn touch(
         &self,
         vertex: usize,
         mut planes: Planes,
-        (position, velocity): (&Vec3, &Vec3),
+        position: &Vec3,
         (before, part): (Option<Held>, f64),
     ) -> Option<Contact> {
         let allowance = self.allowance(vertex, &planes);
@@ -299,23 +297,17 @@ impl Response {
         });
         let plane = planes.first()?;
         let coefficient = self.friction(vertex, plane);
-        let relative = velocity - plane.motion / self.duration;
-        let (grip, force) = before.map_or_else(
-            || (Contact::first_grip(&plane.normal, &relative, coefficient), 0.0),
-            |held| (held.grip, held.force),
-        );
-        let mut contact = Contact {
+        let (shear, force) = before.map_or((Vec3::zeros(), 0.0), |held| (held.shear, held.force));
+        Some(Contact {
             vertex: vertex as u32,
             planes,
-            grip,
+            shear,
             force,
-            friction: Vec3::zeros(),
+            limit: coefficient * force,
             allowance,
             replacements: 0,
             is_old: self.remembered(vertex as u32).is_some(),
-        };
-        contact.rub(coefficient);
-        Some(contact)
+        })
     }
 
     /// What may be lacking to the thickness at the end of the step: all that was lacking at its start but
@@ -327,6 +319,12 @@ impl Response {
         let is_inside = around.is_lost && around.depth(&self.starts[vertex]) > Some(0.0);
         let lacking = (thickness - if is_inside { -distance } else { distance }).max(0.0);
         lacking * (-self.duration / APPROACH_TIME).exp()
+    }
+
+    /// Friction of a contact.
+    fn coefficient(&self, contact: &Contact) -> f64 {
+        let plane = contact.planes.first();
+        plane.map_or(0.0, |plane| self.friction(contact.vertex as usize, plane))
     }
 
     /// Friction of both surfaces: their geometric mean.
@@ -341,7 +339,7 @@ impl Response {
     /// The planes of a contact stay as they are for the rest of the step, however the vertex slides, so
     /// that the corrections converge; another face that it meets on its way adds a plane, or takes the place of
     /// one that faces nearly the same way.
-    pub(crate) fn update(&mut self, positions: &mut [Vec3], velocities: &[Vec3]) -> bool {
+    pub(crate) fn update(&mut self, positions: &mut [Vec3]) -> bool {
         let detected = self.detect(positions);
         let known = std::mem::take(&mut self.contacts);
         let mut known = known.into_iter().peekable();
@@ -355,16 +353,16 @@ impl Response {
                 let is_pushed = meet(&mut contact, &planes, &positions[index]);
                 changed |= is_pushed;
                 if is_pushed {
-                    self.place(&contact, positions);
+                    place(&contact, positions);
                 }
                 contact
             } else {
-                let way = (&positions[index], &velocities[index]);
-                let Some(contact) = self.touch(index, planes, way, (None, TOO_CLOSE)) else {
+                let touched = self.touch(index, planes, &positions[index], (None, TOO_CLOSE));
+                let Some(contact) = touched else {
                     continue;
                 };
                 changed = true;
-                self.place(&contact, positions);
+                place(&contact, positions);
                 contact
             };
             self.contacts.push(contact);
@@ -374,13 +372,12 @@ impl Response {
     }
 
     /// Lets contacts decide from the `residuals`, the forces in N that constraints have to balance: planes
-    /// that pull are let go, and vertices change between gripping and sliding. Says whether any did.
+    /// that pull are let go, and friction follows the push. Says whether the step must be solved further.
     ///
-    /// Within a step only those do for which holding on would matter: where the force out of place would
-    /// move the vertex by more than `negligible` in m. The others wait for the end of the step.
+    /// Within a step only those do for which it would matter: where the force out of place would move the
+    /// vertex by more than `negligible` in m. The others wait for the end of the step.
     pub(crate) fn decide(
         &mut self,
-        positions: &[Vec3],
         residuals: &[Vec3],
         (masses, negligible): (&[f64], f64),
     ) -> bool {
@@ -390,26 +387,12 @@ impl Response {
             let vertex = contact.vertex as usize;
             let push = contact.push(&-residuals[vertex]);
             let slack = 2.0 * masses[vertex] * negligible / (self.duration * self.duration);
-            changed |= self.decide_grip(contact, &push, &positions[vertex], slack);
-            let mut multipliers = push.multipliers.iter();
-            let count = contact.planes.iter().count();
-            contact.planes.retain(|_| multipliers.next().is_some_and(|force| *force >= -slack));
-            changed |= contact.planes.iter().count() < count;
+            let coefficient = self.coefficient(contact);
+            changed |= contact.press(&push, coefficient, slack);
+            changed |= contact.let_go(&push, slack);
         }
         contacts.retain(|contact| contact.planes.first().is_some());
         self.contacts = contacts;
-        changed
-    }
-
-    /// Lets a contact decide between gripping and sliding, and takes the size of its friction.
-    fn decide_grip(&self, contact: &mut Contact, push: &Push, position: &Vec3, slack: f64) -> bool {
-        let Some(plane) = contact.planes.first() else { return false };
-        let vertex = contact.vertex as usize;
-        let coefficient = self.friction(vertex, plane);
-        let slip = contact.projector() * (position - self.starts[vertex] - plane.motion);
-        let changed = contact.decide_grip(push, &slip, (coefficient, slack));
-        contact.force = push.normal.norm();
-        contact.rub(coefficient);
         changed
     }
 
@@ -421,9 +404,13 @@ impl Response {
         })
     }
 
-    /// Sliding friction by vertex, in N.
-    pub(crate) fn friction_forces(&self) -> impl Iterator<Item = (usize, Vec3)> {
-        self.contacts.iter().map(|contact| (contact.vertex as usize, contact.friction))
+    /// Friction of the vertices at `positions`.
+    pub(crate) fn frictions(&self, positions: &[Vec3]) -> impl Iterator<Item = (usize, Friction)> {
+        self.contacts.iter().filter_map(|contact| {
+            let vertex = contact.vertex as usize;
+            let reach = contact.reach(&positions[vertex], &self.starts[vertex]);
+            contact.friction(&reach, self.slip_length).map(|friction| (vertex, friction))
+        })
     }
 
     /// The last resort: puts vertices whose way still crosses a face in front of it. Gives those that
@@ -482,11 +469,13 @@ impl Response {
         for contact in &mut contacts {
             let vertex = contact.vertex as usize;
             let push = contact.push(&-residuals[vertex]);
-            self.decide_grip(contact, &push, &positions[vertex], 0.0);
+            let coefficient = self.coefficient(contact);
+            contact.press(&push, coefficient, 0.0);
+            let reach = contact.reach(&positions[vertex], &self.starts[vertex]);
             let goes_on = push.multipliers.iter().any(|force| *force > 0.0);
             held.push(Held {
                 vertex: contact.vertex,
-                grip: contact.grip,
+                shear: reach * (self.slip_length / reach.norm().max(self.slip_length)),
                 force: contact.force,
                 goes_on,
             });
@@ -515,6 +504,12 @@ impl Response {
         });
         lost
     }
+}
+
+/// Puts a vertex where its contact wants it.
+fn place(contact: &Contact, positions: &mut [Vec3]) {
+    let position = &mut positions[contact.vertex as usize];
+    *position += contact.prescribed(position);
 }
 
 /// Whether a vertex is closer than a part of the thickness.

@@ -46,6 +46,8 @@ pub struct Simulation {
     pool: Arc<ThreadPool>,
 }
 
+/// Part of the mean edge length over which sliding friction sets in.
+const SLIP_LENGTH: f64 = 1.0e-3;
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
@@ -85,7 +87,11 @@ impl Simulation {
             preferred_step: settings.time_step,
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
-            response: Response::new(obstacles, surfaces),
+            response: Response::new(
+                obstacles,
+                surfaces,
+                SLIP_LENGTH * dynamics.mesh.rest.mean_edge_length(),
+            ),
             guides: Guides::default(),
             state: State::at_rest(positions),
             settings,

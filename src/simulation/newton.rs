@@ -16,7 +16,7 @@ use crate::{
     parallel,
     settings::Preconditioning,
     solver::{
-        Filter, Pattern, Row3, Workspace, conjugate_gradients,
+        Block, Filter, Pattern, Row3, Workspace, conjugate_gradients,
         preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
@@ -132,11 +132,11 @@ impl Newton {
             if solved.converged || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
-            let Some(slope) = self.correct(problem, solved.iterations > 0, report) else {
+            let Some(slope) = self.correct(problem, positions, solved.iterations > 0, report)
+            else {
                 return solved;
             };
-            let length = self.search(problem, positions, (&recent, slope), report);
-            potential = length.potential;
+            potential = self.search(problem, positions, (&recent, slope), report);
             recent.push(potential);
             if recent.len() > MEMORY {
                 recent.remove(0);
@@ -170,7 +170,7 @@ impl Newton {
         }
         let response = &mut *problem.response;
         report.time(Task::Contact, || {
-            response.start(positions, &state.velocities);
+            response.start(positions);
         });
         problem.evaluate(positions, &mut self.residuals, report)
     }
@@ -182,12 +182,11 @@ impl Newton {
         (may_decide, accuracy): (bool, Accuracy),
         report: &mut Report,
     ) -> bool {
-        let masses = &problem.dynamics.masses;
-        let (response, state) = (&mut *problem.response, problem.state);
+        let (response, masses) = (&mut *problem.response, &problem.dynamics.masses);
         report.time(Task::Contact, || {
-            let decided = may_decide
-                && response.decide(positions, &self.residuals, (masses, accuracy.correction));
-            let met = response.update(positions, &state.velocities);
+            let decided =
+                may_decide && response.decide(&self.residuals, (masses, accuracy.correction));
+            let met = response.update(positions);
             decided || met
         })
     }
@@ -197,6 +196,7 @@ impl Newton {
     fn correct(
         &mut self,
         problem: &mut Problem<'_>,
+        positions: &[Vec3],
         has_prediction: bool,
         report: &mut Report,
     ) -> Option<f64> {
@@ -208,11 +208,7 @@ impl Newton {
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
-        for (vertex, force) in problem.response.friction_forces() {
-            for k in 0..3 {
-                self.right_side[vertex][k] += force[k] as f32;
-            }
-        }
+        self.add_friction(problem.response, positions);
         self.filter.apply(&mut self.right_side);
         self.filter.apply_to(&mut self.tangent.matrix);
         report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
@@ -221,6 +217,18 @@ impl Newton {
             problem.dynamics.membrane.predict_stress(&self.direction, &mut self.predicted_stress);
         });
         solved.then(|| self.slope())
+    }
+
+    /// Adds the friction of vertices in contact to both sides of the equations.
+    fn add_friction(&mut self, response: &Response, positions: &[Vec3]) {
+        let pattern = Arc::clone(self.tangent.matrix.pattern());
+        for (vertex, friction) in response.frictions(positions) {
+            for k in 0..3 {
+                self.right_side[vertex][k] += friction.force[k] as f32;
+            }
+            let stiffness = Block::from_matrix(&friction.stiffness);
+            self.tangent.matrix.blocks_mut()[pattern.diagonal(vertex)].add(&stiffness);
+        }
     }
 
     /// Sets the filter.
@@ -283,14 +291,15 @@ impl Newton {
         })
     }
 
-    /// Goes along the correction, halving it until the potential agrees. Leaves the residuals there.
+    /// Goes along the correction, halving it until the potential agrees. Leaves the residuals there, and gives the
+    /// potential.
     fn search(
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
         (recent, slope): (&[f64], f64),
         report: &mut Report,
-    ) -> Searched {
+    ) -> f64 {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut length = 1.0;
         let mut halvings = 0;
@@ -300,14 +309,13 @@ impl Newton {
                 .into_par_iter()
                 .with_min_len(4 * parallel::VERTICES)
                 .for_each(|(trial, position, direction)| *trial = position + direction * length);
-            let raw = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
-            let potential = raw - problem.friction_work(&self.trial, positions);
+            let potential = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
             let accepted =
                 potential <= reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if accepted || halvings == MOST_HALVINGS {
                 positions.copy_from_slice(&self.trial);
                 std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
-                return Searched { potential: raw };
+                return potential;
             }
             length *= 0.5;
             halvings += 1;
@@ -332,21 +340,12 @@ fn preconditioner(
     }
 }
 
-/// Where a search ended.
-struct Searched {
-    /// The potential there, in J.
-    potential: f64,
-}
-
 impl Problem<'_> {
+    /// The potential at `positions` in J, sliding friction included, and the residuals without it in N.
     fn evaluate(&mut self, positions: &[Vec3], residuals: &mut [Vec3], report: &mut Report) -> f64 {
-        self.dynamics.evaluate(self.stage, positions, residuals, report)
-    }
-
-    /// Work of the sliding friction between two shapes, in J.
-    fn friction_work(&self, to: &[Vec3], from: &[Vec3]) -> f64 {
-        let forces = self.response.friction_forces();
-        forces.map(|(vertex, force)| force.dot(&(to[vertex] - from[vertex]))).sum()
+        let rubbed: f64 =
+            self.response.frictions(positions).map(|(_, friction)| friction.potential).sum();
+        self.dynamics.evaluate(self.stage, positions, residuals, report) + rubbed
     }
 }
 
