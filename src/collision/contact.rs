@@ -123,10 +123,16 @@ impl Contact {
         Push { multipliers, normal }
     }
 
-    /// Takes the largest friction from the push. Says whether it has changed by more than `slack` in N and by
+    /// Takes the largest friction from the push, and from the `impulse` in N that an impact adds to it. Says whether it has changed by more than `slack` in N and by
     /// more than a little of itself.
-    pub(crate) fn press(&mut self, push: &Push, coefficient: f64, slack: f64) -> bool {
-        self.force = push.normal.norm();
+    pub(crate) fn press(
+        &mut self,
+        push: &Push,
+        impulse: f64,
+        coefficient: f64,
+        slack: f64,
+    ) -> bool {
+        self.force = (push.normal.norm() + impulse).max(0.0);
         let before = std::mem::replace(&mut self.limit, coefficient * self.force);
         (self.limit - before).abs() > slack + SETTLED_FRICTION * self.limit
     }

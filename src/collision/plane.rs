@@ -256,7 +256,9 @@ impl Neighbourhood<'_> {
         let impact = point_triangle_impact(path, corners, 0.0)?;
         let at = (impact.time, &impact.weights);
         let plane = self.crossed_plane(neighbour.face, path, corners, at)?;
-        Some((impact.time, plane))
+        // A vertex that starts in the surface itself has not crossed it if it ends in front.
+        let has_left = impact.time == 0.0 && plane.gap(&path.end) >= 0.0;
+        (!has_left).then_some((impact.time, plane))
     }
 
     /// The plane at the end of the step of a face that is crossed at `time`, on the side the vertex came from.

@@ -321,6 +321,20 @@ impl Response {
         lacking * (-self.duration / APPROACH_TIME).exp()
     }
 
+    /// What an impact adds to the normal force, in N. The force keeps the vertex off the surface at the end of
+    /// the step, with whatever velocity the time scheme then finds for it. The contact makes this the
+    /// velocity of the surface, and friction is to follow all of the change: `momentum_rate` gives it as a force
+    /// for a vertex that is to have a velocity in m/s.
+    fn impulse(&self, contact: &Contact, momentum_rate: impl Fn(usize, &Vec3) -> Vec3) -> f64 {
+        match contact.planes.first() {
+            Some(plane) if !contact.is_old => {
+                let velocity = plane.motion / self.duration;
+                momentum_rate(contact.vertex as usize, &velocity).dot(&plane.normal)
+            }
+            _ => 0.0,
+        }
+    }
+
     /// Friction of a contact.
     fn coefficient(&self, contact: &Contact) -> f64 {
         let plane = contact.planes.first();
@@ -380,6 +394,7 @@ impl Response {
         &mut self,
         residuals: &[Vec3],
         (masses, negligible): (&[f64], f64),
+        momentum_rate: impl Fn(usize, &Vec3) -> Vec3,
     ) -> bool {
         let mut contacts = std::mem::take(&mut self.contacts);
         let mut changed = false;
@@ -388,7 +403,8 @@ impl Response {
             let push = contact.push(&-residuals[vertex]);
             let slack = 2.0 * masses[vertex] * negligible / (self.duration * self.duration);
             let coefficient = self.coefficient(contact);
-            changed |= contact.press(&push, coefficient, slack);
+            let impulse = self.impulse(contact, &momentum_rate);
+            changed |= contact.press(&push, impulse, coefficient, slack);
             changed |= contact.let_go(&push, slack);
         }
         contacts.retain(|contact| contact.planes.first().is_some());
@@ -470,7 +486,7 @@ impl Response {
             let vertex = contact.vertex as usize;
             let push = contact.push(&-residuals[vertex]);
             let coefficient = self.coefficient(contact);
-            contact.press(&push, coefficient, 0.0);
+            contact.press(&push, 0.0, coefficient, 0.0);
             let reach = contact.reach(&positions[vertex], &self.starts[vertex]);
             let goes_on = push.multipliers.iter().any(|force| *force > 0.0);
             held.push(Held {

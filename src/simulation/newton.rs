@@ -183,9 +183,14 @@ impl Newton {
         report: &mut Report,
     ) -> bool {
         let (response, masses) = (&mut *problem.response, &problem.dynamics.masses);
+        let stage = problem.stage;
+        let here = positions.to_vec();
+        let rate = |vertex: usize, velocity: &Vec3| {
+            (velocity - stage.velocity(vertex, &here[vertex])) * (masses[vertex] / stage.beta)
+        };
         report.time(Task::Contact, || {
             let decided =
-                may_decide && response.decide(&self.residuals, (masses, accuracy.correction));
+                may_decide && response.decide(&self.residuals, (masses, accuracy.correction), rate);
             let met = response.update(positions);
             decided || met
         })

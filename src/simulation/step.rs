@@ -108,8 +108,13 @@ impl Simulation {
 
     fn solve_stage(&mut self, stage: Stage, span: Span, report: &mut Report) -> Candidate {
         let state = &self.state;
+        // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
+        let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
         let mut positions: Vec<Vec3> = (0..state.positions.len())
-            .map(|vertex| state.positions[vertex] + state.velocities[vertex] * span.duration)
+            .map(|vertex| {
+                let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
+                state.positions[vertex] + mean * span.duration
+            })
             .collect();
         let expected = state.extrapolated_velocities(span.duration);
         self.dynamics.predict_air(&positions, &expected);
