@@ -47,7 +47,7 @@ pub struct Simulation {
 }
 
 /// Part of the mean edge length over which sliding friction sets in.
-const SLIP_LENGTH: f64 = 2.0e-4;
+const SLIP_LENGTH: f64 = 2.0e-5;
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
