@@ -55,11 +55,6 @@ pub(crate) fn sheet(n: usize, size: f64, height: f64, material: Material) -> Clo
     Cloth::new(positions, &polygons, material, None, None).unwrap()
 }
 
-/// A sphere around a centre, of `segments` meridians and `rings` bands.
-pub(crate) fn sphere(centre: Vec3, radius: f64, segments: usize, rings: usize) -> Collider {
-    Ball::new(radius, segments, rings).collider(centre)
-}
-
 /// A convex polyhedron with its vertices on a sphere around the origin.
 pub(crate) struct Ball {
     points: Vec<Vec3>,
