@@ -131,6 +131,6 @@ def test_a_damaged_checkpoint_is_refused_and_changes_nothing(damage, checkpoint,
 @pytest.mark.parametrize("foreign", [build(SIDE + 1), build(colliders=2), build(colliders=0)])
 def test_a_checkpoint_of_another_scene_is_refused(foreign, checkpoint):
     before = foreign.state()
-    with pytest.raises(ValueError, match=rf"checkpoint: .*{SIDE * SIDE}.* this simulation has"):
+    with pytest.raises(ValueError, match="checkpoint: made by a simulation of other meshes"):
         foreign.restore(checkpoint)
     assert foreign.state() == before
