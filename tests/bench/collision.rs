@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What collision detection costs: the tree over a torus of 20 000 triangles, 10 000 points beside it,
-//! and one pair of moving things.
+//! What collision detection costs: the tree over a torus of 20 000 triangles, 10 000 points beside it, a
+//! cloth with itself, and one pair of moving things.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use std::f64::consts::TAU;
 use std::hint::black_box;
 use weft::Vec3;
 use weft::collision::{
-    BoundingBox, BoundingTree, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
-    point_triangle_impact, segment_crosses_triangle,
+    BoundingBox, BoundingTree, MovingBox, MovingTree, Path, closest_on_segments,
+    closest_on_triangle, edge_edge_impact, point_triangle_impact, segment_crosses_triangle,
 };
 
 /// Point of a torus, at a height in m above its surface.
@@ -116,5 +116,76 @@ fn pairs(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, tree, pairs);
+/// A sheet of a square of vertices, 1 cm from each other at rest, that hangs over a ball in folds.
+fn draped(side: usize) -> Vec<Vec3> {
+    let vertex = |index: usize| {
+        let place = |i: usize| 0.01 * (i as f64 - 0.5 * (side - 1) as f64);
+        let (x, y) = (place(index % side), place(index / side));
+        let (radius, angle) = (x.hypot(y), y.atan2(x));
+        let ball = 0.2 * 0.01 * side as f64;
+        let hanging = (radius - 1.3 * ball).max(0.0);
+        let around = (radius / ball).min(1.3);
+        let across = ball * around.sin() + hanging * (0.3 + 0.15 * (8.0 * angle).sin());
+        let down = ball * around.cos() - 0.9 * hanging;
+        Vec3::new(across * angle.cos(), across * angle.sin(), down)
+    };
+    (0..side * side).map(vertex).collect()
+}
+
+fn edges_of(side: usize) -> Vec<[usize; 2]> {
+    let from = |index: usize| {
+        let (i, j) = (index % side, index / side);
+        let [right, up] = [i + 1 < side, j + 1 < side];
+        let partners = [(right, 1), (up, side), (right && up, side + 1)];
+        let edge = move |(exists, step): (bool, usize)| exists.then_some([index, index + step]);
+        partners.into_iter().filter_map(edge)
+    };
+    (0..side * side).flat_map(from).collect()
+}
+
+/// What a cloth costs that is looked through for contacts with itself, on one thread and on all.
+fn self_contact(criterion: &mut Criterion) {
+    for side in [100, 400] {
+        let start = draped(side);
+        let end: Vec<Vec3> =
+            start.iter().map(|place| place + Vec3::new(0.5, 0.1 * place.z, -0.2)).collect();
+        let edges = edges_of(side);
+        let bounds = |edge: u32| {
+            let ends = edges[edge as usize];
+            MovingBox::around(ends.map(|end_of| (&start[end_of], &end[end_of]))).grown(0.002)
+        };
+        let boxes: Vec<MovingBox> = (0..edges.len() as u32).map(bounds).collect();
+        let mut tree = MovingTree::new(&boxes);
+        let find = |tree: &MovingTree, found: &mut Vec<(u32, u32)>| {
+            found.clear();
+            let visit = |one: u32, other: u32, found: &mut Vec<(u32, u32)>| {
+                let [a, b] = edges[one as usize];
+                if edges[other as usize].iter().all(|end| *end != a && *end != b) {
+                    found.push((one, other));
+                }
+            };
+            tree.self_pairs(visit, found);
+            found.len()
+        };
+        let mut group = criterion.benchmark_group(format!("{} edges", edges.len()));
+        group.sample_size(20);
+        for threads in [1, 2] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let Ok(pool) = pool else { continue };
+            let mut found = Vec::new();
+            group.bench_function(format!("build, {threads} threads"), |b| {
+                b.iter(|| pool.install(|| MovingTree::new(&boxes)));
+            });
+            group.bench_function(format!("refit, {threads} threads"), |b| {
+                b.iter(|| pool.install(|| tree.refit_with(bounds)));
+            });
+            group.bench_function(format!("pairs, {threads} threads"), |b| {
+                b.iter(|| pool.install(|| find(&tree, &mut found)));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, tree, self_contact, pairs);
 criterion_main!(benches);

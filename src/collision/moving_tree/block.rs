@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Eight moving boxes side by side, to be held against another one all at once.
+
+use super::MovingBox;
+use crate::Vec3;
+use wide::f32x8;
+
+/// Boxes in a block.
+pub(super) const WIDTH: usize = 8;
+
+/// Lowest coordinates at the start, highest at the start, lowest at the end, highest at the end.
+type Bounds<T> = [[T; 3]; 4];
+
+/// Eight moving boxes. Lanes without a box have one that contains nothing.
+#[derive(Clone, Debug)]
+pub(super) struct Block(Bounds<f32x8>);
+
+/// One moving box, eight times.
+#[derive(Clone, Copy)]
+pub(super) struct Probe(Bounds<f32x8>);
+
+impl Block {
+    const NOWHERE: [[f32x8; 3]; 2] =
+        [[f32x8::splat(f32::INFINITY); 3], [f32x8::splat(f32::NEG_INFINITY); 3]];
+    pub(super) const EMPTY: Self =
+        Self([Self::NOWHERE[0], Self::NOWHERE[1], Self::NOWHERE[0], Self::NOWHERE[1]]);
+
+    /// Puts a primitive's box into a lane.
+    pub(super) fn set(&mut self, lane: usize, bounds: &MovingBox) {
+        let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
+        self.put(lane, &sides.map(|side| rounded(&side)));
+    }
+
+    /// Puts the box around all boxes of a block into a lane.
+    pub(super) fn set_around(&mut self, lane: usize, block: &Self) {
+        self.put(lane, &block.around());
+    }
+
+    fn around(&self) -> Bounds<f32> {
+        let least =
+            |values: &f32x8| values.as_array().iter().copied().fold(f32::INFINITY, f32::min);
+        let most =
+            |values: &f32x8| values.as_array().iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let [start_low, start_high, end_low, end_high] = &self.0;
+        [
+            start_low.each_ref().map(least),
+            start_high.each_ref().map(most),
+            end_low.each_ref().map(least),
+            end_high.each_ref().map(most),
+        ]
+    }
+
+    fn put(&mut self, lane: usize, bounds: &Bounds<f32>) {
+        for (values, side) in self.0.iter_mut().flatten().zip(bounds.iter().flatten()) {
+            values.as_mut_array()[lane] = *side;
+        }
+    }
+
+    /// The box in a lane.
+    pub(super) fn probe(&self, lane: usize) -> Probe {
+        Probe(
+            self.0
+                .each_ref()
+                .map(|side| side.each_ref().map(|values| f32x8::splat(values.as_array()[lane]))),
+        )
+    }
+
+    /// Bit by bit, which of the boxes may meet this one.
+    pub(super) fn meeting(&self, probe: &Probe) -> u32 {
+        let [start_low, start_high, end_low, end_high] = &self.0;
+        let Probe([probe_start_low, probe_start_high, probe_end_low, probe_end_high]) = probe;
+        let along = |axis: usize| {
+            let is_not_above = start_low[axis].simd_le(probe_start_high[axis])
+                | end_low[axis].simd_le(probe_end_high[axis]);
+            let is_not_below = start_high[axis].simd_ge(probe_start_low[axis])
+                | end_high[axis].simd_ge(probe_end_low[axis]);
+            is_not_above & is_not_below
+        };
+        (along(0) & along(1) & along(2)).to_bitmask()
+    }
+}
+
+impl Probe {
+    pub(super) fn new(bounds: &MovingBox) -> Self {
+        let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
+        Self(sides.map(|side| rounded(&side).map(f32x8::splat)))
+    }
+
+    /// The box around all boxes of a block.
+    pub(super) fn around(block: &Block) -> Self {
+        Self(block.around().map(|side| side.map(f32x8::splat)))
+    }
+}
+
+/// In single precision and finite, so that no box looks like one that contains nothing. It is monotone.
+fn rounded(side: &Vec3) -> [f32; 3] {
+    [side.x, side.y, side.z].map(|coordinate| {
+        debug_assert!(coordinate.is_finite(), "a box that is not finite");
+        (coordinate as f32).clamp(f32::MIN, f32::MAX)
+    })
+}
+
+/// The numbers of the bits that are set, from the lowest.
+pub(super) fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (lane < u32::BITS).then_some(lane as usize)
+    })
+}
