@@ -82,6 +82,7 @@ impl Coupling {
     }
 
     /// Columns in ascending order and blocks of the row at a `position` in [`Self::rows`].
+    #[must_use]
     pub fn row(&self, position: usize) -> impl DoubleEndedIterator<Item = (u32, &Block)> {
         let range = self.starts[position] as usize..self.starts[position + 1] as usize;
         self.columns[range.clone()].iter().copied().zip(&self.blocks[range])
