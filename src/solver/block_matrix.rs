@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A symmetric sparse matrix of 3×3 blocks, in compressed rows; its structure is built once.
+//! A symmetric sparse matrix of 3×3 blocks, in compressed rows; its structure is built once, but for the
+//! coupling that contacts add.
 
-use super::{Block, Row3};
+use super::{Block, Coupling, Row3};
 use crate::parallel;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -93,11 +94,12 @@ impl Pattern {
     }
 }
 
-/// The blocks of a symmetric matrix on a [`Pattern`].
+/// The blocks of a symmetric matrix on a [`Pattern`], and a changing [`Coupling`] outside of it.
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
     pattern: Arc<Pattern>,
     blocks: Vec<Block>,
+    coupling: Coupling,
 }
 
 impl BlockMatrix {
@@ -105,7 +107,7 @@ impl BlockMatrix {
     #[must_use]
     pub fn new(pattern: Arc<Pattern>) -> Self {
         let blocks = vec![Block::default(); pattern.block_count()];
-        Self { pattern, blocks }
+        Self { pattern, blocks, coupling: Coupling::default() }
     }
 
     /// Where its blocks are.
@@ -125,7 +127,45 @@ impl BlockMatrix {
         &mut self.blocks
     }
 
-    /// Fills every row anew with `fill(row, blocks of the row)`; rows come zeroed, and in parallel.
+    /// The blocks outside the pattern.
+    #[must_use]
+    pub fn coupling(&self) -> &Coupling {
+        &self.coupling
+    }
+
+    /// Sets the blocks B_ij with i < j outside the pattern, in any order; those of the same pair are summed in the
+    /// order given, and the transposed half is implied. What rows give to themselves and to their
+    /// neighbours belongs to the ordinary blocks.
+    pub fn set_coupling(&mut self, entries: &[(u32, u32, Block)]) {
+        self.coupling.set(self.pattern.row_count(), entries);
+    }
+
+    /// Takes away all blocks outside the pattern.
+    pub fn clear_coupling(&mut self) {
+        self.coupling.clear();
+    }
+
+    /// Replaces every block outside the pattern by `change(row, column, block)`.
+    pub(super) fn map_coupling(&mut self, change: impl Fn(u32, u32, &Block) -> Block) {
+        self.coupling.map(change);
+    }
+
+    /// Adds whole rows, each with ascending columns: within the pattern to the blocks, the rest to the coupling,
+    /// which comes empty. Rows are ascending.
+    pub(super) fn add_rows(&mut self, rows: &[(u32, Vec<(u32, Block)>)]) {
+        for (row, entries) in rows {
+            let mut outside = Vec::new();
+            for (column, block) in entries {
+                match self.pattern.slot(*row as usize, *column) {
+                    Some(slot) => self.blocks[slot].add(block),
+                    None => outside.push((*column, *block)),
+                }
+            }
+            self.coupling.push_row(*row, outside.into_iter());
+        }
+    }
+
+    /// Fills every row of the pattern anew with `fill(row, blocks of the row)`; rows come zeroed, and in parallel.
     pub fn fill_rows(&mut self, fill: impl Fn(usize, &mut [Block]) + Sync) {
         let pattern = &self.pattern;
         let groups = parallel::split_rows(&mut self.blocks, &pattern.starts, parallel::VERTICES);
@@ -141,13 +181,18 @@ impl BlockMatrix {
 
     /// `result` = matrix · `vector`.
     pub fn times(&self, vector: &[Row3], result: &mut [Row3]) {
-        let each = result.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
-        each.for_each(|(row, entry)| *entry = self.row_times(row, vector));
+        let groups = result.par_chunks_mut(parallel::VERTICES).enumerate();
+        groups.for_each(|(group, result)| {
+            let first = group * parallel::VERTICES;
+            for (offset, entry) in result.iter_mut().enumerate() {
+                *entry = self.row_times(first + offset, vector);
+            }
+            self.coupling.add_times(vector, first, result);
+        });
     }
 
-    /// One row of matrix · `vector`.
-    #[must_use]
-    pub fn row_times(&self, row: usize, vector: &[Row3]) -> Row3 {
+    /// One row of matrix · `vector` without the coupling.
+    fn row_times(&self, row: usize, vector: &[Row3]) -> Row3 {
         let mut sum = [0.0; 4];
         let slots = self.pattern.row(row);
         for (column, block) in self.pattern.columns[slots.clone()].iter().zip(&self.blocks[slots]) {

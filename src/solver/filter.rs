@@ -73,13 +73,21 @@ impl Filter {
             }
             keep_definite(&mut matrix.blocks_mut()[pattern.diagonal(row)], projector);
         }
+        matrix.map_coupling(|row, column, block| {
+            let left = self.projector_block(row).map_or(*block, |left| left.product(block));
+            self.projector_block(column).map_or(left, |right| left.product(right))
+        });
+    }
+
+    fn projector_block(&self, vertex: u32) -> Option<&Block> {
+        let position = self.index[vertex as usize].checked_sub(1)?;
+        Some(&self.projectors[position as usize].1)
     }
 
     /// The projector of a vertex, or `None` where it is free.
     #[must_use]
     pub fn projector(&self, vertex: usize) -> Option<Matrix3<f64>> {
-        let position = self.index[vertex].checked_sub(1)?;
-        Some(self.projectors[position as usize].1.to_matrix())
+        Some(self.projector_block(vertex as u32)?.to_matrix())
     }
 
     /// Takes the constrained directions out of one vector.

@@ -8,10 +8,12 @@
 mod block;
 mod block_matrix;
 mod conjugate_gradients;
+mod coupling;
 mod filter;
 pub mod preconditioner;
 
 pub use block::{Block, Row3, dot, dot_by};
 pub use block_matrix::{BlockMatrix, Pattern};
 pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
+pub use coupling::Coupling;
 pub use filter::Filter;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Incomplete Cholesky factorisation without fill (Etzmuss 2002, section 3.4.2), in blocks: A ≈ L D Lᵀ with
-//! L unit lower triangular on the pattern of A.
+//! L unit lower triangular on the pattern of A. The coupling of contacts is left out: what is left of A is positive
+//! definite and, for contacts between two sides, at least half of A.
 
 use super::Preconditioner;
 use crate::solver::{Block, BlockMatrix, Pattern, Row3};

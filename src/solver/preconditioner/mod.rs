@@ -4,6 +4,8 @@
 mod block_jacobi;
 mod incomplete_cholesky;
 mod multigrid;
+#[cfg(test)]
+mod tests;
 
 pub use block_jacobi::BlockJacobi;
 pub use incomplete_cholesky::IncompleteCholesky;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The matrix of the next level, PᵀAP, and the ways to it and back.
 
-use super::aggregation::Interpolation;
+use super::{aggregation::Interpolation, coupling::project_coupling};
 use crate::{
     parallel,
     solver::{Block, BlockMatrix, Pattern, Row3},
@@ -94,6 +94,8 @@ impl Galerkin {
                 }
             }
         });
+        coarse.clear_coupling();
+        coarse.add_rows(&project_coupling(matrix.coupling(), interpolation));
     }
 
     /// `half` = AP.

@@ -9,6 +9,7 @@
 //! symmetric and positive definite.
 
 mod aggregation;
+mod coupling;
 mod galerkin;
 mod smoother;
 
@@ -143,6 +144,14 @@ impl Coarsest {
             for (slot, column) in pattern.row(row).zip(pattern.columns(row)) {
                 let block = matrix.blocks()[slot].to_matrix();
                 dense.fixed_view_mut::<3, 3>(3 * row, 3 * *column as usize).copy_from(&block);
+            }
+        }
+        let coupling = matrix.coupling();
+        for (position, row) in coupling.rows().iter().enumerate() {
+            for (column, block) in coupling.row(position) {
+                let place = (3 * *row as usize, 3 * column as usize);
+                let mut part = dense.fixed_view_mut::<3, 3>(place.0, place.1);
+                part += block.to_matrix();
             }
         }
         self.factor = Cholesky::new(dense);
