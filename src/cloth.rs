@@ -11,6 +11,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
+    /// Undeformed positions, in m.
+    pub(crate) rest: Vec<Vec3>,
     pub(crate) mesh: Mesh,
     pub(crate) material: Material,
     pub(crate) mass_scale: Option<Vec<f64>>,
@@ -40,7 +42,8 @@ impl Cloth {
             uv.check(positions.len(), polygons.corner_count())?;
         }
         let mesh = Mesh::new(polygons, rest, uv)?;
-        Ok(Self { positions, mesh, material: material.checked()?, mass_scale: None })
+        let rest = rest.to_vec();
+        Ok(Self { positions, rest, mesh, material: material.checked()?, mass_scale: None })
     }
 
     /// The same cloth with the mass of each vertex multiplied.

@@ -117,6 +117,8 @@ pub struct Settings {
     pub wind: Vec3,
     /// Density of the air, in kg/m³; 0 is a vacuum.
     pub air_density: f64,
+    /// Whether cloths touch themselves and each other.
+    pub self_collision: bool,
     /// A step is solved when the correction d that its residual asks for is shorter than this part of the
     /// mean edge length. Its length is √(dᵀAd) with A the matrix of the step, as the way that all vertices
     /// would have to move together for the same: errors of shape count by their inertia, those of strain
@@ -139,6 +141,7 @@ impl Default for Settings {
             gravity: Vec3::new(0.0, 0.0, -9.81),
             wind: Vec3::zeros(),
             air_density: 1.2,
+            self_collision: true,
             tolerance: 2.0e-2,
             max_iterations: 30,
             preconditioner: Preconditioning::Multigrid,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Solids: moving triangle meshes that cloth must not pass through.
 
-use super::{BoundingBox, BoundingTree, Path};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -12,7 +11,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct Collider {
     positions: Vec<Vec3>,
-    triangles: Vec<[u32; 3]>,
+    pub(crate) triangles: Vec<[u32; 3]>,
     /// Coulomb coefficient of friction.
     pub(crate) friction: f64,
     /// Contact thickness, in m.
@@ -59,40 +58,15 @@ impl Collider {
     }
 }
 
-/// A collider on its way through a frame, and through a step of it.
+/// A collider on its way through a frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Obstacle {
-    pub(crate) friction: f64,
-    pub(crate) thickness: f64,
-    /// Whether the surface has an inside: every edge has two triangles, wound alike.
-    pub(crate) is_closed: bool,
-    triangles: Vec<[u32; 3]>,
     frame: [Vec<Vec3>; 2],
-    step: [Vec<Vec3>; 2],
-    fractions: [f64; 2],
-    boxes: Vec<BoundingBox>,
-    tree: BoundingTree,
 }
 
 impl Obstacle {
     pub(crate) fn new(collider: &Collider) -> Self {
-        let positions = &collider.positions;
-        let boxes: Vec<BoundingBox> = collider
-            .triangles
-            .iter()
-            .map(|corners| swept_box(corners, positions, positions))
-            .collect();
-        Self {
-            friction: collider.friction,
-            thickness: collider.thickness,
-            is_closed: is_closed(&collider.triangles),
-            triangles: collider.triangles.clone(),
-            frame: [positions.clone(), positions.clone()],
-            step: [positions.clone(), positions.clone()],
-            fractions: [0.0, 0.0],
-            tree: BoundingTree::new(&boxes),
-            boxes,
-        }
+        Self { frame: [collider.positions.clone(), collider.positions.clone()] }
     }
 
     /// Positions to reach at the end of the frame that begins.
@@ -108,12 +82,15 @@ impl Obstacle {
     /// Takes the way of a frame from a checkpoint.
     pub(crate) fn set_frame(&mut self, frame: [Vec<Vec3>; 2]) {
         self.frame = frame;
-        self.fractions = [f64::NAN; 2];
-        self.set_step(0.0, 0.0);
     }
 
     pub(crate) fn vertex_count(&self) -> usize {
         self.frame[0].len()
+    }
+
+    /// Whether it moves in this frame.
+    pub(crate) fn is_moving(&self) -> bool {
+        self.frame[0] != self.frame[1]
     }
 
     /// The frame has ended when it had come to `part` of itself; the next one starts there.
@@ -125,53 +102,11 @@ impl Obstacle {
             }
             *start = *end;
         }
-        self.fractions = [f64::NAN; 2];
     }
 
-    /// Goes from `start` to `end`, parts of the frame from 0 to 1.
-    pub(crate) fn set_step(&mut self, start: f64, end: f64) {
-        if self.fractions.map(f64::to_bits) == [start, end].map(f64::to_bits) {
-            return;
-        }
-        self.fractions = [start, end];
-        for (step, part) in self.step.iter_mut().zip([start, end]) {
-            for (index, position) in step.iter_mut().enumerate() {
-                let (from, to) = (self.frame[0][index], self.frame[1][index]);
-                // Exact where nothing moves.
-                *position = from + (to - from) * part;
-            }
-        }
-        for (bounds, corners) in self.boxes.iter_mut().zip(&self.triangles) {
-            *bounds = swept_box(corners, &self.step[0], &self.step[1]);
-        }
-        self.tree.refit(&self.boxes);
+    /// Positions at a `part` of the frame from 0 to 1, in m; exact where nothing moves.
+    pub(crate) fn positions_at(&self, part: f64) -> impl Iterator<Item = Vec3> {
+        let pairs = self.frame[0].iter().zip(&self.frame[1]);
+        pairs.map(move |(from, to)| if part < 1.0 { from + (to - from) * part } else { *to })
     }
-
-    /// Calls `found` for every triangle whose way through the step comes into `bounds`.
-    pub(crate) fn triangles_near(&self, bounds: &BoundingBox, mut found: impl FnMut(u32)) {
-        self.tree.for_each_overlap(bounds, |triangle| found(triangle as u32));
-    }
-
-    /// The ways of a triangle's corners through the step.
-    pub(crate) fn paths(&self, triangle: u32) -> [Path; 3] {
-        self.triangles[triangle as usize].map(|vertex| Path {
-            start: self.step[0][vertex as usize],
-            end: self.step[1][vertex as usize],
-        })
-    }
-}
-
-/// Whether every edge is run along once in each direction.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
-    let sides = triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
-    let mut there: Vec<[u32; 2]> = sides.collect();
-    let mut back: Vec<[u32; 2]> = there.iter().map(|[a, b]| [*b, *a]).collect();
-    there.sort_unstable();
-    back.sort_unstable();
-    there == back && there.iter().zip(&there[1..]).all(|(side, next)| side != next)
-}
-
-fn swept_box(corners: &[u32; 3], start: &[Vec3], end: &[Vec3]) -> BoundingBox {
-    let ends = |vertex: &u32| [&start[*vertex as usize], &end[*vertex as usize]];
-    BoundingBox::around(corners.iter().flat_map(ends))
 }

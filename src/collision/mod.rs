@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Collision detection, and response by constraints (Etzmuss 2002, section 4.4).
+//! Collision detection, and what contacts do.
 //!
-//! [`BoundingTree`], [`closest_on_triangle`] and [`point_triangle_impact`] answer questions of geometry.
-//! `plane` turns the answers into planes that a vertex must stay in front of, `contact` holds one vertex to its
-//! planes with friction, `response` keeps the contacts of a scene through the corrections of a step.
+//! [`MovingTree`], [`closest_on_triangle`] and [`point_triangle_impact`] and their like answer questions of geometry. `surfaces`
+//! joins cloths and colliders, `broad_phase` finds features that may meet, `pair` says how two of
+//! them touch, `contact` what forces that makes, `impulse` what it makes of velocities; `response` leads the
+//! contacts of a scene through the corrections of a step and keeps what it promises.
 
+mod basis;
 mod bounding_tree;
+mod broad_phase;
 mod closest_point;
 mod collider;
 mod contact;
 mod crossing;
+mod impulse;
+mod memory;
 mod moving_tree;
-mod plane;
+mod pair;
 mod response;
+mod surfaces;
 mod time_of_impact;
 
+pub(crate) use basis::Basis;
 pub use bounding_tree::{BoundingBox, BoundingTree, Nearest};
 pub use closest_point::{
     ClosestOnSegments, ClosestOnTriangle, Feature, closest_on_segments, closest_on_triangle,
 };
 pub use collider::Collider;
 pub(crate) use collider::Obstacle;
-pub(crate) use contact::Basis;
 pub use crossing::segment_crosses_triangle;
+pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree};
-pub(crate) use response::{Memory, Response, Surface};
+pub(crate) use response::Response;
+pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
 pub use time_of_impact::{Impact, Path, edge_edge_impact, point_triangle_impact};

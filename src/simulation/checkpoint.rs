@@ -128,7 +128,7 @@ impl Simulation {
             && snapshot.vertex_forces.len() == count
             && snapshot.materials.len() == self.cloth_count()
             && snapshot.guides.fit(count)
-            && snapshot.contacts.fits(count)
+            && snapshot.contacts.fits(self.response.counts())
             && snapshot.obstacles.len() == obstacles.len()
             && snapshot
                 .obstacles

@@ -17,7 +17,7 @@ pub use report::{Report, Task};
 
 use crate::{
     Cloth, Collider, Material, Vec3,
-    collision::{Obstacle, Response, Surface},
+    collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     settings::{Settings, check_positive},
 };
@@ -46,8 +46,6 @@ pub struct Simulation {
     pool: Arc<ThreadPool>,
 }
 
-/// Part of the mean edge length over which sliding friction sets in.
-const SLIP_LENGTH: f64 = 2.0e-5;
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
@@ -73,25 +71,27 @@ impl Simulation {
             .map_err(|error| Error::System { reason: error.to_string() })?;
         let positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
-        let surfaces = cloths
-            .iter()
-            .flat_map(|cloth| std::iter::repeat_n(surface(&cloth.material), cloth.vertex_count()))
-            .collect();
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
             let dynamics = Dynamics::new(cloths, &settings);
             let newton = Newton::new(&dynamics, settings.preconditioner);
             (dynamics, newton)
         });
+        let surfaces = Surfaces::new(
+            ClothSurfaces {
+                triangles: &dynamics.mesh.topology.triangles,
+                starts: &dynamics.mesh.cloth_starts,
+                surfaces: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
+                rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
+                areas: &dynamics.mesh.rest.vertex_areas,
+            },
+            colliders,
+        );
         Ok(Self {
             preferred_step: settings.time_step,
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
-            response: Response::new(
-                obstacles,
-                surfaces,
-                SLIP_LENGTH * dynamics.mesh.rest.mean_edge_length(),
-            ),
+            response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
             guides: Guides::default(),
             state: State::at_rest(positions),
             settings,

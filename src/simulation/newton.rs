@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The nonlinear equations of a stage: inexact Newton corrections with contacts that come and go.
 //!
-//! The start lies where constraints want it. Each correction solves the linearised equations by filtered conjugate gradients,
-//! goes as far along them as the potential allows, and then contacts are brought up to date. The stage
-//! is solved when the correction is small and no contact has changed.
+//! Each correction solves the linearised equations by filtered conjugate gradients, goes as far along them as the
+//! potential allows, and then looks anew which surfaces touch. The stage is solved when the correction is small
+//! and the ways of all vertices have been found to cross nothing.
 
 use super::{
     Report, State, dynamics::Dynamics, guides::Guidance, report::Task, scheme::Stage,
@@ -40,7 +40,7 @@ pub(super) struct Solved {
     pub(super) iterations: usize,
     /// Length of the last correction, in m: see [`Accuracy`].
     pub(super) correction: f64,
-    /// Whether the last correction was short enough and the contacts at rest.
+    /// Whether the last correction was short enough and nothing crosses.
     pub(super) converged: bool,
 }
 
@@ -51,10 +51,11 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
-/// Contacts decide to let go, to grip or to slide when the correction is within this multiple of what is
-/// wanted, and no more often than so in a step.
-const DECIDED: f64 = 4.0;
-const MOST_DECISIONS: usize = 4;
+/// How often contacts that would be crossed are made stiffer and the stage solved on.
+const MOST_RESCUES: usize = 5;
+/// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
+const SETTLING: usize = 4;
+const RENEWAL: usize = 16;
 /// Relative residual of the linear equations of a correction.
 const LINEAR_TOLERANCE: f64 = 0.1;
 /// Most conjugate gradient iterations of a correction.
@@ -67,6 +68,8 @@ pub(super) struct Newton {
     workspace: Workspace,
     filter: Filter,
     residuals: Vec<Vec3>,
+    /// Blocks of contacts between vertices that no element joins.
+    coupling: Vec<(u32, u32, Block)>,
     trial_residuals: Vec<Vec3>,
     trial: Vec<Vec3>,
     direction: Vec<Vec3>,
@@ -93,6 +96,7 @@ impl Newton {
             workspace: Workspace::default(),
             filter: Filter::new(count),
             residuals: vec![Vec3::zeros(); count],
+            coupling: Vec::new(),
             trial_residuals: vec![Vec3::zeros(); count],
             trial: vec![Vec3::zeros(); count],
             direction: vec![Vec3::zeros(); count],
@@ -111,51 +115,44 @@ impl Newton {
         accuracy: Accuracy,
         report: &mut Report,
     ) -> Solved {
-        let mut potential = self.start(problem, positions, report);
-        let mut recent = vec![potential];
+        let mut recent = vec![self.start(problem, positions, report)];
         let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
         let mass: f64 = problem.dynamics.masses.iter().sum();
-        let mut decisions = 0;
+        let mut rescues = 0;
         loop {
-            let is_near = solved.correction <= DECIDED * accuracy.correction;
-            let may_decide = is_near && decisions < MOST_DECISIONS;
-            decisions += usize::from(may_decide);
-            let changed = self.update_contacts(problem, positions, (may_decide, accuracy), report);
-            if changed {
-                // Constraints and restarted vertices change what the potential is measured from.
-                potential = problem.evaluate(positions, &mut self.residuals, report);
-                recent.clear();
-                recent.push(potential);
+            if solved.correction <= accuracy.correction {
+                let response = &mut *problem.response;
+                solved.converged = report.time(Task::Contact, || response.verify(positions));
+                if solved.converged || rescues == MOST_RESCUES {
+                    return solved;
+                }
+                rescues += 1;
+                problem.update_contacts(positions, (&solved, &mut recent), report);
             }
-            let is_small = solved.correction <= accuracy.correction;
-            solved.converged = decisions > 0 && !changed && is_small;
-            if solved.converged || solved.iterations == accuracy.max_iterations {
+            if solved.iterations == accuracy.max_iterations {
                 return solved;
             }
             let Some(slope) = self.correct(problem, positions, solved.iterations > 0, report)
             else {
                 return solved;
             };
-            potential = self.search(problem, positions, (&recent, slope), report);
+            let potential = self.search(problem, positions, (&recent, slope), report);
             recent.push(potential);
             if recent.len() > MEMORY {
                 recent.remove(0);
             }
             solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
             solved.iterations += 1;
+            if std::env::var("DBG").is_ok() { eprintln!("   it {} corr {:.2e} (tol {:.1e}) pot {:.6e} slope {:.2e} contacts {} rescues {}", solved.iterations, solved.correction, accuracy.correction, potential, slope, problem.response.contacts().len(), rescues); }
             report.newton_iterations += 1;
             if !potential.is_finite() {
                 return solved;
             }
+            problem.update_contacts(positions, (&solved, &mut recent), report);
         }
     }
 
-    /// Residuals where the last stage ended, in N.
-    pub(super) fn residuals(&self) -> &[Vec3] {
-        &self.residuals
-    }
-
-    /// Puts the start where the constraints want it and evaluates it.
+    /// Puts what is guided where it is to be, and evaluates the start.
     fn start(
         &mut self,
         problem: &mut Problem<'_>,
@@ -169,31 +166,8 @@ impl Newton {
                 state.positions[guide.vertex] + guide.displacement + guide.projector * displaced;
         }
         let response = &mut *problem.response;
-        report.time(Task::Contact, || {
-            response.start(positions);
-        });
+        report.time(Task::Contact, || response.start(positions));
         problem.evaluate(positions, &mut self.residuals, report)
-    }
-
-    fn update_contacts(
-        &mut self,
-        problem: &mut Problem<'_>,
-        positions: &mut [Vec3],
-        (may_decide, accuracy): (bool, Accuracy),
-        report: &mut Report,
-    ) -> bool {
-        let (response, masses) = (&mut *problem.response, &problem.dynamics.masses);
-        let stage = problem.stage;
-        let here = positions.to_vec();
-        let rate = |vertex: usize, velocity: &Vec3| {
-            (velocity - stage.velocity(vertex, &here[vertex])) * (masses[vertex] / stage.beta)
-        };
-        report.time(Task::Contact, || {
-            let decided =
-                may_decide && response.decide(&self.residuals, (masses, accuracy.correction), rate);
-            let met = response.update(positions);
-            decided || met
-        })
     }
 
     /// Finds the next correction, as `direction`. Gives the slope of the potential along it, or `None`
@@ -213,7 +187,7 @@ impl Newton {
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
-        self.add_friction(problem.response, positions);
+        self.add_contacts(problem.response, positions);
         self.filter.apply(&mut self.right_side);
         self.filter.apply_to(&mut self.tangent.matrix);
         report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
@@ -224,39 +198,38 @@ impl Newton {
         solved.then(|| self.slope())
     }
 
-    /// Adds the friction of vertices in contact to both sides of the equations.
-    fn add_friction(&mut self, response: &Response, positions: &[Vec3]) {
+    /// Adds the contacts to both sides of the equations.
+    fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
         let pattern = Arc::clone(self.tangent.matrix.pattern());
-        for (vertex, friction) in response.frictions(positions) {
-            for k in 0..3 {
-                self.right_side[vertex][k] += friction.force[k] as f32;
+        self.coupling.clear();
+        for contact in response.contacts() {
+            let reaction = contact.reaction(&response.between(contact, positions));
+            let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
+            let cloth = parts.filter(|(vertex, _)| response.is_cloth(**vertex));
+            for (row, weight) in cloth.clone() {
+                let force = reaction.force * *weight;
+                let right = &mut self.right_side[*row as usize];
+                for k in 0..3 {
+                    right[k] += force[k] as f32;
+                }
+                for (column, other) in cloth.clone() {
+                    let block = Block::from_matrix(&(reaction.stiffness * (weight * other)));
+                    match pattern.slot(*row as usize, *column) {
+                        Some(slot) => self.tangent.matrix.blocks_mut()[slot].add(&block),
+                        None if row < column => self.coupling.push((*row, *column, block)),
+                        None => {}
+                    }
+                }
             }
-            let stiffness = Block::from_matrix(&friction.stiffness);
-            self.tangent.matrix.blocks_mut()[pattern.diagonal(vertex)].add(&stiffness);
         }
+        self.tangent.matrix.set_coupling(&self.coupling);
     }
 
     /// Sets the filter.
     fn constrain(&mut self, problem: &Problem<'_>) {
         self.filter.clear();
-        let mut guides = problem.guidance.iter().peekable();
-        let mut contacts = problem.response.constraints().peekable();
-        loop {
-            let next = match (guides.peek(), contacts.peek()) {
-                (Some(guide), Some(contact)) => guide.vertex.min(contact.vertex),
-                (Some(guide), None) => guide.vertex,
-                (None, Some(contact)) => contact.vertex,
-                (None, None) => return,
-            };
-            let guide = guides.next_if(|guide| guide.vertex == next);
-            let contact = contacts.next_if(|contact| contact.vertex == next);
-            let projector = match (guide, &contact) {
-                (Some(guide), Some(contact)) => both(&guide.projector, &contact.projector),
-                (Some(guide), None) => guide.projector,
-                (None, Some(contact)) => contact.projector,
-                (None, None) => continue,
-            };
-            self.filter.constrain(next, &projector);
+        for guide in problem.guidance {
+            self.filter.constrain(guide.vertex, &guide.projector);
         }
     }
 
@@ -346,24 +319,31 @@ fn preconditioner(
 }
 
 impl Problem<'_> {
-    /// The potential at `positions` in J, sliding friction included, and the residuals without it in N.
+    /// The potential at `positions` in J, and the residuals without contacts in N.
     fn evaluate(&mut self, positions: &[Vec3], residuals: &mut [Vec3], report: &mut Report) -> f64 {
-        let rubbed: f64 =
-            self.response.frictions(positions).map(|(_, friction)| friction.potential).sum();
-        self.dynamics.evaluate(self.stage, positions, residuals, report) + rubbed
+        let inside = self.dynamics.evaluate(self.stage, positions, residuals, report);
+        inside + self.response.potential(positions)
     }
-}
 
-/// Projector onto the directions that two projectors leave free, for projectors whose constrained
-/// directions need not be at right angles.
-fn both(a: &nalgebra::Matrix3<f64>, b: &nalgebra::Matrix3<f64>) -> nalgebra::Matrix3<f64> {
-    let sum = (nalgebra::Matrix3::identity() - a) + (nalgebra::Matrix3::identity() - b);
-    let eigen = sum.symmetric_eigen();
-    let mut free = nalgebra::Matrix3::zeros();
-    for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
-        if *value < 1.0e-2 {
-            free += vector * vector.transpose();
-        }
+    /// Looks anew which surfaces touch, and measures what is compared with the potential from the new one.
+    fn update_contacts(
+        &mut self,
+        positions: &[Vec3],
+        (solved, recent): (&Solved, &mut [f64]),
+        report: &mut Report,
+    ) {
+        let response = &mut *self.response;
+        report.time(Task::Contact, || {
+            let before = response.potential(positions);
+            if solved.iterations % RENEWAL < SETTLING {
+                response.refresh(positions);
+            } else {
+                response.settle(positions);
+            }
+            let change = response.potential(positions) - before;
+            for potential in recent {
+                *potential += change;
+            }
+        });
     }
-    free
 }

@@ -123,10 +123,8 @@ impl Simulation {
         let held = self.guides.held(positions.len());
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
-            for obstacle in response.obstacles_mut() {
-                obstacle.set_step(span.start, span.end);
-            }
-            response.begin(&state.positions, &positions, &held, span.duration);
+            let ways = (state.positions.as_slice(), positions.as_slice());
+            response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
         let mut problem = Problem {
             dynamics: &mut self.dynamics,
@@ -142,8 +140,12 @@ impl Simulation {
         };
         let solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);
         let response = &mut self.response;
-        let helpless = report.time(Task::Contact, || response.safeguard(&mut positions));
-        hand_on(self, &stage, positions, (solved, &helpless), &guidance)
+        let (stopped, crossing) = if solved.converged {
+            (Vec::new(), 0)
+        } else {
+            report.time(Task::Contact, || response.retreat(&mut positions))
+        };
+        hand_on(self, &stage, positions, (solved, &stopped, crossing), &guidance)
     }
 
     /// Takes a step that has been solved.
@@ -167,34 +169,34 @@ impl Simulation {
     }
 }
 
-/// Velocities at the end of a stage: what the scheme says, but for the directions in which guides and contacts
-/// say it.
+/// Velocities at the end of a stage: what the scheme says, but where impacts end them, vertices have been
+/// stopped, or guides say otherwise.
 fn hand_on(
-    simulation: &mut Simulation,
+    simulation: &Simulation,
     stage: &Stage,
     positions: Vec<Vec3>,
-    (solved, helpless): (Solved, &[u32]),
+    (solved, stopped, crossing): (Solved, &[u32], usize),
     guidance: &[Guidance],
 ) -> Candidate {
+    let (state, response) = (&simulation.state, &simulation.response);
     let mut velocities: Vec<Vec3> =
         positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
-    let residuals = simulation.newton.residuals();
-    let (outcomes, memory) = simulation.response.finish(&positions, residuals, helpless);
-    let mut jumps: BTreeMap<usize, Matrix3<f64>> = BTreeMap::new();
-    for outcome in outcomes {
-        let velocity = &mut velocities[outcome.vertex];
-        *velocity =
-            outcome.free * (*velocity - outcome.surface_velocity) + outcome.surface_velocity;
-        if outcome.is_new {
-            jumps.insert(outcome.vertex, outcome.free);
-        }
+    let inverse_mass = |vertex: usize| {
+        if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
+    };
+    let impacts = response.end_impacts(&positions, &mut velocities, inverse_mass);
+    let mut jumps: BTreeMap<usize, Matrix3<f64>> =
+        impacts.into_iter().map(|jump| (jump.vertex, jump.free)).collect();
+    for vertex in stopped {
+        let vertex = *vertex as usize;
+        velocities[vertex] = (positions[vertex] - state.positions[vertex]) / stage.duration;
+        jumps.insert(vertex, Matrix3::zeros());
     }
     for guide in guidance {
         let velocity = &mut velocities[guide.vertex];
         *velocity = guide.projector * *velocity + guide.displacement / stage.duration;
         jumps.insert(guide.vertex, guide.projector);
     }
-    let state = &simulation.state;
     let restart = |(vertex, free): (usize, Matrix3<f64>)| {
         let jumped = Matrix3::identity() - free;
         let steady = positions[vertex] - velocities[vertex] * stage.duration;
@@ -205,5 +207,6 @@ fn hand_on(
         }
     };
     let restarts = jumps.into_iter().map(restart).collect();
-    Candidate { positions, velocities, restarts, memory, solved, unresolved: helpless.len() }
+    let memory = response.recall(crossing);
+    Candidate { positions, velocities, restarts, memory, solved, unresolved: crossing }
 }

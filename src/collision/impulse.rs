@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What impacts make of the velocities at the end of a step.
+//!
+//! A time scheme of second order reads velocities from the positions of several steps. Across an impact that
+//! is wrong: the forces that stop a vertex where it should be leave it with up to half its speed, in one direction
+//! or the other. Cloth does not rebound, so the impulse is added that ends the relative motion along
+//! the normal, and with it the friction that the impulse brings: friction of the whole impulse is then
+//! that of the whole change of velocity. The past of the vertices ends along these directions.
+
+use super::{
+    Basis,
+    contact::Contact,
+    response::Response,
+};
+use crate::Vec3;
+use nalgebra::Matrix3;
+use std::collections::BTreeMap;
+
+/// A vertex whose velocity has jumped.
+pub(crate) struct Jump {
+    pub(crate) vertex: usize,
+    /// Projector onto the directions along which it has not.
+    pub(crate) free: Matrix3<f64>,
+}
+
+/// Rounds over all impacts; those that share vertices need some.
+const ROUNDS: usize = 8;
+/// A vertex that takes a smaller part in an impact keeps its past.
+const SMALLEST_PART: f64 = 0.05;
+
+impl Response {
+    /// Ends the impacts of a step at `positions`: changes `velocities` in m/s, and gives the vertices whose
+    /// velocity has jumped, in order. `inverse_masses` in 1/kg are 0 for vertices that are held.
+    pub(crate) fn end_impacts(
+        &self,
+        positions: &[Vec3],
+        velocities: &mut [Vec3],
+        inverse_masses: impl Fn(usize) -> f64,
+    ) -> Vec<Jump> {
+        let impacts: Vec<Impact<'_>> = self
+            .contacts()
+            .iter()
+            .filter_map(|contact| self.impact(contact, positions, &inverse_masses))
+            .collect();
+        for _ in 0..ROUNDS {
+            for impact in &impacts {
+                self.end_impact(impact, velocities, &inverse_masses);
+            }
+        }
+        self.jumps(&impacts)
+    }
+
+    /// The impact of a contact that presses and did not before.
+    fn impact<'a>(
+        &self,
+        contact: &'a Contact,
+        positions: &[Vec3],
+        inverse_masses: impl Fn(usize) -> f64,
+    ) -> Option<Impact<'a>> {
+        let between = self.between(contact, positions);
+        let (force, ..) = contact.normal_force(between.dot(&contact.touch.normal));
+        let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
+        let cloth = parts.filter(|(vertex, _)| self.is_cloth(**vertex));
+        let inverse_mass =
+            cloth.map(|(vertex, weight)| weight * weight * inverse_masses(*vertex as usize)).sum();
+        let reach = contact.reach(&between);
+        let slip_length = contact.friction * force / contact.stiffness;
+        let slides = reach.norm() > slip_length;
+        let is_impact = contact.is_new && force > 0.0 && inverse_mass > 0.0;
+        is_impact.then(|| Impact {
+            contact,
+            inverse_mass,
+            slip: if slides { reach.try_normalize(f64::MIN_POSITIVE) } else { None },
+        })
+    }
+
+    fn end_impact(
+        &self,
+        impact: &Impact<'_>,
+        velocities: &mut [Vec3],
+        inverse_masses: impl Fn(usize) -> f64,
+    ) {
+        let Impact { contact, inverse_mass, slip } = impact;
+        let relative = self.relative_velocity(contact, velocities);
+        let normal = contact.touch.normal;
+        let along = relative.dot(&normal);
+        let change = match slip {
+            // It sticks.
+            None if contact.limit > 0.0 => -relative,
+            None => normal * -along,
+            Some(slip) => {
+                let most = relative.dot(slip).max(0.0);
+                normal * -along - slip * (contact.friction * -along).min(most)
+            }
+        };
+        let impulse = change / *inverse_mass;
+        for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.touch.weights) {
+            if self.is_cloth(*vertex) {
+                let index = *vertex as usize;
+                velocities[index] += impulse * (*weight * inverse_masses(index));
+            }
+        }
+    }
+
+    fn relative_velocity(&self, contact: &Contact, velocities: &[Vec3]) -> Vec3 {
+        let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
+        parts
+            .map(|(vertex, weight)| {
+                let velocity = velocities.get(*vertex as usize);
+                velocity.copied().unwrap_or_else(|| self.given_velocity(*vertex)) * *weight
+            })
+            .sum()
+    }
+
+    fn jumps(&self, impacts: &[Impact<'_>]) -> Vec<Jump> {
+        let mut directions: BTreeMap<usize, Vec<Vec3>> = BTreeMap::new();
+        for impact in impacts {
+            let contact = impact.contact;
+            for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.touch.weights) {
+                if self.is_cloth(*vertex) && weight.abs() > SMALLEST_PART {
+                    let known = directions.entry(*vertex as usize).or_default();
+                    known.push(contact.touch.normal);
+                    known.extend(impact.jump_across());
+                }
+            }
+        }
+        let free = |directions: Vec<Vec3>| Basis::of(directions.into_iter()).projector();
+        directions.into_iter().map(|(vertex, d)| Jump { vertex, free: free(d) }).collect()
+    }
+}
+
+/// A contact that has just begun.
+struct Impact<'a> {
+    contact: &'a Contact,
+    /// Of the relative motion, in 1/kg.
+    inverse_mass: f64,
+    /// Direction in which the first side slides over the second; `None` where it sticks.
+    slip: Option<Vec3>,
+}
+
+impl Impact<'_> {
+    /// The directions across the normal along which velocities jump.
+    fn jump_across(&self) -> Vec<Vec3> {
+        match self.slip {
+            Some(slip) => vec![slip],
+            None if self.contact.limit > 0.0 => {
+                let normal = self.contact.touch.normal;
+                let axis = Vec3::ith(normal.iamin(), 1.0);
+                let one = normal.cross(&axis).normalize();
+                vec![one, normal.cross(&one)]
+            }
+            None => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What is remembered of the contacts from one step to the next.
+
+use super::{
+    contact::Contact,
+    pair::{Kind, Pair},
+};
+use crate::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// A contact as a step has left it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Held {
+    is_vertex: bool,
+    features: [u32; 2],
+    /// Way from the anchor, in m.
+    shear: Vec3,
+    /// Normal force, in N.
+    force: f64,
+}
+
+/// The contacts at the end of the last step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Memory {
+    /// In order of their features, those of vertices first.
+    held: Vec<Held>,
+    /// Whether there are surfaces that have crossed.
+    pub(crate) is_tangled: bool,
+}
+
+/// What a contact takes over from the last step.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Remembered {
+    pub(crate) shear: Vec3,
+    pub(crate) force: f64,
+    /// Whether it was there.
+    pub(crate) is_known: bool,
+}
+
+impl Held {
+    fn order(&self) -> (bool, [u32; 2]) {
+        (!self.is_vertex, self.features)
+    }
+}
+
+impl Memory {
+    /// Remembers contacts, each with its way from the anchor in m and its normal force in N.
+    pub(crate) fn new(
+        contacts: impl Iterator<Item = (Pair, Vec3, f64)>,
+        is_tangled: bool,
+    ) -> Self {
+        let mut held: Vec<Held> = contacts
+            .map(|(pair, shear, force)| Held {
+                is_vertex: pair.kind == Kind::VertexFace,
+                features: pair.features,
+                shear,
+                force,
+            })
+            .collect();
+        held.sort_unstable_by_key(Held::order);
+        Self { held, is_tangled }
+    }
+
+    /// Number of contacts.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether all features are among so many vertices, edges and triangles.
+    pub(crate) fn fits(&self, [vertices, edges, triangles]: [usize; 3]) -> bool {
+        self.held.iter().all(|held| {
+            let limits = if held.is_vertex { [vertices, triangles] } else { [edges; 2] };
+            held.features.iter().zip(limits).all(|(feature, limit)| (*feature as usize) < limit)
+        })
+    }
+
+    /// What there was of a pair; a vertex that has gone over to another triangle brings its anchor along.
+    pub(crate) fn of(&self, pair: &Pair) -> Remembered {
+        let order = (pair.kind != Kind::VertexFace, pair.features);
+        let place = self.held.partition_point(|held| held.order() < order);
+        let exact = self.held.get(place).filter(|held| held.order() == order);
+        let found = exact.or_else(|| {
+            let near = [place.checked_sub(1), Some(place)].into_iter().flatten();
+            near.filter_map(|place| self.held.get(place)).find(|held| {
+                held.is_vertex
+                    && pair.kind == Kind::VertexFace
+                    && held.features[0] == pair.features[0]
+            })
+        });
+        found.map_or_else(Remembered::default, |held| Remembered {
+            shear: held.shear,
+            force: held.force,
+            is_known: true,
+        })
+    }
+}
+
+/// A contact at the end of a step, for the memory: `None` where nothing presses.
+pub(crate) fn record(contact: &Contact, positions: &[Vec3]) -> Option<(Pair, Vec3, f64)> {
+    let between = contact.between(positions);
+    let (force, ..) = contact.normal_force(between.dot(&contact.touch.normal));
+    let reach = contact.reach(&between);
+    let slip_length = contact.friction * force / contact.stiffness;
+    let way = reach.norm();
+    let shear = if way > slip_length { reach * (slip_length / way) } else { reach };
+    (force > 0.0).then_some((contact.pair, shear, force))
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A vertex and a triangle, or two edges, that may meet within a step.
+//!
+//! Where they are at the end of the step is only half the answer: on which side they belong is a matter of
+//! the way there. So a pair that ends near is seen along the shortest way between its features, and
+//! one that has crossed on its way, which continuous detection tells, along the direction in which it would
+//! have to go back.
+
+use super::{
+    Feature, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
+    point_triangle_impact,
+    surfaces::{NONE, Surfaces},
+};
+use crate::Vec3;
+
+/// What meets what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// A vertex and a triangle.
+    VertexFace,
+    /// Two edges.
+    EdgeEdge,
+}
+
+/// Where all vertices are when a step begins and where they have come to, in m.
+#[derive(Clone, Copy)]
+pub(crate) struct Motion<'a> {
+    pub(crate) starts: &'a [Vec3],
+    pub(crate) ends: &'a [Vec3],
+}
+
+/// Two features that may meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pair {
+    pub(crate) kind: Kind,
+    /// Vertex and triangle, or two edges.
+    pub(crate) features: [u32; 2],
+    /// The vertex and the triangle's corners, or the ends of both edges.
+    pub(crate) vertices: [u32; 4],
+    /// Distance when the step began, in m.
+    pub(crate) start: f64,
+    /// How often the contact has been made stiffer in this step.
+    pub(crate) rescues: u8,
+}
+
+/// How a pair touches, linearised: the gap is normal · Σ weight · position.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Touch {
+    /// Positive on the first feature, negative on the second; each side sums to one.
+    pub(crate) weights: [f64; 4],
+    /// From the second feature towards the first.
+    pub(crate) normal: Vec3,
+    /// In m; negative where the pair has crossed.
+    pub(crate) gap: f64,
+}
+
+/// The closest points of a pair.
+struct Closest {
+    weights: [f64; 4],
+    /// From the second feature to the first, in m.
+    offset: Vec3,
+    distance: f64,
+    /// Of the triangle, for a vertex; of edges the face stands for their insides.
+    feature: Feature,
+}
+
+/// Room for rounding in comparisons of distances with ways.
+const CAUTION: f64 = 1.0 + 1.0e-9;
+/// Things as close as this part of their coordinates touch: no direction can be told from the offset.
+const TOUCHING: f64 = 1.0e-12;
+/// Sine of the angle by which a direction may lean over a neighbouring face.
+const LEANING: f64 = 0.02;
+
+impl Pair {
+    pub(crate) fn vertex_face(surfaces: &Surfaces, vertex: u32, triangle: u32) -> Self {
+        let [a, b, c] = surfaces.triangles[triangle as usize];
+        Self::new(Kind::VertexFace, [vertex, triangle], [vertex, a, b, c])
+    }
+
+    pub(crate) fn edge_edge(surfaces: &Surfaces, first: u32, second: u32) -> Self {
+        let [a, b] = surfaces.edges[first as usize];
+        let [c, d] = surfaces.edges[second as usize];
+        Self::new(Kind::EdgeEdge, [first, second], [a, b, c, d])
+    }
+
+    fn new(kind: Kind, features: [u32; 2], vertices: [u32; 4]) -> Self {
+        Self { kind, features, vertices, start: 0.0, rescues: 0 }
+    }
+
+    /// Its name among all pairs.
+    pub(crate) fn key(&self) -> (Kind, [u32; 2]) {
+        (self.kind, self.features)
+    }
+
+    /// A vertex of the first feature and one of the second.
+    pub(crate) fn ends(&self) -> [u32; 2] {
+        match self.kind {
+            Kind::VertexFace => [self.vertices[0], self.vertices[1]],
+            Kind::EdgeEdge => [self.vertices[0], self.vertices[2]],
+        }
+    }
+
+    /// The thickness of both sides, in m; less for parts of one cloth that are as near at rest, so that no
+    /// thickness strains a cloth.
+    pub(crate) fn thickness(&self, surfaces: &Surfaces) -> f64 {
+        let [first, second] = self.ends();
+        let of = |vertex: u32| surfaces.surfaces[vertex as usize].thickness;
+        let thickness = (of(first) + of(second)).max(SMALLEST_THICKNESS);
+        let of_one_cloth = surfaces.is_cloth(first)
+            && surfaces.bodies[first as usize] == surfaces.bodies[second as usize];
+        if of_one_cloth {
+            let rest = self.closest(&self.vertices.map(|vertex| surfaces.rest(vertex)));
+            return thickness.min(REST_PART * rest.distance);
+        }
+        thickness
+    }
+
+    /// Measures the distance at the start and says whether the pair may come within `reach` in m on its way.
+    pub(crate) fn measure(&mut self, motion: Motion<'_>, reach: f64) -> bool {
+        let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
+        let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
+        if self.keeps_apart(&starts, &ends, reach) {
+            return false;
+        }
+        self.start = self.closest(&starts).distance;
+        let way = self.relative_way(&starts, &ends) * CAUTION;
+        if self.start - way > reach {
+            return false;
+        }
+        // The distance changes no faster than both move relative to each other.
+        self.start + self.closest(&ends).distance - way <= 2.0 * reach
+    }
+
+    /// Whether the pair comes closer than `gap` in m on its way.
+    pub(crate) fn comes_within(&self, motion: Motion<'_>, gap: f64) -> bool {
+        self.impact(&self.paths(motion), gap).is_some()
+    }
+
+    /// How the pair touches at the end of its way, if it is within `reach` in m or has crossed.
+    pub(crate) fn touch(
+        &self,
+        surfaces: &Surfaces,
+        motion: Motion<'_>,
+        reach: f64,
+    ) -> Option<Touch> {
+        let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
+        let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
+        let closest = self.closest(&ends);
+        let extent = ends.iter().fold(0.0_f64, |most, point| most.max(point.amax()));
+        if self.start <= TOUCHING * extent {
+            return self.touch_from_start(surfaces, &ends, &closest, reach);
+        }
+        let way = self.relative_way(&starts, &ends) * CAUTION;
+        if self.start + closest.distance <= way
+            && let Some((time, direction)) = self.impact(&self.paths(motion), 0.0)
+            && time < 1.0
+        {
+            return self.crossed(&ends, &closest, direction);
+        }
+        let is_near = closest.distance < reach && closest.distance > TOUCHING * extent;
+        (is_near && self.is_nearest(surfaces, motion.ends, &closest)).then(|| Touch {
+            weights: closest.weights,
+            normal: closest.offset / closest.distance,
+            gap: closest.distance,
+        })
+    }
+
+    /// Where a pair touched when the step began, the gap at its end in m; `None` for all others.
+    pub(crate) fn gap_from_touch(&self, surfaces: &Surfaces, motion: Motion<'_>) -> Option<f64> {
+        let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
+        let extent = ends.iter().fold(0.0_f64, |most, point| most.max(point.amax()));
+        (self.start <= TOUCHING * extent).then(|| {
+            let closest = self.closest(&ends);
+            self.touch_from_start(surfaces, &ends, &closest, f64::INFINITY)
+                .map_or(0.0, |touch| touch.gap)
+        })
+    }
+
+    fn paths(&self, motion: Motion<'_>) -> [Path; 4] {
+        self.vertices.map(|vertex| Path {
+            start: motion.starts[vertex as usize],
+            end: motion.ends[vertex as usize],
+        })
+    }
+
+    fn closest(&self, points: &[Vec3; 4]) -> Closest {
+        let [a, b, c, d] = *points;
+        match self.kind {
+            Kind::VertexFace => {
+                let found = closest_on_triangle(&a, &[b, c, d]);
+                let [u, v, w] = found.weights;
+                Closest {
+                    weights: [1.0, -u, -v, -w],
+                    offset: found.offset,
+                    distance: found.distance_squared.sqrt(),
+                    feature: found.feature,
+                }
+            }
+            Kind::EdgeEdge => {
+                let found = closest_on_segments(&[a, b], &[c, d]);
+                let [s, t] = found.parameters;
+                let is_inside = 0.0 < s && s < 1.0 && 0.0 < t && t < 1.0;
+                Closest {
+                    weights: [1.0 - s, s, t - 1.0, -t],
+                    offset: found.offset,
+                    distance: found.distance_squared.sqrt(),
+                    feature: if is_inside { Feature::Face } else { Feature::Vertex(0) },
+                }
+            }
+        }
+    }
+
+    /// Whether both are farther apart than `reach` in m along the line between their middles, at the start and at the
+    /// end; on straight ways they are so all the time then.
+    fn keeps_apart(&self, starts: &[Vec3; 4], ends: &[Vec3; 4], reach: f64) -> bool {
+        let [a, b, c, d] = starts;
+        let axis = match self.kind {
+            Kind::VertexFace => a * 3.0 - (b + c + d),
+            Kind::EdgeEdge => (a + b) - (c + d),
+        };
+        let room = reach * axis.norm() * CAUTION;
+        [starts, ends].into_iter().all(|points| {
+            // Differences first, so that nothing is lost far from the origin.
+            let along = [1, 2, 3].map(|k| (points[k] - points[0]).dot(&axis));
+            match self.kind {
+                Kind::VertexFace => along[0].max(along[1]).max(along[2]) < -room,
+                Kind::EdgeEdge => along[1].max(along[2]) - along[0].min(0.0) < -room,
+            }
+        })
+    }
+
+    /// No point of the first feature moves farther relative to any of the second, in m.
+    fn relative_way(&self, starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
+        let ways: [Vec3; 4] = std::array::from_fn(|k| ends[k] - starts[k]);
+        let firsts = if self.kind == Kind::VertexFace { 1 } else { 2 };
+        let (first, second) = ways.split_at(firsts);
+        let squares = first.iter().flat_map(|a| second.iter().map(move |b| (a - b).norm_squared()));
+        squares.fold(0.0, f64::max).sqrt()
+    }
+
+    /// When the pair comes closer than a gap, and the direction from the second to the first feature then.
+    fn impact(&self, paths: &[Path; 4], gap: f64) -> Option<(f64, Vec3)> {
+        let [a, b, c, d] = *paths;
+        match self.kind {
+            Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap)
+                .map(|impact| (impact.time, impact.direction)),
+            Kind::EdgeEdge => {
+                edge_edge_impact(&[a, b], &[c, d], gap).map(|impact| (impact.time, impact.direction))
+            }
+        }
+    }
+
+    /// The normal of the triangle, or across both edges, of any length.
+    fn across(&self, points: &[Vec3; 4]) -> Vec3 {
+        let [a, b, c, d] = points;
+        match self.kind {
+            Kind::VertexFace => (c - b).cross(&(d - b)),
+            Kind::EdgeEdge => (b - a).cross(&(d - c)),
+        }
+    }
+
+    /// A pair that has crossed: along the normal it has now, on the side that it came from.
+    fn crossed(&self, ends: &[Vec3; 4], closest: &Closest, direction: Vec3) -> Option<Touch> {
+        let across = self.across(ends);
+        let side = if across.dot(&direction) < 0.0 { -1.0 } else { 1.0 };
+        let normal = across.try_normalize(f64::MIN_POSITIVE).map_or(direction, |n| n * side);
+        let gap = self.gap(ends, &closest.weights, &normal);
+        Some(Touch { weights: closest.weights, normal, gap })
+    }
+
+    fn gap(&self, points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {
+        let between: Vec3 = points.iter().zip(weights).map(|(point, weight)| point * *weight).sum();
+        between.dot(normal)
+    }
+
+    /// A pair that touched when the step began, where no way tells the side: it goes to where the second
+    /// surface faces, or of two cloths the first one does.
+    fn touch_from_start(
+        &self,
+        surfaces: &Surfaces,
+        ends: &[Vec3; 4],
+        closest: &Closest,
+        reach: f64,
+    ) -> Option<Touch> {
+        // Of two edges the normal may look either way, whatever the surfaces do.
+        if self.kind == Kind::EdgeEdge || closest.feature != Feature::Face {
+            return None;
+        }
+        let [first, second] = self.ends();
+        let is_first = !surfaces.is_cloth(second) || first > second;
+        let side = if is_first { 1.0 } else { -1.0 };
+        let normal = self.across(ends).try_normalize(f64::MIN_POSITIVE)? * side;
+        let gap = self.gap(ends, &closest.weights, &normal);
+        (gap < reach).then_some(Touch { weights: closest.weights, normal, gap })
+    }
+
+    /// Whether nothing else of both surfaces around is nearer: only then does the shortest way between the
+    /// features separate the surfaces. Of features that several triangles share, the first one stands for all.
+    fn is_nearest(&self, surfaces: &Surfaces, points: &[Vec3], closest: &Closest) -> bool {
+        let offset = &closest.offset;
+        if self.rescues > 0 {
+            return true;
+        }
+        match (self.kind, closest.feature) {
+            (Kind::VertexFace, Feature::Face) => true,
+            (Kind::VertexFace, Feature::Edge(corner)) => {
+                let triangle = self.features[1];
+                let edge = surfaces.sides[triangle as usize][usize::from(corner)];
+                surfaces.wings[edge as usize].owner == triangle
+                    && leans_over_none(surfaces, points, edge, offset)
+            }
+            (Kind::VertexFace, Feature::Vertex(corner)) => {
+                let triangle = self.features[1];
+                let vertex = surfaces.triangles[triangle as usize][usize::from(corner)];
+                let around = surfaces.around.around(vertex as usize);
+                let is_first = around.first().is_some_and(|(first, _)| *first == triangle);
+                is_first && points_away(surfaces, points, vertex, offset)
+            }
+            (Kind::EdgeEdge, Feature::Face) => {
+                leans_over_none(surfaces, points, self.features[0], &-offset)
+                    && leans_over_none(surfaces, points, self.features[1], offset)
+            }
+            (Kind::EdgeEdge, _) => false,
+        }
+    }
+}
+
+/// Whether a direction away from an edge leans over neither of its triangles.
+fn leans_over_none(surfaces: &Surfaces, points: &[Vec3], edge: u32, direction: &Vec3) -> bool {
+    let [start, end] = surfaces.edges[edge as usize].map(|vertex| points[vertex as usize]);
+    let along = end - start;
+    let corners = surfaces.wings[edge as usize].corners.into_iter();
+    corners.filter(|corner| *corner != NONE).all(|corner| {
+        let side = points[corner as usize] - start;
+        let inward = side * along.norm_squared() - along * side.dot(&along);
+        direction.dot(&inward) <= LEANING * direction.norm() * inward.norm()
+    })
+}
+
+/// Whether a direction away from a vertex leans over none of the edges there.
+fn points_away(surfaces: &Surfaces, points: &[Vec3], vertex: u32, direction: &Vec3) -> bool {
+    let start = points[vertex as usize];
+    surfaces.around.around(vertex as usize).iter().all(|(triangle, _)| {
+        surfaces.triangles[*triangle as usize].iter().all(|other| {
+            let along = points[*other as usize] - start;
+            direction.dot(&along) <= LEANING * direction.norm() * along.norm()
+        })
+    })
+}
+
+/// Distances to keep are not smaller than this, in m.
+pub(crate) const SMALLEST_THICKNESS: f64 = 1.0e-6;
+/// Parts of one cloth keep no more than this part of their distance at rest.
+const REST_PART: f64 = 0.5;
