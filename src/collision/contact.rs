@@ -14,7 +14,9 @@
 //! **Friction** is Coulomb's with stiction, after Baraff and Witkin 1998, section 5.4, and Etzmuss 2002,
 //! section 4.4: what holds is an anchor that the contact may leave elastically, as stiff as the normal force, until
 //! friction is used up; pulled farther, the anchor comes along against just that force. What friction can take
-//! up displaces the contact once, by micrometres, and nothing creeps.
+//! up displaces the contact once, by micrometres, and nothing creeps. Corrections take a contact to hold until its anchor
+//! would give way, and to slide until it would turn back; so they do not swing to and fro across the
+//! edge between both.
 
 use super::pair::{Pair, Touch};
 use crate::Vec3;
@@ -24,6 +26,10 @@ use nalgebra::Matrix3;
 const PRESSURE: f64 = 1.0e3;
 /// H of the law.
 const HARDENING: f64 = 20.0;
+/// Friction grows by no more than this factor from one correction to the next, unless it is light: that of a
+/// force at this compression.
+const GROWTH: f64 = 4.0;
+const LIGHT: f64 = 0.02;
 /// Each rescue multiplies the stiffness by this.
 const RESCUE: f64 = 8.0;
 
@@ -44,6 +50,8 @@ pub(crate) struct Contact {
     pub(crate) force: f64,
     /// Largest friction, in N.
     pub(crate) limit: f64,
+    /// The direction in which it slides; zero where it holds.
+    pub(crate) sliding: Vec3,
     /// Way from the anchor when the step began, in m.
     pub(crate) shear: Vec3,
     /// Σ weight · position when the step began, in m.
@@ -120,11 +128,24 @@ impl Contact {
         reaction
     }
 
+    /// Takes the normal force of the shape with the sides `between` apart, and decides whether the contact slides
+    /// there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
+    pub(crate) fn press(&mut self, between: &Vec3) {
+        self.force = self.normal_force(between.dot(&self.touch.normal)).0;
+        // A force that is far from settled would make friction that is, too.
+        let most = (GROWTH * self.limit).max(self.friction * LIGHT * self.stiffness * self.thickness);
+        self.limit = (self.friction * self.force).min(most);
+        let reach = self.reach(between);
+        let way = reach.norm();
+        let slides = way > self.slip_length() && reach.dot(&self.sliding) >= 0.0;
+        self.sliding = if slides { reach / way } else { Vec3::zeros() };
+    }
+
     fn add_friction(&self, reach: &Vec3, reaction: &mut Reaction) {
         let (way, slip_length) = (reach.norm(), self.slip_length());
-        let tangent =
-            Matrix3::identity() - self.touch.normal * self.touch.normal.transpose();
-        if way < slip_length {
+        let tangent = Matrix3::identity() - self.touch.normal * self.touch.normal.transpose();
+        let holds = self.sliding == Vec3::zeros();
+        if holds || way < slip_length {
             reaction.force -= reach * self.stiffness;
             reaction.stiffness += tangent * self.stiffness;
             reaction.potential += 0.5 * self.stiffness * way * way;
@@ -138,4 +159,3 @@ impl Contact {
         }
     }
 }
-

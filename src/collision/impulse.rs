@@ -65,12 +65,12 @@ impl Response {
             cloth.map(|(vertex, weight)| weight * weight * inverse_masses(*vertex as usize)).sum();
         let reach = contact.reach(&between);
         let slip_length = contact.friction * force / contact.stiffness;
-        let slides = reach.norm() > slip_length;
+        let slides = slip_length > 0.0 && reach.norm() > slip_length;
         let is_impact = contact.is_new && force > 0.0 && inverse_mass > 0.0;
         is_impact.then(|| Impact {
             contact,
             inverse_mass,
-            slip: if slides { reach.try_normalize(f64::MIN_POSITIVE) } else { None },
+            slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
         })
     }
 

@@ -17,6 +17,8 @@ struct Held {
     shear: Vec3,
     /// Normal force, in N.
     force: f64,
+    /// Direction in which it slid; zero where it held.
+    sliding: Vec3,
 }
 
 /// The contacts at the end of the last step.
@@ -33,30 +35,44 @@ pub(crate) struct Memory {
 pub(crate) struct Remembered {
     pub(crate) shear: Vec3,
     pub(crate) force: f64,
+    pub(crate) sliding: Vec3,
     /// Whether it was there.
     pub(crate) is_known: bool,
 }
 
 impl Held {
+    /// A contact at the end of a step; `None` where nothing presses.
+    fn of(mut contact: Contact, positions: &[Vec3]) -> Option<Self> {
+        let between = contact.between(positions);
+        contact.limit = f64::INFINITY;
+        contact.press(&between);
+        let reach = contact.reach(&between);
+        let way = reach.norm();
+        let part = if way > contact.slip_length() { contact.slip_length() / way } else { 1.0 };
+        let Pair { kind, features, .. } = contact.pair;
+        (contact.force > 0.0).then_some(Self {
+            is_vertex: kind == Kind::VertexFace,
+            features,
+            shear: reach * part,
+            force: contact.force,
+            sliding: contact.sliding,
+        })
+    }
+
     fn order(&self) -> (bool, [u32; 2]) {
         (!self.is_vertex, self.features)
     }
 }
 
 impl Memory {
-    /// Remembers contacts, each with its way from the anchor in m and its normal force in N.
-    pub(crate) fn new(
-        contacts: impl Iterator<Item = (Pair, Vec3, f64)>,
+    /// Remembers those contacts that press with all vertices at `positions`, in m.
+    pub(crate) fn new<'a>(
+        contacts: impl Iterator<Item = &'a Contact>,
+        positions: &[Vec3],
         is_tangled: bool,
     ) -> Self {
-        let mut held: Vec<Held> = contacts
-            .map(|(pair, shear, force)| Held {
-                is_vertex: pair.kind == Kind::VertexFace,
-                features: pair.features,
-                shear,
-                force,
-            })
-            .collect();
+        let mut held: Vec<Held> =
+            contacts.filter_map(|contact| Held::of(*contact, positions)).collect();
         held.sort_unstable_by_key(Held::order);
         Self { held, is_tangled }
     }
@@ -90,18 +106,8 @@ impl Memory {
         found.map_or_else(Remembered::default, |held| Remembered {
             shear: held.shear,
             force: held.force,
+            sliding: held.sliding,
             is_known: true,
         })
     }
-}
-
-/// A contact at the end of a step, for the memory: `None` where nothing presses.
-pub(crate) fn record(contact: &Contact, positions: &[Vec3]) -> Option<(Pair, Vec3, f64)> {
-    let between = contact.between(positions);
-    let (force, ..) = contact.normal_force(between.dot(&contact.touch.normal));
-    let reach = contact.reach(&between);
-    let slip_length = contact.friction * force / contact.stiffness;
-    let way = reach.norm();
-    let shear = if way > slip_length { reach * (slip_length / way) } else { reach };
-    (force > 0.0).then_some((contact.pair, shear, force))
 }

@@ -52,6 +52,8 @@ pub(crate) struct Touch {
     pub(crate) normal: Vec3,
     /// In m; negative where the pair has crossed.
     pub(crate) gap: f64,
+    /// Whether the pair has crossed on its way.
+    pub(crate) is_crossed: bool,
 }
 
 /// The closest points of a pair.
@@ -69,7 +71,7 @@ const CAUTION: f64 = 1.0 + 1.0e-9;
 /// Things as close as this part of their coordinates touch: no direction can be told from the offset.
 const TOUCHING: f64 = 1.0e-12;
 /// Sine of the angle by which a direction may lean over a neighbouring face.
-const LEANING: f64 = 0.02;
+const LEANING: f64 = 1.0e-3;
 
 impl Pair {
     pub(crate) fn vertex_face(surfaces: &Surfaces, vertex: u32, triangle: u32) -> Self {
@@ -162,6 +164,7 @@ impl Pair {
             weights: closest.weights,
             normal: closest.offset / closest.distance,
             gap: closest.distance,
+            is_crossed: false,
         })
     }
 
@@ -265,7 +268,7 @@ impl Pair {
         let side = if across.dot(&direction) < 0.0 { -1.0 } else { 1.0 };
         let normal = across.try_normalize(f64::MIN_POSITIVE).map_or(direction, |n| n * side);
         let gap = self.gap(ends, &closest.weights, &normal);
-        Some(Touch { weights: closest.weights, normal, gap })
+        Some(Touch { weights: closest.weights, normal, gap, is_crossed: true })
     }
 
     fn gap(&self, points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {
@@ -291,7 +294,7 @@ impl Pair {
         let side = if is_first { 1.0 } else { -1.0 };
         let normal = self.across(ends).try_normalize(f64::MIN_POSITIVE)? * side;
         let gap = self.gap(ends, &closest.weights, &normal);
-        (gap < reach).then_some(Touch { weights: closest.weights, normal, gap })
+        (gap < reach).then_some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
     }
 
     /// Whether nothing else of both surfaces around is nearer: only then does the shortest way between the

@@ -18,17 +18,17 @@ use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
     contact::{Contact, stiffness},
-    memory::{Memory, record},
+    memory::{Memory, Remembered},
     pair::{Kind, Motion, Pair, Touch},
-    surfaces::{Surface, Surfaces},
+    surfaces::{Ridge, Surface, Surfaces},
 };
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
-const PARTING_TIME: f64 = 0.05;
+const PARTING_TIME: f64 = 0.1;
 /// The part of the thickness that a step leaves at least.
-const LEAST_GAP: f64 = 0.05;
+const LEAST_GAP: f64 = 0.01;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
 /// When contacts settle, pairs are taken in that keep less than this part of their distance.
@@ -47,8 +47,8 @@ pub(crate) struct Response {
     ends: Vec<Vec3>,
     /// Vertices whose motion is given.
     is_held: Vec<bool>,
-    /// Edges around which the surface is flat.
-    is_flat: Vec<bool>,
+    /// For every edge.
+    ridges: Vec<Ridge>,
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
     memory: Memory,
@@ -67,10 +67,10 @@ impl Response {
         let mut starts = positions.to_vec();
         starts.extend(obstacles.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
         let motion = Motion { starts: &starts, ends: &starts };
-        let mut is_flat = vec![false; surfaces.edges.len()];
-        find_flat(&surfaces, &starts, &mut is_flat);
+        let mut ridges = vec![Ridge::default(); surfaces.edges.len()];
+        find_ridges(&surfaces, &starts, &mut ridges);
         Self {
-            is_flat,
+            ridges,
             broad_phase: BroadPhase::new(&surfaces, motion),
             ends: starts.clone(),
             starts,
@@ -148,14 +148,12 @@ impl Response {
             self.broad_phase.refit_colliders(surfaces, motion);
         }
         self.broad_phase.refit_cloths(surfaces, motion, 1.0 + SLACK);
-        let changed = if has_moved { self.is_flat.len() } else { surfaces.cloth_edges };
-        find_flat(surfaces, &self.starts, &mut self.is_flat[..changed]);
-        let is_flat = &self.is_flat;
-        let is_flat_on_flat = |pair: &Pair| {
+        let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
+        find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
+        let ridges = &self.ridges;
+        let is_idle = |pair: &Pair| {
             let [first, second] = pair.features.map(|feature| feature as usize);
-            pair.kind == Kind::EdgeEdge
-                && (is_flat[first] && is_flat[second])
-                && !(surfaces.is_border(first) && surfaces.is_border(second))
+            pair.kind == Kind::EdgeEdge && ridges[first].is_idle_at(&ridges[second])
         };
         let reach = |pair: &Pair| {
             let [first, second] = pair.ends();
@@ -163,7 +161,7 @@ impl Response {
             (1.0 + SLACK) * (of(first) + of(second))
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            !is_flat_on_flat(pair)
+            !is_idle(pair)
                 && can_answer(pair, &self.is_held)
                 && pair.measure(motion, reach(pair))
         });
@@ -175,9 +173,11 @@ impl Response {
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
         let contacts = self.collect(|pair| {
-            let mut contact = self.contact(pair)?;
-            contact.force = self.memory.of(pair).force;
-            contact.limit = contact.friction * contact.force;
+            let mut contact = self.touching(pair)?;
+            let Remembered { force, sliding, .. } = self.memory.of(pair);
+            contact.force = force;
+            contact.limit = contact.friction * force;
+            contact.sliding = sliding;
             Some(contact)
         });
         self.contacts = contacts;
@@ -197,8 +197,10 @@ impl Response {
         let contacts = self.collect(|pair| {
             let known = self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
             match known {
-                _ if pair.rescues > 0 => self.contact(pair),
-                Ok(place) => Some(self.pressed(self.contacts[place])),
+                Ok(place) if pair.rescues == 0 && !self.contacts[place].touch.is_crossed => {
+                    Some(self.pressed(self.contacts[place]))
+                }
+                Ok(_) => self.contact(pair),
                 Err(_) => self.contact(pair).filter(|new| new.touch.gap < CLOSE * new.wanted),
             }
         });
@@ -216,16 +218,25 @@ impl Response {
         each.filter_map(one).collect()
     }
 
-    /// A contact with the force it has now, and the friction that this allows.
+    /// A contact with the forces it has now.
     fn pressed(&self, mut contact: Contact) -> Contact {
-        let gap = contact.between(&self.ends).dot(&contact.touch.normal);
-        contact.force = contact.normal_force(gap).0;
-        contact.limit = contact.friction * contact.force;
+        contact.press(&contact.between(&self.ends));
         contact
     }
 
-    /// The contact of a pair that touches.
+    /// The contact of a pair that touches, with the forces it has now.
     fn contact(&self, pair: &Pair) -> Option<Contact> {
+        let mut contact = self.touching(pair)?;
+        let key = pair.key();
+        if let Ok(place) = self.contacts.binary_search_by_key(&key, |contact| contact.pair.key()) {
+            let Contact { sliding, limit, .. } = self.contacts[place];
+            (contact.sliding, contact.limit) = (sliding, limit);
+        }
+        Some(self.pressed(contact))
+    }
+
+    /// The contact of a pair that touches, without forces.
+    fn touching(&self, pair: &Pair) -> Option<Contact> {
         let surfaces = &self.surfaces;
         let [first, second] = pair.ends().map(|vertex| surfaces.surfaces[vertex as usize]);
         let most = first.thickness + second.thickness;
@@ -246,12 +257,13 @@ impl Response {
             friction: (first.friction * second.friction).sqrt(),
             force: 0.0,
             limit: 0.0,
+            sliding: Vec3::zeros(),
             shear: remembered.shear,
             origin: Vec3::zeros(),
             is_new: !remembered.is_known,
         };
         contact.origin = contact.between(&self.starts);
-        Some(self.pressed(contact))
+        Some(contact)
     }
 
     /// The area of cloth that a contact stands for, in m².
@@ -356,8 +368,7 @@ impl Response {
 
     /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
-        let held = self.contacts.iter().filter_map(|contact| record(contact, &self.ends));
-        Memory::new(held, crossing > 0)
+        Memory::new(self.contacts.iter(), &self.ends, crossing > 0)
     }
 
     /// Velocity of a collider's vertex, in m/s.
@@ -366,10 +377,10 @@ impl Response {
     }
 }
 
-/// Finds which of the first edges the surface is flat around.
-fn find_flat(surfaces: &Surfaces, positions: &[Vec3], is_flat: &mut [bool]) {
-    let each = is_flat.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
-    each.for_each(|(edge, is_flat)| *is_flat = surfaces.is_flat(edge, positions));
+/// Measures the first edges.
+fn find_ridges(surfaces: &Surfaces, positions: &[Vec3], ridges: &mut [Ridge]) {
+    let each = ridges.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+    each.for_each(|(edge, ridge)| *ridge = surfaces.ridge(edge, positions));
 }
 
 fn sorted(mut vertices: Vec<u32>) -> Vec<u32> {

@@ -8,6 +8,25 @@ use crate::{Vec3, mesh::Incidence};
 /// Part of the thickness that a flat surface may fall away by.
 const FLAT: f64 = 0.25;
 
+/// How ridged a surface is at an edge.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Ridge {
+    /// Of the edge, in m.
+    length: f64,
+    /// How far from it the surface is known to be flat, in m; 0 where it is not, and at borders.
+    flat: f64,
+}
+
+impl Ridge {
+    /// Whether vertices and triangles keep two surfaces apart where their edges cross. They do where both
+    /// are flat, and where one is flat for as far as the edge of the other goes: over a plane a straight edge is
+    /// lowest at one of its ends.
+    pub(crate) fn is_idle_at(&self, other: &Self) -> bool {
+        let are_flat = self.flat > 0.0 && other.flat > 0.0;
+        are_flat || self.flat >= other.length || other.flat >= self.length
+    }
+}
+
 /// What a vertex brings into a contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surface {
@@ -121,26 +140,23 @@ impl Surfaces {
         body >= self.cloth_count && self.is_closed[body - self.cloth_count]
     }
 
-    /// Whether the surface is so flat around an edge that its vertices and triangles keep others away as well as
-    /// the edge itself: over half its length it falls away by less than a part of the thickness.
-    pub(crate) fn is_flat(&self, edge: usize, positions: &[Vec3]) -> bool {
+    /// How ridged the surface is at an edge.
+    pub(crate) fn ridge(&self, edge: usize, positions: &[Vec3]) -> Ridge {
         let [start, end] = self.edges[edge].map(|vertex| positions[vertex as usize]);
+        let along = end - start;
+        let length = along.norm();
         let [left, right] = self.wings[edge].corners;
         if right == NONE {
-            return true;
+            return Ridge { length, flat: 0.0 };
         }
-        let along = end - start;
         let across = [left, right].map(|corner| along.cross(&(positions[corner as usize] - start)));
         // Both point the same way where the triangles fold over.
         let cosine = -across[0].dot(&across[1]);
         let sine = across[0].cross(&across[1]).norm();
         let thickness = self.surfaces[self.edges[edge][0] as usize].thickness;
-        cosine > 0.0 && 0.5 * along.norm() * sine < 2.0 * FLAT * thickness * cosine
-    }
-
-    /// Whether an edge belongs to one triangle only.
-    pub(crate) fn is_border(&self, edge: usize) -> bool {
-        self.wings[edge].corners[1] == NONE
+        let is_flat = cosine > 0.0 && 0.5 * length * sine < 2.0 * FLAT * thickness * cosine;
+        let heights = across.map(|doubled| doubled.norm() / length);
+        Ridge { length, flat: if is_flat { 0.5 * heights[0].min(heights[1]) } else { 0.0 } }
     }
 
     /// Undeformed position of a cloth's vertex, in m.
