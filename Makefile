@@ -35,14 +35,19 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo test wheel zip bench bench-rust clean distclean
+.PHONY: demo test soak wheel zip bench bench-rust clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
 	@for environment in $(BPY_ENVS); do \
 		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
 
-test: lint test-rust test-python test-blender ## everything that must pass
+test: lint test-rust test-python test-hostile test-blender ## everything that must pass
+
+# Goes on after a failure, and says at the end whether there was one.
+SOAK ?=
+soak: .venv/weft ## hostile scenes at length, a table into out/soak.md (SOAK='--match ball')
+	@.venv/bin/python tests/hostile/soak.py --out out $(SOAK)
 
 wheel: $(WHEEL) ## the Python module, into addon/wheels/
 
@@ -67,7 +72,7 @@ distclean: clean ## and the virtual environments
 
 # --- the parts of `make test` -----------------------------------------------------------------
 
-.PHONY: lint test-rust test-python test-blender
+.PHONY: lint test-rust test-python test-hostile test-blender
 lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
@@ -83,6 +88,9 @@ test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
 
 test-python: .venv/weft ## pytest over the installed wheel
 	.venv/bin/python -m pytest tests/python
+
+test-hostile: .venv/weft ## pytest over the hostile scenes, in their short form
+	.venv/bin/python -m pytest tests/hostile
 
 test-blender: $(BPY_ENVS:%=test-%) ## pytest over each bpy there is a Python for
 

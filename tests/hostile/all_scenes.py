@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The list of all scenes: importing the families fills it."""
+
+import scenes_drape
+import scenes_impossible
+import scenes_layers
+import scenes_motion
+import scenes_tangled
+from scene import RECIPES
+
+FAMILIES = (scenes_drape, scenes_motion, scenes_layers, scenes_impossible, scenes_tangled)
+
+__all__ = ["FAMILIES", "RECIPES"]

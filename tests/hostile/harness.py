@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs a scene frame by frame and judges every frame, without any of Weft's own code."""
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+from crossings import Crossings, Scenery
+from scene import Demand, Scene, State
+from sides import winding_numbers
+
+# Crossings that are written out of a frame, and frames for which they are; all are counted.
+SHOWN = 3
+TOLD = 2
+# Crossings of the first bad frame that go into its file.
+MARKED = 1000
+# Failures that are kept; the first says most.
+KEPT = 12
+
+
+class NotCleanError(ValueError):
+    """A scene that is to start free of crossings does not: the scene is wrong, not the library."""
+
+
+@dataclass
+class Frame:
+    """Account of one frame, one line of JSON."""
+
+    frame: int
+    time: float  # s
+    wall: float  # s, of `advance`
+    steps: int
+    rejected: int
+    newton: int
+    linear: int
+    contacts: int
+    residual: float
+    converged: bool
+    max_stretch: float
+    max_speed: float  # m/s
+    crossings: int  # edges and faces that share a point, in float64
+    crossings_float32: int  # and when positions are rounded as Blender keeps them
+    strayed: int  # vertices below a floor or on another side of a closed obstacle than at first
+    stages: dict[str, float]  # s
+
+
+@dataclass
+class Result:
+    """Account of a scene."""
+
+    scene: str
+    vertices: int
+    frames: list[Frame] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        return not self.failures
+
+    @property
+    def verdict(self) -> str:
+        """What the first failure was, or that there was none."""
+        return self.failures[0].split(":")[1].strip() if self.failures else "ok"
+
+    def fail(self, frame: int, kind: str, what: str) -> None:
+        """Notes a failure: frame, a word for the kind, a sentence."""
+        if len(self.failures) < KEPT:
+            self.failures.append(f"frame {frame}: {kind}: {what}")
+
+
+class Judge:
+    """The tests that every frame of a scene must pass."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        self.scenery = Scenery()
+        for cloth in scene.cloths:
+            self.scenery.add(cloth.name, len(cloth.positions), cloth.triangles, is_cloth=True)
+        for obstacle in scene.obstacles:
+            count = len(obstacle.positions)
+            self.scenery.add(obstacle.name, count, obstacle.triangles, is_cloth=False)
+        self._closed = [obstacle.encloses for obstacle in scene.obstacles]
+        start = scene.start()
+        self._expected = self._windings(start)
+        if scene.demand is not Demand.UNTANGLES:
+            self._refuse_bad_start(start)
+
+    def _refuse_bad_start(self, start: State) -> None:
+        for found in self.crossings(start):
+            if found:
+                raise NotCleanError(f"{len(found)} crossings at the start, such as: {found[0]}")
+        for order in self.scene.orders:
+            broken = order(start)
+            if broken:
+                raise NotCleanError(f"at the start {broken}")
+
+    def crossings(self, state: State) -> tuple[Crossings, Crossings]:
+        """All crossings, and those after rounding positions as Blender keeps them."""
+        return self.scenery.crossings_also_rounded(
+            np.concatenate([*state.cloths, *state.obstacles])
+        )
+
+    def _windings(self, state: State) -> list[list[np.ndarray]]:
+        """For every closed obstacle and every cloth whether each vertex is inside."""
+        return [
+            [winding_numbers(points, positions, obstacle.triangles) > 0 for points in state.cloths]
+            for obstacle, positions, closed in zip(
+                self.scene.obstacles, state.obstacles, self._closed, strict=True
+            )
+            if closed
+        ]
+
+    def strayed(self, state: State) -> int:
+        """Vertices below a floor, on another side of a closed obstacle, or still in one."""
+        if not self.scene.watch_sides:
+            return 0
+        # What started entangled belongs outside in the end.
+        inside_wanted = self.scene.demand is not Demand.UNTANGLES
+        inside = sum(
+            int((now != (before & inside_wanted)).sum())
+            for nows, befores in zip(self._windings(state), self._expected, strict=True)
+            for now, before in zip(nows, befores, strict=True)
+        )
+        floors = [o.positions[0, 2] for o in self.scene.obstacles if o.is_floor]
+        below = (int((points[:, 2] <= z).sum()) for z in floors for points in state.cloths)
+        return inside + sum(below)
+
+
+class Run:
+    """A scene in motion, with the account that grows by each frame."""
+
+    def __init__(self, name: str, scene: Scene, folder: Path | None, **settings: object) -> None:
+        self.scene, self.folder = scene, folder
+        self.judge = Judge(scene)
+        self.result = Result(name, scene.vertex_count)
+        self.label = f"{name}-{scene.vertex_count}"
+        self.before = self.state = scene.start()
+        self.recorded = [self.state]
+        self.simulation = scene.simulation(**settings)
+        self._dumped = False
+
+    def go(self, frames: int, *, record: bool = False) -> Result:
+        """Runs and judges; a failure does not end it, unless there is nothing to go on with."""
+        for frame in range(1, frames + 1):
+            if not self._advance(frame):
+                break
+            if record:
+                self.recorded.append(self.state)
+        if self.folder is not None:
+            self._write_lines()
+        return self.result
+
+    def _advance(self, frame: int) -> bool:
+        scene, step = self.scene, 1.0 / self.scene.frame_rate
+        start, end = (frame - 1) * step, frame * step
+        scene.drive(self.simulation, start, end)
+        clock = time.perf_counter()
+        try:
+            report = self.simulation.advance(step)
+        except Exception as error:  # whatever it raises is what is to be found out
+            self.result.fail(frame, "raised", f"{type(error).__name__}: {error}")
+            return False
+        wall = time.perf_counter() - clock
+        self.before, self.state = self.state, scene.state(self.simulation, end)
+        if not all(np.isfinite(points).all() for points in self.state.cloths):
+            self.result.fail(frame, "not finite", "a position is not a number")
+            return False
+        found, rounded = self.judge.crossings(self.state)
+        account = self._account(frame, end, wall, report, (len(found), len(rounded)))
+        self.result.frames.append(account)
+        self._verdict(account, found or rounded)
+        return True
+
+    def _account(
+        self, frame: int, end: float, wall: float, report: object, crossings: tuple[int, int]
+    ) -> Frame:
+        speeds = [
+            np.linalg.norm(self.simulation.velocities(index), axis=1).max()
+            for index in range(len(self.scene.cloths))
+        ]
+        return Frame(
+            frame=frame,
+            time=end,
+            wall=wall,
+            steps=report.steps,
+            rejected=report.rejected_steps,
+            newton=report.newton_iterations,
+            linear=report.linear_iterations,
+            contacts=report.contacts,
+            residual=report.residual,
+            converged=report.converged,
+            max_stretch=report.max_stretch,
+            max_speed=float(max(speeds)),
+            crossings=crossings[0],
+            crossings_float32=crossings[1],
+            strayed=self.judge.strayed(self.state),
+            stages=dict(report.seconds),
+        )
+
+    def _verdict(self, account: Frame, found: Crossings) -> None:
+        scene, frame, fail = self.scene, account.frame, self.result.fail
+        if account.newton > scene.newton_limit:
+            fail(frame, "stall", f"{account.newton} corrections; at most {scene.newton_limit}")
+        if scene.is_excused(account.time):
+            return
+        if found:
+            precision = "" if account.crossings else " after rounding to float32"
+            shown = SHOWN if len(self.result.failures) < TOLD else 0
+            told = "".join(f"\n    {crossing}" for crossing in islice(found, shown))
+            fail(frame, "crossing", f"{len(found)} pairs{precision}{told}")
+            self._dump(frame, found)
+        if account.strayed:
+            fail(frame, "strayed", f"{account.strayed} vertices on the wrong side of an obstacle")
+            self._dump(frame, found)
+        for order in scene.orders:
+            broken = order(self.state)
+            if broken:
+                fail(frame, "passed through", broken)
+                self._dump(frame, found)
+        if account.max_stretch > scene.stretch_limit:
+            fail(frame, "overstretched", f"by {account.max_stretch:.3f}")
+        if account.max_speed > scene.speed_limit:
+            fail(frame, "too fast", f"{account.max_speed:.3g} m/s")
+
+    def _dump(self, frame: int, found: Crossings) -> None:
+        """Keeps the first failure of a run, and the frame before it, for a closer look."""
+        if self._dumped or self.folder is None:
+            return
+        self._dumped = True
+        self.folder.mkdir(parents=True, exist_ok=True)
+        kept = list(islice(found, MARKED))
+        arrays = {
+            "edges": np.array([crossing.edge for crossing in kept]),
+            "faces": np.array([crossing.face for crossing in kept]),
+            "edge_of": np.array([crossing.edge_of for crossing in kept]),
+            "face_of": np.array([crossing.face_of for crossing in kept]),
+        }
+        path = self.folder / f"{self.label}-frame{frame}.npz"
+        np.savez_compressed(
+            path, **frames_as_arrays(self.scene, [self.before, self.state]), **arrays
+        )
+        self.result.failures[-1] += f"\n    kept in {path}"
+
+    def _write_lines(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"scene": self.label} | asdict(frame)) for frame in self.result.frames]
+        (self.folder / f"{self.label}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def frames_as_arrays(scene: Scene, states: list[State]) -> dict[str, np.ndarray]:
+    """Positions `(frames, n, 3)`, triangles and name of every mesh, for a file."""
+    arrays = {}
+    for index, cloth in enumerate(scene.cloths):
+        arrays[f"cloth{index}_positions"] = np.stack([state.cloths[index] for state in states])
+        arrays[f"cloth{index}_triangles"] = cloth.triangles
+        arrays[f"cloth{index}_name"] = np.array(cloth.name)
+    for index, obstacle in enumerate(scene.obstacles):
+        moves = np.stack([state.obstacles[index] for state in states])
+        arrays[f"obstacle{index}_positions"] = moves
+        arrays[f"obstacle{index}_triangles"] = obstacle.triangles
+        arrays[f"obstacle{index}_name"] = np.array(obstacle.name)
+    return arrays

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs hostile scenes at length and writes a table of what came out.
+
+    python tests/hostile/soak.py                       everything, into out/soak.md
+    python tests/hostile/soak.py --quick               in the form that the tests use
+    python tests/hostile/soak.py --scene ten_layers --frames 48 --sizes 10,20,30
+    python tests/hostile/soak.py --measure friction_on_cloth
+
+Each scene runs in a process of its own, so that none can end the others. Beside the table lie, in
+out/hostile, a line of JSON for every frame, and the first frame that failed. `python
+tests/hostile/look.py` makes pictures of such files, and of those that --record keeps.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+from all_scenes import RECIPES
+from harness import Result, Run, frames_as_arrays
+from rest import MEASURES, Figure
+
+HEADER = (
+    "| scene | vertices | frames | s/frame | steps | rejected | Newton/step | most Newton a frame "
+    "| contacts | stretch | crossings | strayed | verdict |"
+)
+
+
+@dataclass
+class Row:
+    """A line of the table; sums and largest values over all frames."""
+
+    scene: str
+    vertices: int
+    frames: int
+    seconds_per_frame: float
+    steps: int
+    rejected: int
+    newton_per_step: float
+    most_newton: int
+    contacts: int
+    stretch: float
+    crossings: int
+    strayed: int
+    verdict: str
+
+    def __str__(self) -> str:
+        values = [getattr(self, each.name) for each in fields(self)]
+        return "| " + " | ".join(_shown(value) for value in values) + " |"
+
+
+def _shown(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def row(result: Result) -> Row:
+    """The line of a scene that was run."""
+    frames = result.frames
+    steps = sum(frame.steps for frame in frames)
+
+    def largest(name: str) -> float:
+        return max((getattr(frame, name) for frame in frames), default=0)
+
+    return Row(
+        scene=result.scene,
+        vertices=result.vertices,
+        frames=len(frames),
+        seconds_per_frame=sum(frame.wall for frame in frames) / max(1, len(frames)),
+        steps=steps,
+        rejected=sum(frame.rejected for frame in frames),
+        newton_per_step=sum(frame.newton for frame in frames) / max(1, steps),
+        most_newton=largest("newton"),
+        contacts=largest("contacts"),
+        stretch=float(largest("max_stretch")),
+        crossings=max(largest("crossings"), largest("crossings_float32")),
+        strayed=largest("strayed"),
+        verdict=result.verdict,
+    )
+
+
+def run_here(options: argparse.Namespace, size: int) -> Result:
+    """Runs one scene in this process."""
+    recipe = RECIPES[options.scene]
+    length = recipe.quick if options.quick else recipe.soak
+    scene = recipe.build(size, length.seconds)
+    frames = options.frames or round(length.seconds * scene.frame_rate)
+    folder = options.out / "hostile"
+    run = Run(options.scene, scene, folder, **json.loads(options.settings))
+    result = run.go(frames, record=options.record)
+    if options.record:
+        path = folder / f"{run.label}.npz"
+        np.savez_compressed(path, **frames_as_arrays(scene, run.recorded))
+        print(f"kept {len(run.recorded)} frames in {path}")
+    return result
+
+
+def run_alone(options: argparse.Namespace) -> bool:
+    """Runs one scene in one or several sizes, prints what failed, and the lines of the table."""
+    recipe = RECIPES[options.scene]
+    usual = (recipe.quick if options.quick else recipe.soak).size
+    rows = []
+    for size in options.sizes or [usual]:
+        result = run_here(options, size)
+        print(*result.failures, sep="\n")
+        rows.append(row(result))
+    if options.row:
+        options.row.write_text(json.dumps([asdict(each) for each in rows]))
+    else:
+        print(HEADER, *rows, sep="\n")
+    return all(each.verdict == "ok" for each in rows)
+
+
+def measure_alone(options: argparse.Namespace) -> bool:
+    """Takes one group of figures and prints them."""
+    figures = MEASURES[options.measure](options.quick)
+    if options.row:
+        options.row.write_text(json.dumps([asdict(figure) for figure in figures]))
+    print(*figures, sep="\n")
+    return all(figure.ok for figure in figures)
+
+
+def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] | str:
+    """Runs a scene or a measure in another process, which may end as it likes.
+
+    Returns its answer, or a sentence on why there is none.
+    """
+    answer = options.out / "hostile" / f"{name}.answer"
+    answer.unlink(missing_ok=True)
+    command = [sys.executable, __file__, f"--{kind}", name, "--row", str(answer)]
+    command += ["--out", str(options.out), "--settings", options.settings]
+    command += ["--quick"] * options.quick
+    command += ["--frames", str(options.frames)] if options.frames else []
+    with (options.out / "hostile" / f"{name}.log").open("w") as log:
+        try:
+            done = subprocess.run(
+                command, stdout=log, stderr=subprocess.STDOUT, timeout=options.limit, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"not done in {options.limit:.0f} s"
+    if not answer.exists():
+        return f"ended with {done.returncode}"
+    found = json.loads(answer.read_text())
+    answer.unlink()
+    return found
+
+
+def scene_in_process(name: str, options: argparse.Namespace) -> list[Row]:
+    found = in_process("scene", name, options)
+    if isinstance(found, str):
+        return [Row(name, 0, 0, 0.0, 0, 0, 0.0, 0, 0, 0.0, 0, 0, found)]
+    return [Row(**each) for each in found]
+
+
+def measure_in_process(name: str, options: argparse.Namespace) -> list[Figure]:
+    found = in_process("measure", name, options)
+    if isinstance(found, str):
+        return [Figure(f"{name}: {found}", float("nan"), 0.0, 0.0)]
+    return [Figure(**each | {"name": f"{name}: {each['name']}"}) for each in found]
+
+
+def write_table(path: Path, rows: list[Row], figures: list[Figure], seconds: float) -> None:
+    """The tables so far."""
+    good = sum(each.verdict == "ok" for each in rows)
+    lines = [
+        "# Hostile scenes",
+        "",
+        f"{good} of {len(rows)} hold, in {seconds / 60.0:.1f} minutes. Contacts, crossings and "
+        "strayed are the largest number in any frame, most of them counted in float64 and after "
+        "rounding to float32. What was found in each frame is in `hostile/`.",
+        "",
+        HEADER,
+        "|" + " --- |" * (HEADER.count("|") - 1),
+        *map(str, rows),
+        "",
+        "| figure | value | from | to | verdict |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| {each.name} | {each.value:.6g} | {each.low:.6g} | {each.high:.6g} "
+            f"| {'ok' if each.ok else 'out of range'} |"
+            for each in figures
+        ),
+    ]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def run_all(options: argparse.Namespace) -> bool:
+    """Runs everything, whatever happens, and writes the tables after each."""
+    (options.out / "hostile").mkdir(parents=True, exist_ok=True)
+    rows, figures, clock = [], [], time.monotonic()
+    for name in [name for name in RECIPES if options.match in name]:
+        rows += scene_in_process(name, options)
+        print(rows[-1], flush=True)
+        write_table(options.out / "soak.md", rows, figures, time.monotonic() - clock)
+    for name in [name for name in MEASURES if options.match in name]:
+        figures += measure_in_process(name, options)
+        print(*figures[-1:], sep="\n", flush=True)
+        write_table(options.out / "soak.md", rows, figures, time.monotonic() - clock)
+    return all(each.verdict == "ok" for each in rows) and all(each.ok for each in figures)
+
+
+def sizes(text: str) -> list[int]:
+    """Numbers with commas between."""
+    return [int(each) for each in text.split(",")]
+
+
+def parsed(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--scene", choices=RECIPES, help="only this one, in this process")
+    parser.add_argument("--measure", choices=MEASURES, help="only these figures")
+    parser.add_argument("--match", default="", help="only what has this in its name")
+    parser.add_argument("--frames", type=int, help="instead of the usual number")
+    parser.add_argument("--sizes", type=sizes, help="vertices along a side, with commas between")
+    parser.add_argument("--quick", action="store_true", help="in the short form of the tests")
+    parser.add_argument("--settings", default="{}", help='more settings, such as {"threads": 1}')
+    parser.add_argument("--record", action="store_true", help="keep all frames, for look.py")
+    parser.add_argument("--limit", type=float, default=1800.0, help="s for a scene among all")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder for what is written")
+    parser.add_argument("--row", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--list", action="store_true", help="names of everything")
+    return parser.parse_args(arguments)
+
+
+def main() -> int:
+    options = parsed(sys.argv[1:])
+    if options.list:
+        print(*RECIPES, *MEASURES, sep="\n")
+        return 0
+    try:
+        if options.scene:
+            good = run_alone(options)
+        else:
+            good = measure_alone(options) if options.measure else run_all(options)
+    except Exception:
+        traceback.print_exc()
+        return 2
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
