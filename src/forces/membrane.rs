@@ -317,7 +317,7 @@ fn forces_at_corners(
 }
 
 /// The stress with its compressive principal values set to 0.
-fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
+pub(super) fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
     let mean = 0.5 * (s11 + s22);
     let half = 0.5 * (s11 - s22);
     let radius = (half * half + s12 * s12).sqrt();

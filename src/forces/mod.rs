@@ -3,9 +3,15 @@
 
 mod air;
 pub mod bending;
+mod elements;
 mod membrane;
+mod particles;
+mod sheets;
 mod strain_history;
 
 pub use air::Air;
+pub use elements::{BlockColumns, ElasticEnergy, Elements};
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent};
+pub use particles::{BendingKind, particles};
+pub use sheets::Sheets;
 pub use strain_history::StrainHistory;
