@@ -2,6 +2,7 @@
 //! Internal and external forces, each the exact gradient of an energy or a dissipation potential.
 
 mod air;
+mod baraff_witkin;
 pub mod bending;
 mod elements;
 mod membrane;
@@ -10,6 +11,7 @@ mod sheets;
 mod strain_history;
 
 pub use air::Air;
+pub use baraff_witkin::baraff_witkin;
 pub use elements::{BlockColumns, ElasticEnergy, Elements};
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent};
 pub use particles::{BendingKind, particles};

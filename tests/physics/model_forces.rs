@@ -4,12 +4,13 @@
 use crate::{
     noise::Noise,
     quads::{DIVISIONS, Division, Sheet},
+    strips::{Pattern, Strip},
 };
 use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
-    forces::{BendingKind, Elements, Sheets, StrainHistory, particles},
-    mesh::Mesh,
+    forces::{BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, particles},
+    mesh::{Mesh, Uv},
 };
 
 /// Orthotropic and viscous.
@@ -37,7 +38,8 @@ struct Example {
     rest: Vec<Vec3>,
     mesh: Mesh,
     parts: Vec<Box<dyn Elements>>,
-    has_bending_tension: bool,
+    is_stressed_at_rest: bool,
+    has_negative_energy: bool,
     has_shear_apart: bool,
 }
 
@@ -51,7 +53,44 @@ impl Example {
         let (parts, _) = particles(&sheets, bending);
         let name = format!("particles, {division:?}, {bending:?}");
         let has_bending_tension = bending == BendingKind::Membrane;
-        Self { name, rest: sheet.points, mesh, parts, has_bending_tension, has_shear_apart: true }
+        Self {
+            name,
+            rest: sheet.points,
+            mesh,
+            parts,
+            is_stressed_at_rest: has_bending_tension,
+            has_negative_energy: has_bending_tension,
+            has_shear_apart: true,
+        }
+    }
+
+    /// On triangles; the scale of lengths at rest differs along the sheet.
+    fn of_baraff_witkin(scale: &[f64]) -> Self {
+        let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
+        let (sine, cosine) = WARP.sin_cos();
+        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
+        let uv = Uv::Vertex(strip.points.iter().map(turned).collect());
+        let mesh = Mesh::new(&strip.polygons(), &strip.points, Some(&uv)).unwrap();
+        let rest_scale: Vec<[f64; 2]> = match scale {
+            [u, v] => strip.points.iter().map(|p| [u + 0.1 * p.x, v - 0.1 * p.y]).collect(),
+            _ => Vec::new(),
+        };
+        let materials = [fabric()];
+        let sheets = Sheets {
+            mesh: &mesh,
+            materials: &materials,
+            rest_scale: &rest_scale,
+            stiffness_scale: &[],
+        };
+        Self {
+            name: format!("baraff_witkin, scale {scale:?}"),
+            parts: baraff_witkin(&sheets),
+            rest: strip.points,
+            mesh,
+            is_stressed_at_rest: !scale.is_empty(),
+            has_negative_energy: false,
+            has_shear_apart: false,
+        }
     }
 
     /// All models.
@@ -61,6 +100,8 @@ impl Example {
             .map(|division| Self::of_particles(*division, BendingKind::ThinPlate))
             .collect();
         examples.push(Self::of_particles(Division::Curvilinear, BendingKind::Membrane));
+        examples.push(Self::of_baraff_witkin(&[]));
+        examples.push(Self::of_baraff_witkin(&[1.1, 0.95]));
         examples
     }
 
@@ -158,7 +199,7 @@ fn elastic_energy_is_the_potential_without_viscosity() {
 
 #[test]
 fn energy_is_never_negative() {
-    for example in Example::all().iter().filter(|example| !example.has_bending_tension) {
+    for example in Example::all().iter().filter(|example| !example.has_negative_energy) {
         let mut noise = Noise::new(12);
         for size in [0.001, 0.02, 0.3] {
             let shape = moved(&example.rest, &noise.vectors(example.rest.len(), 1.0), size);
@@ -242,7 +283,7 @@ fn rows_of_the_tangent_sum_to_nothing() {
 
 #[test]
 fn a_rigid_motion_calls_for_no_force() {
-    for mut example in Example::all().into_iter().filter(|example| !example.has_bending_tension) {
+    for mut example in Example::all().into_iter().filter(|example| !example.is_stressed_at_rest) {
         let mut noise = Noise::new(3);
         let rest = example.rest.clone();
         for _ in 0..10 {
