@@ -8,6 +8,7 @@ mod elements;
 mod membrane;
 mod particles;
 mod sheets;
+mod springs;
 mod strain_history;
 
 pub use air::Air;
@@ -16,4 +17,5 @@ pub use elements::{BlockColumns, ElasticEnergy, Elements};
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent};
 pub use particles::{BendingKind, particles};
 pub use sheets::Sheets;
+pub use springs::{choi_ko, mass_spring};
 pub use strain_history::StrainHistory;

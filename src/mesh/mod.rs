@@ -76,6 +76,16 @@ impl Mesh {
         joined
     }
 
+    /// The unit vector along the warp of a triangle at rest.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
+    #[must_use]
+    pub fn warp(&self, triangle: usize) -> Vec3 {
+        let corners = self.topology.triangles[triangle].iter().zip(&self.rest.gradients[triangle]);
+        corners.map(|(vertex, along)| self.rest.positions[*vertex as usize] * along[0]).sum()
+    }
+
     /// Number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {

@@ -35,8 +35,8 @@ impl Quads {
             let [first, second] = triangles[..] else { continue };
             let corners = [first, second].map(|triangle| mesh.topology.triangles[triangle]);
             quads.vertices.push(around(corners));
-            let warp = warp_of(mesh, first) + warp_of(mesh, second);
-            quads.warps.push(warp.try_normalize(0.0).unwrap_or_else(|| warp_of(mesh, first)));
+            let warp = mesh.warp(first) + mesh.warp(second);
+            quads.warps.push(warp.try_normalize(0.0).unwrap_or_else(|| mesh.warp(first)));
             quads.cloths.push(mesh.cloth_of_triangle[first]);
         }
         quads
@@ -141,12 +141,6 @@ fn around([first, second]: [[u32; 3]; 2]) -> [u32; 4] {
     let [a, b, c] = [0, 1, 2].map(|place| first[(lone + place) % 3]);
     let far = second.iter().find(|vertex| !first.contains(vertex));
     [a, b, *far.unwrap_or(&a), c]
-}
-
-/// The unit vector along the warp of a triangle at rest.
-fn warp_of(mesh: &Mesh, triangle: usize) -> Vec3 {
-    let corners = mesh.topology.triangles[triangle].iter().zip(&mesh.rest.gradients[triangle]);
-    corners.map(|(vertex, gradient)| mesh.rest.positions[*vertex as usize] * gradient[0]).sum()
 }
 
 /// Whether every corner of a quad turns the same way, none of them hardly at all.

@@ -9,7 +9,10 @@ use crate::{
 use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
-    forces::{BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, particles},
+    forces::{
+        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, choi_ko, mass_spring,
+        particles,
+    },
     mesh::{Mesh, Uv},
 };
 
@@ -93,6 +96,39 @@ impl Example {
         }
     }
 
+    fn of_springs(
+        is_quads: bool,
+        name: &str,
+        model: impl Fn(&Sheets<'_>) -> Vec<Box<dyn Elements>>,
+    ) -> Self {
+        let (rest, mesh) = if is_quads {
+            let sheet = Sheet::new(Division::Random, [0.6, 0.5], [6, 5]);
+            let mesh = sheet.mesh(WARP);
+            (sheet.points, mesh)
+        } else {
+            let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
+            let mesh = Mesh::new(&strip.polygons(), &strip.points, None).unwrap();
+            (strip.points, mesh)
+        };
+        let materials = [fabric()];
+        let stiffness_scale: Vec<f64> = rest.iter().map(|p| 1.0 + p.x).collect();
+        let sheets = Sheets {
+            mesh: &mesh,
+            materials: &materials,
+            rest_scale: &[],
+            stiffness_scale: &stiffness_scale,
+        };
+        Self {
+            name: format!("{name}, quads {is_quads}"),
+            parts: model(&sheets),
+            rest,
+            mesh,
+            is_stressed_at_rest: false,
+            has_negative_energy: false,
+            has_shear_apart: false,
+        }
+    }
+
     /// All models.
     fn all() -> Vec<Self> {
         let mut examples: Vec<Self> = DIVISIONS
@@ -102,6 +138,11 @@ impl Example {
         examples.push(Self::of_particles(Division::Curvilinear, BendingKind::Membrane));
         examples.push(Self::of_baraff_witkin(&[]));
         examples.push(Self::of_baraff_witkin(&[1.1, 0.95]));
+        for is_quads in [true, false] {
+            examples.push(Self::of_springs(is_quads, "choi_ko", choi_ko));
+            examples.push(Self::of_springs(is_quads, "mass_spring", |s| mass_spring(s, false)));
+        }
+        examples.push(Self::of_springs(true, "mass_spring_16", |s| mass_spring(s, true)));
         examples
     }
 
