@@ -3,6 +3,7 @@
 
 use super::Mesh;
 use crate::Vec3;
+use std::ops::Range;
 
 /// Quads of a mesh, wound as its triangles are.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +32,9 @@ impl Quads {
     #[must_use]
     pub fn new(mesh: &Mesh) -> Self {
         let mut quads = Self::default();
-        for triangles in mesh.topology.face_of_triangle.chunk_by(|a, b| a == b).scan(0, numbered) {
-            let [first, second] = triangles[..] else { continue };
-            let corners = [first, second].map(|triangle| mesh.topology.triangles[triangle]);
-            quads.vertices.push(around(corners));
+        for triangles in faces(mesh).into_iter().filter(|triangles| triangles.len() == 2) {
+            let (first, second) = (triangles.start, triangles.start + 1);
+            quads.vertices.push(around(mesh, first));
             let warp = mesh.warp(first) + mesh.warp(second);
             quads.warps.push(warp.try_normalize(0.0).unwrap_or_else(|| mesh.warp(first)));
             quads.cloths.push(mesh.cloth_of_triangle[first]);
@@ -45,14 +45,13 @@ impl Quads {
     /// The first face of a mesh that is no convex quad, and what it is instead.
     #[must_use]
     pub fn first_other_face(mesh: &Mesh) -> Option<(usize, String)> {
-        let faces = mesh.topology.face_of_triangle.chunk_by(|a, b| a == b).scan(0, numbered);
-        for triangles in faces {
-            let face = mesh.topology.face_of_triangle[triangles[0]] as usize;
-            let [first, second] = triangles[..] else {
+        for triangles in faces(mesh) {
+            let face = mesh.topology.face_of_triangle[triangles.start] as usize;
+            if triangles.len() != 2 {
                 return Some((face, format!("{} corners", triangles.len() + 2)));
-            };
-            let corners = [first, second].map(|triangle| mesh.topology.triangles[triangle]);
-            if !is_convex(&around(corners).map(|vertex| mesh.rest.positions[vertex as usize])) {
+            }
+            let corners = around(mesh, triangles.start);
+            if !is_convex(&corners.map(|vertex| mesh.rest.positions[vertex as usize])) {
                 return Some((face, "not convex at rest".to_owned()));
             }
         }
@@ -128,15 +127,19 @@ impl Fan {
     }
 }
 
-/// Numbers of the triangles of the next face.
-fn numbered(next: &mut usize, triangles: &[u32]) -> Option<Vec<usize>> {
-    let first = *next;
-    *next += triangles.len();
-    Some((first..*next).collect())
+/// The triangles of each face.
+fn faces(mesh: &Mesh) -> Vec<Range<usize>> {
+    let mut next = 0;
+    let faces = mesh.topology.face_of_triangle.chunk_by(|a, b| a == b).map(|triangles| {
+        next += triangles.len();
+        next - triangles.len()..next
+    });
+    faces.collect()
 }
 
-/// The corners of two triangles with a common edge, around both.
-fn around([first, second]: [[u32; 3]; 2]) -> [u32; 4] {
+/// The corners of a quad, from the first of its two triangles.
+fn around(mesh: &Mesh, triangle: usize) -> [u32; 4] {
+    let [first, second] = [triangle, triangle + 1].map(|half| mesh.topology.triangles[half]);
     let lone = first.iter().position(|vertex| !second.contains(vertex)).unwrap_or(0);
     let [a, b, c] = [0, 1, 2].map(|place| first[(lone + place) % 3]);
     let far = second.iter().find(|vertex| !first.contains(vertex));

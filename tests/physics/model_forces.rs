@@ -170,14 +170,13 @@ impl Example {
         for part in &mut self.parts {
             part.update_tangent();
             let count = part.corner_count();
-            let mut blocks = vec![[[0.0; 4]; 3]; count];
             for (element, vertices) in part.vertices().chunks_exact(count).enumerate() {
-                for (corner, vertex) in vertices.iter().enumerate() {
-                    part.tangent_row(element, corner, &mut blocks);
-                    for (block, other) in blocks.iter().zip(vertices) {
-                        let block = Matrix3::from_fn(|i, j| f64::from(block[j][i]));
-                        product[*vertex as usize] += block * direction[*other as usize];
-                    }
+                for pair in 0..count * count {
+                    let mut block = [[0.0; 4]; 3];
+                    part.add_blocks(&[(element * count * count + pair) as u32], &mut block);
+                    let block = Matrix3::from_fn(|i, j| f64::from(block[j][i]));
+                    let [row, column] = [pair / count, pair % count].map(|c| vertices[c] as usize);
+                    product[row] += block * direction[column];
                 }
             }
         }

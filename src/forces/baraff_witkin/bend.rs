@@ -18,7 +18,7 @@ use crate::{
     forces::{
         StrainHistory,
         bending::{extrapolate_angle, shortest},
-        elements::{BlockColumns, ElasticEnergy, Elements, Scatter},
+        elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
     },
     mesh::{Mesh, hinge_angle},
     parallel,
@@ -66,7 +66,7 @@ impl Law {
 /// All hinges.
 #[derive(Clone, Debug)]
 pub(super) struct Hinges {
-    hinges: Vec<Hinge>,
+    members: Vec<Hinge>,
     laws: Vec<Law>,
     scatter: Scatter<4>,
     shapes: Vec<Shape>,
@@ -101,7 +101,7 @@ impl Hinges {
             scatter: Scatter::new(vertices, mesh.vertex_count()),
             shapes: vec![Shape::default(); hinges.len()],
             stiffness: vec![0.0; hinges.len()],
-            hinges,
+            members: hinges,
             inverse_beta: 0.0,
         }
     }
@@ -124,7 +124,7 @@ impl Elements for Hinges {
     }
 
     fn measure_count(&self) -> usize {
-        self.hinges.len()
+        self.members.len()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
@@ -147,7 +147,7 @@ impl Elements for Hinges {
         let mut shapes = std::mem::take(&mut self.shapes);
         let mut loads = std::mem::take(&mut self.scatter.loads);
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 4]| {
-            let (hinge, vertices) = (&self.hinges[index], &self.scatter.vertices[index]);
+            let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
             let angle = angle_of(vertices, positions);
             let bent = shortest(angle - hinge.rest_angle);
             let past = history.reference.get(index).unwrap_or(&angle);
@@ -171,17 +171,14 @@ impl Elements for Hinges {
             let (stiffness, damping) = self.law(hinge);
             (stiffness * (1.0 + damping * self.inverse_beta)) as f32
         };
-        self.stiffness = self.hinges.iter().map(stiffness).collect();
+        self.stiffness = self.members.iter().map(stiffness).collect();
     }
 
-    fn tangent_row(&self, element: usize, corner: usize, blocks: &mut [BlockColumns]) {
-        let gradients = &self.shapes[element].gradients;
-        let own = gradients[corner] * f64::from(self.stiffness[element]);
-        for (block, other) in blocks.iter_mut().zip(gradients) {
-            *block = [0, 1, 2].map(|k| {
-                let column = own * other[k];
-                [column.x as f32, column.y as f32, column.z as f32, 0.0]
-            });
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
+            let gradients = &self.shapes[element].gradients;
+            let product = columns(&(gradients[i] * gradients[j].transpose()));
+            add_scaled(block, self.stiffness[element], &product);
         }
     }
 
@@ -190,7 +187,7 @@ impl Elements for Hinges {
             let bent = shortest(angle_of(vertices, positions) - hinge.rest_angle);
             0.5 * self.law(hinge).0 * bent * bent
         };
-        let bend = self.hinges.iter().zip(&self.scatter.vertices).map(of_hinge).sum();
+        let bend = self.members.iter().zip(&self.scatter.vertices).map(of_hinge).sum();
         ElasticEnergy { bend, ..ElasticEnergy::default() }
     }
 

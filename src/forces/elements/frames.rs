@@ -10,7 +10,7 @@
 //! r_v and σ₃ between s_u and s_v. It is made positive semidefinite by dropping the compressive part of
 //! [[σ₁/‖s_u‖, σ₃], [σ₃, σ₂/‖s_v‖]]; the stress in it is the *predicted* one, as in [`crate::forces::Membrane`].
 
-use super::{BlockColumns, ElasticEnergy, Elements, Scatter};
+use super::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode};
 use crate::{
     Material, Vec3,
     forces::{StrainHistory, membrane::tensile_part},
@@ -106,7 +106,7 @@ struct Tangent {
 #[derive(Clone, Debug)]
 pub(crate) struct Frames<const N: usize> {
     kind: FrameKind,
-    frames: Vec<Frame<N>>,
+    members: Vec<Frame<N>>,
     laws: Vec<Law>,
     /// Constant tension per bending rigidity, of each cloth, in 1/m².
     line_tensions: Vec<f64>,
@@ -135,7 +135,7 @@ impl<const N: usize> Frames<N> {
             scatter: Scatter::new(vertices, mesh.vertex_count()),
             shapes: vec![Shape::default(); frames.len()],
             tangents: vec![Tangent::default(); frames.len()],
-            frames,
+            members: frames,
             inverse_beta: 0.0,
         }
     }
@@ -151,11 +151,11 @@ impl<const N: usize> Elements for Frames<N> {
     }
 
     fn measure_count(&self) -> usize {
-        3 * self.frames.len()
+        3 * self.members.len()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
-        let each = (measures.as_chunks_mut::<3>().0, &self.frames).into_par_iter();
+        let each = (measures.as_chunks_mut::<3>().0, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS)
             .for_each(|(strain, frame)| *strain = strains(frame, &derivatives(frame, positions)));
     }
@@ -167,7 +167,7 @@ impl<const N: usize> Elements for Frames<N> {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (frames, laws) = (&self.frames, &self.laws);
+        let (frames, laws) = (&self.members, &self.laws);
         let past = history.reference.as_chunks::<3>().0;
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
             let frame = &frames[index];
@@ -188,7 +188,7 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn predict(&mut self, direction: &[Vec3]) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let each = (&mut self.shapes, &self.frames).into_par_iter();
+        let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(shape, frame)| {
             let [du, dv] = derivatives(frame, direction);
             let [su, sv] = &shape.s;
@@ -207,26 +207,27 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn update_tangent(&mut self) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let each = (&mut self.tangents, &self.shapes, &self.frames).into_par_iter();
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, frame)| {
             let moduli = laws[frame.cloth as usize].scaled(1.0, inverse_beta);
             *tangent = Tangent::new(shape, &moduli, frame.area);
         });
     }
 
-    fn tangent_row(&self, element: usize, corner: usize, blocks: &mut [BlockColumns]) {
-        let Tangent { uu, uv, vu, vv } = &self.tangents[element];
-        let gradients = &self.frames[element].gradients;
-        let [a, b] = gradients[corner].map(|factor| factor as f32);
-        let (by_u, by_v) = (combine(a, uu, b, vu), combine(a, uv, b, vv));
-        for (block, gradient) in blocks.iter_mut().zip(gradients) {
-            *block = combine(gradient[0] as f32, &by_u, gradient[1] as f32, &by_v);
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<N>(*code)) {
+            let gradients = &self.members[element].gradients;
+            let ([a, b], [c, d]) = (gradients[i], gradients[j]);
+            let Tangent { uu, uv, vu, vv } = &self.tangents[element];
+            for (factor, part) in [(a * c, uu), (a * d, uv), (b * c, vu), (b * d, vv)] {
+                add_scaled(block, factor as f32, part);
+            }
         }
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
-        for frame in &self.frames {
+        for frame in &self.members {
             let law = &self.laws[frame.cloth as usize];
             let strain = strains(frame, &derivatives(frame, positions));
             let stress = apply(&law.moduli, &strain);
@@ -265,15 +266,6 @@ impl Tangent {
         let uv = (ru * rv.transpose() * c12 + sv * su.transpose() * c33 + identity * m12) * area;
         Self { uu: columns(&uu), uv: columns(&uv), vu: columns(&uv.transpose()), vv: columns(&vv) }
     }
-}
-
-fn columns(matrix: &Matrix3<f64>) -> BlockColumns {
-    [0, 1, 2].map(|k| [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0])
-}
-
-/// a·first + b·second.
-fn combine(a: f32, first: &BlockColumns, b: f32, second: &BlockColumns) -> BlockColumns {
-    [0, 1, 2].map(|k| [0, 1, 2, 3].map(|row| a * first[k][row] + b * second[k][row]))
 }
 
 fn derivatives<const N: usize>(frame: &Frame<N>, field: &[Vec3]) -> [Vec3; 2] {

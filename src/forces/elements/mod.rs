@@ -16,6 +16,7 @@ pub(crate) use scatter::Scatter;
 
 use super::StrainHistory;
 use crate::{Material, Vec3, mesh::Mesh};
+use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.
 pub type BlockColumns = [[f32; 4]; 3];
@@ -87,9 +88,10 @@ pub trait Elements: Send + Sync {
     /// Finds the tangent of every element at the shape last evaluated.
     fn update_tangent(&mut self);
 
-    /// One row of blocks of an element's tangent, one for each of its vertices: positive semidefinite as a
-    /// whole, with rows that sum to 0.
-    fn tangent_row(&self, element: usize, corner: usize, blocks: &mut [BlockColumns]);
+    /// Adds blocks of the tangents of elements to `block`. A code is the number of the element times n², plus n times
+    /// the corner of the row, plus the corner of the column, where n is [`Self::corner_count`]. Every tangent is
+    /// positive semidefinite as a whole, and its rows sum to 0.
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns);
 
     /// Elastic energy of a shape.
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy;
@@ -99,4 +101,24 @@ pub trait Elements: Send + Sync {
 
     /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
     fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}
+}
+
+/// Element, corner of the row and corner of the column of a code.
+pub(crate) fn decode<const N: usize>(code: u32) -> (usize, usize, usize) {
+    let (code, count) = (code as usize, N);
+    (code / (count * count), code / count % count, code % count)
+}
+
+/// Adds `scale` times a block to another.
+pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumns) {
+    for (sum, column) in sum.iter_mut().zip(block) {
+        for (sum, entry) in sum.iter_mut().zip(column) {
+            *sum += scale * entry;
+        }
+    }
+}
+
+/// A matrix by columns, rounded.
+pub(crate) fn columns(matrix: &Matrix3<f64>) -> BlockColumns {
+    [0, 1, 2].map(|k| [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0])
 }

@@ -20,7 +20,7 @@ use crate::{
     Material, Vec3,
     forces::{
         StrainHistory,
-        elements::{BlockColumns, ElasticEnergy, Elements, Scatter},
+        elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
     },
     mesh::{Mesh, Quads},
     parallel,
@@ -233,18 +233,14 @@ impl Elements for Plate {
         let each = (&mut self.tangents, &self.shapes, nodes).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, node)| {
             let time = materials[node.cloth as usize].bend_damping;
-            let scaled = shape.normal * (1.0 + time * inverse_beta);
-            *tangent = [0, 1, 2].map(|k| {
-                let column = scaled * shape.normal[k];
-                [column.x as f32, column.y as f32, column.z as f32, 0.0]
-            });
+            let scale = 1.0 + time * inverse_beta;
+            *tangent = columns(&(shape.normal * shape.normal.transpose() * scale));
         });
     }
 
-    fn tangent_row(&self, element: usize, corner: usize, blocks: &mut [BlockColumns]) {
-        let tangent = &self.tangents[element];
-        for (block, factor) in blocks.iter_mut().zip(&self.nodes[element].products[corner]) {
-            *block = tangent.map(|column| column.map(|entry| entry * factor));
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<PLACES>(*code)) {
+            add_scaled(block, self.nodes[element].products[i][j], &self.tangents[element]);
         }
     }
 

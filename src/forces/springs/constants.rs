@@ -47,7 +47,7 @@ impl Rule {
         let [in_quads, in_triangles] = spring.areas;
         match (self, spring.kind) {
             (Self::MassSpring { .. }, SpringKind::Structural) => {
-                let modulus = self.structural_modulus(spring, material);
+                let modulus = structural_modulus(spring, material);
                 let young = between(spring, material.stretch_warp, material.stretch_weft);
                 Law::Linear { stiffness: per_modulus * (modulus * in_quads + young * in_triangles) }
             }
@@ -76,21 +76,6 @@ impl Rule {
         }
     }
 
-    /// K of structural springs between quads.
-    fn structural_modulus(self, spring: &Spring, material: &Material) -> f64 {
-        let (warp, weft, shear) = (material.stretch_warp, material.stretch_weft, material.shear);
-        let [c11, c22] = if warp > 0.0 && weft > 0.0 {
-            let along = 0.5 * (1.0 + (1.0 + 4.0 * shear * shear / (warp * weft)).sqrt());
-            [along * warp, along * weft]
-        } else {
-            [warp, weft]
-        };
-        // Bend springs along the same line are twice as long.
-        let bending = between(spring, material.bend_warp, material.bend_weft);
-        let bend_springs = 36.0 * bending / (spring.length * spring.length);
-        (between(spring, c11, c22) - shear - bend_springs).max(0.0)
-    }
-
     /// K_s of shear springs, without what bend springs along the diagonals add to it.
     fn shear_modulus(self, spring: &Spring, material: &Material) -> f64 {
         let bend_springs = match self {
@@ -101,6 +86,21 @@ impl Rule {
         };
         (material.shear - bend_springs).max(0.0)
     }
+}
+
+/// K of structural springs between quads.
+fn structural_modulus(spring: &Spring, material: &Material) -> f64 {
+    let (warp, weft, shear) = (material.stretch_warp, material.stretch_weft, material.shear);
+    let [c11, c22] = if warp > 0.0 && weft > 0.0 {
+        let along = 0.5 * (1.0 + (1.0 + 4.0 * shear * shear / (warp * weft)).sqrt());
+        [along * warp, along * weft]
+    } else {
+        [warp, weft]
+    };
+    // Bend springs along the same line are twice as long.
+    let bending = between(spring, material.bend_warp, material.bend_weft);
+    let bend_springs = 36.0 * bending / (spring.length * spring.length);
+    (between(spring, c11, c22) - shear - bend_springs).max(0.0)
 }
 
 fn effective_area(spring: &Spring) -> f64 {

@@ -17,12 +17,13 @@ mod layout;
 
 use super::{
     Sheets, StrainHistory,
-    elements::{BlockColumns, ElasticEnergy, Elements, Scatter},
+    elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
 };
 use crate::{Material, Vec3, mesh::Mesh, parallel};
 use constants::Rule;
 use law::Law;
 use layout::{Spring, SpringKind};
+use nalgebra::Matrix3;
 use rayon::prelude::*;
 
 /// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
@@ -60,7 +61,7 @@ struct Shape {
 #[derive(Clone, Debug)]
 struct Springs {
     rule: Rule,
-    springs: Vec<Spring>,
+    members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
     laws: Vec<(Law, f64)>,
     scatter: Scatter<2>,
@@ -79,7 +80,7 @@ impl Springs {
             scatter: Scatter::new(vertices, sheets.mesh.vertex_count()),
             shapes: vec![Shape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
-            springs,
+            members: springs,
         }
     }
 }
@@ -104,11 +105,11 @@ impl Elements for Springs {
     }
 
     fn measure_count(&self) -> usize {
-        self.springs.len()
+        self.members.len()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
-        let each = (measures, &self.springs).into_par_iter();
+        let each = (measures, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS)
             .for_each(|(length, spring)| *length = span(spring, positions).norm());
     }
@@ -119,7 +120,7 @@ impl Elements for Springs {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
-        let (springs, laws) = (&self.springs, &self.laws);
+        let (springs, laws) = (&self.members, &self.laws);
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
             let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
             let span = span(spring, positions);
@@ -142,7 +143,7 @@ impl Elements for Springs {
     }
 
     fn predict(&mut self, direction: &[Vec3]) {
-        let each = (&mut self.shapes, &self.springs).into_par_iter();
+        let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(shape, spring)| {
             let longer = shape.direction.dot(&span(spring, direction));
             shape.predicted = shape.tension + shape.stiffness * longer;
@@ -156,27 +157,24 @@ impl Elements for Springs {
     }
 
     fn update_tangent(&mut self) {
-        let each = (&mut self.tangents, &self.shapes, &self.springs).into_par_iter();
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, spring)| {
             let across = shape.used.max(0.0) / shape.length.max(SHORTEST * spring.length);
             let along = shape.stiffness - across;
-            *tangent = [0, 1, 2].map(|k| {
-                let mut column = shape.direction * (along * shape.direction[k]);
-                column[k] += across;
-                [column.x as f32, column.y as f32, column.z as f32, 0.0]
-            });
+            let dyad = shape.direction * shape.direction.transpose();
+            *tangent = columns(&(dyad * along + Matrix3::identity() * across));
         });
     }
 
-    fn tangent_row(&self, element: usize, corner: usize, blocks: &mut [BlockColumns]) {
-        let tangent = self.tangents[element];
-        blocks[corner] = tangent;
-        blocks[1 - corner] = tangent.map(|column| column.map(|entry| -entry));
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<2>(*code)) {
+            add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+        }
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
-        for (spring, (law, _)) in self.springs.iter().zip(&self.laws) {
+        for (spring, (law, _)) in self.members.iter().zip(&self.laws) {
             let length = span(spring, positions).norm();
             let part = law.respond(length, spring.length * spring.scale).energy;
             match spring.kind {
@@ -189,7 +187,7 @@ impl Elements for Springs {
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
-        for (spring, law) in self.springs.iter().zip(&mut self.laws) {
+        for (spring, law) in self.members.iter().zip(&mut self.laws) {
             if spring.cloth as usize == cloth {
                 *law = law_of(self.rule, spring, material);
             }
