@@ -228,7 +228,7 @@ class Settings:
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
-        self_collision (bool): False: contact of cloth with cloth does not exist yet.
+        self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): A step is solved when the correction that its residual asks for is
             shorter, in the norm of the equations, than this part of the mean edge length; 0.02
             where not given.
@@ -252,7 +252,7 @@ class Settings:
         gravity: _Numbers = (0.0, 0.0, -9.81),
         wind: _Numbers = (0.0, 0.0, 0.0),
         air_density: float = 1.2,
-        self_collision: bool = False,
+        self_collision: bool = True,
         tolerance: float = 0.02,
         max_iterations: int = 30,
         preconditioner: str = "multigrid",

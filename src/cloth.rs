@@ -16,6 +16,10 @@ pub struct Cloth {
     pub(crate) mesh: Mesh,
     pub(crate) material: Material,
     pub(crate) mass_scale: Option<Vec<f64>>,
+    /// Factors on lengths at rest along warp and weft, of each vertex.
+    pub(crate) rest_scale: Option<Vec<[f64; 2]>>,
+    /// Factor on the stiffness of springs, of each vertex.
+    pub(crate) stiffness_scale: Option<Vec<f64>>,
 }
 
 impl Cloth {
@@ -43,7 +47,15 @@ impl Cloth {
         }
         let mesh = Mesh::new(polygons, rest, uv)?;
         let rest = rest.to_vec();
-        Ok(Self { positions, rest, mesh, material: material.checked()?, mass_scale: None })
+        Ok(Self {
+            positions,
+            rest,
+            mesh,
+            material: material.checked()?,
+            mass_scale: None,
+            rest_scale: None,
+            stiffness_scale: None,
+        })
     }
 
     /// The same cloth with the mass of each vertex multiplied.
@@ -51,23 +63,30 @@ impl Cloth {
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
     pub fn with_mass_scale(mut self, scale: Vec<f64>) -> Result<Self> {
-        if scale.len() != self.positions.len() {
-            let found = format!("{} factors", scale.len());
-            let wanted = format!("{}, one per vertex", self.positions.len());
-            return Err(Error::value("vertex_mass_scale", found, wanted));
-        }
-        if let Some(vertex) = scale.iter().position(|factor| !(factor.is_finite() && *factor > 0.0))
-        {
-            let wanted = "a finite number more than 0";
-            return Err(Error::element(
-                "vertex_mass_scale",
-                "vertex",
-                vertex,
-                scale[vertex],
-                wanted,
-            ));
-        }
+        check_factors("vertex_mass_scale", &scale, self.positions.len(), |factor| [*factor])?;
         self.mass_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth shrunk or lengthened: lengths at rest along warp and weft are multiplied by a pair of factors for
+    /// each vertex, of which every element takes the mean (Baraff and Witkin 1998, eq. 10: b_u and b_v).
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_rest_scale(mut self, scale: Vec<[f64; 2]>) -> Result<Self> {
+        check_factors("rest_scale", &scale, self.positions.len(), |pair| *pair)?;
+        self.rest_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. Only models of
+    /// springs take it.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_stiffness_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        check_factors("stiffness_scale", &scale, self.positions.len(), |factor| [*factor])?;
+        self.stiffness_scale = Some(scale);
         Ok(self)
     }
 
@@ -76,4 +95,26 @@ impl Cloth {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
+}
+
+/// Refuses factors that are not finite numbers above 0, or not one entry for each vertex.
+fn check_factors<T, const N: usize>(
+    argument: &str,
+    entries: &[T],
+    vertex_count: usize,
+    factors: impl Fn(&T) -> [f64; N],
+) -> Result<()> {
+    if entries.len() != vertex_count {
+        let found = format!("{} factors", entries.len());
+        return Err(Error::value(argument, found, format!("{vertex_count}, one per vertex")));
+    }
+    for (vertex, entry) in entries.iter().enumerate() {
+        for factor in factors(entry) {
+            if !(factor.is_finite() && factor > 0.0) {
+                let wanted = "a finite number more than 0";
+                return Err(Error::element(argument, "vertex", vertex, factor, wanted));
+            }
+        }
+    }
+    Ok(())
 }

@@ -43,26 +43,57 @@ impl Integrator {
 pub enum Model {
     /// Linear triangles with plate-exact bending. The default.
     Fem,
+    /// The particle system of Etzmuss 2002 on quads, bent as a thin plate.
+    Particles,
+    /// The same, bent as a membrane.
+    ParticlesMembrane,
+    /// The triangles of Baraff and Witkin 1998.
+    BaraffWitkin,
+    /// Springs that pull and beams that buckle (Choi and Ko 2002).
+    ChoiKo,
+    /// Linear springs to 12 neighbours on grids (Provot 1995).
+    MassSpring,
+    /// Linear springs to 16 neighbours, on quads (Cords 2004).
+    MassSpring16,
 }
 
 impl Model {
+    const NAMES: [(&'static str, Self); 7] = [
+        ("fem", Self::Fem),
+        ("particles", Self::Particles),
+        ("particles_membrane", Self::ParticlesMembrane),
+        ("baraff_witkin", Self::BaraffWitkin),
+        ("choi_ko", Self::ChoiKo),
+        ("mass_spring", Self::MassSpring),
+        ("mass_spring_16", Self::MassSpring16),
+    ];
+
     /// The model of a name.
     ///
     /// # Errors
     /// Lists the names there are when `name` is none of them.
     pub fn from_name(name: &str) -> Result<Self> {
-        if name == Self::Fem.name() {
-            return Ok(Self::Fem);
-        }
-        Err(Error::unknown("model", name, &[Self::Fem.name()]))
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let names = Self::NAMES.map(|(name, _)| name);
+        found.map(|(_, model)| *model).ok_or_else(|| Error::unknown("model", name, &names))
     }
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Fem => "fem",
-        }
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether all faces have to have four corners.
+    #[must_use]
+    pub fn needs_quads(self) -> bool {
+        matches!(self, Self::Particles | Self::ParticlesMembrane | Self::MassSpring16)
+    }
+
+    /// Whether it is made of springs.
+    #[must_use]
+    pub fn has_springs(self) -> bool {
+        matches!(self, Self::ChoiKo | Self::MassSpring | Self::MassSpring16)
     }
 }
 

@@ -258,19 +258,19 @@ impl Membrane {
         }
         energy
     }
+}
 
-    /// The largest principal stretch of any triangle of any cloth, less 1.
-    #[must_use]
-    pub fn largest_stretch(&self, positions: &[Vec3]) -> f64 {
-        let each = self.triangles.par_iter().zip(&self.gradients).with_min_len(parallel::ELEMENTS);
-        let stretch = |(corners, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
-            let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
-            let largest =
-                0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
-            (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
-        };
-        each.map(stretch).reduce(|| -1.0, f64::max)
-    }
+/// The largest principal stretch of any triangle of a mesh, less 1.
+#[must_use]
+pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
+    let triangles = mesh.topology.triangles.par_iter().zip(&mesh.rest.gradients);
+    let each = triangles.with_min_len(parallel::ELEMENTS);
+    let stretch = |(corners, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+        let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
+        let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
+        (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
+    };
+    each.map(stretch).reduce(|| -1.0, f64::max)
 }
 
 /// Derivatives of `field` along warp and weft in a triangle.
@@ -317,7 +317,7 @@ fn forces_at_corners(
 }
 
 /// The stress with its compressive principal values set to 0.
-fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
+pub(super) fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
     let mean = 0.5 * (s11 + s22);
     let half = 0.5 * (s11 - s22);
     let radius = (half * half + s12 * s12).sqrt();

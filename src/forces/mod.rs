@@ -2,10 +2,22 @@
 //! Internal and external forces, each the exact gradient of an energy or a dissipation potential.
 
 mod air;
+mod baraff_witkin;
 pub mod bending;
+mod elements;
+mod fem;
 mod membrane;
+mod particles;
+mod sheets;
+mod springs;
 mod strain_history;
 
 pub use air::Air;
-pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent};
+pub use baraff_witkin::baraff_witkin;
+pub use elements::{BlockColumns, ElasticEnergy, Elements};
+pub use fem::fem;
+pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent, largest_stretch};
+pub use particles::{BendingKind, particles};
+pub use sheets::Sheets;
+pub use springs::{choi_ko, mass_spring};
 pub use strain_history::StrainHistory;

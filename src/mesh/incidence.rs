@@ -12,21 +12,28 @@ impl Incidence {
     /// Turns the corner lists of elements round. Elements come in ascending order at every vertex.
     #[must_use]
     pub fn new<const CORNERS: usize>(elements: &[[u32; CORNERS]], vertex_count: usize) -> Self {
+        Self::of_list(elements.as_flattened(), CORNERS, vertex_count)
+    }
+
+    /// The same for elements of `corner_count` corners in one list.
+    ///
+    /// # Panics
+    /// If `corner_count` is 0.
+    #[must_use]
+    pub fn of_list(corners: &[u32], corner_count: usize, vertex_count: usize) -> Self {
         let mut starts = vec![0_u32; vertex_count + 1];
-        for vertex in elements.iter().flatten() {
+        for vertex in corners {
             starts[*vertex as usize + 1] += 1;
         }
         for vertex in 0..vertex_count {
             starts[vertex + 1] += starts[vertex];
         }
         let mut next = starts.clone();
-        let mut entries = vec![(0, 0); CORNERS * elements.len()];
-        for (element, corners) in elements.iter().enumerate() {
-            for (corner, vertex) in corners.iter().enumerate() {
-                let slot = &mut next[*vertex as usize];
-                entries[*slot as usize] = (element as u32, corner as u8);
-                *slot += 1;
-            }
+        let mut entries = vec![(0, 0); corners.len()];
+        for (index, vertex) in corners.iter().enumerate() {
+            let slot = &mut next[*vertex as usize];
+            entries[*slot as usize] = ((index / corner_count) as u32, (index % corner_count) as u8);
+            *slot += 1;
         }
         Self { starts, entries }
     }

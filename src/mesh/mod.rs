@@ -2,13 +2,14 @@
 //! The surface: what is connected to what, and its undeformed shape.
 //!
 //! [`Polygons`] checks what a caller gives and cuts it into triangles; [`Topology`] winds them alike
-//! and finds the edges; [`RestShape`] measures them in yarn axes. [`Mesh`] holds the last two, for one
+//! and finds the edges; [`RestShape`] measures them in yarn axes; [`Quads`] finds the faces of four corners again. [`Mesh`] holds the last two, for one
 //! cloth or, joined, for all cloths of a scene.
 
 mod arc_tangent;
 mod incidence;
 mod orientation;
 mod polygons;
+mod quads;
 mod rest_shape;
 mod topology;
 mod triangle;
@@ -17,6 +18,7 @@ mod yarn;
 
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
+pub use quads::{Fan, Quads};
 pub use rest_shape::RestShape;
 pub use topology::{Edge, Topology};
 pub(crate) use triangle::{angle_between, hinge_angle};
@@ -72,6 +74,16 @@ impl Mesh {
             joined.cloth_starts.push(joined.topology.vertex_count);
         }
         joined
+    }
+
+    /// The unit vector along the warp of a triangle at rest.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
+    #[must_use]
+    pub fn warp(&self, triangle: usize) -> Vec3 {
+        let corners = self.topology.triangles[triangle].iter().zip(&self.rest.gradients[triangle]);
+        corners.map(|(vertex, along)| self.rest.positions[*vertex as usize] * along[0]).sum()
     }
 
     /// Number of vertices.

@@ -10,6 +10,8 @@ use crate::{
 /// Lengths, areas and yarn axes at rest.
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
+    /// Where the vertices are at rest, in m.
+    pub positions: Vec<Vec3>,
     /// Area of each triangle, in m².
     pub areas: Vec<f64>,
     /// Corners of each triangle in its plane, in m: first coordinate along the warp, second along the
@@ -38,7 +40,11 @@ impl RestShape {
         uv: Option<&Uv>,
     ) -> Result<Self> {
         let warps = warp_directions(cut, positions, uv);
-        let mut shape = Self { vertex_areas: vec![0.0; topology.vertex_count], ..Self::default() };
+        let mut shape = Self {
+            positions: positions.to_vec(),
+            vertex_areas: vec![0.0; topology.vertex_count],
+            ..Self::default()
+        };
         for (vertices, warp) in topology.triangles.iter().zip(&warps) {
             let points = vertices.map(|v| positions[v as usize]);
             let corners = lay_flat(&points, warp);
@@ -64,6 +70,7 @@ impl RestShape {
 
     /// Appends the measures of another surface.
     pub(super) fn append(&mut self, other: &Self) {
+        self.positions.extend_from_slice(&other.positions);
         self.areas.extend_from_slice(&other.areas);
         self.corners.extend_from_slice(&other.corners);
         self.gradients.extend_from_slice(&other.gradients);

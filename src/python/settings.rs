@@ -5,7 +5,7 @@ use super::{
     arrays::vector,
     scalars::{constructor, fields_of, flag, index, number, set_fields, text},
 };
-use crate::{Error, Integrator, Model, Preconditioning, Settings};
+use crate::{Integrator, Model, Preconditioning, Settings};
 use pyo3::{prelude::*, types::PyDict};
 
 const FIELDS: [&str; 11] = [
@@ -33,7 +33,7 @@ const FIELDS: [&str; 11] = [
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
-///     self_collision (bool): False: contact of cloth with cloth does not exist yet.
+///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): A step is solved when the correction that its residual asks for is
 ///         shorter, in the norm of the equations, than this part of the mean edge length; 0.02
 ///         where not given.
@@ -56,7 +56,7 @@ impl PySettings {
     #[pyo3(
         signature = (**fields),
         text_signature = "(*, integrator='bdf2', model='fem', time_step=0.010416666666666666, \
-            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=False, \
+            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
             tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]
     fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
@@ -101,11 +101,10 @@ impl PySettings {
         self.0.air_density
     }
 
-    /// Whether cloth touches cloth: not yet.
+    /// Whether cloths touch themselves and each other.
     #[getter]
-    #[allow(clippy::unused_self)] // Python reads attributes of an instance
     fn self_collision(&self) -> bool {
-        false
+        self.0.self_collision
     }
 
     /// Part of the mean edge length to which a step is solved.
@@ -150,12 +149,7 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         "gravity" => settings.gravity = vector(name, value)?,
         "wind" => settings.wind = vector(name, value)?,
         "air_density" => settings.air_density = number(name, value)?,
-        "self_collision" => {
-            if flag(name, value)? {
-                let wanted = "False: contact of cloth with cloth does not exist yet";
-                return Err(Error::value(name, "True", wanted).into());
-            }
-        }
+        "self_collision" => settings.self_collision = flag(name, value)?,
         "tolerance" => settings.tolerance = number(name, value)?,
         "max_iterations" => settings.max_iterations = index(name, value)?,
         "preconditioner" => {

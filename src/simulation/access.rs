@@ -200,7 +200,7 @@ impl Simulation {
 
     pub(super) fn update_held(&mut self) {
         let held = self.guides.held(self.state.positions.len());
-        self.dynamics.bending.set_held(&self.dynamics.mesh, &held);
+        self.dynamics.set_held(&held);
     }
 
     fn check_cloth(&self, cloth: usize) -> Result<()> {

@@ -4,7 +4,7 @@
 //! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
 //! does not hold meshes: it is restored into a simulation made of the same ones.
 
-use super::{Simulation, State, guides::Guides, state::Past, surface};
+use super::{Simulation, State, dynamics::Dynamics, guides::Guides, state::Past, surface};
 use crate::{
     Material, Vec3,
     collision::Memory,
@@ -108,6 +108,11 @@ impl Simulation {
         for obstacle in self.response.obstacles() {
             hasher.update(&obstacle.vertex_count().to_le_bytes());
         }
+        let Dynamics { rest_scale, stiffness_scale, .. } = &self.dynamics;
+        for value in rest_scale.iter().flatten().chain(stiffness_scale) {
+            hasher.update(&value.to_le_bytes());
+        }
+        hasher.update(self.settings.model.name().as_bytes());
         hasher.update(self.settings.integrator.name().as_bytes());
         hasher.update(&self.settings.time_step.to_le_bytes());
         hasher.update(&self.settings.tolerance.to_le_bytes());

@@ -4,13 +4,13 @@
 //! A stage of any scheme asks for the stationary point of
 //! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `scheme`).
 
-use super::{Report, scheme::Stage};
+use super::{
+    Report, models,
+    scheme::{Measures, Stage},
+};
 use crate::{
     Cloth, Material, Vec3,
-    forces::{
-        Air, Membrane, StrainHistory,
-        bending::{Bending, BendingLaw},
-    },
+    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory},
     mesh::Mesh,
     parallel,
     settings::Settings,
@@ -18,18 +18,22 @@ use crate::{
 };
 
 /// Masses and forces of all cloths.
-#[derive(Clone, Debug)]
 pub(super) struct Dynamics {
     pub(super) mesh: Mesh,
     pub(super) materials: Vec<Material>,
-    pub(super) membrane: Membrane,
-    pub(super) bending: Bending,
+    /// The cloth model.
+    pub(super) elements: Vec<Box<dyn Elements>>,
     pub(super) air: Air,
     pub(super) gravity: Vec3,
     /// Mass of each vertex, in kg.
     pub(super) masses: Vec<f64>,
     /// Forces from outside, in N.
     pub(super) vertex_forces: Vec<Vec3>,
+    /// Factors on lengths at rest and on stiffness; empty where there are none.
+    pub(super) rest_scale: Vec<[f64; 2]>,
+    pub(super) stiffness_scale: Vec<f64>,
+    /// Area that each vertex stands for, in m².
+    vertex_areas: Vec<f64>,
     mass_scales: Vec<f64>,
 }
 
@@ -61,21 +65,27 @@ impl Dynamics {
         let meshes: Vec<&Mesh> = cloths.iter().map(|cloth| &cloth.mesh).collect();
         let mesh = Mesh::join(&meshes);
         let materials: Vec<Material> = cloths.iter().map(|cloth| cloth.material.clone()).collect();
-        let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
         let count = mesh.vertex_count();
-        let mass_scales = cloths
-            .iter()
-            .flat_map(|cloth| {
-                cloth.mass_scale.clone().unwrap_or_else(|| vec![1.0; cloth.vertex_count()])
-            })
-            .collect();
+        let rest_scale = models::joined(cloths, [1.0; 2], |cloth| cloth.rest_scale.as_ref());
+        let stiffness_scale = models::joined(cloths, 1.0, |cloth| cloth.stiffness_scale.as_ref());
+        let mut mass_scales = models::joined(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
+        mass_scales.resize(count, 1.0);
+        let sheets = Sheets {
+            mesh: &mesh,
+            materials: &materials,
+            rest_scale: &rest_scale,
+            stiffness_scale: &stiffness_scale,
+        };
+        let (elements, vertex_areas) = models::build(settings.model, &sheets);
         let mut dynamics = Self {
-            membrane: Membrane::new(&mesh, &materials),
-            bending: Bending::new(&mesh, &laws, &vec![false; count]),
+            elements,
             air: Air::new(&mesh, &materials, settings.air_density, settings.wind),
             gravity: settings.gravity,
             masses: vec![0.0; count],
             vertex_forces: vec![Vec3::zeros(); count],
+            rest_scale,
+            stiffness_scale,
+            vertex_areas,
             mass_scales,
             materials,
             mesh,
@@ -93,14 +103,14 @@ impl Dynamics {
     fn weigh(&mut self, cloth: usize) {
         let density = self.materials[cloth].density;
         for vertex in self.mesh.vertices_of(cloth) {
-            let area = self.mesh.rest.vertex_areas[vertex];
-            self.masses[vertex] = density * area * self.mass_scales[vertex];
+            self.masses[vertex] = density * self.vertex_areas[vertex] * self.mass_scales[vertex];
         }
     }
 
     pub(super) fn set_material(&mut self, cloth: usize, material: Material) {
-        self.membrane.set_material(cloth, &material);
-        self.bending.set_law(&self.mesh, cloth, BendingLaw::from(&material));
+        for elements in &mut self.elements {
+            elements.set_material(&self.mesh, cloth, &material);
+        }
         self.air.set_material(cloth, &material);
         self.materials[cloth] = material;
         self.weigh(cloth);
@@ -117,12 +127,55 @@ impl Dynamics {
         report.time(Task::Forces, || {
             let inverse_beta = 1.0 / stage.beta;
             residuals.fill(Vec3::zeros());
-            let strains = StrainHistory { reference: stage.strains.as_slice(), inverse_beta };
-            let stretched = self.membrane.evaluate(positions, strains, residuals);
-            let angles = StrainHistory { reference: stage.angles.as_slice(), inverse_beta };
-            let bent = self.bending.evaluate(positions, angles, residuals);
-            stretched + bent + self.add_point_forces(stage, positions, residuals)
+            let mut inside = 0.0;
+            for (elements, reference) in self.elements.iter_mut().zip(&stage.measures) {
+                let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
+                inside += elements.evaluate(positions, history, residuals);
+            }
+            inside + self.add_point_forces(stage, positions, residuals)
         })
+    }
+
+    /// What the elements measure of a shape.
+    pub(super) fn measure(&self, positions: &[Vec3]) -> Measures {
+        let measured = self.elements.iter().map(|elements| {
+            let mut measures = vec![0.0; elements.measure_count()];
+            elements.measure(positions, &mut measures);
+            measures
+        });
+        measured.collect()
+    }
+
+    /// The measures `first`·(1 + `weight`) − `second`·`weight`: continues the way from the second to the first.
+    pub(super) fn extrapolate(&self, first: &Measures, second: &Measures, weight: f64) -> Measures {
+        let kinds = self.elements.iter().zip(first.iter().zip(second));
+        kinds
+            .map(|(elements, (first, second))| {
+                let pairs = first.iter().zip(second);
+                pairs.map(|(now, before)| elements.extrapolate(*now, *before, weight)).collect()
+            })
+            .collect()
+    }
+
+    /// See [`Elements::predict`].
+    pub(super) fn predict(&mut self, direction: &[Vec3]) {
+        for elements in &mut self.elements {
+            elements.predict(direction);
+        }
+    }
+
+    /// See [`Elements::use_prediction`].
+    pub(super) fn use_prediction(&mut self) {
+        for elements in &mut self.elements {
+            elements.use_prediction();
+        }
+    }
+
+    /// Other held vertices, from now on.
+    pub(super) fn set_held(&mut self, held: &[bool]) {
+        for elements in &mut self.elements {
+            elements.set_held(&self.mesh, held);
+        }
     }
 
     /// Inertia, gravity, air and forces from outside.
@@ -154,14 +207,13 @@ impl Dynamics {
         }
     }
 
-    pub(super) fn energy(&mut self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
-        let membrane = self.membrane.energy(positions);
-        let mut energy = Energy {
-            stretch: membrane.stretch,
-            shear: membrane.shear,
-            bend: self.bending.energy(positions),
-            ..Energy::default()
-        };
+    pub(super) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
+        let mut elastic = ElasticEnergy::default();
+        for elements in &self.elements {
+            elastic += elements.energy(positions);
+        }
+        let ElasticEnergy { stretch, shear, bend } = elastic;
+        let mut energy = Energy { stretch, shear, bend, ..Energy::default() };
         for (vertex, mass) in self.masses.iter().enumerate() {
             energy.kinetic += 0.5 * mass * velocities[vertex].norm_squared();
             energy.gravity -= mass * self.gravity.dot(&positions[vertex]);

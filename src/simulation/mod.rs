@@ -5,6 +5,7 @@ mod access;
 mod checkpoint;
 mod dynamics;
 mod guides;
+mod models;
 mod newton;
 mod report;
 mod scheme;
@@ -19,6 +20,7 @@ use crate::{
     Cloth, Collider, Material, Vec3,
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
+    forces,
     settings::{Settings, check_positive},
 };
 use dynamics::Dynamics;
@@ -59,12 +61,13 @@ impl Simulation {
     /// A scene at rest.
     ///
     /// # Errors
-    /// No cloth, a setting out of range, or threads that the system refuses.
+    /// No cloth, a setting out of range, cloths that the model cannot simulate, or threads that the system refuses.
     pub fn new(cloths: &[Cloth], colliders: &[Collider], settings: Settings) -> Result<Self> {
         let settings = settings.checked()?;
         if cloths.is_empty() {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
+        models::check(settings.model, cloths)?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)
             .build()
@@ -143,7 +146,8 @@ impl Simulation {
         let outcome = pool.install(|| {
             let mut report = Report::default();
             frame(self, &mut report)?;
-            report.max_stretch = self.dynamics.membrane.largest_stretch(&self.state.positions);
+            report.max_stretch =
+                forces::largest_stretch(&self.dynamics.mesh, &self.state.positions);
             Ok(report)
         });
         // What is led stays where the frame has come to: at its end, or where an error ended it.

@@ -12,7 +12,6 @@ use super::{
 use crate::{
     Vec3,
     collision::Response,
-    forces::Strain,
     parallel,
     settings::Preconditioning,
     solver::{
@@ -73,7 +72,6 @@ pub(super) struct Newton {
     trial_residuals: Vec<Vec3>,
     trial: Vec<Vec3>,
     direction: Vec<Vec3>,
-    predicted_stress: Vec<Strain>,
     right_side: Vec<Row3>,
     solution: Vec<Row3>,
 }
@@ -100,7 +98,6 @@ impl Newton {
             trial_residuals: vec![Vec3::zeros(); count],
             trial: vec![Vec3::zeros(); count],
             direction: vec![Vec3::zeros(); count],
-            predicted_stress: vec![[0.0; 3]; dynamics.membrane.triangle_count()],
             right_side: vec![[0.0; 4]; count],
             solution: vec![[0.0; 4]; count],
             tangent,
@@ -180,7 +177,7 @@ impl Newton {
         report: &mut Report,
     ) -> Option<f64> {
         if has_prediction {
-            problem.dynamics.membrane.set_predicted_stress(&self.predicted_stress);
+            problem.dynamics.use_prediction();
         }
         report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
         self.constrain(problem);
@@ -193,7 +190,7 @@ impl Newton {
         report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         let solved = self.solve_linear(report);
         report.time(Task::Forces, || {
-            problem.dynamics.membrane.predict_stress(&self.direction, &mut self.predicted_stress);
+            problem.dynamics.predict(&self.direction);
         });
         solved.then(|| self.slope())
     }

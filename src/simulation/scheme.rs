@@ -10,10 +10,7 @@
 //!   which is L-stable and needs no past and no force at the start.
 
 use super::state::{Past, State};
-use crate::{
-    Vec3,
-    forces::{Membrane, Strain, bending::Bending, bending::extrapolate_angle},
-};
+use crate::Vec3;
 
 /// γ of the starting method.
 pub(super) const START_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
@@ -35,38 +32,12 @@ pub(super) struct Stage {
     pub(super) positions: Vec<Vec3>,
     /// v̂ of each vertex, in m/s.
     pub(super) velocities: Vec<Vec3>,
-    /// ε̂ of each triangle.
-    pub(super) strains: Vec<Strain>,
-    /// θ̂ of each hinge, in rad.
-    pub(super) angles: Vec<f64>,
+    /// ε̂ of all elements.
+    pub(super) measures: Measures,
 }
 
-/// What the elements measure of a shape.
-#[derive(Clone, Debug)]
-pub(super) struct Measures {
-    strains: Vec<Strain>,
-    angles: Vec<f64>,
-}
-
-impl Measures {
-    pub(super) fn new(membrane: &Membrane, bending: &Bending, positions: &[Vec3]) -> Self {
-        let mut strains = vec![[0.0; 3]; membrane.triangle_count()];
-        membrane.strains(positions, &mut strains);
-        let mut angles = vec![0.0; bending.hinge_count()];
-        bending.angles(positions, &mut angles);
-        Self { strains, angles }
-    }
-
-    /// `first`·(1 + `step`) − `second`·`step`: continues the way from the second to the first.
-    fn extrapolated(first: &Self, second: &Self, step: f64) -> Self {
-        let strains = first.strains.iter().zip(&second.strains);
-        let angles = first.angles.iter().zip(&second.angles);
-        Self {
-            strains: strains.map(|(a, b)| [0, 1, 2].map(|k| a[k] + step * (a[k] - b[k]))).collect(),
-            angles: angles.map(|(a, b)| extrapolate_angle(*a, *b, step)).collect(),
-        }
-    }
-}
+/// What the elements measure of a shape, kind by kind.
+pub(super) type Measures = Vec<Vec<f64>>;
 
 impl Stage {
     /// Implicit Euler over `duration` from a state.
@@ -75,17 +46,17 @@ impl Stage {
             duration,
             positions: state.positions.clone(),
             velocities: state.velocities.clone(),
-            strains: now.strains,
-            angles: now.angles,
+            measures: now,
             beta: duration,
         }
     }
 
-    /// BDF(2) over `duration` from a state and its past.
+    /// BDF(2) over `duration` from a state and its past. `extrapolated` continues the way of the measures from
+    /// the past by a part of the step since.
     pub(super) fn bdf2(
         state: &State,
         past: &Past,
-        (now, before): (&Measures, &Measures),
+        extrapolated: impl Fn(f64) -> Measures,
         duration: f64,
     ) -> Self {
         let [c1, c2, c3] = bdf2_coefficients(duration / past.step);
@@ -99,15 +70,8 @@ impl Stage {
             positions[vertex] = state.positions[vertex] * c1 - restart.position * c2;
             velocities[vertex] = state.velocities[vertex] * c1 - restart.velocity * c2;
         }
-        let measures = Measures::extrapolated(now, before, c2);
-        Self {
-            duration,
-            beta: c3 * duration,
-            positions,
-            velocities,
-            strains: measures.strains,
-            angles: measures.angles,
-        }
+        let measures = extrapolated(c2);
+        Self { duration, beta: c3 * duration, positions, velocities, measures }
     }
 
     /// First stage of the start of a step of `duration`.
@@ -115,10 +79,11 @@ impl Stage {
         Self::implicit_euler(state, now, START_GAMMA * duration)
     }
 
-    /// Second stage of the start: x̂ = x₀ + (1 − γ)h·(rate of the first stage).
+    /// Second stage of the start: x̂ = x₀ + (1 − γ)h·(rate of the first stage). `extrapolated` continues the way of
+    /// the measures from the end of the first stage to the start by a part of it.
     pub(super) fn start_second(
         state: &State,
-        (now, then): (&Measures, &Measures),
+        extrapolated: impl Fn(f64) -> Measures,
         first: (&[Vec3], &[Vec3]),
         duration: f64,
     ) -> Self {
@@ -127,13 +92,12 @@ impl Stage {
         let combine = |now: &[Vec3], then: &[Vec3]| -> Vec<Vec3> {
             now.iter().zip(then).map(|(a, b)| a + (b - a) * weight).collect()
         };
-        let measures = Measures::extrapolated(now, then, -weight);
+        let measures = extrapolated(-weight);
         Self {
             duration,
             positions: combine(&state.positions, first.0),
             velocities: combine(&state.velocities, first.1),
-            strains: measures.strains,
-            angles: measures.angles,
+            measures,
             beta,
         }
     }

@@ -71,7 +71,8 @@ impl Simulation {
             }
             (Integrator::Bdf2, Some(past)) => {
                 let before = self.measure(&past.positions);
-                let stage = Stage::bdf2(&self.state, past, (&now, &before), span.duration);
+                let measures = |weight: f64| self.dynamics.extrapolate(&now, &before, weight);
+                let stage = Stage::bdf2(&self.state, past, measures, span.duration);
                 self.solve_stage(stage, span, report)
             }
             (Integrator::Bdf2, None) => self.solve_start(&now, span, report),
@@ -89,7 +90,7 @@ impl Simulation {
         let then = self.measure(&first.positions);
         let stage = Stage::start_second(
             &self.state,
-            (now, &then),
+            |weight| self.dynamics.extrapolate(now, &then, weight),
             (&first.positions, &first.velocities),
             span.duration,
         );
@@ -103,7 +104,7 @@ impl Simulation {
     }
 
     fn measure(&self, positions: &[Vec3]) -> Measures {
-        Measures::new(&self.dynamics.membrane, &self.dynamics.bending, positions)
+        self.dynamics.measure(positions)
     }
 
     fn solve_stage(&mut self, stage: Stage, span: Span, report: &mut Report) -> Candidate {

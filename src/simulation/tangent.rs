@@ -1,116 +1,99 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The matrix of a correction: ∇²Φ made positive definite, on a structure built once.
 //!
-//! Each row is gathered from the triangles and hinges around its vertex, so that rows are filled in parallel
-//! without order mattering. Bending enters with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
-//! hinges and is spectrally close to the whole; the force is exact.
+//! Each block is gathered from the elements that have both its vertices, so that rows are filled in parallel without
+//! order mattering.
 
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
-    forces::TriangleTangent,
+    forces::Elements,
     mesh::Incidence,
-    parallel,
-    solver::{Block, BlockMatrix, Pattern, Row3},
+    solver::{Block, BlockMatrix, Pattern},
 };
 use nalgebra::Matrix3;
-use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Weight and angle gradients of a hinge.
-#[derive(Clone, Copy, Debug)]
-struct HingeTangent {
-    weight: f32,
-    gradients: [Row3; 4],
-}
-
-impl HingeTangent {
-    fn block(&self, i: usize, j: usize) -> Block {
-        let scaled = self.gradients[j].map(|value| self.weight * value);
-        Block([0, 1, 2].map(|k| self.gradients[i].map(|value| value * scaled[k])))
-    }
-}
-
-/// The matrix and where in it the elements go.
+/// The matrix and what its blocks are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Tangent {
     pub(super) matrix: BlockMatrix,
-    triangles: Vec<TriangleTangent>,
-    hinges: Vec<HingeTangent>,
-    triangle_incidence: Incidence,
-    hinge_incidence: Incidence,
-    /// For every row, triangle around it and corner of that: the place in the row.
-    triangle_slots: Vec<u16>,
-    /// For every row, hinge around it and corner of that: the place in the row.
-    hinge_slots: Vec<u16>,
-    /// For every row where its slots start in both lists.
-    starts: Vec<(u32, u32)>,
+    /// What a block gets from one kind of elements; row by row, without diagonals.
+    parts: Vec<Part>,
+    /// Codes of [`Elements::add_blocks`], part by part.
+    codes: Vec<u32>,
+    /// First part and first code of each row, and the numbers of all.
+    starts: Vec<[u32; 2]>,
 }
+
+/// What a block gets from one kind of elements.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Place of the block in its row.
+    slot: u16,
+    kind: u16,
+    code_count: u32,
+}
+
+/// Column of a block, kind of an element, and the code of its block.
+type Entry = (u32, u16, u32);
 
 impl Tangent {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
-        let triangles = &dynamics.mesh.topology.triangles;
-        let bending = &dynamics.bending;
-        let hinges: Vec<[u32; 4]> =
-            (0..bending.hinge_count()).map(|hinge| bending.hinge_vertices(hinge)).collect();
-        let elements: Vec<&[u32]> = triangles
-            .iter()
-            .map(<[u32; 3]>::as_slice)
-            .chain(hinges.iter().map(<[u32; 4]>::as_slice))
-            .collect();
-        let pattern = Pattern::of_elements(count, &elements);
-        let mut tangent = Self {
-            triangle_incidence: Incidence::new(triangles, count),
-            hinge_incidence: Incidence::new(&hinges, count),
-            triangles: Vec::new(),
-            hinges: Vec::new(),
-            triangle_slots: Vec::new(),
-            hinge_slots: Vec::new(),
-            starts: Vec::with_capacity(count),
-            matrix: BlockMatrix::new(Arc::new(pattern)),
+        let kinds = &dynamics.elements;
+        let around = |elements: &Box<dyn Elements>| {
+            Incidence::of_list(elements.vertices(), elements.corner_count(), count)
         };
-        for row in 0..count {
-            tangent.find_slots(row, triangles, &hinges);
+        let incidences: Vec<Incidence> = kinds.iter().map(around).collect();
+        let rows: Vec<Vec<Entry>> =
+            (0..count).map(|row| entries(kinds, &incidences, row)).collect();
+        let columns = rows.iter().enumerate().flat_map(|(row, entries)| {
+            let others = entries.iter().map(|entry| entry.0);
+            others.chain([row as u32]).map(move |column| (row as u32, column))
+        });
+        let mut pairs: Vec<(u32, u32)> = columns.collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut tangent = Self {
+            matrix: BlockMatrix::new(Arc::new(Pattern::of_sorted_pairs(count, &pairs))),
+            parts: Vec::new(),
+            codes: Vec::new(),
+            starts: vec![[0, 0]],
+        };
+        for (row, entries) in rows.iter().enumerate() {
+            tangent.push(row, entries);
         }
         tangent
     }
 
-    fn find_slots(&mut self, row: usize, triangles: &[[u32; 3]], hinges: &[[u32; 4]]) {
-        let pattern = self.matrix.pattern().clone();
-        let place =
-            |column: &u32| pattern.columns(row).partition_point(|other| other < column) as u16;
-        self.starts.push((self.triangle_slots.len() as u32, self.hinge_slots.len() as u32));
-        for (triangle, _) in self.triangle_incidence.around(row) {
-            self.triangle_slots.extend(triangles[*triangle as usize].iter().map(place));
+    fn push(&mut self, row: usize, entries: &[Entry]) {
+        let pattern = Arc::clone(self.matrix.pattern());
+        for part in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let (column, kind, _) = part[0];
+            let slot = pattern.columns(row).partition_point(|other| *other < column) as u16;
+            self.parts.push(Part { slot, kind, code_count: part.len() as u32 });
+            self.codes.extend(part.iter().map(|entry| entry.2));
         }
-        for (hinge, _) in self.hinge_incidence.around(row) {
-            self.hinge_slots.extend(hinges[*hinge as usize].iter().map(place));
-        }
+        self.starts.push([self.parts.len() as u32, self.codes.len() as u32]);
     }
 
     /// Fills the matrix at the shape that the forces were last evaluated at.
-    pub(super) fn fill(&mut self, dynamics: &Dynamics, stage: &Stage) {
-        self.collect_elements(dynamics);
-        let Self { matrix, triangles, hinges, triangle_incidence, hinge_incidence, .. } = self;
-        let (triangle_slots, hinge_slots, starts) =
-            (&self.triangle_slots, &self.hinge_slots, &self.starts);
+    pub(super) fn fill(&mut self, dynamics: &mut Dynamics, stage: &Stage) {
+        for elements in &mut dynamics.elements {
+            elements.update_tangent();
+        }
+        let dynamics = &*dynamics;
+        let Self { matrix, parts, codes, starts } = self;
         let pattern = matrix.pattern().clone();
         let has_air = dynamics.air.is_felt();
         matrix.fill_rows(|row, blocks| {
-            let (first_triangle, first_hinge) = starts[row];
-            let slots = triangle_slots[first_triangle as usize..].chunks_exact(3);
-            for ((triangle, corner), slots) in triangle_incidence.around(row).iter().zip(slots) {
-                let tangent = &triangles[*triangle as usize];
-                for (other, slot) in others(slots, *corner) {
-                    blocks[slot].add(&Block(tangent.block(*corner as usize, other)));
-                }
-            }
-            let slots = hinge_slots[first_hinge as usize..].chunks_exact(4);
-            for ((hinge, corner), slots) in hinge_incidence.around(row).iter().zip(slots) {
-                let tangent = &hinges[*hinge as usize];
-                for (other, slot) in others(slots, *corner) {
-                    blocks[slot].add(&tangent.block(*corner as usize, other));
-                }
+            let ([first, code], [end, _]) = (starts[row], starts[row + 1]);
+            let mut codes = &codes[code as usize..];
+            for part in &parts[first as usize..end as usize] {
+                let (own, rest) = codes.split_at(part.code_count as usize);
+                let block = &mut blocks[usize::from(part.slot)].0;
+                dynamics.elements[usize::from(part.kind)].add_blocks(own, block);
+                codes = rest;
             }
             let diagonal = pattern.diagonal(row) - pattern.row(row).start;
             blocks[diagonal] = Block::from_matrix(
@@ -118,28 +101,26 @@ impl Tangent {
             );
         });
     }
-
-    fn collect_elements(&mut self, dynamics: &Dynamics) {
-        let triangle_count = dynamics.mesh.topology.triangles.len();
-        let each = (0..triangle_count).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|triangle| dynamics.membrane.tangent(triangle))
-            .collect_into_vec(&mut self.triangles);
-        let bending = &dynamics.bending;
-        let each = (0..bending.hinge_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|hinge| HingeTangent {
-            weight: bending.weight(hinge) as f32,
-            gradients: bending
-                .gradients(hinge)
-                .map(|gradient| [gradient.x as f32, gradient.y as f32, gradient.z as f32, 0.0]),
-        })
-        .collect_into_vec(&mut self.hinges);
-    }
 }
 
-/// The corners of an element but one, each with its place in the row.
-fn others(slots: &[u16], corner: u8) -> impl Iterator<Item = (usize, usize)> {
-    let all = slots.iter().enumerate().map(|(other, slot)| (other, usize::from(*slot)));
-    all.filter(move |(other, _)| *other != usize::from(corner))
+/// All that a row is made of but its diagonal, by column and kind.
+fn entries(kinds: &[Box<dyn Elements>], incidences: &[Incidence], row: usize) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (kind, (elements, incidence)) in kinds.iter().zip(incidences).enumerate() {
+        let count = elements.corner_count();
+        for (element, corner) in incidence.around(row) {
+            let (element, corner) = (*element as usize, usize::from(*corner));
+            let vertices = &elements.vertices()[element * count..(element + 1) * count];
+            for (other, column) in vertices.iter().enumerate() {
+                if *column as usize != row {
+                    let code = (element * count + corner) * count + other;
+                    entries.push((*column, kind as u16, code as u32));
+                }
+            }
+        }
+    }
+    entries.sort_unstable();
+    entries
 }
 
 /// m/β² plus the resistance of the air.

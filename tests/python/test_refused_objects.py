@@ -296,10 +296,6 @@ BAD_SETTINGS = {
         (ValueError, 'model: "masses" does not exist here; there is fem'),
     ),
     "an integrator by number": (settings_of(integrator=2), (TypeError, "integrator: int")),
-    "self collision": (
-        settings_of(self_collision=True),
-        (ValueError, "self_collision: True; wanted False: .*does not exist yet"),
-    ),
     "self collision in words": (
         settings_of(self_collision="yes"),
         (TypeError, "self_collision: str; wanted True or False"),

@@ -15,7 +15,7 @@ CHANGES = {
     "gravity": (0.5, 0.25, -1.5),
     "wind": (1.0, 2.0, 3.0),
     "air_density": 0.0,
-    "self_collision": False,
+    "self_collision": True,
     "tolerance": 1e-4,
     "max_iterations": 7,
     "preconditioner": "block_jacobi",

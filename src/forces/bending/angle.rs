@@ -14,7 +14,7 @@ pub fn extrapolate_angle(now: f64, before: f64, weight: f64) -> f64 {
 
 /// An angle modulo 2π, between −π and π.
 #[inline]
-pub(super) fn shortest(angle: f64) -> f64 {
+pub(crate) fn shortest(angle: f64) -> f64 {
     // Rest angles are mostly 0 and most folds open: rarely anything to do, and then bit for bit nothing.
     if angle.abs() <= PI { angle } else { angle - TAU * (angle / TAU).round() }
 }

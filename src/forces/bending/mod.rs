@@ -29,6 +29,7 @@ mod stiffness;
 mod tests;
 
 pub use angle::extrapolate_angle;
+pub(crate) use angle::shortest;
 
 use super::StrainHistory;
 use crate::{
@@ -36,7 +37,6 @@ use crate::{
     mesh::{Mesh, hinge_angle},
     parallel,
 };
-use angle::shortest;
 use folding::Folding;
 use hinges::Hinges;
 use rayon::prelude::*;

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The bend condition C = θ at every edge between two triangles (Baraff and Witkin 1998, section 4.3).
+//!
+//! θ is taken from its value at rest, the short way round. The force is exactly −kθ ∂θ/∂x; the paper takes normals and
+//! edge for constant in lengths, which is the same where nothing stretches. In triangles crushed below
+//! [`SMALLEST_RATIO`] of their height the gradient stays what it is there.
+//!
+//! The stiffness is k = (2/√3)(k_u Δu² + k_v Δv²)/(Δu² + Δv²), (Δu, Δv) the edge: where all triangles are
+//! equilateral a plate of rigidity B has ½(2/√3)Bθ² at every edge. It is not scaled by lengths or areas (footnote 5),
+//! so that on other triangles the rigidity is another one. Weighted so, k_u is the stiffness of folds *along* u, which
+//! bend the other yarn: k_u = `bend_weft` and k_v = `bend_warp`. Twist and contraction follow from the hinges (−1/3 on
+//! equilateral triangles): `bend_twist` and `poisson` do nothing.
+//!
+//! The tangent is k ∂θ/∂x ∂θ/∂xᵀ, without kθ ∂²θ/∂x², which is indefinite.
+
+use crate::{
+    Material, Vec3,
+    forces::{
+        StrainHistory,
+        bending::{extrapolate_angle, shortest},
+        elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+    },
+    mesh::{Mesh, hinge_angle},
+    parallel,
+};
+use rayon::prelude::*;
+
+/// Ratio of the height of a triangle and the length of an edge to the rest shape down to which ∂θ/∂x is exact.
+const SMALLEST_RATIO: f64 = 0.05;
+/// k over the rigidity of a plate of equilateral triangles, 2/√3.
+const EQUILATERAL: f64 = 1.154_700_538_379_251_5;
+
+/// An edge between two triangles.
+#[derive(Clone, Copy, Debug)]
+struct Hinge {
+    cloth: u32,
+    /// Parts of k_u and k_v.
+    weights: [f64; 2],
+    rest_angle: f64,
+    /// Least squares of the doubled areas of both triangles, in m⁴, and of the length, in m².
+    least: [f64; 3],
+}
+
+/// A hinge at its current shape.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    gradients: [Vec3; 4],
+}
+
+/// Stiffness along u and v in N·m, and damping in s, of one cloth.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    stiffness: [f64; 2],
+    damping: f64,
+}
+
+impl Law {
+    fn new(material: &Material) -> Self {
+        Self {
+            stiffness: [material.bend_weft, material.bend_warp].map(|bend| EQUILATERAL * bend),
+            damping: material.bend_damping,
+        }
+    }
+}
+
+/// All hinges.
+#[derive(Clone, Debug)]
+pub(super) struct Hinges {
+    members: Vec<Hinge>,
+    laws: Vec<Law>,
+    scatter: Scatter<4>,
+    shapes: Vec<Shape>,
+    /// k with viscosity, at the last evaluation.
+    stiffness: Vec<f32>,
+    inverse_beta: f64,
+}
+
+impl Hinges {
+    pub(super) fn new(mesh: &Mesh, materials: &[Material]) -> Self {
+        let (mut hinges, mut vertices) = (Vec::new(), Vec::new());
+        let topology = &mesh.topology;
+        for (index, edge) in topology.edges.iter().enumerate().filter(|(_, e)| !e.is_boundary()) {
+            let [left, right] = edge.triangles.map(|triangle| triangle as usize);
+            let place = |end: u32| topology.triangles[left].iter().position(|v| *v == end);
+            let corners = edge.vertices.map(|end| mesh.rest.corners[left][place(end).unwrap_or(0)]);
+            let along = [0, 1].map(|axis| (corners[1][axis] - corners[0][axis]).powi(2));
+            let length = mesh.rest.edge_lengths[index];
+            let areas =
+                [left, right].map(|triangle| 2.0 * SMALLEST_RATIO * mesh.rest.areas[triangle]);
+            hinges.push(Hinge {
+                cloth: mesh.cloth_of_triangle[left],
+                weights: along.map(|square| square / (along[0] + along[1])),
+                rest_angle: mesh.rest.angles[index],
+                least: [areas[0].powi(2), areas[1].powi(2), (SMALLEST_RATIO * length).powi(2)],
+            });
+            let [a, b] = edge.vertices;
+            vertices.push([a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]);
+        }
+        Self {
+            laws: materials.iter().map(Law::new).collect(),
+            scatter: Scatter::new(vertices, mesh.vertex_count()),
+            shapes: vec![Shape::default(); hinges.len()],
+            stiffness: vec![0.0; hinges.len()],
+            members: hinges,
+            inverse_beta: 0.0,
+        }
+    }
+
+    /// k of a hinge in N·m, and its damping in s.
+    fn law(&self, hinge: &Hinge) -> (f64, f64) {
+        let law = &self.laws[hinge.cloth as usize];
+        let [u, v] = [0, 1].map(|axis| hinge.weights[axis] * law.stiffness[axis]);
+        (u + v, law.damping)
+    }
+}
+
+impl Elements for Hinges {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        4
+    }
+
+    fn measure_count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        let each = (measures, &self.scatter.vertices).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS)
+            .for_each(|(angle, vertices)| *angle = angle_of(vertices, positions));
+    }
+
+    fn extrapolate(&self, now: f64, before: f64, weight: f64) -> f64 {
+        extrapolate_angle(now, before, weight)
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        self.inverse_beta = history.inverse_beta;
+        let mut shapes = std::mem::take(&mut self.shapes);
+        let mut loads = std::mem::take(&mut self.scatter.loads);
+        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 4]| {
+            let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
+            let angle = angle_of(vertices, positions);
+            let bent = shortest(angle - hinge.rest_angle);
+            let past = history.reference.get(index).unwrap_or(&angle);
+            let change = shortest(angle - past);
+            let (stiffness, damping) = self.law(hinge);
+            let viscosity = damping * history.inverse_beta;
+            shape.gradients = gradients(vertices, positions, &hinge.least);
+            let moment = stiffness * (bent + viscosity * change);
+            *loads = shape.gradients.map(|gradient| gradient * -moment);
+            0.5 * stiffness * (bent * bent + viscosity * change * change)
+        };
+        let potential = parallel::sum2(&mut shapes, &mut loads, parallel::ELEMENTS, one);
+        self.shapes = shapes;
+        self.scatter.loads = loads;
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn update_tangent(&mut self) {
+        let stiffness = |hinge: &Hinge| {
+            let (stiffness, damping) = self.law(hinge);
+            (stiffness * (1.0 + damping * self.inverse_beta)) as f32
+        };
+        self.stiffness = self.members.iter().map(stiffness).collect();
+    }
+
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
+            let gradients = &self.shapes[element].gradients;
+            let product = columns(&(gradients[i] * gradients[j].transpose()));
+            add_scaled(block, self.stiffness[element], &product);
+        }
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let of_hinge = |(hinge, vertices): (&Hinge, &[u32; 4])| {
+            let bent = shortest(angle_of(vertices, positions) - hinge.rest_angle);
+            0.5 * self.law(hinge).0 * bent * bent
+        };
+        let bend = self.members.iter().zip(&self.scatter.vertices).map(of_hinge).sum();
+        ElasticEnergy { bend, ..ElasticEnergy::default() }
+    }
+
+    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+        self.laws[cloth] = Law::new(material);
+    }
+}
+
+fn angle_of(vertices: &[u32; 4], positions: &[Vec3]) -> f64 {
+    let [a, b, c, d] = vertices.map(|vertex| &positions[vertex as usize]);
+    hinge_angle(a, b, c, d)
+}
+
+/// ∂θ/∂x at the ends a, b of an edge and at the corners c, d opposite it: along both normals, by the heights of c
+/// and d above the edge and by where their feet stand on it.
+fn gradients(vertices: &[u32; 4], positions: &[Vec3], least: &[f64; 3]) -> [Vec3; 4] {
+    let [a, b, c, d] = vertices.map(|vertex| positions[vertex as usize]);
+    let edge = b - a;
+    let square = edge.norm_squared().max(least[2]);
+    let (to_c, to_d) = (c - a, d - a);
+    let side =
+        |normal: Vec3, least: f64| normal * (square.sqrt() / normal.norm_squared().max(least));
+    let at_c = side(edge.cross(&to_c), least[0]);
+    let at_d = side(to_d.cross(&edge), least[1]);
+    let (foot_c, foot_d) = (to_c.dot(&edge) / square, to_d.dot(&edge) / square);
+    let at_a = at_c * (foot_c - 1.0) + at_d * (foot_d - 1.0);
+    [at_a, -at_c * foot_c - at_d * foot_d, at_c, at_d]
+}

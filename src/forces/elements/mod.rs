@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a simulation asks of a cloth model, and the elements that several models are made of.
+//!
+//! A model is a list of [`Elements`]. Each element measures something of a shape, ε(x), and its force is
+//! −∂W/∂x of W(ε) + ½(τ/β)k(ε − ε̂)², elastic and viscous (see [`StrainHistory`]). Of W only positions are asked,
+//! so that the sum over all elements, with the inertia of a time step, is the potential that a step minimises.
+//!
+//! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; `scatter` gathers
+//! forces in a fixed order.
+
+mod frames;
+mod scatter;
+
+pub(crate) use frames::{Frame, FrameKind, Frames};
+pub(crate) use scatter::Scatter;
+
+use super::StrainHistory;
+use crate::{Material, Vec3, mesh::Mesh};
+use nalgebra::Matrix3;
+
+/// A 3×3 matrix by columns, in N/m; the fourth row is padding.
+pub type BlockColumns = [[f32; 4]; 3];
+
+/// Elastic energies, in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ElasticEnergy {
+    /// Of strain along the yarns.
+    pub stretch: f64,
+    /// Of shear.
+    pub shear: f64,
+    /// Of curvature.
+    pub bend: f64,
+}
+
+impl ElasticEnergy {
+    /// Sum of all.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.stretch + self.shear + self.bend
+    }
+}
+
+impl std::ops::AddAssign for ElasticEnergy {
+    fn add_assign(&mut self, other: Self) {
+        self.stretch += other.stretch;
+        self.shear += other.shear;
+        self.bend += other.bend;
+    }
+}
+
+/// Elements of one kind, all with the same number of vertices.
+///
+/// What an evaluation finds serves [`Self::predict`] and [`Self::update_tangent`].
+pub trait Elements: Send + Sync {
+    /// Vertices of all elements, one element after the other.
+    fn vertices(&self) -> &[u32];
+
+    /// Vertices of one element; an element that needs fewer repeats one of them.
+    fn corner_count(&self) -> usize;
+
+    /// Number of measures of all elements.
+    fn measure_count(&self) -> usize;
+
+    /// Writes every measure of a shape: strains, lengths, angles or curvatures.
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]);
+
+    /// The measure `now + weight·(now − before)`, by which time schemes combine the past.
+    fn extrapolate(&self, now: f64, before: f64, weight: f64) -> f64 {
+        now + weight * (now - before)
+    }
+
+    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
+    /// forces, in J.
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64;
+
+    /// Predicts, to first order, the stress after the displacement `direction` from the shape last
+    /// evaluated; see [`Membrane::predict_stress`](super::Membrane::predict_stress) for the reason.
+    fn predict(&mut self, _direction: &[Vec3]) {}
+
+    /// Lets the next tangent take its geometric part from the last prediction.
+    fn use_prediction(&mut self) {}
+
+    /// Finds the tangent of every element at the shape last evaluated.
+    fn update_tangent(&mut self);
+
+    /// Adds blocks of the tangents of elements to `block`. A code is the number of the element times n², plus n times
+    /// the corner of the row, plus the corner of the column, where n is [`Self::corner_count`]. Every tangent is
+    /// positive semidefinite as a whole, and its rows sum to 0.
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns);
+
+    /// Elastic energy of a shape.
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy;
+
+    /// Another material for a cloth, from now on.
+    fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material);
+
+    /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
+    fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}
+}
+
+/// Element, corner of the row and corner of the column of a code.
+pub(crate) fn decode<const N: usize>(code: u32) -> (usize, usize, usize) {
+    let (code, count) = (code as usize, N);
+    (code / (count * count), code / count % count, code % count)
+}
+
+/// Adds `scale` times a block to another.
+pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumns) {
+    for (sum, column) in sum.iter_mut().zip(block) {
+        for (sum, entry) in sum.iter_mut().zip(column) {
+            *sum += scale * entry;
+        }
+    }
+}
+
+/// A matrix by columns, rounded.
+pub(crate) fn columns(matrix: &Matrix3<f64>) -> BlockColumns {
+    [0, 1, 2].map(|k| [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0])
+}

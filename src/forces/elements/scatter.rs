@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Forces of elements on their vertices, summed in the order of the elements.
+
+use crate::{Vec3, mesh::Incidence, parallel};
+use rayon::prelude::*;
+
+/// The vertices of elements, and the force of each element on each of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Scatter<const N: usize> {
+    /// Vertices of each element.
+    pub(crate) vertices: Vec<[u32; N]>,
+    /// Force of each element on its vertices, in N.
+    pub(crate) loads: Vec<[Vec3; N]>,
+    incidence: Incidence,
+}
+
+impl<const N: usize> Scatter<N> {
+    /// Elements over `vertex_count` vertices.
+    pub(crate) fn new(vertices: Vec<[u32; N]>, vertex_count: usize) -> Self {
+        Self {
+            incidence: Incidence::new(&vertices, vertex_count),
+            loads: vec![[Vec3::zeros(); N]; vertices.len()],
+            vertices,
+        }
+    }
+
+    /// Adds the loads to the forces of the vertices.
+    pub(crate) fn gather(&self, forces: &mut [Vec3]) {
+        let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        each.for_each(|(vertex, force)| {
+            for (element, corner) in self.incidence.around(vertex) {
+                *force += self.loads[*element as usize][*corner as usize];
+            }
+        });
+    }
+}

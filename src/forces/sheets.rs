@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the models of a scene are made from.
+
+use crate::{Material, mesh::Mesh};
+
+/// All cloths of a scene as one mesh, with what else was said about them.
+#[derive(Clone, Copy, Debug)]
+pub struct Sheets<'a> {
+    /// All cloths, joined.
+    pub mesh: &'a Mesh,
+    /// One material for each cloth.
+    pub materials: &'a [Material],
+    /// Factors b_u, b_v on the lengths at rest along warp and weft, one pair for each vertex; empty where nothing is
+    /// shrunk or lengthened.
+    pub rest_scale: &'a [[f64; 2]],
+    /// Factor on the stiffness of the springs at each vertex; empty where all are 1.
+    pub stiffness_scale: &'a [f64],
+}
+
+impl Sheets<'_> {
+    /// Mean of the scales of lengths at some vertices.
+    pub(super) fn scale(&self, vertices: &[u32]) -> [f64; 2] {
+        if self.rest_scale.is_empty() {
+            return [1.0; 2];
+        }
+        [0, 1].map(|axis| mean(vertices, |vertex| self.rest_scale[vertex][axis]))
+    }
+
+    /// Mean of the factors on stiffness at some vertices.
+    pub(super) fn stiffness(&self, vertices: &[u32]) -> f64 {
+        if self.stiffness_scale.is_empty() {
+            return 1.0;
+        }
+        mean(vertices, |vertex| self.stiffness_scale[vertex])
+    }
+}
+
+fn mean(vertices: &[u32], value: impl Fn(usize) -> f64) -> f64 {
+    vertices.iter().map(|vertex| value(*vertex as usize)).sum::<f64>() / vertices.len() as f64
+}

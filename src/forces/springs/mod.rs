@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Masses and springs: the models of Provot and Cords, and of Choi and Ko.
+//!
+//! `layout` says what springs connect, `constants` how stiff they are, `law` and `buckling` what they do at a length.
+//! All forces act along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler
+//! 2004, eq. 3.6, also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the
+//! stiffness.
+//!
+//! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
+//! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
+//! [`crate::forces::Membrane`].
+
+mod buckling;
+mod constants;
+mod law;
+mod layout;
+
+use super::{
+    Sheets, StrainHistory,
+    elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+};
+use crate::{Material, Vec3, mesh::Mesh, parallel};
+use constants::Rule;
+use law::Law;
+use layout::{Spring, SpringKind};
+use nalgebra::Matrix3;
+use rayon::prelude::*;
+
+/// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
+/// grids as well where `has_diagonals`: 16 neighbours.
+#[must_use]
+pub fn mass_spring(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
+    let springs = layout::springs(sheets, has_diagonals);
+    vec![Box::new(Springs::new(sheets, Rule::MassSpring { has_diagonals }, springs))]
+}
+
+/// Stretch springs that only pull, and beams in place of bend springs that buckle as soon as they are pushed (Choi and
+/// Ko 2002, as in Hayler 2004).
+#[must_use]
+pub fn choi_ko(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
+    vec![Box::new(Springs::new(sheets, Rule::ChoiKo, layout::springs(sheets, false)))]
+}
+
+/// Below this part of its length at rest a spring counts as this long where something is divided by its length.
+const SHORTEST: f64 = 0.05;
+
+/// A spring at its current length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    direction: Vec3,
+    length: f64,
+    /// Tension with viscosity, in N.
+    tension: f64,
+    /// Derivative of the tension, in N/m.
+    stiffness: f64,
+    /// Tension that the geometric part of the tangent is taken at.
+    used: f64,
+    predicted: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Springs {
+    rule: Rule,
+    members: Vec<Spring>,
+    /// The law of each spring, and the coefficient of its viscosity in N·s/m.
+    laws: Vec<(Law, f64)>,
+    scatter: Scatter<2>,
+    shapes: Vec<Shape>,
+    /// The block of an end with itself.
+    tangents: Vec<BlockColumns>,
+}
+
+impl Springs {
+    fn new(sheets: &Sheets<'_>, rule: Rule, springs: Vec<Spring>) -> Self {
+        let vertices = springs.iter().map(|spring| spring.vertices).collect();
+        let law = |spring: &Spring| law_of(rule, spring, &sheets.materials[spring.cloth as usize]);
+        Self {
+            rule,
+            laws: springs.iter().map(law).collect(),
+            scatter: Scatter::new(vertices, sheets.mesh.vertex_count()),
+            shapes: vec![Shape::default(); springs.len()],
+            tangents: vec![BlockColumns::default(); springs.len()],
+            members: springs,
+        }
+    }
+}
+
+fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
+    let law = rule.law(spring, material);
+    let time = match spring.kind {
+        SpringKind::Structural => material.stretch_damping,
+        SpringKind::Shear => material.shear_damping,
+        _ => material.bend_damping,
+    };
+    (law, time * law.viscous_stiffness(spring.length * spring.scale))
+}
+
+impl Elements for Springs {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        2
+    }
+
+    fn measure_count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        let each = (measures, &self.members).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS)
+            .for_each(|(length, spring)| *length = span(spring, positions).norm());
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        let (springs, laws) = (&self.members, &self.laws);
+        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
+            let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
+            let span = span(spring, positions);
+            let length = span.norm();
+            let direction = span / length.max(f64::MIN_POSITIVE);
+            let elastic = law.respond(length, spring.length * spring.scale);
+            let change = length - history.reference.get(index).unwrap_or(&length);
+            let damping = viscosity * history.inverse_beta;
+            let tension = elastic.force + damping * change;
+            let stiffness = elastic.stiffness + damping;
+            let predicted = shape.predicted;
+            *shape = Shape { direction, length, tension, stiffness, used: tension, predicted };
+            *loads = [direction * tension, direction * -tension];
+            elastic.energy + 0.5 * damping * change * change
+        };
+        let loads = &mut self.scatter.loads;
+        let potential = parallel::sum2(&mut self.shapes, loads, parallel::ELEMENTS, one);
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn predict(&mut self, direction: &[Vec3]) {
+        let each = (&mut self.shapes, &self.members).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(shape, spring)| {
+            let longer = shape.direction.dot(&span(spring, direction));
+            shape.predicted = shape.tension + shape.stiffness * longer;
+        });
+    }
+
+    fn use_prediction(&mut self) {
+        for shape in &mut self.shapes {
+            shape.used = shape.predicted;
+        }
+    }
+
+    fn update_tangent(&mut self) {
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, spring)| {
+            let across = shape.used.max(0.0) / shape.length.max(SHORTEST * spring.length);
+            let along = shape.stiffness - across;
+            let dyad = shape.direction * shape.direction.transpose();
+            *tangent = columns(&(dyad * along + Matrix3::identity() * across));
+        });
+    }
+
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<2>(*code)) {
+            add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+        }
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let mut energy = ElasticEnergy::default();
+        for (spring, (law, _)) in self.members.iter().zip(&self.laws) {
+            let length = span(spring, positions).norm();
+            let part = law.respond(length, spring.length * spring.scale).energy;
+            match spring.kind {
+                SpringKind::Structural => energy.stretch += part,
+                SpringKind::Shear => energy.shear += part,
+                _ => energy.bend += part,
+            }
+        }
+        energy
+    }
+
+    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+        for (spring, law) in self.members.iter().zip(&mut self.laws) {
+            if spring.cloth as usize == cloth {
+                *law = law_of(self.rule, spring, material);
+            }
+        }
+    }
+}
+
+/// From the first end of a spring to the second.
+fn span(spring: &Spring, field: &[Vec3]) -> Vec3 {
+    let [a, b] = spring.vertices.map(|vertex| field[vertex as usize]);
+    b - a
+}
