@@ -18,6 +18,7 @@ from . import (
     location,
     revision,
     stage,
+    timing,
 )
 from .checkpoint import Checkpoint
 from .scene_reader import SceneReader, check_cloth, participants
@@ -255,7 +256,7 @@ def show_complete_caches(context: Context) -> bool:
 
 
 def _checked_range(scene: Scene) -> tuple[int, int]:
-    first, last = scene.weft.frame_range()
+    first, last = timing.frame_range(scene)
     if last < first:
         raise ValueError(f"the frame range is empty: it ends at {last}, before its start {first}")
     return first, last

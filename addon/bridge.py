@@ -8,6 +8,7 @@ still there, so its version is compared with the manifest's.
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,6 +56,16 @@ def version() -> str:
     return library().__version__
 
 
+@cache
+def has_self_collision() -> bool:
+    """Whether this library keeps cloths out of themselves and of each other."""
+    try:
+        library().Settings(self_collision=True)
+    except (ValueError, RuntimeError):
+        return False
+    return True
+
+
 # --- materials --------------------------------------------------------------------------------
 
 
@@ -81,14 +92,23 @@ def build_simulation(scene: Scene, reader: SceneReader) -> Any:
 
 
 def set_targets(
-    simulation: Any, cloths: list[ClothInput], colliders: list[ColliderInput], source: FrameInput
+    simulation: Any,
+    cloths: list[ClothInput],
+    colliders: list[ColliderInput],
+    source: FrameInput,
+    before: FrameInput | None,
 ) -> None:
-    """Hands over where pins and colliders are at the end of the next frame."""
+    """Hands over where pins and colliders are at the end of the next frame, and what has changed
+    since the frame before; None: what the simulation has is not known.
+    """
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
     for index, cloth in enumerate(cloths):
-        if len(cloth.pins):
-            with _naming(cloth.name):
+        with _naming(cloth.name):
+            if before is None or source.materials[index] != before.materials[index]:
+                material = _library.Material.from_dict(source.materials[index])
+                simulation.set_material(index, material)
+            if len(cloth.pins):
                 simulation.set_pins(index, cloth.pins, source.pin_targets[index])
     for index, collider in enumerate(colliders):
         with _naming(collider.name):
@@ -117,10 +137,11 @@ def _collider(source: ColliderInput) -> Any:
 
 
 def _settings(scene: Scene, first: FrameInput) -> Any:
+    settings = scene.weft.solver_settings()
+    if not has_self_collision():
+        del settings["self_collision"]
     with _naming(scene.name):
-        return _library.Settings(
-            gravity=first.gravity, wind=first.wind, **scene.weft.solver_settings()
-        )
+        return _library.Settings(gravity=first.gravity, wind=first.wind, **settings)
 
 
 @contextmanager
@@ -135,6 +156,7 @@ def _naming(name: str) -> Iterator[None]:
 def register() -> None:
     global _problem
     _problem = _find_problem()
+    has_self_collision.cache_clear()
 
 
 def unregister() -> None:

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from bpy.types import ID, Modifier, Object, Scene, ViewLayer
 
-from . import animation, identity, mesh_arrays, modifiers, shape_keys
+from . import animation, identity, mesh_arrays, modifiers, shape_keys, timing
 from .material import as_decimal
 from .scene_reader import gravity, participants
 
@@ -80,7 +80,7 @@ def _settings(scene: Scene) -> Iterator[Any]:
     solver = scene.weft.solver_settings()
     del solver["threads"]  # the result does not depend on it
     yield solver
-    yield scene.weft.frame_range()[0], scene.render.fps, as_decimal(scene.render.fps_base)
+    yield timing.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
     moving = animation.moving_paths(scene) & {"gravity", "weft.gravity", "weft.wind"}
     yield sorted(moving)

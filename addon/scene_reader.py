@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
 
-from . import identity, mesh_arrays
+from . import identity, mesh_arrays, timing
 from .material import as_decimal
 
 
@@ -52,6 +52,7 @@ class FrameInput:
     frame: int
     gravity: tuple[float, ...]
     wind: tuple[float, ...]
+    materials: list[dict[str, float | None]]
     pin_targets: list[np.ndarray]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
@@ -63,6 +64,10 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
     for obj in sorted(meshes, key=lambda obj: obj.name_full):
         by_role[obj.weft.role].append(obj)
+    among = scene.weft.collider_collection
+    if among is not None:
+        inside = {obj.session_uid for obj in among.all_objects}
+        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
     return by_role["CLOTH"], by_role["COLLIDER"]
 
 
@@ -125,7 +130,7 @@ class SceneReader:
         scene = identity.find_scene(self._scene_uid)
         if scene is None or self._layer not in scene.view_layers:
             raise RuntimeError(f"the scene was deleted before frame {frame} was read")
-        scene.frame_set(frame)
+        timing.go_to(scene, frame)
         return scene.view_layers[self._layer].depsgraph
 
     def _read(self, depsgraph: Depsgraph, frame: int) -> FrameInput:
@@ -135,6 +140,7 @@ class SceneReader:
             frame=frame,
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
+            materials=[obj.weft.material.as_dict() for obj in evaluated],
             pin_targets=[
                 self._pin_targets(obj, cloth, frame)
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
@@ -160,7 +166,7 @@ class SceneReader:
             positions=self._deformed(evaluated, len(rest), frame),
             uv=mesh_arrays.yarn_uv(obj),
             pins=mesh_arrays.pinned_vertices(obj),
-            material=obj.weft.material.as_dict(),
+            material=evaluated.weft.material.as_dict(),
         )
 
     def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bpy.types import Object, Scene, ViewLayer
 
-from . import cache, fingerprint, location, revision, shape_keys
+from . import cache, fingerprint, location, revision, shape_keys, timing
 
 STAT_SECONDS = 1.0  # how often a redraw may look at the disk
 
@@ -73,7 +73,7 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     except cache.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
-    last, wanted = first + contents.intact - 1, scene.weft.frame_range()[1]
+    last, wanted = first + contents.intact - 1, timing.frame_range(scene)[1]
     notes.append(f"Cache: frames {first} to {last}")
     if not obj.weft.result.frame_count:
         notes.append("The cache is not shown: Resume makes shape keys of it")

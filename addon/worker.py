@@ -44,6 +44,7 @@ class Worker(threading.Thread):
         self.frame = frame  # the last one done
         self.statistic = statistic
         self.error: BaseException | None = None
+        self._before: FrameInput | None = None
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
 
@@ -91,7 +92,8 @@ class Worker(threading.Thread):
 
     def _simulate_frame(self, source: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
-        bridge.set_targets(plan.simulation, plan.cloths, plan.colliders, source)
+        bridge.set_targets(plan.simulation, plan.cloths, plan.colliders, source, self._before)
+        self._before = source
         report = plan.simulation.advance(plan.frame_seconds)
         for index, writer in enumerate(plan.writers):
             world = plan.simulation.positions(index)
