@@ -2,8 +2,8 @@
 """What a result was baked from, in hashes: tells which part has changed since.
 
 Covered is what can be read without evaluating other frames: meshes, user's shape keys, pins,
-materials, settings, transforms, modifiers, and the actions of everything they depend on. Weft's
-own keys and what it mutes do not count, so showing a result changes nothing.
+materials, settings, and what the motion depends on. Weft's own keys and what it mutes do not
+count, so showing a result changes nothing.
 """
 
 import hashlib
@@ -12,20 +12,22 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import ID, Modifier, Object, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
-from . import animation, identity, mesh_arrays, modifiers, shape_keys, timing
-from .material import as_decimal
+from . import animation, dependencies, identity, mesh_arrays, record, shape_keys, timing
+from .material import MATERIAL_FIELDS, as_decimal
 from .scene_reader import gravity, participants
 
 SETTINGS = "settings"
+ANIMATED_SETTINGS = frozenset(
+    ("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity", "weft.wind")
+)
 WORDS = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
     "surface": "the material of '{}' has changed",
     "motion": "the motion or the modifiers of '{}' have changed",
 }
-VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
 
 # Hashes of what takes long to read: (session id, aspect, settings of it) -> hash
 _geometry: dict[tuple, str] = {}
@@ -37,13 +39,13 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
     hashes = {SETTINGS: _digest(_settings(scene))}
     for obj in cloths:
         hashes[f"{identity.key(obj)}/pins"] = _pins(obj)
-        hashes[f"{identity.key(obj)}/surface"] = _digest([obj.weft.material.as_dict()])
+        hashes[f"{identity.key(obj)}/surface"] = _digest(_fabric(obj))
     for obj in colliders:
         surface = [as_decimal(obj.weft.friction), as_decimal(obj.weft.thickness)]
         hashes[f"{identity.key(obj)}/surface"] = _digest(surface)
     for obj in (*cloths, *colliders):
         hashes[f"{identity.key(obj)}/mesh"] = _mesh(obj)
-        hashes[f"{identity.key(obj)}/motion"] = _digest(_motion(obj))
+        hashes[f"{identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
     return hashes
 
 
@@ -61,6 +63,13 @@ def difference(then: dict[str, str], now: dict[str, str]) -> str:
             return f"'{_name(key)}' takes part now"
         return WORDS[aspect].format(_name(key))
     return ""
+
+
+def moved(key: str, frame: int) -> str:
+    """What a difference between a recorded frame and the scene means, in words."""
+    if key == record.SCENE:
+        return f"gravity or wind at frame {frame} are not what they were"
+    return f"'{_name(record.identity_in(key))}' at frame {frame} is not where it was"
 
 
 def forget_geometry(session_uid: int | None = None) -> None:
@@ -82,14 +91,21 @@ def _settings(scene: Scene) -> Iterator[Any]:
     yield solver
     yield timing.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
-    moving = animation.moving_paths(scene) & {"gravity", "weft.gravity", "weft.wind"}
-    yield sorted(moving)
-    for curve in animation.curves(scene):
-        if curve.data_path in moving:
-            yield curve.data_path, curve.array_index
-            yield from animation.keyframes(curve)
-    if not moving:
-        yield gravity(scene), tuple(map(as_decimal, scene.weft.wind))
+    moving = animation.moving_paths(scene)
+    if not moving & (ANIMATED_SETTINGS - {"weft.wind"}):
+        yield gravity(scene)
+    if "weft.wind" not in moving:
+        yield tuple(map(as_decimal, scene.weft.wind))
+    yield from dependencies.animation_of(scene, lambda path: path in ANIMATED_SETTINGS)
+
+
+def _fabric(obj: Object) -> Iterator[Any]:
+    material, moving = obj.weft.material, animation.moving_paths(obj)
+    yield material.use_bend_twist
+    for name in MATERIAL_FIELDS:
+        if not any(path.startswith(f"weft.material.{name}") for path in moving):
+            yield name, material.value(name)
+    yield from dependencies.animation_of(obj, lambda path: path.startswith("weft.material."))
 
 
 def _pins(obj: Object) -> str:
@@ -129,52 +145,6 @@ def _user_keys(obj: Object) -> Iterator[Any]:
     for curve in animation.curves(key):
         if curve.data_path not in own_paths:
             yield from animation.keyframes(curve)
-
-
-def _motion(obj: Object) -> Iterator[Any]:
-    """Transforms, modifiers and actions of an object and all it depends on."""
-    seen, waiting = set(), [obj]
-    while waiting:
-        owner = waiting.pop()
-        if owner.session_uid in seen:
-            continue
-        seen.add(owner.session_uid)
-        yield from _own_motion(owner)
-        for modifier in _relevant_modifiers(owner):
-            yield modifier.type, *modifiers.shown(owner, modifier)
-            yield from _modifier_values(owner, modifier)
-        targets = [getattr(modifier, "object", None) for modifier in _relevant_modifiers(owner)]
-        targets += [getattr(constraint, "target", None) for constraint in owner.constraints]
-        waiting += [target for target in (owner.parent, *targets) if isinstance(target, Object)]
-
-
-def _own_motion(owner: Object) -> Iterator[Any]:
-    if not animation.moving_paths(owner):
-        yield [tuple(row) for row in owner.matrix_basis]
-        if owner.pose is not None:
-            yield [tuple(row) for bone in owner.pose.bones for row in bone.matrix_basis]
-    for curve in animation.curves(owner):
-        yield curve.data_path, curve.array_index
-        yield from animation.keyframes(curve)
-
-
-def _relevant_modifiers(owner: Object) -> list[Modifier]:
-    """Those that move what is read: a cloth is read without its generative ones."""
-    if owner.weft.role == "CLOTH":
-        return [modifier for modifier in owner.modifiers if modifiers.is_deforming(modifier)]
-    return [modifier for modifier in owner.modifiers if modifier.type not in modifiers.SHAPELESS]
-
-
-def _modifier_values(owner: ID, modifier: Modifier) -> Iterator[Any]:
-    moving = animation.moving_paths(owner)
-    for prop in modifier.bl_rna.properties:
-        name = prop.identifier
-        if prop.type not in VALUE_TYPES or prop.is_readonly or name.startswith("show_"):
-            continue
-        if name in {"name", "is_active"} or modifier.path_from_id(name) in moving:
-            continue
-        value = getattr(modifier, name)
-        yield name, tuple(value) if getattr(prop, "is_array", False) else value
 
 
 # --- hashing ----------------------------------------------------------------------------------

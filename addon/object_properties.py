@@ -32,6 +32,10 @@ class WeftMutedKey(PropertyGroup):
     """A shape key of the user that Weft muted (its name is the key's)."""
 
 
+class WeftDeformingNodes(PropertyGroup):
+    """A geometry nodes modifier that moves the cloth and does nothing else (its name)."""
+
+
 class WeftResult(PropertyGroup):
     """What a bake left on an object, so that Free can take it back."""
 
@@ -105,4 +109,5 @@ class WeftObject(PropertyGroup):
         override=OVERRIDABLE,
     )
     muted_modifiers: CollectionProperty(type=WeftMutedModifier)
+    deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
     result: PointerProperty(type=WeftResult)

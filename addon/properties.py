@@ -11,6 +11,7 @@ from bpy.utils import register_classes_factory
 
 from .object_properties import (
     OVERRIDABLE,
+    WeftDeformingNodes,
     WeftMutedKey,
     WeftMutedModifier,
     WeftObject,
@@ -19,7 +20,7 @@ from .object_properties import (
 from .scene_properties import WeftScene
 
 _register_classes, _unregister_classes = register_classes_factory(
-    (WeftMutedModifier, WeftMutedKey, WeftResult, WeftObject, WeftScene)
+    (WeftMutedModifier, WeftDeformingNodes, WeftMutedKey, WeftResult, WeftObject, WeftScene)
 )
 
 

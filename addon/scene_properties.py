@@ -158,6 +158,13 @@ class WeftScene(PropertyGroup):
         min=1,
         soft_max=250,
     )
+    keep_checkpoints: BoolProperty(
+        name="Keep All",
+        options=FIXED,
+        description="Keep all checkpoints, so that a bake can be repeated from any of them; they "
+        "take about as much room as the frames. Otherwise only the last one is kept",
+        default=True,
+    )
 
     def solver_settings(self) -> dict[str, float | int | str]:
         """The fields for `weft.Settings` that hold for a whole bake."""

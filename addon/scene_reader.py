@@ -145,7 +145,7 @@ class SceneReader:
                 self._pin_targets(obj, cloth, frame)
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
             ],
-            world_to_object=[self._world_to_object(obj, frame) for obj in evaluated],
+            world_to_object=[_inverse(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
                 self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
                 for index, collider in enumerate(self.colliders)
@@ -175,7 +175,7 @@ class SceneReader:
         return self._deformed(evaluated, len(cloth.rest_positions), frame)[cloth.pins]
 
     def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             points = mesh_arrays.coordinates(mesh)
         if len(points) != count:
             raise RuntimeError(
@@ -184,18 +184,11 @@ class SceneReader:
             )
         return self._to_world(points, evaluated)
 
-    def _world_to_object(self, evaluated: Object, frame: int) -> np.ndarray:
-        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
-            raise RuntimeError(f"'{evaluated.name}' is scaled to nothing at frame {frame}")
-        matrix[:3] *= self._scale
-        return np.linalg.inv(matrix)
-
     # --- colliders ----------------------------------------------------------------------------
 
     def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
         evaluated = obj.evaluated_get(depsgraph)
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             self._corners.append(mesh_arrays.corner_vertices(mesh))
             triangles = mesh_arrays.triangles(mesh)
             points = mesh_arrays.coordinates(mesh)
@@ -210,7 +203,7 @@ class SceneReader:
         )
 
     def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
         expected = len(self.colliders[index].positions)
         if len(points) != expected or not np.array_equal(corners, self._corners[index]):
@@ -221,8 +214,29 @@ class SceneReader:
         return self._to_world(points, evaluated)
 
     def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
-        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        return mesh_arrays.transformed(points, matrix) * self._scale
+        return to_world(points, evaluated, self._scale)
+
+
+def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
+    """Points of an object in world space, in m."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    return mesh_arrays.transformed(points, matrix) * scale
+
+
+def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
+    """The matrix from world space, in m, to the space of an object; singular ones are refused."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
+        raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
+    matrix[:3] *= scale
+    return np.linalg.inv(matrix)
+
+
+def _inverse(evaluated: Object, scale: float, frame: int) -> np.ndarray:
+    try:
+        return world_to_object(evaluated, scale)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error} at frame {frame}") from error
 
 
 def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: int) -> Object:
@@ -233,7 +247,7 @@ def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: 
 
 
 @contextmanager
-def _mesh_of(evaluated: Object) -> Iterator[Mesh]:
+def mesh_of(evaluated: Object) -> Iterator[Mesh]:
     """The evaluated mesh, with subdivision that the viewport would leave to the graphics card."""
     if not evaluated.is_evaluated:
         raise ValueError(

@@ -9,12 +9,12 @@ import queue
 import threading
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from . import bridge, mesh_arrays
+from . import bridge, mesh_arrays, record
 from .cache import Writer
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, Store
+from .record import Recorder
 from .scene_reader import ClothInput, ColliderInput, FrameInput
 from .statistic import Statistic
 
@@ -30,8 +30,8 @@ class Plan:
     colliders: list[ColliderInput]
     writers: list[Writer]
     frame_seconds: float
-    checkpoint_path: Path
-    checkpoint_interval: int
+    recorder: Recorder
+    checkpoints: Store
     library: str
 
 
@@ -77,6 +77,7 @@ class Worker(threading.Thread):
             self.error = self.error or error
         for writer in self.plan.writers:
             writer.close()
+        self.plan.recorder.close()
 
     def _simulate(self) -> None:
         while not self._stop_asked.is_set():
@@ -87,7 +88,7 @@ class Worker(threading.Thread):
             if source is None:
                 return
             self._simulate_frame(source)
-            if self.statistic.frames % self.plan.checkpoint_interval == 0:
+            if self.statistic.frames % self.plan.checkpoints.interval == 0:
                 self._secure(with_state=True)
 
     def _simulate_frame(self, source: FrameInput) -> None:
@@ -98,6 +99,7 @@ class Worker(threading.Thread):
         for index, writer in enumerate(plan.writers):
             world = plan.simulation.positions(index)
             writer.append(mesh_arrays.transformed(world, source.world_to_object[index]))
+        plan.recorder.append(source.frame, record.of_frame(source, plan.cloths, plan.colliders))
         self.frame = source.frame
         self.statistic.add(report, time.perf_counter() - started)
 
@@ -106,12 +108,15 @@ class Worker(threading.Thread):
         for writer in self.plan.writers:
             writer.description.statistic = asdict(self.statistic)
             writer.sync()
+        self.plan.recorder.flush()
         if with_state:
-            Checkpoint(
+            kept = Checkpoint(
                 frame=self.frame,
+                bake=self.plan.checkpoints.bake,
                 library=self.plan.library,
                 cloths=[cloth.identity for cloth in self.plan.cloths],
                 colliders=[collider.identity for collider in self.plan.colliders],
                 statistic=asdict(self.statistic),
                 state=self.plan.simulation.state(),
-            ).write(self.plan.checkpoint_path)
+            )
+            self.plan.checkpoints.write(kept)
