@@ -105,7 +105,7 @@ class _BakeOperator:
             _Display.current.end(context)
 
     def _refuse(self, error: BaseException) -> set[str]:
-        self.report({"ERROR"}, _in_words(error))
+        self.report({"ERROR"}, in_words(error))
         return {"CANCELLED"}
 
     def _report(self, outcome: bake.Outcome) -> set[str]:
@@ -130,7 +130,8 @@ def _leaving_nothing(context: Context, running: bake.Bake) -> Iterator[None]:
         raise
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """What went wrong, for a report."""
     if isinstance(error, OSError):
         return f"the cache folder cannot be used: {error.strerror} ({error.filename})"
     return str(error)
@@ -238,7 +239,7 @@ class WEFT_OT_free(Operator):
             try:
                 location.remove(context.scene, obj)
             except OSError as error:
-                self.report({"ERROR"}, f"'{obj.name}': {_in_words(error)}")
+                self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
         if not self.only_active:
             _remove_orphans(context.scene)
         revision.bump()
@@ -255,7 +256,7 @@ class WEFT_OT_remove_orphans(Operator):
         try:
             removed = _remove_orphans(context.scene)
         except OSError as error:
-            self.report({"ERROR"}, _in_words(error))
+            self.report({"ERROR"}, in_words(error))
             return {"CANCELLED"}
         self.report({"INFO"}, f"Removed the caches of {removed} deleted objects")
         return {"FINISHED"}

@@ -40,7 +40,12 @@ def traces():
         "handlers": {name: len(getattr(bpy.app.handlers, name)) for name in HANDLERS},
         "properties": {
             owner.__name__
-            for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Mesh)
+            for owner in (
+                bpy.types.Object,
+                bpy.types.Scene,
+                bpy.types.Mesh,
+                bpy.types.WindowManager,
+            )
             if hasattr(owner, "weft")
         },
         "threads": {thread.name for thread in threading.enumerate() if "weft" in thread.name},
@@ -49,7 +54,7 @@ def traces():
 
 def test_registering_twice_and_unregistering_leaves_nothing():
     registered = traces()
-    assert registered["properties"] == {"Object", "Scene"}
+    assert registered["properties"] == {"Object", "Scene", "WindowManager"}
     assert {"bake", "resume", "free"} <= registered["operators"]
     addon.unregister()
     bare = traces()
