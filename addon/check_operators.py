@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Check Scene: the list of findings, and the buttons Select and Fix beside it."""
 
+import bmesh
 import bpy
 from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator
@@ -12,7 +13,7 @@ from .operators import REFUSALS, in_words
 _findings: list[Finding] = []
 
 SELECT_MODE = {"VERT": (True, False, False), "EDGE": (False, True, False)}
-ELEMENTS = {"VERT": "vertices", "EDGE": "edges", "FACE": "polygons"}
+ELEMENTS = {"VERT": "verts", "EDGE": "edges", "FACE": "faces"}
 
 
 class WEFT_OT_check_scene(Operator):
@@ -129,17 +130,20 @@ def _select_object(context: Context, obj: Object) -> None:
 
 
 def _select_elements(context: Context, obj: Object, finding: Finding) -> None:
-    mesh = obj.data
-    for name in ELEMENTS.values():
-        elements = getattr(mesh, name)
-        elements.foreach_set("select", [False] * len(elements))
-    elements = getattr(mesh, ELEMENTS[finding.domain])
-    for index in finding.indices.tolist():
-        if index < len(elements):
-            elements[index].select = True
     mode = SELECT_MODE.get(finding.domain, (False, False, True))
     context.scene.tool_settings.mesh_select_mode = mode
     bpy.ops.object.mode_set(mode="EDIT")
+    mesh = bmesh.from_edit_mesh(obj.data)
+    for vertex in mesh.verts:
+        vertex.select_set(False)
+    mesh.select_flush(False)
+    elements = getattr(mesh, ELEMENTS[finding.domain])
+    elements.ensure_lookup_table()
+    for index in finding.indices.tolist():
+        if index < len(elements):
+            elements[index].select_set(True)
+    mesh.select_flush_mode()
+    bmesh.update_edit_mesh(obj.data, loop_triangles=False, destructive=False)
 
 
 register, unregister = bpy.utils.register_classes_factory(
