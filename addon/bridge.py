@@ -66,19 +66,6 @@ def has_self_collision() -> bool:
     return True
 
 
-# --- materials --------------------------------------------------------------------------------
-
-
-def preset_names() -> list[str]:
-    """Names of the library's fabrics, none when it is missing."""
-    return [] if _problem else list(_library.preset_names())
-
-
-def preset(name: str) -> dict[str, float | None]:
-    """The fields of a fabric of the library."""
-    return library().Material.preset(name).to_dict()
-
-
 # --- simulations ------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ The numbers are SI whatever the unit scale of the scene, so none of them carries
 the unit stands in the label.
 """
 
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import BoolProperty, FloatProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 from bpy.utils import register_classes_factory
 
@@ -88,6 +88,13 @@ _TWIST = "Rigidity against twisting out of the plane"
 class WeftMaterial(PropertyGroup):
     """A fabric; the fields of `weft.Material` under their own names and in their own units."""
 
+    fabric: StringProperty(
+        name="Fabric",
+        options=FIXED,
+        description="Name of the fabric that the fields were set to; they may have been changed",
+        default="cotton",
+    )
+
     density: FloatProperty(
         name="Density (kg/m²)",
         description="Mass of one square metre of the fabric, in kg/m²",
@@ -138,14 +145,14 @@ class WeftMaterial(PropertyGroup):
         name="Poisson Ratio",
         description="How much the fabric narrows along the weft when stretched along the warp, "
         "without unit",
-        default=0.15,
+        default=0.243,
         min=0.0,
         max=0.99,
         soft_max=0.5,
         precision=3,
         update=changed,
     )
-    bend_warp_micro: _in_micro("Warp", _WARP, 8.0)
+    bend_warp_micro: _in_micro("Warp", _WARP, 8.6)
     bend_weft_micro: _in_micro("Weft", _WEFT, 5.0)
     bend_twist_micro: _in_micro("Twist", _TWIST, 2.0)
     bend_warp: _in_si("bend_warp", "Warp", _WARP)

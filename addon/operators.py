@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buttons: thin, the work is in `bake`, `shape_keys`, `location` and `presets`."""
+"""The buttons of a bake: thin, the work is in `bake`, `shape_keys` and `location`."""
 
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty
 from bpy.types import Context, Event, Object, Operator, Scene
 
-from . import bake, bridge, identity, location, presets, revision, shape_keys, timing
+from . import bake, bridge, identity, location, revision, shape_keys, timing
 
 TIMER_SECONDS = 0.05
 REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
@@ -269,27 +269,6 @@ def _remove_orphans(scene: Scene) -> int:
     return len(stems)
 
 
-class WEFT_OT_preset_apply(Operator):
-    bl_idname = "weft.preset_apply"
-    bl_label = "Apply Fabric"
-    bl_description = "Set all material fields of the active cloth to those of a fabric"
-    bl_options = {"REGISTER", "UNDO"}
-
-    name: StringProperty(name="Fabric", description="Name of the fabric")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type == "MESH"
-
-    def execute(self, context: Context) -> set[str]:
-        try:
-            presets.apply(context.object.weft.material, self.name)
-        except REFUSALS as error:
-            self.report({"ERROR"}, str(error))
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
     (
         WEFT_OT_bake,
@@ -298,7 +277,6 @@ _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
         WEFT_OT_bake_cancel,
         WEFT_OT_free,
         WEFT_OT_remove_orphans,
-        WEFT_OT_preset_apply,
     )
 )
 

@@ -6,7 +6,7 @@ import textwrap
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from . import bake, bridge, location, presets, status
+from . import bake, bridge, fabrics, location, status
 from .scene_reader import gravity
 
 CLOTH = {"CLOTH"}
@@ -125,7 +125,7 @@ class PHYSICS_PT_weft_material(_PhysicsPanel, Panel):
         split = flow.column().split(factor=0.4)
         split.alignment = "RIGHT"
         split.label(text="Fabric")
-        split.menu("WEFT_MT_presets", text=presets.label(material))
+        split.menu("WEFT_MT_fabrics", text=fabrics.label(material))
         _props(flow, material, density="Density (kg/m²)")
 
 

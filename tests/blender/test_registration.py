@@ -11,7 +11,7 @@ import pytest
 import small_scenes
 
 import addon
-from addon import bridge, material, presets, properties
+from addon import bridge, fabrics, material, properties
 
 ROOT = Path(__file__).parents[2]
 HANDLERS = (
@@ -117,25 +117,6 @@ def test_the_solver_settings_are_the_librarys_defaults():
         assert value == (expected if isinstance(expected, str) else pytest.approx(expected))
 
 
-@pytest.mark.parametrize("name", ["cotton", "silk"])
-def test_a_preset_sets_every_field_and_is_recognised(name):
-    cloth = small_scenes.add_cloth()
-    bpy.context.view_layer.objects.active = cloth
-    cloth.weft.material.density = 9.0
-    assert bpy.ops.weft.preset_apply(name=name) == {"FINISHED"}
-    wanted = bridge.library().Material.preset(name).to_dict()
-    assert cloth.weft.material.as_dict() == pytest.approx(wanted)
-    assert presets.label(cloth.weft.material) == name.title()
-    cloth.weft.material.shear *= 1.01
-    assert presets.label(cloth.weft.material) == "Custom Fabric"
-
-
-def test_an_unknown_preset_is_refused_by_name():
-    bpy.context.view_layer.objects.active = small_scenes.add_cloth()
-    with pytest.raises(RuntimeError, match="velvet"):
-        bpy.ops.weft.preset_apply(name="velvet")
-
-
 def test_rigidities_are_shown_in_micro_newton_metres():
     settings = small_scenes.add_cloth().weft.material
     settings.bend_warp = 8e-6
@@ -181,7 +162,7 @@ def test_a_missing_library_is_a_message_and_everything_else_works(monkeypatch):
     addon.register()
     assert "missing" in bridge.problem()
     cloth = small_scenes.add_cloth()
-    assert presets.label(cloth.weft.material) == "Custom Fabric"
+    assert fabrics.label(cloth.weft.material) == "Cotton"
     assert bpy.ops.weft.free() == {"FINISHED"}
     with pytest.raises(RuntimeError, match="missing"):
         bpy.ops.weft.bake()
