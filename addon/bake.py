@@ -21,8 +21,10 @@ from . import (
     timing,
 )
 from .checkpoint import Checkpoint
+from .cloth_forces import ClothForces
 from .scene_reader import SceneReader, check_cloth, participants
 from .statistic import Statistic
+from .textures import Textures
 from .worker import Plan, Worker
 
 PUMP_SECONDS = 0.03  # for reading ahead before a window gets its turn again
@@ -67,6 +69,7 @@ class Bake:
         kept = None
         if resume or rebake_after is not None:
             kept = bake_files.find_checkpoint(context.scene, cloths, now, rebake_after)
+        self._textures = Textures()
         self._stage = stage.Stage(context, cloths, colliders)
         try:
             if kept is not None:
@@ -108,6 +111,8 @@ class Bake:
             colliders=self._reader.colliders,
             writers=writers,
             frame_seconds=scene.render.fps_base / scene.render.fps,
+            time_step=scene.weft.solver_settings()["time_step"],
+            forces=ClothForces(self._reader.cloths, self._reader.scale, self._textures.ask),
             recorder=recorder,
             checkpoints=bake_files.checkpoint_store(scene, writers[0].description.bake),
             library=bridge.version(),
@@ -150,10 +155,12 @@ class Bake:
 
     def wait(self, seconds: float) -> None:
         """Waits for the worker, at most this long."""
+        self._textures.answer()
         self._worker.join(seconds)
 
     def pump(self, seconds: float) -> None:
         """Reads frames of the scene ahead of the worker for about this long."""
+        self._textures.answer()
         until = time.monotonic() + seconds
         while self._next is not None and self._worker.has_room and not self._cancelled:
             self._hand_over(self._next)
@@ -173,6 +180,7 @@ class Bake:
     def stop(self) -> None:
         """Cancels: the frame that is being simulated is the last one."""
         self._cancelled = True
+        self._textures.close()
         self._worker.stop()
 
     # --- the end ------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from bpy.types import Scene
 
 from .scene_reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
+LIMP = 1e-12  # N/m: as good as no resistance
 MANIFEST = Path(__file__).with_name("blender_manifest.toml")
 
 try:
@@ -57,6 +59,20 @@ def version() -> str:
 
 
 @cache
+def has_sewing() -> bool:
+    """Whether this library draws pairs of vertices together."""
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    points = [*corners, *((x + 2.0, y, z) for x, y, z in corners)]
+    faces, pairs = np.array([(0, 1, 2), (3, 4, 5)]), np.array([(1, 3)])
+    try:
+        material = library().Material()
+        library().Cloth(np.array(points), faces, material, sewing=pairs)
+    except (ValueError, TypeError, RuntimeError):
+        return False
+    return True
+
+
+@cache
 def has_self_collision() -> bool:
     """Whether this library keeps cloths out of themselves and of each other."""
     try:
@@ -84,9 +100,11 @@ def set_targets(
     colliders: list[ColliderInput],
     source: FrameInput,
     before: FrameInput | None,
+    part: float = 1.0,
 ) -> None:
-    """Hands over where pins and colliders are at the end of the next frame, and what has changed
-    since the frame before; None: what the simulation has is not known.
+    """Hands over where pins and colliders are at the end of the next advance, and what has changed
+    since the frame before; None: what the simulation has is not known. A `part` below 1 goes only
+    that far on the way from the frame before.
     """
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
@@ -96,21 +114,61 @@ def set_targets(
                 material = _library.Material.from_dict(source.materials[index])
                 simulation.set_material(index, material)
             if len(cloth.pins):
-                simulation.set_pins(index, cloth.pins, source.pin_targets[index])
+                then = source.pin_targets if before is None else before.pin_targets
+                way = _on_the_way(then[index], source.pin_targets[index], part)
+                simulation.set_pins(index, cloth.pins, way)
     for index, collider in enumerate(colliders):
+        then = source.collider_positions if before is None else before.collider_positions
         with _naming(collider.name):
-            simulation.set_collider(index, source.collider_positions[index])
+            way = _on_the_way(then[index], source.collider_positions[index], part)
+            simulation.set_collider(index, way)
+
+
+def _on_the_way(start: np.ndarray, end: np.ndarray, part: float) -> np.ndarray:
+    return end if part == 1.0 else start + part * (end - start)
 
 
 def _cloth(source: ClothInput) -> Any:
     with _naming(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        if source.sewing is not None:
+            if not has_sewing():
+                raise ValueError("this version of the library cannot sew yet: switch Sewing off")
+            options["sewing"] = source.sewing
         return _library.Cloth(
             source.positions,
             source.faces,
             _library.Material.from_dict(source.material),
             rest_positions=source.rest_positions,
             uv=source.uv,
+            **options,
         )
+
+
+def vertex_areas(source: ClothInput) -> np.ndarray:
+    """The mass of each vertex by the density of the fabric, in m².
+
+    Measured: a cloth that resists nothing is pushed, from rest and without air, for one step.
+    """
+    limp = dict.fromkeys(source.material, 0.0) | {"density": 1.0, "bend_twist": None}
+    limp |= {"stretch_warp": LIMP, "stretch_weft": LIMP}
+    with _naming(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        cloth = _library.Cloth(
+            source.rest_positions, source.faces, _library.Material.from_dict(limp), **options
+        )
+        settings = _library.Settings(
+            integrator="implicit_euler", gravity=(0.0, 0.0, 0.0), air_density=0.0, tolerance=1e-6
+        )
+        simulation = _library.Simulation([cloth], (), settings)
+        # So hard that vertices go far against the tolerance, but not far against the mesh.
+        extent = float(np.ptp(source.rest_positions, axis=0).max())
+        newtons = 1e-3 * extent**3 / len(source.rest_positions)
+        push = np.zeros_like(source.rest_positions)
+        push[:, 2] = newtons
+        simulation.set_vertex_forces(0, push)
+        simulation.step(1.0)
+        return newtons / simulation.velocities(0)[:, 2]
 
 
 def _collider(source: ColliderInput) -> Any:
@@ -144,6 +202,7 @@ def register() -> None:
     global _problem
     _problem = _find_problem()
     has_self_collision.cache_clear()
+    has_sewing.cache_clear()
 
 
 def unregister() -> None:

@@ -59,6 +59,18 @@ def motion(obj: Object) -> Iterator[Any]:
         waiting += _references(owner)
 
 
+def force_field(obj: Object) -> Iterator[Any]:
+    """Values and arrays that determine a force field: its settings, its texture, its motion."""
+    moving = animation.moving_paths(obj)
+    yield from _values(obj.field, moving)
+    yield _plain(obj.field.texture)
+    if obj.field.texture is not None:
+        yield from _of(obj.field.texture)
+    yield from motion(obj)
+    if obj.type == "MESH" and obj.field.shape in {"POINTS", "SURFACE"}:
+        yield mesh_arrays.rest_coordinates(obj.data)
+
+
 def _of(owner: ID) -> Iterator[Any]:
     moving = animation.moving_paths(owner)
     if isinstance(owner, Object):

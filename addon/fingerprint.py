@@ -14,7 +14,8 @@ import bpy
 import numpy as np
 from bpy.types import Object, Scene, ViewLayer
 
-from . import animation, dependencies, identity, mesh_arrays, record, shape_keys, timing
+from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
+from .fields import snapshot
 from .material import MATERIAL_FIELDS, as_decimal
 from .scene_reader import gravity, participants
 
@@ -22,6 +23,21 @@ SETTINGS = "settings"
 ANIMATED_SETTINGS = frozenset(
     ("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity", "weft.wind")
 )
+SHAPE_SETTINGS = (
+    "pin_group",
+    "use_uv",
+    "rest_shape",
+    "rest_key",
+    "pattern_size",
+    "shrink",
+    "use_sewing",
+    "use_pressure",
+    "use_volume",
+    "pressure_group",
+    "density_group",
+    "density_max",
+)
+FORCE_SETTINGS = ("pressure", "target_volume", "volume_stiffness")
 WORDS = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
@@ -43,6 +59,8 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
     for obj in colliders:
         surface = [as_decimal(obj.weft.friction), as_decimal(obj.weft.thickness)]
         hashes[f"{identity.key(obj)}/surface"] = _digest(surface)
+    for obj in snapshot.sources(view_layer) if cloths else ():
+        hashes[f"{obj.name_full}/field"] = _digest(dependencies.force_field(obj))
     for obj in (*cloths, *colliders):
         hashes[f"{identity.key(obj)}/mesh"] = _mesh(obj)
         hashes[f"{identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
@@ -57,6 +75,8 @@ def difference(then: dict[str, str], now: dict[str, str]) -> str:
         if part == SETTINGS:
             return "the settings of the scene have changed"
         key, aspect = part.rsplit("/", 1)
+        if aspect == "field":
+            return f"the force field of '{key}' has changed"
         if part not in now:
             return f"'{_name(key)}' takes no part any more"
         if part not in then:
@@ -105,15 +125,34 @@ def _fabric(obj: Object) -> Iterator[Any]:
     for name in MATERIAL_FIELDS:
         if not any(path.startswith(f"weft.material.{name}") for path in moving):
             yield name, material.value(name)
-    yield from dependencies.animation_of(obj, lambda path: path.startswith("weft.material."))
+    for name in FORCE_SETTINGS:
+        if f"weft.{name}" not in moving:
+            yield name, as_decimal(getattr(obj.weft, name))
+    weights = obj.weft.field_weights
+    yield weights.collection.name_full if weights.collection is not None else ""
+    for name, value in weights.factors().items():
+        if f"weft.field_weights.{name}" not in moving:
+            yield name, value
+    yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
 
 
 def _pins(obj: Object) -> str:
-    def read() -> Iterator[Any]:
-        yield mesh_arrays.pinned_vertices(obj)
-        yield mesh_arrays.yarn_uv(obj)
+    settings = obj.weft
+    chosen = tuple(getattr(settings, name) for name in SHAPE_SETTINGS)
 
-    return _remembered((obj.session_uid, "pins", obj.weft.pin_group, obj.weft.use_uv), read)
+    def read() -> Iterator[Any]:
+        yield chosen
+        yield mesh_arrays.pinned_vertices(obj)
+        for name in (settings.density_group, settings.pressure_group):
+            yield mesh_arrays.group_weights(obj, name)
+        if settings.use_uv or settings.rest_shape == "PATTERN":
+            yield mesh_arrays.active_uv(obj.data)
+        if settings.use_sewing:
+            yield mesh_arrays.loose_edges(obj.data)
+        if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
+            yield rest_shape.key_coordinates(obj, settings.rest_key)
+
+    return _remembered((obj.session_uid, "pins", *chosen), read)
 
 
 def _mesh(obj: Object) -> str:

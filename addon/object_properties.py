@@ -14,9 +14,10 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import PropertyGroup
+from bpy.types import Collection, PropertyGroup
 
-from .material import FIXED, WeftMaterial, changed
+from .fields.forces import WEIGHT_NAMES
+from .material import FIXED, WeftMaterial, as_decimal, changed
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -52,6 +53,51 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
 
 
+def _weight(name: str, what: str) -> object:
+    return FloatProperty(
+        name=name,
+        description=f"How much {what} acts on this cloth, without unit",
+        default=1.0,
+        min=-200.0,
+        max=200.0,
+        soft_min=0.0,
+        soft_max=1.0,
+        precision=3,
+        update=changed,
+    )
+
+
+class WeftFieldWeights(PropertyGroup):
+    """How much the force fields of the scene act on a cloth, under the names that Blender uses."""
+
+    collection: PointerProperty(
+        type=Collection,
+        name="Effector Collection",
+        options=FIXED,
+        description="Only force fields in this collection act; all of the scene when empty",
+        update=changed,
+    )
+    gravity: _weight("Gravity", "gravity")
+    all: _weight("All", "every force field")
+    force: _weight("Force", "a force field of this type")
+    vortex: _weight("Vortex", "a vortex")
+    magnetic: _weight("Magnetic", "a magnetic field")
+    harmonic: _weight("Harmonic", "a harmonic field")
+    charge: _weight("Charge", "a charge field")
+    lennardjones: _weight("Lennard-Jones", "a Lennard-Jones field")
+    wind: _weight("Wind", "a wind field")
+    texture: _weight("Texture", "a texture field")
+    turbulence: _weight("Turbulence", "turbulence")
+    drag: _weight("Drag", "a drag field")
+
+    def factors(self) -> dict[str, float]:
+        """The weights by name."""
+        return {name: as_decimal(getattr(self, name)) for name in WEIGHTS}
+
+
+WEIGHTS = ("gravity", "all", *WEIGHT_NAMES.values())
+
+
 class WeftObject(PropertyGroup):
     """The part an object plays in the simulation."""
 
@@ -85,6 +131,119 @@ class WeftObject(PropertyGroup):
         default=True,
         update=changed,
     )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        options=FIXED,
+        description="The shape in which the cloth is neither stretched nor bent",
+        items=(
+            ("MESH", "Mesh", "The mesh without shape keys and modifiers"),
+            ("KEY", "Shape Key", "One of the shape keys of the mesh"),
+            ("PATTERN", "Pattern", "The active UV map, laid out flat as a sewing pattern"),
+        ),
+        default="MESH",
+        update=changed,
+    )
+    rest_key: StringProperty(
+        name="Shape Key",
+        options=FIXED,
+        description="The shape key that is the rest shape",
+        update=changed,
+    )
+    pattern_size: FloatProperty(
+        name="Pattern Size (m)",
+        options=FIXED,
+        description="The length that one unit of the UV map is, in m",
+        default=1.0,
+        min=1e-4,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
+    shrink: FloatProperty(
+        name="Shrinking Factor",
+        options=FIXED,
+        description="Part by which the cloth is shorter at rest than its rest shape, along both "
+        "yarns, without unit; negative makes it longer",
+        default=0.0,
+        min=-10.0,
+        max=0.9,
+        soft_min=-1.0,
+        precision=3,
+        update=changed,
+    )
+    use_sewing: BoolProperty(
+        name="Sewing",
+        options=FIXED,
+        description="Draw the ends of edges that belong to no face together",
+        default=False,
+        update=changed,
+    )
+    use_pressure: BoolProperty(
+        name="Pressure",
+        options=FIXED,
+        description="Let the inside of the cloth press against it",
+        default=False,
+        update=changed,
+    )
+    pressure: FloatProperty(
+        name="Pressure (Pa)",
+        description="Pressure inside above that outside, in Pa (N/m²); it acts along the normals",
+        default=10.0,
+        soft_min=-1000.0,
+        soft_max=1000.0,
+        precision=2,
+        update=changed,
+    )
+    use_volume: BoolProperty(
+        name="Keep Volume",
+        options=FIXED,
+        description="Press more when the volume inside is too small, and less when it is too large",
+        default=False,
+        update=changed,
+    )
+    target_volume: FloatProperty(
+        name="Target Volume (m³)",
+        description="The volume that is kept, in m³; 0 for that at the first frame",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        precision=4,
+        update=changed,
+    )
+    volume_stiffness: FloatProperty(
+        name="Stiffness (Pa)",
+        description="Pressure for a volume that is missing as a whole, in Pa; air has 101325",
+        default=1000.0,
+        min=0.0,
+        soft_max=101325.0,
+        precision=1,
+        update=changed,
+    )
+    pressure_group: StringProperty(
+        name="Pressure Group",
+        options=FIXED,
+        description="The weights of this vertex group scale the pressure; everywhere when empty",
+        update=changed,
+    )
+    density_group: StringProperty(
+        name="Density Group",
+        options=FIXED,
+        description="Where this vertex group has weight 1 the fabric has the density below, where "
+        "it has none that of the material",
+        update=changed,
+    )
+    density_max: FloatProperty(
+        name="Density (kg/m²)",
+        options=FIXED,
+        description="Mass of one square metre where the density group has weight 1, in kg/m²",
+        default=0.3,
+        min=1e-4,
+        soft_min=0.02,
+        soft_max=2.0,
+        precision=3,
+        update=changed,
+    )
+    field_weights: PointerProperty(type=WeftFieldWeights)
     friction: FloatProperty(
         name="Friction",
         options=FIXED,

@@ -12,6 +12,7 @@ from bpy.utils import register_classes_factory
 from .object_properties import (
     OVERRIDABLE,
     WeftDeformingNodes,
+    WeftFieldWeights,
     WeftMutedKey,
     WeftMutedModifier,
     WeftObject,
@@ -20,7 +21,15 @@ from .object_properties import (
 from .scene_properties import WeftScene
 
 _register_classes, _unregister_classes = register_classes_factory(
-    (WeftMutedModifier, WeftDeformingNodes, WeftMutedKey, WeftResult, WeftObject, WeftScene)
+    (
+        WeftMutedModifier,
+        WeftDeformingNodes,
+        WeftMutedKey,
+        WeftFieldWeights,
+        WeftResult,
+        WeftObject,
+        WeftScene,
+    )
 )
 
 

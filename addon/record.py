@@ -16,6 +16,8 @@ import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from . import identity, mesh_arrays
+from .fields import snapshot
+from .fields.field import Field
 from .material import as_decimal
 from .scene_reader import (
     ClothInput,
@@ -62,6 +64,8 @@ def of_frame(
 ) -> dict[str, Sums]:
     """The sums of all that a frame is computed from."""
     found = {SCENE: sums(np.array([*source.gravity, *source.wind]))}
+    for field in source.fields:
+        found[f"{field.name}/field"] = _of_field(field)
     for cloth, pins, matrix in zip(cloths, source.pin_targets, source.world_to_object, strict=True):
         found[f"{cloth.identity}/pins"] = sums(pins)
         found[f"{cloth.identity}/matrix"] = sums(matrix)
@@ -70,12 +74,19 @@ def of_frame(
     return found
 
 
+def _of_field(field: Field) -> Sums:
+    numbers = (field.strength, field.damping, field.flow, field.size, field.rest_length)
+    return sums(np.concatenate([field.matrix.ravel(), numbers, field.points.ravel()]))
+
+
 def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Sums]:
     """The sums of what can be seen without preparing the scene: not those of pins."""
     cloths, colliders = participants(scene, view_layer)
     scale, depsgraph = scene.unit_settings.scale_length, view_layer.depsgraph
     wind = map(as_decimal, scene.weft.wind)
     found = {SCENE: sums(np.array([*gravity(scene), *wind]))}
+    for field in snapshot.read(view_layer, depsgraph):
+        found[f"{field.name}/field"] = _of_field(field)
     for obj in cloths:
         evaluated = obj.evaluated_get(depsgraph)
         with suppress(RuntimeError):  # scaled to nothing

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
 
-from . import identity, mesh_arrays, timing
+from . import identity, mesh_arrays, rest_shape, timing
+from .fields import forces, snapshot
+from .fields.field import Field
+from .fields.forces import Pressure, Weights
 from .material import as_decimal
 
 
@@ -30,6 +33,9 @@ class ClothInput:
     uv: np.ndarray | None
     pins: np.ndarray
     material: dict[str, float | None]
+    mass_scale: np.ndarray | None
+    sewing: np.ndarray | None
+    triangles: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,9 @@ class FrameInput:
     gravity: tuple[float, ...]
     wind: tuple[float, ...]
     materials: list[dict[str, float | None]]
+    weights: list[Weights]
+    pressures: list[Pressure | None]
+    fields: list[Field]
     pin_targets: list[np.ndarray]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
@@ -92,9 +101,10 @@ def check_cloth(obj: Object) -> None:
             f"the shape keys of '{obj.name}' are animated by the linked action "
             f"'{animation.action.name}': make it local"
         )
-    group = obj.weft.pin_group
-    if group and group not in obj.vertex_groups:
-        raise ValueError(f"'{obj.name}' has no vertex group '{group}', its pin group")
+    for use in ("pin", "density", "pressure"):
+        group = getattr(obj.weft, f"{use}_group")
+        if group and group not in obj.vertex_groups:
+            raise ValueError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:
@@ -115,11 +125,18 @@ class SceneReader:
     ) -> None:
         self._scene_uid, self._layer = context.scene.session_uid, context.view_layer.name
         self._scale = context.scene.unit_settings.scale_length
-        self._corners: list[np.ndarray] = []
+        self._corners: list[np.ndarray] = []  # of the colliders
+        self._shares: list[np.ndarray | None] = []  # of the pressure on each cloth
+        self._volumes: list[float] = []  # of each cloth at the first frame
         depsgraph = self._go_to(frame)
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
         self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
         self.first = self._read(depsgraph, frame)
+
+    @property
+    def scale(self) -> float:
+        """Metres in a Blender unit."""
+        return self._scale
 
     def read_frame(self, frame: int) -> FrameInput:
         """Moves the scene to a frame and reads it."""
@@ -141,6 +158,12 @@ class SceneReader:
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
             materials=[obj.weft.material.as_dict() for obj in evaluated],
+            weights=[_weights(obj) for obj in evaluated],
+            pressures=[
+                self._pressure(obj, cloth)
+                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            ],
+            fields=snapshot.read(depsgraph.view_layer, depsgraph),
             pin_targets=[
                 self._pin_targets(obj, cloth, frame)
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
@@ -156,17 +179,37 @@ class SceneReader:
 
     def _read_cloth(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ClothInput:
         evaluated = obj.evaluated_get(depsgraph)
-        rest = self._to_world(mesh_arrays.rest_coordinates(obj.data), evaluated)
+        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+        rest = rest_shape.positions(obj, matrix, self._scale)
+        positions = self._deformed(evaluated, len(rest), frame)
+        self._shares.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
+        triangles = mesh_arrays.triangles(obj.data)
+        self._volumes.append(forces.volume(positions, triangles))
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
             name=obj.name,
             faces=mesh_arrays.faces(obj.data),
             rest_positions=rest,
-            positions=self._deformed(evaluated, len(rest), frame),
+            positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
             pins=mesh_arrays.pinned_vertices(obj),
             material=evaluated.weft.material.as_dict(),
+            mass_scale=rest_shape.mass_scale(obj),
+            sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
+            triangles=triangles,
+        )
+
+    def _pressure(self, evaluated: Object, cloth: ClothInput) -> Pressure | None:
+        settings, index = evaluated.weft, self.cloths.index(cloth)
+        if not settings.use_pressure:
+            return None
+        target = as_decimal(settings.target_volume) or self._volumes[index]
+        return Pressure(
+            pascal=as_decimal(settings.pressure),
+            stiffness=as_decimal(settings.volume_stiffness),
+            target_volume=target if settings.use_volume else 0.0,
+            share=self._shares[index],
         )
 
     def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
@@ -230,6 +273,13 @@ def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
         raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
     matrix[:3] *= scale
     return np.linalg.inv(matrix)
+
+
+def _weights(evaluated: Object) -> Weights:
+    settings = evaluated.weft.field_weights
+    among = settings.collection
+    names = None if among is None else frozenset(obj.name for obj in among.all_objects)
+    return Weights(settings.factors(), names)
 
 
 def _inverse(evaluated: Object, scale: float, frame: int) -> np.ndarray:

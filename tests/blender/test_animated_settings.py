@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import material, properties, scene_reader
+from addon import material, object_properties, properties, scene_reader
 from addon.scene_reader import SceneReader
 
 
@@ -79,7 +79,8 @@ def test_resuming_goes_on_with_the_material_of_its_frame():
     ("group", "acting"),
     [
         (properties.WeftScene, {"gravity", "wind", "use_scene_gravity"}),
-        (properties.WeftObject, set()),
+        (properties.WeftObject, {"pressure", "target_volume", "volume_stiffness"}),
+        (properties.WeftFieldWeights, set(object_properties.WEIGHTS)),
     ],
 )
 def test_only_what_acts_frame_by_frame_can_be_keyframed(group, acting):
