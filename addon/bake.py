@@ -97,13 +97,14 @@ class Bake:
     ) -> Worker:
         simulation = bridge.build_simulation(scene, self._reader)
         if kept is None:
-            frame, statistic = self.first, Statistic()
+            before, statistic = self._reader.first, Statistic()
             writers = bake_files.begin(scene, cloths, self._reader, now)
             recorder = bake_files.open_record(scene, writers[0].description.bake, self._reader)
         else:
-            frame, statistic = kept.frame, Statistic.from_dict(kept.statistic)
+            before = self._reader.read_frame(kept.frame)
+            statistic = Statistic.from_dict(kept.statistic)
             simulation.restore(kept.state)
-            writers = bake_files.go_on(scene, cloths, frame, now)
+            writers = bake_files.go_on(scene, cloths, kept.frame, now)
             recorder = bake_files.reopen_record(scene, kept, changed=changed)
         plan = Plan(
             simulation=simulation,
@@ -117,7 +118,7 @@ class Bake:
             checkpoints=bake_files.checkpoint_store(scene, writers[0].description.bake),
             library=bridge.version(),
         )
-        return Worker(plan, frame, statistic)
+        return Worker(plan, before, statistic)
 
     # --- while it runs ------------------------------------------------------------------------
 

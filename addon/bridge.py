@@ -94,34 +94,36 @@ def build_simulation(scene: Scene, reader: SceneReader) -> Any:
     )
 
 
+def set_materials(simulation: Any, cloths: list[ClothInput], source: FrameInput) -> None:
+    """Gives all cloths the fabrics that they have at a frame."""
+    for index, cloth in enumerate(cloths):
+        with _naming(cloth.name):
+            material = _library.Material.from_dict(source.materials[index])
+            simulation.set_material(index, material)
+
+
 def set_targets(
     simulation: Any,
     cloths: list[ClothInput],
     colliders: list[ColliderInput],
+    before: FrameInput,
     source: FrameInput,
-    before: FrameInput | None,
     part: float = 1.0,
 ) -> None:
-    """Hands over where pins and colliders are at the end of the next advance, and what has changed
-    since the frame before; None: what the simulation has is not known. A `part` below 1 goes only
-    that far on the way from the frame before.
+    """Hands over where pins and colliders are at the end of the next advance: this part of the
+    way from the frame before to the next one.
     """
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
     for index, cloth in enumerate(cloths):
-        with _naming(cloth.name):
-            if before is None or source.materials[index] != before.materials[index]:
-                material = _library.Material.from_dict(source.materials[index])
-                simulation.set_material(index, material)
-            if len(cloth.pins):
-                then = source.pin_targets if before is None else before.pin_targets
-                way = _on_the_way(then[index], source.pin_targets[index], part)
+        if len(cloth.pins):
+            way = _on_the_way(before.pin_targets[index], source.pin_targets[index], part)
+            with _naming(cloth.name):
                 simulation.set_pins(index, cloth.pins, way)
     for index, collider in enumerate(colliders):
-        then = source.collider_positions if before is None else before.collider_positions
+        start, end = (f.collider_positions[index] for f in (before, source))
         with _naming(collider.name):
-            way = _on_the_way(then[index], source.collider_positions[index], part)
-            simulation.set_collider(index, way)
+            simulation.set_collider(index, _on_the_way(start, end, part))
 
 
 def _on_the_way(start: np.ndarray, end: np.ndarray, part: float) -> np.ndarray:

@@ -43,13 +43,15 @@ class Plan:
 class Worker(threading.Thread):
     """Simulates the frames it is given until told that there are no more, or to stop."""
 
-    def __init__(self, plan: Plan, frame: int, statistic: Statistic) -> None:
+    def __init__(self, plan: Plan, before: FrameInput, statistic: Statistic) -> None:
+        """Begins behind a frame, in which the simulation is."""
         super().__init__(name="weft bake", daemon=True)
         self.plan = plan
-        self.frame = frame  # the last one done
+        self.frame = before.frame  # the last one done
         self.statistic = statistic
         self.error: BaseException | None = None
-        self._before: FrameInput | None = None
+        self._before = before
+        self._has_materials = False  # a checkpoint may have others than the scene has now
         self._within_frame = False  # the state belongs to no frame then
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
@@ -113,6 +115,9 @@ class Worker(threading.Thread):
     def _advance(self, source: FrameInput) -> Any:
         """Simulates one frame, in parts where forces change within it; the report of the last."""
         plan, simulation = self.plan, self.plan.simulation
+        if not self._has_materials or source.materials != self._before.materials:
+            bridge.set_materials(simulation, plan.cloths, source)
+            self._has_materials = True
         parts = 1
         if plan.forces.has_pressure(source):
             parts = math.ceil(plan.frame_seconds / plan.time_step - 1e-9)
@@ -120,7 +125,7 @@ class Worker(threading.Thread):
         reports = []
         for number in range(1, parts + 1):
             bridge.set_targets(
-                simulation, plan.cloths, plan.colliders, source, self._before, number / parts
+                simulation, plan.cloths, plan.colliders, self._before, source, number / parts
             )
             plan.forces.apply(simulation, source, seconds)
             reports.append(simulation.advance(seconds))
