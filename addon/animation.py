@@ -2,7 +2,7 @@
 """Animation curves in all versions of Blender: `Action.fcurves` is gone in 5.0."""
 
 import numpy as np
-from bpy.types import ID, Action, FCurve
+from bpy.types import ID, Action, AnimData, FCurve, NlaStrip, NlaTrack
 
 
 def action_of(owner: ID) -> Action | None:
@@ -12,11 +12,14 @@ def action_of(owner: ID) -> Action | None:
 def curve_lists(owner: ID) -> list:
     """The lists of curves that animate a datablock: those of its slot in a layered action."""
     action = action_of(owner)
-    if action is None:
-        return []
+    return [] if action is None else _lists(action, owner.animation_data)
+
+
+def _lists(action: Action, user: AnimData | NlaStrip) -> list:
+    """The lists of curves in an action for who uses it."""
     if not hasattr(action, "layers"):
         return [action.fcurves]
-    slot = owner.animation_data.action_slot
+    slot = user.action_slot
     if slot is None:
         return []
     strips = [strip for layer in action.layers for strip in layer.strips]
@@ -28,10 +31,26 @@ def curves(owner: ID) -> list[FCurve]:
     return [curve for curves in curve_lists(owner) for curve in curves]
 
 
+def tracks(owner: ID) -> list[NlaTrack]:
+    return list(owner.animation_data.nla_tracks) if owner.animation_data is not None else []
+
+
+def strip_curves(strip: NlaStrip) -> list[FCurve]:
+    """The curves that a strip plays, those of a transition or sound excepted."""
+    if strip.action is None:
+        return []
+    return [curve for curves in _lists(strip.action, strip) for curve in curves]
+
+
+def drivers(owner: ID) -> list[FCurve]:
+    return list(owner.animation_data.drivers) if owner.animation_data is not None else []
+
+
 def moving_paths(owner: ID) -> set[str]:
-    """The properties of a datablock that curves or drivers set."""
-    drivers = owner.animation_data.drivers if owner.animation_data is not None else ()
-    return {curve.data_path for curve in (*curves(owner), *drivers)}
+    """The properties of a datablock that curves, strips or drivers set."""
+    strips = [strip for track in tracks(owner) for strip in track.strips]
+    played = [curve for strip in strips for curve in strip_curves(strip)]
+    return {curve.data_path for curve in (*curves(owner), *played, *drivers(owner))}
 
 
 def new_curve(owner: ID, path: str) -> FCurve:

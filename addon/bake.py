@@ -12,16 +12,19 @@ from . import (
     bake_files,
     bridge,
     cache,
-    checkpoint,
     fingerprint,
     identity,
     location,
+    nodes,
     revision,
     stage,
+    timing,
 )
 from .checkpoint import Checkpoint
+from .cloth_forces import ClothForces
 from .scene_reader import SceneReader, check_cloth, participants
 from .statistic import Statistic
+from .textures import Textures
 from .worker import Plan, Worker
 
 PUMP_SECONDS = 0.03  # for reading ahead before a window gets its turn again
@@ -45,9 +48,15 @@ class Outcome:
 
 
 class Bake:
-    """Started when built; `pump` it until it `is_done`, then `finish` it."""
+    """Started when built; `pump` it until it `is_done`, then `finish` it.
 
-    def __init__(self, context: Context, *, resume: bool) -> None:
+    It begins anew, or with `resume` goes on from the last checkpoint of an unchanged scene, or with
+    `rebake_after` goes on from the last checkpoint up to that frame, whatever has changed.
+    """
+
+    def __init__(
+        self, context: Context, *, resume: bool = False, rebake_after: int | None = None
+    ) -> None:
         global _running
         if _running is not None:
             raise RuntimeError("a bake is running already")
@@ -57,13 +66,18 @@ class Bake:
         self.first, self.last = _checked_range(context.scene)
         cloths, colliders = prepare(context)
         now = fingerprint.of_scene(context.scene, context.view_layer)
-        kept = bake_files.find_checkpoint(context.scene, cloths, now) if resume else None
+        kept = None
+        if resume or rebake_after is not None:
+            kept = bake_files.find_checkpoint(context.scene, cloths, now, rebake_after)
+        self._textures = Textures()
         self._stage = stage.Stage(context, cloths, colliders)
         try:
             if kept is not None:
                 cloths, colliders = _in_order_of(kept, cloths, colliders)
             self._reader = SceneReader(context, cloths, colliders, self.first)
-            self._worker = self._make_worker(context.scene, cloths, now, kept)
+            if resume:
+                bake_files.check_record(context.scene, kept, self._reader)
+            self._worker = self._make_worker(context.scene, cloths, now, kept, changed=not resume)
         except BaseException:
             self._stage.restore(show_earlier_results=True)
             raise
@@ -73,29 +87,38 @@ class Bake:
         self._worker.start()
 
     def _make_worker(
-        self, scene: Scene, cloths: list[Object], now: dict[str, str], kept: Checkpoint | None
+        self,
+        scene: Scene,
+        cloths: list[Object],
+        now: dict[str, str],
+        kept: Checkpoint | None,
+        *,
+        changed: bool,
     ) -> Worker:
         simulation = bridge.build_simulation(scene, self._reader)
         if kept is None:
-            frame, statistic = self.first, Statistic()
+            before, statistic = self._reader.first, Statistic()
             writers = bake_files.begin(scene, cloths, self._reader, now)
+            recorder = bake_files.open_record(scene, writers[0].description.bake, self._reader)
         else:
-            frame, statistic = kept.frame, Statistic.from_dict(kept.statistic)
+            before = self._reader.read_frame(kept.frame)
+            statistic = Statistic.from_dict(kept.statistic)
             simulation.restore(kept.state)
-            writers = bake_files.go_on(scene, cloths, frame)
+            writers = bake_files.go_on(scene, cloths, kept.frame, now)
+            recorder = bake_files.reopen_record(scene, kept, changed=changed)
         plan = Plan(
             simulation=simulation,
             cloths=self._reader.cloths,
             colliders=self._reader.colliders,
             writers=writers,
             frame_seconds=scene.render.fps_base / scene.render.fps,
-            checkpoint_path=checkpoint.path_of(
-                location.directory(scene), writers[0].description.bake
-            ),
-            checkpoint_interval=scene.weft.checkpoint_interval,
+            time_step=scene.weft.solver_settings()["time_step"],
+            forces=ClothForces(self._reader.cloths, self._reader.scale, self._textures.ask),
+            recorder=recorder,
+            checkpoints=bake_files.checkpoint_store(scene, writers[0].description.bake),
             library=bridge.version(),
         )
-        return Worker(plan, frame, statistic)
+        return Worker(plan, before, statistic)
 
     # --- while it runs ------------------------------------------------------------------------
 
@@ -133,10 +156,12 @@ class Bake:
 
     def wait(self, seconds: float) -> None:
         """Waits for the worker, at most this long."""
+        self._textures.answer()
         self._worker.join(seconds)
 
     def pump(self, seconds: float) -> None:
         """Reads frames of the scene ahead of the worker for about this long."""
+        self._textures.answer()
         until = time.monotonic() + seconds
         while self._next is not None and self._worker.has_room and not self._cancelled:
             self._hand_over(self._next)
@@ -156,6 +181,7 @@ class Bake:
     def stop(self) -> None:
         """Cancels: the frame that is being simulated is the last one."""
         self._cancelled = True
+        self._textures.close()
         self._worker.stop()
 
     # --- the end ------------------------------------------------------------------------------
@@ -225,6 +251,8 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
         if obj.library is None:
             identity.ensure(obj)
         stage.leave_mode(context, obj)
+    for obj in cloths:
+        nodes.find_deforming(context, obj)
     fingerprint.forget_geometry()
     return cloths, colliders
 
@@ -233,10 +261,15 @@ def _in_order_of(
     kept: Checkpoint, cloths: list[Object], colliders: list[Object]
 ) -> tuple[list[Object], list[Object]]:
     """The order of a checkpoint: sorting by name would change it after renaming."""
-    return (
-        sorted(cloths, key=lambda obj: kept.cloths.index(identity.key(obj))),
-        sorted(colliders, key=lambda obj: kept.colliders.index(identity.key(obj))),
-    )
+    ordered = []
+    for keys, objects in ((kept.cloths, cloths), (kept.colliders, colliders)):
+        found = {identity.key(obj): obj for obj in objects}
+        if found.keys() != set(keys):
+            raise ValueError(
+                "the bake cannot be resumed: other objects take part than in the bake so far"
+            )
+        ordered.append([found[key] for key in keys])
+    return ordered[0], ordered[1]
 
 
 def show_complete_caches(context: Context) -> bool:
@@ -255,7 +288,7 @@ def show_complete_caches(context: Context) -> bool:
 
 
 def _checked_range(scene: Scene) -> tuple[int, int]:
-    first, last = scene.weft.frame_range()
+    first, last = timing.frame_range(scene)
     if last < first:
         raise ValueError(f"the frame range is empty: it ends at {last}, before its start {first}")
     return first, last

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bpy.types import Object, Scene
 
-from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, shape_keys
+from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, record, shape_keys
 from .checkpoint import Checkpoint
 from .scene_reader import SceneReader
 from .statistic import Statistic
@@ -21,6 +21,7 @@ def begin(
     descriptions = [
         cache.Description(
             object=obj.name,
+            blend=location.blend_name(),
             vertices=len(source.positions),
             frame_start=reader.first.frame,
             library=bridge.version(),
@@ -39,44 +40,86 @@ def begin(
     return writers
 
 
-def go_on(scene: Scene, cloths: list[Object], frame: int) -> list[cache.Writer]:
+def go_on(
+    scene: Scene, cloths: list[Object], frame: int, hashes: dict[str, str]
+) -> list[cache.Writer]:
     """The caches that there are, cut off behind a frame."""
     descriptions = [cache.read_description(location.stem(scene, obj)) for obj in cloths]
     for description in descriptions:
         description.cut(frame - description.frame_start + 1)
+        description.fingerprint = hashes
+        checkpoint.remove(location.directory(scene), description.bake, after=frame)
     return _open(scene, cloths, descriptions)
 
 
-def read(scene: Scene, obj: Object, now: dict[str, str]) -> cache.Contents:
-    """The cache of a cloth, refused when the scene has changed since it was baked."""
+def checkpoint_store(scene: Scene, bake: str) -> checkpoint.Store:
+    """Where a bake puts its checkpoints."""
+    settings = scene.weft
+    return checkpoint.Store(
+        location.directory(scene), bake, settings.checkpoint_interval, settings.keep_checkpoints
+    )
+
+
+def open_record(scene: Scene, bake: str, reader: SceneReader) -> record.Recorder:
+    """A new record of a bake, with the first frame in it."""
+    recorder = record.Recorder(record.path_of(location.directory(scene), bake))
+    found = record.of_frame(reader.first, reader.cloths, reader.colliders)
+    recorder.append(reader.first.frame, found)
+    return recorder
+
+
+def reopen_record(scene: Scene, kept: Checkpoint, *, changed: bool) -> record.Recorder:
+    """The record that goes on behind a checkpoint; what was before counts if nothing changed."""
+    path = record.path_of(location.directory(scene), kept.bake)
+    return record.Recorder(path, keep_to=None if changed else kept.frame)
+
+
+def check_record(scene: Scene, kept: Checkpoint, reader: SceneReader) -> None:
+    """Refuses to go on when the scene moves otherwise than it did, whatever the reason."""
+    path = record.path_of(location.directory(scene), kept.bake)
+    for frame in sorted({reader.first.frame, kept.frame}):
+        then = record.read(path, frame)
+        now = record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)
+        changed = record.difference(then, now)
+        if changed:
+            words = fingerprint.moved(changed, frame)
+            raise ValueError(f"the bake cannot be resumed: {words}")
+
+
+def read(scene: Scene, obj: Object, now: dict[str, str] | None) -> cache.Contents:
+    """The cache of a cloth, refused when the scene has changed since it was baked.
+
+    Without `now` it may have changed.
+    """
     try:
         contents = cache.read(location.stem(scene, obj))
     except cache.CacheError as error:
         raise ValueError(f"'{obj.name}' cannot be resumed: {error}") from error
-    changed = fingerprint.difference(contents.description.fingerprint, now)
+    changed = fingerprint.difference(contents.description.fingerprint, now) if now else ""
     if changed:
         raise ValueError(f"'{obj.name}' cannot be resumed: {changed} since the bake")
     return contents
 
 
-def find_checkpoint(scene: Scene, cloths: list[Object], now: dict[str, str]) -> Checkpoint:
-    """What all these cloths go on from; refuses with the reason when there is nothing."""
-    found = [read(scene, obj, now) for obj in cloths]
+def find_checkpoint(
+    scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
+) -> Checkpoint:
+    """What all these cloths go on from; refuses with the reason when there is nothing.
+
+    With `last` it is no later than this frame, and the scene may have changed since the bake.
+    """
+    found = [read(scene, obj, None if last is not None else now) for obj in cloths]
     bakes = {contents.description.bake for contents in found}
     if len(bakes) > 1:
         raise ValueError("the cloths were not baked together: bake them again")
+    intact = min(c.description.frame_start + c.intact - 1 for c in found)
+    wanted = intact if last is None else min(intact, last)
     try:
-        kept = checkpoint.read(checkpoint.path_of(location.directory(scene), bakes.pop()))
+        kept = checkpoint.latest(location.directory(scene), bakes.pop(), wanted)
     except cache.CacheError as error:
         raise ValueError(f"the bake cannot be resumed: {error}") from error
     if kept.library != bridge.version():
         raise ValueError(f"the checkpoint is of Weft {kept.library}: bake again")
-    for obj, contents in zip(cloths, found, strict=True):
-        if contents.description.frame_start + contents.intact <= kept.frame:
-            raise ValueError(
-                f"'{obj.name}' cannot be resumed from frame {kept.frame}: "
-                f"{contents.problem or 'its cache ends before'}"
-            )
     return kept
 
 

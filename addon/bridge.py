@@ -8,14 +8,17 @@ still there, so its version is compared with the manifest's.
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 from bpy.types import Scene
 
 from .scene_reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
+LIMP = 1e-12  # N/m: as good as no resistance
 MANIFEST = Path(__file__).with_name("blender_manifest.toml")
 
 try:
@@ -55,17 +58,28 @@ def version() -> str:
     return library().__version__
 
 
-# --- materials --------------------------------------------------------------------------------
+@cache
+def has_sewing() -> bool:
+    """Whether this library draws pairs of vertices together."""
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    points = [*corners, *((x + 2.0, y, z) for x, y, z in corners)]
+    faces, pairs = np.array([(0, 1, 2), (3, 4, 5)]), np.array([(1, 3)])
+    try:
+        material = library().Material()
+        library().Cloth(np.array(points), faces, material, sewing=pairs)
+    except (ValueError, TypeError, RuntimeError):
+        return False
+    return True
 
 
-def preset_names() -> list[str]:
-    """Names of the library's fabrics, none when it is missing."""
-    return [] if _problem else list(_library.preset_names())
-
-
-def preset(name: str) -> dict[str, float | None]:
-    """The fields of a fabric of the library."""
-    return library().Material.preset(name).to_dict()
+@cache
+def has_self_collision() -> bool:
+    """Whether this library keeps cloths out of themselves and of each other."""
+    try:
+        library().Settings(self_collision=True)
+    except (ValueError, RuntimeError):
+        return False
+    return True
 
 
 # --- simulations ------------------------------------------------------------------------------
@@ -80,30 +94,83 @@ def build_simulation(scene: Scene, reader: SceneReader) -> Any:
     )
 
 
+def set_materials(simulation: Any, cloths: list[ClothInput], source: FrameInput) -> None:
+    """Gives all cloths the fabrics that they have at a frame."""
+    for index, cloth in enumerate(cloths):
+        with _naming(cloth.name):
+            material = _library.Material.from_dict(source.materials[index])
+            simulation.set_material(index, material)
+
+
 def set_targets(
-    simulation: Any, cloths: list[ClothInput], colliders: list[ColliderInput], source: FrameInput
+    simulation: Any,
+    cloths: list[ClothInput],
+    colliders: list[ColliderInput],
+    before: FrameInput,
+    source: FrameInput,
+    part: float = 1.0,
 ) -> None:
-    """Hands over where pins and colliders are at the end of the next frame."""
+    """Hands over where pins and colliders are at the end of the next advance: this part of the
+    way from the frame before to the next one.
+    """
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
     for index, cloth in enumerate(cloths):
         if len(cloth.pins):
+            way = _on_the_way(before.pin_targets[index], source.pin_targets[index], part)
             with _naming(cloth.name):
-                simulation.set_pins(index, cloth.pins, source.pin_targets[index])
+                simulation.set_pins(index, cloth.pins, way)
     for index, collider in enumerate(colliders):
+        start, end = (f.collider_positions[index] for f in (before, source))
         with _naming(collider.name):
-            simulation.set_collider(index, source.collider_positions[index])
+            simulation.set_collider(index, _on_the_way(start, end, part))
+
+
+def _on_the_way(start: np.ndarray, end: np.ndarray, part: float) -> np.ndarray:
+    return end if part == 1.0 else start + part * (end - start)
 
 
 def _cloth(source: ClothInput) -> Any:
     with _naming(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        if source.sewing is not None:
+            if not has_sewing():
+                raise ValueError("this version of the library cannot sew yet: switch Sewing off")
+            options["sewing"] = source.sewing
         return _library.Cloth(
             source.positions,
             source.faces,
             _library.Material.from_dict(source.material),
             rest_positions=source.rest_positions,
             uv=source.uv,
+            **options,
         )
+
+
+def vertex_areas(source: ClothInput) -> np.ndarray:
+    """The mass of each vertex by the density of the fabric, in m².
+
+    Measured: a cloth that resists nothing is pushed, from rest and without air, for one step.
+    """
+    limp = dict.fromkeys(source.material, 0.0) | {"density": 1.0, "bend_twist": None}
+    limp |= {"stretch_warp": LIMP, "stretch_weft": LIMP}
+    with _naming(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        cloth = _library.Cloth(
+            source.rest_positions, source.faces, _library.Material.from_dict(limp), **options
+        )
+        settings = _library.Settings(
+            integrator="implicit_euler", gravity=(0.0, 0.0, 0.0), air_density=0.0, tolerance=1e-6
+        )
+        simulation = _library.Simulation([cloth], (), settings)
+        # So hard that vertices go far against the tolerance, but not far against the mesh.
+        extent = float(np.ptp(source.rest_positions, axis=0).max())
+        newtons = 1e-3 * extent**3 / len(source.rest_positions)
+        push = np.zeros_like(source.rest_positions)
+        push[:, 2] = newtons
+        simulation.set_vertex_forces(0, push)
+        simulation.step(1.0)
+        return newtons / simulation.velocities(0)[:, 2]
 
 
 def _collider(source: ColliderInput) -> Any:
@@ -117,10 +184,11 @@ def _collider(source: ColliderInput) -> Any:
 
 
 def _settings(scene: Scene, first: FrameInput) -> Any:
+    settings = scene.weft.solver_settings()
+    if not has_self_collision():
+        del settings["self_collision"]
     with _naming(scene.name):
-        return _library.Settings(
-            gravity=first.gravity, wind=first.wind, **scene.weft.solver_settings()
-        )
+        return _library.Settings(gravity=first.gravity, wind=first.wind, **settings)
 
 
 @contextmanager
@@ -135,6 +203,8 @@ def _naming(name: str) -> Iterator[None]:
 def register() -> None:
     global _problem
     _problem = _find_problem()
+    has_self_collision.cache_clear()
+    has_sewing.cache_clear()
 
 
 def unregister() -> None:

@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-FORMAT = 1
+FORMAT = 2
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")  # magic, version, vertices, first frame, rate, frames
 FRAME_COUNT_OFFSET = HEADER.size - 4
@@ -37,6 +37,7 @@ class Description:
     """What the frames of one cloth are."""
 
     object: str
+    blend: str  # name of the file that the object is in
     vertices: int
     frame_start: int
     library: str

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of a simulation on disk, from which Resume continues. Nothing here knows Blender."""
+"""The states of a simulation on disk, from which Resume and Rebake continue.
+
+Nothing here knows Blender.
+"""
 
 import json
 import struct
@@ -19,6 +22,7 @@ class Checkpoint:
     """The state at the end of a frame, and the objects it is of, in their order."""
 
     frame: int
+    bake: str
     library: str
     cloths: list[str]
     colliders: list[str]
@@ -34,9 +38,58 @@ class Checkpoint:
         cache.replace_file(path, MAGIC + lengths + head + self.state)
 
 
-def path_of(directory: Path, bake: str) -> Path:
-    """Where the checkpoint of a bake is kept."""
-    return directory / f"{bake}{SUFFIX}"
+def path_of(directory: Path, bake: str, frame: int) -> Path:
+    """Where the state of a bake at the end of a frame is kept."""
+    return directory / f"{bake}_{frame}{SUFFIX}"
+
+
+def paths(directory: Path, bake: str) -> dict[int, Path]:
+    """The checkpoints of a bake by frame, the latest first."""
+    found = {}
+    for path in directory.glob(f"{bake}_*{SUFFIX}"):
+        number = path.name[len(bake) + 1 : -len(SUFFIX)]
+        if number.lstrip("-").isdecimal():
+            found[int(number)] = path
+    return dict(sorted(found.items(), reverse=True))
+
+
+def latest(directory: Path, bake: str, last: int) -> Checkpoint:
+    """The last checkpoint up to a frame that can be read; refuses with the reason when none can."""
+    problem = cache.CacheError(f"there is no checkpoint to continue from up to frame {last}")
+    for frame, path in paths(directory, bake).items():
+        if frame > last:
+            continue
+        try:
+            return read(path)
+        except cache.CacheError as error:
+            problem = error
+    raise problem
+
+
+def remove(directory: Path, bake: str, *, after: int | None = None) -> None:
+    """Deletes the checkpoints of a bake, or those behind a frame."""
+    for frame, path in paths(directory, bake).items():
+        if after is None or frame > after:
+            path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where a bake puts its checkpoints: all of them, or only ever the last one."""
+
+    directory: Path
+    bake: str
+    interval: int  # frames between two
+    keep_all: bool
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Adds a checkpoint."""
+        checkpoint.write(path_of(self.directory, self.bake, checkpoint.frame))
+        if self.keep_all:
+            return
+        for frame, path in paths(self.directory, self.bake).items():
+            if frame != checkpoint.frame:
+                path.unlink(missing_ok=True)
 
 
 def read(path: Path) -> Checkpoint:
@@ -63,10 +116,3 @@ def read(path: Path) -> Checkpoint:
     if checksum != zlib.crc32(state):
         raise cache.CacheError(f"'{path.name}' is damaged: its checksum does not match")
     return checkpoint
-
-
-def remove_if_unused(directory: Path, bake: str) -> None:
-    """Deletes the checkpoint of a bake unless the cache of another cloth belongs to it."""
-    if any(bake.encode() in path.read_bytes() for path in directory.glob("*.json")):
-        return
-    path_of(directory, bake).unlink(missing_ok=True)

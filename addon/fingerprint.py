@@ -2,8 +2,8 @@
 """What a result was baked from, in hashes: tells which part has changed since.
 
 Covered is what can be read without evaluating other frames: meshes, user's shape keys, pins,
-materials, settings, transforms, modifiers, and the actions of everything they depend on. Weft's
-own keys and what it mutes do not count, so showing a result changes nothing.
+materials, settings, and what the motion depends on. Weft's own keys and what it mutes do not
+count, so showing a result changes nothing.
 """
 
 import hashlib
@@ -12,20 +12,38 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import ID, Modifier, Object, Scene, ViewLayer
+from bpy.types import Object, Scene, ViewLayer
 
-from . import animation, identity, mesh_arrays, modifiers, shape_keys
-from .material import as_decimal
+from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
+from .fields import snapshot
+from .material import MATERIAL_FIELDS, as_decimal
 from .scene_reader import gravity, participants
 
 SETTINGS = "settings"
+ANIMATED_SETTINGS = frozenset(
+    ("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity", "weft.wind")
+)
+SHAPE_SETTINGS = (
+    "pin_group",
+    "use_uv",
+    "rest_shape",
+    "rest_key",
+    "pattern_size",
+    "shrink",
+    "use_sewing",
+    "use_pressure",
+    "use_volume",
+    "pressure_group",
+    "density_group",
+    "density_max",
+)
+FORCE_SETTINGS = ("pressure", "target_volume", "volume_stiffness")
 WORDS = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
     "surface": "the material of '{}' has changed",
     "motion": "the motion or the modifiers of '{}' have changed",
 }
-VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
 
 # Hashes of what takes long to read: (session id, aspect, settings of it) -> hash
 _geometry: dict[tuple, str] = {}
@@ -37,13 +55,15 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
     hashes = {SETTINGS: _digest(_settings(scene))}
     for obj in cloths:
         hashes[f"{identity.key(obj)}/pins"] = _pins(obj)
-        hashes[f"{identity.key(obj)}/surface"] = _digest([obj.weft.material.as_dict()])
+        hashes[f"{identity.key(obj)}/surface"] = _digest(_fabric(obj))
     for obj in colliders:
         surface = [as_decimal(obj.weft.friction), as_decimal(obj.weft.thickness)]
         hashes[f"{identity.key(obj)}/surface"] = _digest(surface)
+    for obj in snapshot.sources(view_layer) if cloths else ():
+        hashes[f"{obj.name_full}/field"] = _digest(dependencies.force_field(obj))
     for obj in (*cloths, *colliders):
         hashes[f"{identity.key(obj)}/mesh"] = _mesh(obj)
-        hashes[f"{identity.key(obj)}/motion"] = _digest(_motion(obj))
+        hashes[f"{identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
     return hashes
 
 
@@ -55,12 +75,21 @@ def difference(then: dict[str, str], now: dict[str, str]) -> str:
         if part == SETTINGS:
             return "the settings of the scene have changed"
         key, aspect = part.rsplit("/", 1)
+        if aspect == "field":
+            return f"the force field of '{key}' has changed"
         if part not in now:
             return f"'{_name(key)}' takes no part any more"
         if part not in then:
             return f"'{_name(key)}' takes part now"
         return WORDS[aspect].format(_name(key))
     return ""
+
+
+def moved(key: str, frame: int) -> str:
+    """What a difference between a recorded frame and the scene means, in words."""
+    if key == record.SCENE:
+        return f"gravity or wind at frame {frame} are not what they were"
+    return f"'{_name(record.identity_in(key))}' at frame {frame} is not where it was"
 
 
 def forget_geometry(session_uid: int | None = None) -> None:
@@ -80,24 +109,50 @@ def _settings(scene: Scene) -> Iterator[Any]:
     solver = scene.weft.solver_settings()
     del solver["threads"]  # the result does not depend on it
     yield solver
-    yield scene.weft.frame_range()[0], scene.render.fps, as_decimal(scene.render.fps_base)
+    yield timing.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
-    moving = animation.moving_paths(scene) & {"gravity", "weft.gravity", "weft.wind"}
-    yield sorted(moving)
-    for curve in animation.curves(scene):
-        if curve.data_path in moving:
-            yield curve.data_path, curve.array_index
-            yield from animation.keyframes(curve)
-    if not moving:
-        yield gravity(scene), tuple(map(as_decimal, scene.weft.wind))
+    moving = animation.moving_paths(scene)
+    if not moving & (ANIMATED_SETTINGS - {"weft.wind"}):
+        yield gravity(scene)
+    if "weft.wind" not in moving:
+        yield tuple(map(as_decimal, scene.weft.wind))
+    yield from dependencies.animation_of(scene, lambda path: path in ANIMATED_SETTINGS)
+
+
+def _fabric(obj: Object) -> Iterator[Any]:
+    material, moving = obj.weft.material, animation.moving_paths(obj)
+    yield material.use_bend_twist
+    for name in MATERIAL_FIELDS:
+        if not any(path.startswith(f"weft.material.{name}") for path in moving):
+            yield name, material.value(name)
+    for name in FORCE_SETTINGS:
+        if f"weft.{name}" not in moving:
+            yield name, as_decimal(getattr(obj.weft, name))
+    weights = obj.weft.field_weights
+    yield weights.collection.name_full if weights.collection is not None else ""
+    for name, value in weights.factors().items():
+        if f"weft.field_weights.{name}" not in moving:
+            yield name, value
+    yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
 
 
 def _pins(obj: Object) -> str:
-    def read() -> Iterator[Any]:
-        yield mesh_arrays.pinned_vertices(obj)
-        yield mesh_arrays.yarn_uv(obj)
+    settings = obj.weft
+    chosen = tuple(getattr(settings, name) for name in SHAPE_SETTINGS)
 
-    return _remembered((obj.session_uid, "pins", obj.weft.pin_group, obj.weft.use_uv), read)
+    def read() -> Iterator[Any]:
+        yield chosen
+        yield mesh_arrays.pinned_vertices(obj)
+        for name in (settings.density_group, settings.pressure_group):
+            yield mesh_arrays.group_weights(obj, name)
+        if settings.use_uv or settings.rest_shape == "PATTERN":
+            yield mesh_arrays.active_uv(obj.data)
+        if settings.use_sewing:
+            yield mesh_arrays.loose_edges(obj.data)
+        if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
+            yield rest_shape.key_coordinates(obj, settings.rest_key)
+
+    return _remembered((obj.session_uid, "pins", *chosen), read)
 
 
 def _mesh(obj: Object) -> str:
@@ -129,52 +184,6 @@ def _user_keys(obj: Object) -> Iterator[Any]:
     for curve in animation.curves(key):
         if curve.data_path not in own_paths:
             yield from animation.keyframes(curve)
-
-
-def _motion(obj: Object) -> Iterator[Any]:
-    """Transforms, modifiers and actions of an object and all it depends on."""
-    seen, waiting = set(), [obj]
-    while waiting:
-        owner = waiting.pop()
-        if owner.session_uid in seen:
-            continue
-        seen.add(owner.session_uid)
-        yield from _own_motion(owner)
-        for modifier in _relevant_modifiers(owner):
-            yield modifier.type, *modifiers.shown(owner, modifier)
-            yield from _modifier_values(owner, modifier)
-        targets = [getattr(modifier, "object", None) for modifier in _relevant_modifiers(owner)]
-        targets += [getattr(constraint, "target", None) for constraint in owner.constraints]
-        waiting += [target for target in (owner.parent, *targets) if isinstance(target, Object)]
-
-
-def _own_motion(owner: Object) -> Iterator[Any]:
-    if not animation.moving_paths(owner):
-        yield [tuple(row) for row in owner.matrix_basis]
-        if owner.pose is not None:
-            yield [tuple(row) for bone in owner.pose.bones for row in bone.matrix_basis]
-    for curve in animation.curves(owner):
-        yield curve.data_path, curve.array_index
-        yield from animation.keyframes(curve)
-
-
-def _relevant_modifiers(owner: Object) -> list[Modifier]:
-    """Those that move what is read: a cloth is read without its generative ones."""
-    if owner.weft.role == "CLOTH":
-        return [modifier for modifier in owner.modifiers if modifiers.is_deforming(modifier)]
-    return [modifier for modifier in owner.modifiers if modifier.type not in modifiers.SHAPELESS]
-
-
-def _modifier_values(owner: ID, modifier: Modifier) -> Iterator[Any]:
-    moving = animation.moving_paths(owner)
-    for prop in modifier.bl_rna.properties:
-        name = prop.identifier
-        if prop.type not in VALUE_TYPES or prop.is_readonly or name.startswith("show_"):
-            continue
-        if name in {"name", "is_active"} or modifier.path_from_id(name) in moving:
-            continue
-        value = getattr(modifier, name)
-        yield name, tuple(value) if getattr(prop, "is_array", False) else value
 
 
 # --- hashing ----------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import bake, cache, fingerprint, identity, location, revision, stage, status
+from . import bake, cache, check_operators, fingerprint, identity, location, revision, stage, status
 
 _object_count = 0
 
@@ -57,6 +57,7 @@ def _after_load(_path: str, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     identity.forget()
     status.forget()
+    check_operators.forget()
     identity.settle_duplicates()
     for obj in bpy.data.objects:
         if obj.type == "MESH" and obj.library is None:

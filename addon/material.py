@@ -5,7 +5,7 @@ The numbers are SI whatever the unit scale of the scene, so none of them carries
 the unit stands in the label.
 """
 
-from bpy.props import BoolProperty, FloatProperty
+from bpy.props import BoolProperty, FloatProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 from bpy.utils import register_classes_factory
 
@@ -30,6 +30,9 @@ MATERIAL_FIELDS = (
 )
 
 
+FIXED: set[str] = set()  # options of a property that cannot be animated
+
+
 def as_decimal(value: float) -> float:
     """What was typed: Blender keeps 0.15 as the nearest float32, which is 0.15000000596."""
     return float(f"{value:.7g}")
@@ -40,29 +43,57 @@ def changed(_owner: PropertyGroup, _context: Context) -> None:
     revision.bump()
 
 
-def _in_micro(field: str, name: str, description: str) -> object:
-    """A view of a rigidity in µN·m: a field in N·m would read 0.000008."""
+MICRO = 1e-6
 
-    def read(owner: PropertyGroup) -> float:
-        return getattr(owner, field) * 1e6
 
-    def write(owner: PropertyGroup, value: float) -> None:
-        setattr(owner, field, value * 1e-6)
-
+def _in_micro(name: str, description: str, default: float) -> object:
+    """A rigidity in µN·m, because one in N·m would read 0.000008. This is what can be animated."""
     return FloatProperty(
         name=f"{name} (µN·m)",
         description=f"{description}, in µN·m (a millionth of a newton metre)",
-        get=read,
-        set=write,
+        default=default,
         min=0.0,
         soft_max=1000.0,
         precision=2,
-        options={"SKIP_SAVE"},
+        update=changed,
     )
+
+
+def _in_si(field: str, name: str, description: str) -> object:
+    """The same rigidity in N·m, for scripts."""
+
+    def read(owner: PropertyGroup) -> float:
+        return getattr(owner, f"{field}_micro") * MICRO
+
+    def write(owner: PropertyGroup, value: float) -> None:
+        setattr(owner, f"{field}_micro", value / MICRO)
+
+    return FloatProperty(
+        name=f"Bending {name} (N·m)",
+        description=f"{description}, in N·m",
+        get=read,
+        set=write,
+        min=0.0,
+        soft_max=1e-3,
+        precision=6,
+        options={"SKIP_SAVE"},  # a view: what is animated is the number in µN·m
+    )
+
+
+_WARP = "Bending rigidity per unit width of a strip cut along the warp"
+_WEFT = "Bending rigidity per unit width of a strip cut along the weft"
+_TWIST = "Rigidity against twisting out of the plane"
 
 
 class WeftMaterial(PropertyGroup):
     """A fabric; the fields of `weft.Material` under their own names and in their own units."""
+
+    fabric: StringProperty(
+        name="Fabric",
+        options=FIXED,
+        description="Name of the fabric that the fields were set to; they may have been changed",
+        default="cotton",
+    )
 
     density: FloatProperty(
         name="Density (kg/m²)",
@@ -114,49 +145,22 @@ class WeftMaterial(PropertyGroup):
         name="Poisson Ratio",
         description="How much the fabric narrows along the weft when stretched along the warp, "
         "without unit",
-        default=0.15,
+        default=0.243,
         min=0.0,
         max=0.99,
         soft_max=0.5,
         precision=3,
         update=changed,
     )
-    bend_warp: FloatProperty(
-        name="Bending Warp (N·m)",
-        description="Bending rigidity per unit width of a strip cut along the warp, in N·m",
-        default=8e-6,
-        min=0.0,
-        soft_max=1e-3,
-        precision=6,
-        update=changed,
-    )
-    bend_weft: FloatProperty(
-        name="Bending Weft (N·m)",
-        description="Bending rigidity per unit width of a strip cut along the weft, in N·m",
-        default=5e-6,
-        min=0.0,
-        soft_max=1e-3,
-        precision=6,
-        update=changed,
-    )
-    bend_twist: FloatProperty(
-        name="Bending Twist (N·m)",
-        description="Rigidity against twisting out of the plane, in N·m",
-        default=2e-6,
-        min=0.0,
-        soft_max=1e-3,
-        precision=6,
-        update=changed,
-    )
-    bend_warp_micro: _in_micro(
-        "bend_warp", "Warp", "Bending rigidity per unit width of a strip cut along the warp"
-    )
-    bend_weft_micro: _in_micro(
-        "bend_weft", "Weft", "Bending rigidity per unit width of a strip cut along the weft"
-    )
-    bend_twist_micro: _in_micro("bend_twist", "Twist", "Rigidity against twisting out of the plane")
+    bend_warp_micro: _in_micro("Warp", _WARP, 8.6)
+    bend_weft_micro: _in_micro("Weft", _WEFT, 5.0)
+    bend_twist_micro: _in_micro("Twist", _TWIST, 2.0)
+    bend_warp: _in_si("bend_warp", "Warp", _WARP)
+    bend_weft: _in_si("bend_weft", "Weft", _WEFT)
+    bend_twist: _in_si("bend_twist", "Twist", _TWIST)
     use_bend_twist: BoolProperty(
         name="Own Twisting Rigidity",
+        options=FIXED,
         description="Set the rigidity against twisting instead of taking the value that an "
         "isotropic fabric of these bending rigidities has",
         default=False,
@@ -232,10 +236,16 @@ class WeftMaterial(PropertyGroup):
 
     def as_dict(self) -> dict[str, float | None]:
         """The fields for `weft.Material`."""
-        fields = {name: as_decimal(getattr(self, name)) for name in MATERIAL_FIELDS}
+        fields = {name: self.value(name) for name in MATERIAL_FIELDS}
         if not self.use_bend_twist:
             fields["bend_twist"] = None
         return fields
+
+    def value(self, name: str) -> float:
+        """One field in its SI unit, as it was typed."""
+        if name.startswith("bend_") and name != "bend_damping":
+            return as_decimal(as_decimal(getattr(self, f"{name}_micro")) * MICRO)
+        return as_decimal(getattr(self, name))
 
     def assign(self, fields: dict[str, float | None]) -> None:
         """Takes over the fields of a `weft.Material`."""

@@ -55,25 +55,47 @@ def triangles(mesh: Mesh) -> np.ndarray:
 
 def yarn_uv(obj: Object) -> np.ndarray | None:
     """The active UV map per face corner, None when the yarns do not follow one."""
-    layer = obj.data.uv_layers.active
-    if layer is None or not obj.weft.use_uv:
+    return active_uv(obj.data) if obj.weft.use_uv else None
+
+
+def active_uv(mesh: Mesh) -> np.ndarray | None:
+    """The active UV map per face corner, float32 `(corners, 2)`, None without one."""
+    layer = mesh.uv_layers.active
+    if layer is None:
         return None
-    uv = np.empty((len(obj.data.loops), 2), np.float32)
+    uv = np.empty((len(mesh.loops), 2), np.float32)
     layer.uv.foreach_get("vector", uv.ravel())
     return uv
 
 
 def pinned_vertices(obj: Object) -> np.ndarray:
     """Indices of the vertices that the pin group holds."""
-    group = obj.vertex_groups.get(obj.weft.pin_group) if obj.weft.pin_group else None
+    weights = group_weights(obj, obj.weft.pin_group)
+    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights > PIN_WEIGHT)
+
+
+def group_weights(obj: Object, name: str) -> np.ndarray | None:
+    """The weight of each vertex in a group, None where there is no such group."""
+    group = obj.vertex_groups.get(name) if name else None
     if group is None:
-        return np.empty(0, np.int64)
-    held = [
-        vertex.index
-        for vertex in obj.data.vertices
-        if any(e.group == group.index and e.weight > PIN_WEIGHT for e in vertex.groups)
-    ]
-    return np.array(held, np.int64)
+        return None
+    weights = np.zeros(len(obj.data.vertices))
+    for vertex in obj.data.vertices:
+        for entry in vertex.groups:
+            if entry.group == group.index:
+                weights[vertex.index] = entry.weight
+    return weights
+
+
+def loose_edges(mesh: Mesh) -> np.ndarray:
+    """The ends of the edges that belong to no face, `(edges, 2)`."""
+    ends = np.empty((len(mesh.edges), 2), np.int32)
+    mesh.edges.foreach_get("vertices", ends.ravel())
+    used = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", used)
+    is_loose = np.ones(len(ends), bool)
+    is_loose[used] = False
+    return ends[is_loose].astype(np.int64)
 
 
 def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:

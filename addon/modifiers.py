@@ -54,12 +54,15 @@ SHAPELESS = frozenset(
 
 
 def is_deforming(modifier: Modifier) -> bool:
+    """Moves vertices and does nothing else; geometry nodes were evaluated to know (see `nodes`)."""
+    if modifier.type == "NODES":
+        return modifier.name in modifier.id_data.weft.deforming_nodes
     return modifier.type in DEFORMING
 
 
 def is_generative(modifier: Modifier) -> bool:
-    """Everything that may make new vertices; geometry nodes may, so they count."""
-    return modifier.type not in DEFORMING and modifier.type not in SHAPELESS
+    """Everything that may make new vertices."""
+    return not is_deforming(modifier) and modifier.type not in SHAPELESS
 
 
 def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:

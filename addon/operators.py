@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buttons: thin, the work is in `bake`, `shape_keys`, `location` and `presets`."""
+"""The buttons of a bake: thin, the work is in `bake`, `shape_keys` and `location`."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
-from bpy.types import Context, Event, Object, Operator
+from bpy.props import BoolProperty
+from bpy.types import Context, Event, Object, Operator, Scene
 
-from . import bake, bridge, identity, location, presets, revision, shape_keys
+from . import bake, bridge, identity, location, revision, shape_keys, timing
 
 TIMER_SECONDS = 0.05
 REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
@@ -45,7 +46,6 @@ class _BakeOperator:
     """Runs a bake modally in a window, in one go where there is none."""
 
     bl_options = {"UNDO"}
-    resume = False
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -56,7 +56,7 @@ class _BakeOperator:
 
     def execute(self, context: Context) -> set[str]:
         try:
-            running = bake.Bake(context, resume=self.resume)
+            running = self._start(context)
         except REFUSALS as error:
             return self._refuse(error)
         with _leaving_nothing(context, running):
@@ -69,12 +69,15 @@ class _BakeOperator:
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         try:
-            bake.Bake(context, resume=self.resume)
+            self._start(context)
         except REFUSALS as error:
             return self._refuse(error)
         _Display(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
+
+    def _start(self, context: Context) -> bake.Bake:
+        return bake.Bake(context)
 
     def modal(self, context: Context, event: Event) -> set[str]:
         running, display = bake.running(), _Display.current
@@ -102,7 +105,7 @@ class _BakeOperator:
             _Display.current.end(context)
 
     def _refuse(self, error: BaseException) -> set[str]:
-        self.report({"ERROR"}, _in_words(error))
+        self.report({"ERROR"}, in_words(error))
         return {"CANCELLED"}
 
     def _report(self, outcome: bake.Outcome) -> set[str]:
@@ -127,7 +130,8 @@ def _leaving_nothing(context: Context, running: bake.Bake) -> Iterator[None]:
         raise
 
 
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """What went wrong, for a report."""
     if isinstance(error, OSError):
         return f"the cache folder cannot be used: {error.strerror} ({error.filename})"
     return str(error)
@@ -165,7 +169,9 @@ class WEFT_OT_resume(_BakeOperator, Operator):
         "Go on from the last checkpoint to the end of the frame range, "
         "or show frames that are in the cache only"
     )
-    resume = True
+
+    def _start(self, context: Context) -> bake.Bake:
+        return bake.Bake(context, resume=True)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         return self._show_cache(context) or super().invoke(context, event)
@@ -179,6 +185,18 @@ class WEFT_OT_resume(_BakeOperator, Operator):
         except REFUSALS as error:
             return self._refuse(error)
         return {"FINISHED"} if shown else set()
+
+
+class WEFT_OT_rebake(_BakeOperator, Operator):
+    bl_idname = "weft.rebake"
+    bl_label = "Rebake From Current Frame"
+    bl_description = (
+        "Keep the frames up to the last checkpoint at or before the current frame, and simulate "
+        "the rest again with what is set now"
+    )
+
+    def _start(self, context: Context) -> bake.Bake:
+        return bake.Bake(context, rebake_after=math.floor(timing.current(context.scene)))
 
 
 class WEFT_OT_bake_cancel(Operator):
@@ -221,34 +239,45 @@ class WEFT_OT_free(Operator):
             try:
                 location.remove(context.scene, obj)
             except OSError as error:
-                self.report({"ERROR"}, f"'{obj.name}': {_in_words(error)}")
+                self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
+        if not self.only_active:
+            _remove_orphans(context.scene)
         revision.bump()
         return {"FINISHED"}
 
 
-class WEFT_OT_preset_apply(Operator):
-    bl_idname = "weft.preset_apply"
-    bl_label = "Apply Fabric"
-    bl_description = "Set all material fields of the active cloth to those of a fabric"
-    bl_options = {"REGISTER", "UNDO"}
-
-    name: StringProperty(name="Fabric", description="Name of the fabric")
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type == "MESH"
+class WEFT_OT_remove_orphans(Operator):
+    bl_idname = "weft.remove_orphans"
+    bl_label = "Remove Caches of Deleted Objects"
+    bl_description = "Delete the caches that this file made for objects it does not have any more"
+    bl_options = {"INTERNAL"}
 
     def execute(self, context: Context) -> set[str]:
         try:
-            presets.apply(context.object.weft.material, self.name)
-        except REFUSALS as error:
-            self.report({"ERROR"}, str(error))
+            removed = _remove_orphans(context.scene)
+        except OSError as error:
+            self.report({"ERROR"}, in_words(error))
             return {"CANCELLED"}
+        self.report({"INFO"}, f"Removed the caches of {removed} deleted objects")
         return {"FINISHED"}
 
 
+def _remove_orphans(scene: Scene) -> int:
+    stems = location.orphans(scene)
+    for stem in stems:
+        location.remove_stem(stem)
+    return len(stems)
+
+
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
-    (WEFT_OT_bake, WEFT_OT_resume, WEFT_OT_bake_cancel, WEFT_OT_free, WEFT_OT_preset_apply)
+    (
+        WEFT_OT_bake,
+        WEFT_OT_resume,
+        WEFT_OT_rebake,
+        WEFT_OT_bake_cancel,
+        WEFT_OT_free,
+        WEFT_OT_remove_orphans,
+    )
 )
 
 

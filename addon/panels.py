@@ -6,7 +6,7 @@ import textwrap
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from . import bake, bridge, location, presets, status
+from . import bake, bridge, fabrics, location, status
 from .scene_reader import gravity
 
 CLOTH = {"CLOTH"}
@@ -30,7 +30,7 @@ class _PhysicsPanel:
 def _columns(layout: UILayout) -> UILayout:
     """Split properties that flow into columns where there is room; off while baking."""
     layout.use_property_split = True
-    layout.use_property_decorate = False  # only what is read frame by frame can be animated
+    layout.use_property_decorate = True
     layout.active = bake.running() is None
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, align=True)
 
@@ -125,7 +125,7 @@ class PHYSICS_PT_weft_material(_PhysicsPanel, Panel):
         split = flow.column().split(factor=0.4)
         split.alignment = "RIGHT"
         split.label(text="Fabric")
-        split.menu("WEFT_MT_presets", text=presets.label(material))
+        split.menu("WEFT_MT_fabrics", text=fabrics.label(material))
         _props(flow, material, density="Density (kg/m²)")
 
 
@@ -202,7 +202,29 @@ class PHYSICS_PT_weft_collisions(_PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         weft = context.object.weft
         owner = weft.material if weft.role == "CLOTH" else weft
-        _props(_columns(self.layout), owner, thickness="Thickness (m)", friction="Friction")
+        flow = _columns(self.layout)
+        _props(flow, owner, thickness="Thickness (m)", friction="Friction")
+        if weft.role == "CLOTH":
+            _props(flow, context.scene.weft, collider_collection="Collection")
+
+
+class PHYSICS_PT_weft_self_collisions(_PhysicsPanel, Panel):
+    bl_label = "Self Collisions"
+    bl_parent_id = "PHYSICS_PT_weft_collisions"
+    roles = CLOTH
+
+    def draw_header(self, context: Context) -> None:
+        row = self.layout.row()
+        row.active = bridge.has_self_collision()
+        row.prop(context.scene.weft, "self_collision", text="")
+
+    def draw(self, context: Context) -> None:
+        if bridge.has_self_collision():
+            text = "For all cloths of the scene. Two layers keep the sum of their thicknesses"
+            _lines(self.layout, context, text, "INFO")
+        else:
+            text = "This version of the library does not keep cloth out of itself yet"
+            _lines(self.layout, context, text, "ERROR")
 
 
 class PHYSICS_PT_weft_frames(_PhysicsPanel, Panel):
@@ -272,6 +294,7 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_air,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_collisions,
+        PHYSICS_PT_weft_self_collisions,
         PHYSICS_PT_weft_frames,
         PHYSICS_PT_weft_forces,
         PHYSICS_PT_weft_solver,

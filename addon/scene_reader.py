@@ -13,7 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
 
-from . import identity, mesh_arrays
+from . import identity, mesh_arrays, rest_shape, timing
+from .fields import forces, snapshot
+from .fields.field import Field
+from .fields.forces import Pressure, Weights
 from .material import as_decimal
 
 
@@ -30,6 +33,9 @@ class ClothInput:
     uv: np.ndarray | None
     pins: np.ndarray
     material: dict[str, float | None]
+    mass_scale: np.ndarray | None
+    sewing: np.ndarray | None
+    triangles: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,10 @@ class FrameInput:
     frame: int
     gravity: tuple[float, ...]
     wind: tuple[float, ...]
+    materials: list[dict[str, float | None]]
+    weights: list[Weights]
+    pressures: list[Pressure | None]
+    fields: list[Field]
     pin_targets: list[np.ndarray]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
@@ -63,6 +73,10 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
     for obj in sorted(meshes, key=lambda obj: obj.name_full):
         by_role[obj.weft.role].append(obj)
+    among = scene.weft.collider_collection
+    if among is not None:
+        inside = {obj.session_uid for obj in among.all_objects}
+        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
     return by_role["CLOTH"], by_role["COLLIDER"]
 
 
@@ -87,9 +101,10 @@ def check_cloth(obj: Object) -> None:
             f"the shape keys of '{obj.name}' are animated by the linked action "
             f"'{animation.action.name}': make it local"
         )
-    group = obj.weft.pin_group
-    if group and group not in obj.vertex_groups:
-        raise ValueError(f"'{obj.name}' has no vertex group '{group}', its pin group")
+    for use in ("pin", "density", "pressure"):
+        group = getattr(obj.weft, f"{use}_group")
+        if group and group not in obj.vertex_groups:
+            raise ValueError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:
@@ -110,11 +125,18 @@ class SceneReader:
     ) -> None:
         self._scene_uid, self._layer = context.scene.session_uid, context.view_layer.name
         self._scale = context.scene.unit_settings.scale_length
-        self._corners: list[np.ndarray] = []
+        self._corners: list[np.ndarray] = []  # of the colliders
+        self._shares: list[np.ndarray | None] = []  # of the pressure on each cloth
+        self._volumes: list[float] = []  # of each cloth at the first frame
         depsgraph = self._go_to(frame)
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
         self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
         self.first = self._read(depsgraph, frame)
+
+    @property
+    def scale(self) -> float:
+        """Metres in a Blender unit."""
+        return self._scale
 
     def read_frame(self, frame: int) -> FrameInput:
         """Moves the scene to a frame and reads it."""
@@ -125,7 +147,7 @@ class SceneReader:
         scene = identity.find_scene(self._scene_uid)
         if scene is None or self._layer not in scene.view_layers:
             raise RuntimeError(f"the scene was deleted before frame {frame} was read")
-        scene.frame_set(frame)
+        timing.go_to(scene, frame)
         return scene.view_layers[self._layer].depsgraph
 
     def _read(self, depsgraph: Depsgraph, frame: int) -> FrameInput:
@@ -135,11 +157,18 @@ class SceneReader:
             frame=frame,
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
+            materials=[obj.weft.material.as_dict() for obj in evaluated],
+            weights=[_weights(obj) for obj in evaluated],
+            pressures=[
+                self._pressure(obj, cloth)
+                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            ],
+            fields=snapshot.read(depsgraph.view_layer, depsgraph),
             pin_targets=[
                 self._pin_targets(obj, cloth, frame)
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
             ],
-            world_to_object=[self._world_to_object(obj, frame) for obj in evaluated],
+            world_to_object=[_inverse(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
                 self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
                 for index, collider in enumerate(self.colliders)
@@ -150,17 +179,37 @@ class SceneReader:
 
     def _read_cloth(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ClothInput:
         evaluated = obj.evaluated_get(depsgraph)
-        rest = self._to_world(mesh_arrays.rest_coordinates(obj.data), evaluated)
+        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+        rest = rest_shape.positions(obj, matrix, self._scale)
+        positions = self._deformed(evaluated, len(rest), frame)
+        self._shares.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
+        triangles = mesh_arrays.triangles(obj.data)
+        self._volumes.append(forces.volume(positions, triangles))
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
             name=obj.name,
             faces=mesh_arrays.faces(obj.data),
             rest_positions=rest,
-            positions=self._deformed(evaluated, len(rest), frame),
+            positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
             pins=mesh_arrays.pinned_vertices(obj),
-            material=obj.weft.material.as_dict(),
+            material=evaluated.weft.material.as_dict(),
+            mass_scale=rest_shape.mass_scale(obj),
+            sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
+            triangles=triangles,
+        )
+
+    def _pressure(self, evaluated: Object, cloth: ClothInput) -> Pressure | None:
+        settings, index = evaluated.weft, self.cloths.index(cloth)
+        if not settings.use_pressure:
+            return None
+        target = as_decimal(settings.target_volume) or self._volumes[index]
+        return Pressure(
+            pascal=as_decimal(settings.pressure),
+            stiffness=as_decimal(settings.volume_stiffness),
+            target_volume=target if settings.use_volume else 0.0,
+            share=self._shares[index],
         )
 
     def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
@@ -169,7 +218,7 @@ class SceneReader:
         return self._deformed(evaluated, len(cloth.rest_positions), frame)[cloth.pins]
 
     def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             points = mesh_arrays.coordinates(mesh)
         if len(points) != count:
             raise RuntimeError(
@@ -178,18 +227,11 @@ class SceneReader:
             )
         return self._to_world(points, evaluated)
 
-    def _world_to_object(self, evaluated: Object, frame: int) -> np.ndarray:
-        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
-            raise RuntimeError(f"'{evaluated.name}' is scaled to nothing at frame {frame}")
-        matrix[:3] *= self._scale
-        return np.linalg.inv(matrix)
-
     # --- colliders ----------------------------------------------------------------------------
 
     def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
         evaluated = obj.evaluated_get(depsgraph)
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             self._corners.append(mesh_arrays.corner_vertices(mesh))
             triangles = mesh_arrays.triangles(mesh)
             points = mesh_arrays.coordinates(mesh)
@@ -204,7 +246,7 @@ class SceneReader:
         )
 
     def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
-        with _mesh_of(evaluated) as mesh:
+        with mesh_of(evaluated) as mesh:
             corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
         expected = len(self.colliders[index].positions)
         if len(points) != expected or not np.array_equal(corners, self._corners[index]):
@@ -215,8 +257,36 @@ class SceneReader:
         return self._to_world(points, evaluated)
 
     def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
-        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-        return mesh_arrays.transformed(points, matrix) * self._scale
+        return to_world(points, evaluated, self._scale)
+
+
+def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
+    """Points of an object in world space, in m."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    return mesh_arrays.transformed(points, matrix) * scale
+
+
+def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
+    """The matrix from world space, in m, to the space of an object; singular ones are refused."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
+        raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
+    matrix[:3] *= scale
+    return np.linalg.inv(matrix)
+
+
+def _weights(evaluated: Object) -> Weights:
+    settings = evaluated.weft.field_weights
+    among = settings.collection
+    names = None if among is None else frozenset(obj.name for obj in among.all_objects)
+    return Weights(settings.factors(), names)
+
+
+def _inverse(evaluated: Object, scale: float, frame: int) -> np.ndarray:
+    try:
+        return world_to_object(evaluated, scale)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error} at frame {frame}") from error
 
 
 def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: int) -> Object:
@@ -227,7 +297,7 @@ def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: 
 
 
 @contextmanager
-def _mesh_of(evaluated: Object) -> Iterator[Mesh]:
+def mesh_of(evaluated: Object) -> Iterator[Mesh]:
     """The evaluated mesh, with subdivision that the viewport would leave to the graphics card."""
     if not evaluated.is_evaluated:
         raise ValueError(

@@ -13,6 +13,17 @@ SUMS = (
 )
 
 
+class Combined:
+    """The reports of the parts of a frame as if of one."""
+
+    def __init__(self, reports: list[Any]) -> None:
+        for name in SUMS:
+            setattr(self, name, sum(getattr(report, name) for report in reports))
+        self.contacts = reports[-1].contacts
+        self.max_stretch = max(report.max_stretch for report in reports)
+        self.converged = all(report.converged for report in reports)
+
+
 @dataclass
 class Statistic:
     """What the frames of a bake were like."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from bpy.types import Object, Scene, ViewLayer
 
-from . import cache, fingerprint, location, revision, shape_keys
+from . import cache, fingerprint, location, record, revision, shape_keys, timing
 
 STAT_SECONDS = 1.0  # how often a redraw may look at the disk
 
@@ -60,8 +60,25 @@ def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
             problems.append("The shape keys of the result are gone: Resume writes them again")
         then = json.loads(result.fingerprint or "{}")
         outdated = fingerprint.difference(then, fingerprint.of_scene(scene, view_layer))
+        outdated = outdated or _moved_now(scene, view_layer, obj)
     problems += _cache_problems(scene, obj, notes)
     return Status(outdated, tuple(problems), tuple(notes))
+
+
+def _moved_now(scene: Scene, view_layer: ViewLayer, obj: Object) -> str:
+    """What is elsewhere at the frame that is shown than it was when this frame was baked."""
+    frame = round(timing.current(scene))
+    if abs(timing.current(scene) - frame) > 1e-6:
+        return ""
+    try:
+        bake = cache.read_description(location.stem(scene, obj)).bake
+    except cache.CacheError:
+        return ""
+    then = record.read(record.path_of(location.directory(scene), bake), frame)
+    if not then:
+        return ""
+    changed = record.difference(then, record.of_view_layer(scene, view_layer))
+    return fingerprint.moved(changed, frame) if changed else ""
 
 
 def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
@@ -73,7 +90,7 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     except cache.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
-    last, wanted = first + contents.intact - 1, scene.weft.frame_range()[1]
+    last, wanted = first + contents.intact - 1, timing.frame_range(scene)[1]
     notes.append(f"Cache: frames {first} to {last}")
     if not obj.weft.result.frame_count:
         notes.append("The cache is not shown: Resume makes shape keys of it")

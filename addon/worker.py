@@ -5,18 +5,21 @@ The main thread hands over what it read of each frame through a short queue, so 
 few frames ahead; the thread advances the simulation and appends the result to the caches.
 """
 
+import math
 import queue
 import threading
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from . import bridge, mesh_arrays
+from . import bridge, mesh_arrays, record
 from .cache import Writer
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, Store
+from .cloth_forces import ClothForces
+from .record import Recorder
 from .scene_reader import ClothInput, ColliderInput, FrameInput
-from .statistic import Statistic
+from .statistic import Combined, Statistic
+from .textures import CancelledError
 
 FRAMES_AHEAD = 4
 
@@ -30,20 +33,26 @@ class Plan:
     colliders: list[ColliderInput]
     writers: list[Writer]
     frame_seconds: float
-    checkpoint_path: Path
-    checkpoint_interval: int
+    time_step: float  # s, the longest
+    forces: ClothForces
+    recorder: Recorder
+    checkpoints: Store
     library: str
 
 
 class Worker(threading.Thread):
     """Simulates the frames it is given until told that there are no more, or to stop."""
 
-    def __init__(self, plan: Plan, frame: int, statistic: Statistic) -> None:
+    def __init__(self, plan: Plan, before: FrameInput, statistic: Statistic) -> None:
+        """Begins behind a frame, in which the simulation is."""
         super().__init__(name="weft bake", daemon=True)
         self.plan = plan
-        self.frame = frame  # the last one done
+        self.frame = before.frame  # the last one done
         self.statistic = statistic
         self.error: BaseException | None = None
+        self._before = before
+        self._has_materials = False  # a checkpoint may have others than the scene has now
+        self._within_frame = False  # the state belongs to no frame then
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
 
@@ -66,16 +75,19 @@ class Worker(threading.Thread):
     def run(self) -> None:
         try:
             self._simulate()
+        except CancelledError:
+            pass
         except BaseException as error:  # a panic of the library is no Exception
             self.error = error
         try:
             for writer in self.plan.writers:
                 writer.cut_after(self.frame)  # all cloths end with the same frame
-            self._secure(with_state=self.error is None)
+            self._secure(with_state=self.error is None and not self._within_frame)
         except OSError as error:
             self.error = self.error or error
         for writer in self.plan.writers:
             writer.close()
+        self.plan.recorder.close()
 
     def _simulate(self) -> None:
         while not self._stop_asked.is_set():
@@ -86,30 +98,54 @@ class Worker(threading.Thread):
             if source is None:
                 return
             self._simulate_frame(source)
-            if self.statistic.frames % self.plan.checkpoint_interval == 0:
+            if self.statistic.frames % self.plan.checkpoints.interval == 0:
                 self._secure(with_state=True)
 
     def _simulate_frame(self, source: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
-        bridge.set_targets(plan.simulation, plan.cloths, plan.colliders, source)
-        report = plan.simulation.advance(plan.frame_seconds)
+        report = self._advance(source)
+        self._before, self._within_frame = source, False
         for index, writer in enumerate(plan.writers):
             world = plan.simulation.positions(index)
             writer.append(mesh_arrays.transformed(world, source.world_to_object[index]))
+        plan.recorder.append(source.frame, record.of_frame(source, plan.cloths, plan.colliders))
         self.frame = source.frame
         self.statistic.add(report, time.perf_counter() - started)
+
+    def _advance(self, source: FrameInput) -> Any:
+        """Simulates one frame, in parts where forces change within it; the report of the last."""
+        plan, simulation = self.plan, self.plan.simulation
+        if not self._has_materials or source.materials != self._before.materials:
+            bridge.set_materials(simulation, plan.cloths, source)
+            self._has_materials = True
+        parts = 1
+        if plan.forces.has_pressure(source):
+            parts = math.ceil(plan.frame_seconds / plan.time_step - 1e-9)
+        seconds = plan.frame_seconds / parts
+        reports = []
+        for number in range(1, parts + 1):
+            bridge.set_targets(
+                simulation, plan.cloths, plan.colliders, self._before, source, number / parts
+            )
+            plan.forces.apply(simulation, source, seconds)
+            reports.append(simulation.advance(seconds))
+            self._within_frame = True
+        return reports[0] if parts == 1 else Combined(reports)
 
     def _secure(self, *, with_state: bool) -> None:
         """Makes the frames so far safe, and what continues them."""
         for writer in self.plan.writers:
             writer.description.statistic = asdict(self.statistic)
             writer.sync()
+        self.plan.recorder.flush()
         if with_state:
-            Checkpoint(
+            kept = Checkpoint(
                 frame=self.frame,
+                bake=self.plan.checkpoints.bake,
                 library=self.plan.library,
                 cloths=[cloth.identity for cloth in self.plan.cloths],
                 colliders=[collider.identity for collider in self.plan.colliders],
                 statistic=asdict(self.statistic),
                 state=self.plan.simulation.state(),
-            ).write(self.plan.checkpoint_path)
+            )
+            self.plan.checkpoints.write(kept)

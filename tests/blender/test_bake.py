@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, cache, checkpoint, location, shape_keys
+from addon import bake, cache, checkpoint, location, shape_keys, status
 
 GRAVITY = 9.81
 
@@ -30,6 +30,11 @@ def run_until(frame):
 
 def result_of(obj):
     return small_scenes.cached_frames(obj)
+
+
+def checkpoints_of(obj):
+    name = cache.read_description(small_scenes.stem(obj)).bake
+    return checkpoint.paths(location.directory(bpy.context.scene), name)
 
 
 # --- what plays -------------------------------------------------------------------------------
@@ -283,14 +288,13 @@ def test_resuming_after_a_crash_continues_from_the_last_checkpoint():
     bpy.context.scene.weft.checkpoint_interval = 4
     small_scenes.set_frames(1, 9)
     bake_all()
-    bake_name = cache.read_description(small_scenes.stem(cloth)).bake
-    path = checkpoint.path_of(location.directory(bpy.context.scene), bake_name)
-    early = path.read_bytes()
-    assert checkpoint.read(path).frame == 9
+    assert list(checkpoints_of(cloth)) == [9, 5]
     small_scenes.set_frames(1, 14)
     bpy.ops.weft.resume()
     whole = result_of(cloth)
-    path.write_bytes(early)
+    for frame, path in checkpoints_of(cloth).items():
+        if frame > 9:
+            path.unlink()
     description = cache.read_description(small_scenes.stem(cloth))
     description.cut(12)
     writer = cache.Writer(small_scenes.stem(cloth), description)
@@ -308,6 +312,46 @@ def test_resuming_a_complete_bake_only_shows_it():
     shape_keys.remove(cloth)
     assert bpy.ops.weft.resume() == {"FINISHED"}
     small_scenes.assert_plays(cloth, frames, 1)
+
+
+def test_rebaking_keeps_the_frames_before_and_computes_the_rest_with_what_is_set_now():
+    cloth = small_scenes.add_cloth()
+    scene = bpy.context.scene
+    scene.weft.checkpoint_interval = 4
+    small_scenes.set_frames(1, 14)
+    bake_all()
+    before = result_of(cloth)
+    assert list(checkpoints_of(cloth)) == [14, 13, 9, 5]
+    scene.frame_set(11)
+    assert bpy.ops.weft.rebake() == {"FINISHED"}
+    assert np.array_equal(result_of(cloth), before)
+    scene.weft.wind = (0.0, 9.0, 0.0)
+    scene.frame_set(11)
+    assert bpy.ops.weft.rebake() == {"FINISHED"}
+    after = result_of(cloth)
+    assert np.array_equal(after[:9], before[:9])  # frame 9 was the last checkpoint before
+    assert np.abs(after[13] - before[13]).max() > 1e-3
+    small_scenes.assert_plays(cloth, after, 1)
+    assert status.of(scene, bpy.context.view_layer, cloth).outdated == ""
+    small_scenes.set_frames(1, 16)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(result_of(cloth)[:14], after)
+
+
+def test_rebaking_needs_a_checkpoint_and_the_same_objects():
+    cloth = small_scenes.add_cloth()
+    scene = bpy.context.scene
+    scene.weft.keep_checkpoints = False
+    small_scenes.set_frames(1, 12)
+    bake_all()
+    scene.frame_set(5)
+    with pytest.raises(RuntimeError, match="no checkpoint to continue from up to frame 5"):
+        bpy.ops.weft.rebake()
+    assert len(result_of(cloth)) == 12
+    small_scenes.add_floor()
+    scene.frame_set(12)
+    with pytest.raises(RuntimeError, match="other objects take part"):
+        bpy.ops.weft.rebake()
 
 
 @pytest.mark.parametrize(
@@ -334,8 +378,7 @@ def test_a_checkpoint_of_another_version_is_not_resumed():
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 5)
     bake_all()
-    name = cache.read_description(small_scenes.stem(cloth)).bake
-    path = checkpoint.path_of(location.directory(bpy.context.scene), name)
+    (path,) = checkpoints_of(cloth).values()
     dataclasses.replace(checkpoint.read(path), library="0.0.9").write(path)
     bpy.context.scene.frame_end = 8
     with pytest.raises(RuntimeError, match=r"the checkpoint is of Weft 0\.0\.9"):
@@ -366,7 +409,8 @@ def test_freeing_removes_everything(cache_folder):
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 4)
     bake_all()
-    assert len(list(cache_folder.iterdir())) == 3
+    endings = sorted(path.suffix for path in cache_folder.iterdir())
+    assert endings == [".json", ".pc2", ".record", ".state"]
     assert bpy.ops.weft.free() == {"FINISHED"}
     assert list(cache_folder.iterdir()) == []
     assert cloth.data.shape_keys is None and len(bpy.data.actions) == 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The files of a bake: exact round trips, and every kind of damage told in words."""
 
+import dataclasses
 import json
 import os
 import resource
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import cache, checkpoint
+from addon import cache, checkpoint, location
 from addon.checkpoint import Checkpoint
 
 VERTICES, FRAMES, FIRST = 50, 6, 11
@@ -34,6 +35,7 @@ def frames():
 def describe(**changes):
     fields = {
         "object": "Sheet",
+        "blend": "scene.blend",
         "vertices": VERTICES,
         "frame_start": FIRST,
         "library": "1.2.3",
@@ -101,7 +103,7 @@ import numpy as np
 from addon import cache
 
 frames = np.load(sys.argv[2])
-description = cache.Description("Sheet", frames.shape[1], 11, "1.2.3", "bake_1", {})
+description = cache.Description("Sheet", "a.blend", frames.shape[1], 11, "1.2.3", "bake_1", {})
 writer = cache.Writer(Path(sys.argv[1]), description)
 for frame in frames[:3]:
     writer.append(frame)
@@ -241,13 +243,14 @@ def test_a_folder_that_cannot_be_made_is_an_os_error(tmp_path):
 def saved(tmp_path):
     point = Checkpoint(
         frame=12,
+        bake="bake_1",
         library="1.2.3",
         cloths=["a", "b"],
         colliders=["c"],
         statistic={"frames": 3},
         state=bytes(range(256)) * 40,
     )
-    path = checkpoint.path_of(tmp_path, "bake_1")
+    path = checkpoint.path_of(tmp_path, "bake_1", 12)
     point.write(path)
     return path, point
 
@@ -277,10 +280,42 @@ def test_an_unusable_checkpoint_is_refused_in_words(saved, spoil, words):
 
 def test_a_checkpoint_stays_while_a_cache_belongs_to_its_bake(saved, frames):
     path, _point = saved
-    stem = path.parent / "Sheet_0123"
+    stem, other = (path.parent / name for name in ("Sheet_0123", "Other_4567"))
     written(stem, frames)
-    checkpoint.remove_if_unused(path.parent, "bake_1")
+    written(other, frames)
+    location.remove_stem(other)
     assert path.exists()
-    cache.remove(stem)
-    checkpoint.remove_if_unused(path.parent, "bake_1")
+    location.remove_stem(stem)
     assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(("keep_all", "kept"), [(True, [8, 4, -4]), (False, [8])])
+def test_checkpoints_are_kept_or_replaced(saved, tmp_path, keep_all, kept):
+    _path, point = saved
+    store = checkpoint.Store(tmp_path, "bake_2", 4, keep_all)
+    for frame in (-4, 4, 8):
+        store.write(dataclasses.replace(point, frame=frame))
+    assert list(checkpoint.paths(tmp_path, "bake_2")) == kept
+    assert list(checkpoint.paths(tmp_path, "bake_1")) == [12]
+    assert checkpoint.latest(tmp_path, "bake_2", 9).frame == 8
+
+
+def test_a_damaged_checkpoint_is_passed_over_for_an_earlier_one(saved, tmp_path):
+    path, point = saved
+    dataclasses.replace(point, frame=6).write(checkpoint.path_of(tmp_path, "bake_1", 6))
+    assert checkpoint.latest(tmp_path, "bake_1", 12).frame == 12
+    assert checkpoint.latest(tmp_path, "bake_1", 11).frame == 6
+    path.write_bytes(b"spoilt")
+    assert checkpoint.latest(tmp_path, "bake_1", 12).frame == 6
+    with pytest.raises(cache.CacheError, match="no checkpoint to continue from up to frame 5"):
+        checkpoint.latest(tmp_path, "bake_1", 5)
+    checkpoint.path_of(tmp_path, "bake_1", 6).unlink()
+    with pytest.raises(cache.CacheError, match="is not a checkpoint"):
+        checkpoint.latest(tmp_path, "bake_1", 12)
+
+
+def test_checkpoints_behind_a_frame_are_deleted(saved, tmp_path):
+    _path, point = saved
+    dataclasses.replace(point, frame=6).write(checkpoint.path_of(tmp_path, "bake_1", 6))
+    checkpoint.remove(tmp_path, "bake_1", after=6)
+    assert list(checkpoint.paths(tmp_path, "bake_1")) == [6]

@@ -14,7 +14,7 @@ import pytest
 import small_scenes
 
 import addon
-from addon import bake, cache, identity, shape_keys, status
+from addon import bake, cache, identity, location, shape_keys, status
 
 
 def baked(name="Sheet", last=5):
@@ -97,6 +97,37 @@ def test_a_deleted_objects_cache_is_there_when_the_deletion_is_undone():
     cloth = bpy.data.objects[name]
     assert state(cloth).problems == ()
     small_scenes.assert_plays(cloth, frames, 1)
+
+
+def test_caches_of_deleted_objects_go_when_asked(cache_folder):
+    kept, deleted = baked("Kept"), small_scenes.add_cloth("Deleted")
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    bpy.data.objects.remove(deleted)
+    scene = bpy.context.scene
+    assert [stem.name[:8] for stem in location.orphans(scene)] == ["Deleted_"]
+    assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
+    assert location.orphans(scene) == []
+    assert state(kept).problems == ()
+    assert len(list(cache_folder.glob("*.pc2"))) == 1
+    endings = {path.suffix for path in cache_folder.iterdir()}
+    assert endings == {".json", ".pc2", ".record", ".state"}
+
+
+def test_freeing_all_takes_the_caches_of_deleted_objects_along(cache_folder):
+    baked("Kept")
+    bpy.data.objects.remove(baked("Deleted"))
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    assert list(cache_folder.iterdir()) == []
+
+
+def test_caches_of_another_file_in_the_folder_are_not_orphans(tmp_path, cache_folder):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "one.blend"))
+    bpy.context.scene.weft.cache_directory = str(cache_folder)
+    bpy.data.objects.remove(baked("Other"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "two.blend"))
+    assert location.orphans(bpy.context.scene) == []
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    assert len(list(cache_folder.glob("*.pc2"))) == 1
 
 
 # --- undo, saving, loading --------------------------------------------------------------------

@@ -3,6 +3,8 @@
 
 import copy
 import pickle
+import tomllib
+from pathlib import Path
 
 import pytest
 import weft
@@ -55,6 +57,15 @@ def test_presets_are_different_fabrics():
     presets = [weft.Material.preset(name) for name in weft.preset_names()]
     assert len(presets) >= 5
     assert all(a != b for index, a in enumerate(presets) for b in presets[:index])
+
+
+def test_presets_have_the_values_of_the_files_that_cite_their_sources():
+    folder = Path(__file__).parents[2] / "addon/presets"
+    files = {path.stem: tomllib.loads(path.read_text()) for path in folder.glob("*.toml")}
+    assert set(files) == set(weft.preset_names())
+    for name, content in files.items():
+        fields = {field: entry["value"] for field, entry in content["fields"].items()}
+        assert weft.Material.preset(name).to_dict() == {"bend_twist": None, **fields}, name
 
 
 def test_twist_is_optional_and_may_be_taken_back():

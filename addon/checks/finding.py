@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One thing that was found wrong or worth knowing."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from bpy.types import Object
+
+ERROR, WARNING, INFO = "ERROR", "WARNING", "INFO"
+ORDER = (ERROR, WARNING, INFO)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is wrong, where, what it means, and whether Weft can mend it."""
+
+    severity: str
+    title: str  # begins with the object where there is one
+    meaning: str
+    session_uid: int | None = None  # of the object that Select selects
+    domain: str = "OBJECT"  # or "VERT", "EDGE", "FACE": what `indices` number
+    indices: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    fix: str = ""  # the key of a remedy in `fixes`, empty where none is safe
+
+
+def on_object(severity: str, obj: Object, text: str, meaning: str, fix: str = "") -> Finding:
+    """A finding about an object as a whole."""
+    return Finding(severity, f"{obj.name}: {text}", meaning, obj.session_uid, fix=fix)
+
+
+def on_elements(
+    severity: str, obj: Object, text: str, meaning: str, *, domain: str, indices: np.ndarray
+) -> Finding:
+    """A finding about some vertices, edges or faces of an object's mesh."""
+    title = f"{obj.name}: {len(indices)} {text}"
+    return Finding(severity, title, meaning, obj.session_uid, domain, np.asarray(indices))

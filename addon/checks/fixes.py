@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Remedies that change nothing but what is wrong."""
+
+import bmesh
+import bpy
+import numpy as np
+from bpy.types import Context, Object
+
+from .. import location, mesh_arrays, stage
+
+EDGES_PER_GAP = 2.5  # how many typical short edges a layer's gap leaves room for
+SHORT_EDGE_PERCENT = 10
+
+
+def apply(context: Context, fix: str, obj: Object | None) -> None:
+    """Applies a remedy by its key."""
+    if obj is not None:
+        stage.leave_mode(context, obj)
+    _FIXES[fix](context, obj)
+
+
+def _apply_scale(context: Context, obj: Object) -> None:
+    with context.temp_override(
+        object=obj, active_object=obj, selected_objects=[obj], selected_editable_objects=[obj]
+    ):
+        bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
+
+
+def _delete_loose(_context: Context, obj: Object) -> None:
+    """Deletes the vertices that no face uses; shape keys and groups of the others stay."""
+    mesh = bmesh.new()
+    mesh.from_mesh(obj.data)
+    loose = [vertex for vertex in mesh.verts if not vertex.link_faces]
+    bmesh.ops.delete(mesh, geom=loose, context="VERTS")
+    mesh.to_mesh(obj.data)
+    mesh.free()
+    obj.data.update()
+
+
+def _thinner(context: Context, obj: Object) -> None:
+    matrix = np.array(obj.matrix_world, np.float64)
+    scale = context.scene.unit_settings.scale_length
+    points = mesh_arrays.transformed(mesh_arrays.rest_coordinates(obj.data), matrix) * scale
+    pairs = np.empty(2 * len(obj.data.edges), np.int32)
+    obj.data.edges.foreach_get("vertices", pairs)
+    ends = points[pairs.reshape(-1, 2)]
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    short = float(np.percentile(lengths, SHORT_EDGE_PERCENT))
+    obj.weft.material.thickness = short / (2.0 * EDGES_PER_GAP)
+
+
+def _remove_orphans(context: Context, _obj: Object | None) -> None:
+    for path in location.orphans(context.scene):
+        location.remove_stem(path)
+
+
+_FIXES = {
+    "apply_scale": _apply_scale,
+    "delete_loose": _delete_loose,
+    "thinner": _thinner,
+    "remove_orphans": _remove_orphans,
+}

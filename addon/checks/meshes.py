@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of single objects, from their own meshes and settings."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from bpy.types import Object
+
+from .. import mesh_arrays
+from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
+
+TINY_AREA = 1e-4  # of the median area of the faces
+DEGENERATE_AREA = 1e-9
+SMALLEST, LARGEST = 0.005, 100.0  # sizes of a cloth in m that are likely meant
+ANISOTROPIC = 1.2  # ratio of the two yarn directions from which their course matters
+THIN_EDGE_SHARE = 0.05  # of the edges may be shorter than the gap
+
+
+def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
+    """All that can be told of a cloth without evaluating it."""
+    yield from _scale(obj)
+    yield from _topology(obj)
+    yield from _areas(obj)
+    yield from _size_and_thickness(obj, scale_length)
+    yield from _yarns(obj)
+    yield from _groups(obj)
+
+
+def check_collider(obj: Object) -> Iterator[Finding]:
+    """All that can be told of a collider without evaluating it."""
+    if not obj.data.polygons and not obj.modifiers:
+        yield on_object(ERROR, obj, "no faces", "A collider needs faces to hold the cloth off")
+
+
+# --- transform --------------------------------------------------------------------------------
+
+
+def _scale(obj: Object) -> Iterator[Finding]:
+    factors = np.array(obj.matrix_world.to_scale())
+    if np.allclose(factors, 1.0, atol=1e-4):
+        return
+    text = "scale {:.3g}, {:.3g}, {:.3g} is not applied".format(*factors)
+    meaning = (
+        "The cloth is simulated at the size that it is shown in, so this is allowed; but an "
+        "animated scale does not change the size of the fabric, and a UV map in metres or the "
+        "Pattern rest shape does not know of it. Fix applies the scale to the mesh"
+    )
+    even = np.ptp(np.abs(factors)) < 1e-4 * np.abs(factors).max() and (factors > 0).all()
+    severity = INFO if even else WARNING
+    yield on_object(severity, obj, text, meaning, "apply_scale" if _scale_is_free(obj) else "")
+
+
+def _scale_is_free(obj: Object) -> bool:
+    """Whether applying the scale changes nothing but the numbers."""
+    is_simple = obj.parent is None and obj.library is None and obj.data.users == 1
+    has_animation = obj.animation_data is not None and obj.animation_data.action is not None
+    return is_simple and not has_animation and not len(obj.constraints)
+
+
+# --- mesh -------------------------------------------------------------------------------------
+
+
+def _topology(obj: Object) -> Iterator[Finding]:
+    mesh = obj.data
+    corners = mesh_arrays.corner_vertices(mesh)
+    used = np.zeros(len(mesh.vertices), bool)
+    used[corners] = True
+    loose = np.flatnonzero(~used)
+    if len(loose):
+        meaning = "A vertex without a face has no mass and cannot be simulated. Fix deletes them"
+        found = on_elements(
+            ERROR, obj, "vertices in no face", meaning, domain="VERT", indices=loose
+        )
+        yield _with_fix(found, "delete_loose")
+    edges = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", edges)
+    uses = np.bincount(edges, minlength=len(mesh.edges))
+    if (uses > 2).any():
+        meaning = (
+            "A fabric has one face on each side of an edge. Separate the third one, or make it a "
+            "cloth of its own"
+        )
+        indices = np.flatnonzero(uses > 2)
+        yield on_elements(
+            ERROR, obj, "edges with three or more faces", meaning, domain="EDGE", indices=indices
+        )
+
+
+def _with_fix(found: Finding, fix: str) -> Finding:
+    return Finding(**{**found.__dict__, "fix": fix})
+
+
+def _areas(obj: Object) -> Iterator[Finding]:
+    mesh = obj.data
+    if not mesh.polygons:
+        yield on_object(ERROR, obj, "no faces", "A cloth needs faces: they are the fabric")
+        return
+    areas = np.empty(len(mesh.polygons), np.float32)
+    mesh.polygons.foreach_get("area", areas)
+    typical = float(np.median(areas))
+    if not np.isfinite(areas).all():
+        bad = np.flatnonzero(~np.isfinite(areas))
+        meaning = "These faces have corners that are nowhere: delete them"
+        yield on_elements(ERROR, obj, "broken faces", meaning, domain="FACE", indices=bad)
+        return
+    flat = areas <= DEGENERATE_AREA * max(typical, 1e-20)
+    if flat.any():
+        meaning = "Faces without an area have no shape at rest: merge their vertices by distance"
+        indices = np.flatnonzero(flat)
+        yield on_elements(ERROR, obj, "faces without area", meaning, domain="FACE", indices=indices)
+    tiny = ~flat & (areas < TINY_AREA * typical)
+    if tiny.any():
+        meaning = (
+            "Faces that are far smaller than the others make the equations hard to solve and "
+            "the bake slow. Dissolve them, or merge vertices by distance"
+        )
+        indices = np.flatnonzero(tiny)
+        yield on_elements(WARNING, obj, "tiny faces", meaning, domain="FACE", indices=indices)
+
+
+# --- sizes ------------------------------------------------------------------------------------
+
+
+def _size_and_thickness(obj: Object, scale_length: float) -> Iterator[Finding]:
+    matrix = np.array(obj.matrix_world, np.float64)
+    points = mesh_arrays.transformed(mesh_arrays.rest_coordinates(obj.data), matrix) * scale_length
+    if not len(points) or not np.isfinite(points).all():
+        return
+    size = float(np.ptp(points, axis=0).max())
+    if not SMALLEST <= size <= LARGEST:
+        meaning = (
+            "Fabrics are measured in metres, kilograms and seconds, so a cloth of another size "
+            "behaves otherwise. Scale the object, or set the unit scale of the scene"
+        )
+        yield on_object(WARNING, obj, f"it is {_in_words(size)} large", meaning)
+    pairs = np.empty(2 * len(obj.data.edges), np.int32)
+    obj.data.edges.foreach_get("vertices", pairs)
+    ends = points[pairs.reshape(-1, 2)]
+    lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
+    yield from _thickness(obj, lengths)
+
+
+def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
+    gap = 2.0 * obj.weft.material.thickness
+    short = np.flatnonzero(lengths < gap)
+    if len(short) <= THIN_EDGE_SHARE * len(lengths):
+        return
+    meaning = (
+        f"Two layers of this cloth keep {_in_words(gap)} apart, which is more than the length of "
+        "these edges: wrinkles cannot be as fine as the mesh. Fix makes the fabric thinner"
+    )
+    found = on_elements(
+        WARNING,
+        obj,
+        "edges are shorter than the cloth is thick",
+        meaning,
+        domain="EDGE",
+        indices=short,
+    )
+    yield _with_fix(found, "thinner")
+
+
+def _in_words(length: float) -> str:
+    """A length in the unit that reads best."""
+    for unit, factor in (("m", 1.0), ("cm", 100.0), ("mm", 1000.0)):
+        if length * factor >= 1.0:
+            return f"{length * factor:.3g} {unit}"
+    return f"{length * 1e6:.3g} µm"
+
+
+# --- yarns and groups -------------------------------------------------------------------------
+
+
+def _yarns(obj: Object) -> Iterator[Finding]:
+    fabric = obj.weft.material
+    pairs = ((fabric.stretch_warp, fabric.stretch_weft), (fabric.bend_warp, fabric.bend_weft))
+    ratio = max(max(pair) / max(min(pair), 1e-12) for pair in pairs)
+    follows = bool(obj.data.uv_layers) and obj.weft.use_uv
+    if ratio < ANISOTROPIC or follows:
+        return
+    meaning = (
+        "Warp and weft of this fabric differ, and without a UV map the warp runs along the "
+        "longest side of the mesh. Unwrap the mesh, u along the warp, for yarns of your choice"
+    )
+    yield on_object(INFO, obj, "the yarns have no UV map to follow", meaning)
+
+
+def _groups(obj: Object) -> Iterator[Finding]:
+    name = obj.weft.pin_group
+    if name and name not in obj.vertex_groups:
+        meaning = "Choose another group in the Shape panel, or none"
+        yield on_object(ERROR, obj, f"there is no pin group '{name}'", meaning)
+    elif name and not len(mesh_arrays.pinned_vertices(obj)):
+        meaning = "No vertex of the group has a weight above 0.5, so nothing is held"
+        yield on_object(WARNING, obj, f"the pin group '{name}' holds nothing", meaning)

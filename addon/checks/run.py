@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All checks of a scene, the gravest findings first."""
+
+from collections.abc import Iterator
+
+from bpy.types import Context, Object
+
+from .. import bake, identity, stage
+from ..scene_reader import check_cloth as refuse_cloth
+from ..scene_reader import participants
+from . import meshes, motion, settings, start
+from .finding import ERROR, ORDER, Finding, on_object
+
+
+def check_scene(context: Context) -> list[Finding]:
+    """Looks at everything that takes part; edit mode is left, nothing else changes."""
+    if bake.running() is not None:
+        raise RuntimeError("a bake is running")
+    context.view_layer.update()
+    cloths, colliders = participants(context.scene, context.view_layer)
+    for obj in (*cloths, *colliders):
+        if obj.library is None:
+            stage.leave_mode(context, obj)
+            identity.ensure(obj)
+    found = list(settings.check(context.scene, context.view_layer, cloths))
+    sound = []
+    for obj in cloths:
+        own = [*_refusals(obj), *meshes.check_cloth(obj, context.scene.unit_settings.scale_length)]
+        if not any(finding.severity == ERROR for finding in own):
+            sound.append(obj)
+        found += own
+    for obj in colliders:
+        found += meshes.check_collider(obj)
+    if sound:
+        found += start.check(context, sound, colliders)
+        found += motion.check(context, sound, colliders)
+    return sorted(found, key=lambda finding: ORDER.index(finding.severity))
+
+
+def _refusals(obj: Object) -> Iterator[Finding]:
+    """What a bake would refuse at once."""
+    try:
+        refuse_cloth(obj)
+    except ValueError as error:
+        yield on_object(ERROR, obj, "it cannot be baked", str(error))

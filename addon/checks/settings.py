@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the scene's settings and of the results that are there."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from bpy.types import Object, Scene, ViewLayer
+
+from .. import bridge, location, status, timing
+from ..scene_reader import gravity
+from .finding import ERROR, INFO, WARNING, Finding, on_object
+
+STRONG_GRAVITY = 50.0  # m/s²
+LONG_FRAME = 1 / 12  # s
+
+
+def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator[Finding]:
+    """Findings about no object in particular, and about caches."""
+    if bridge.problem():
+        yield Finding(ERROR, "The library cannot be used", bridge.problem())
+    if not cloths:
+        meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
+        yield Finding(ERROR, "There is no cloth in this scene", meaning)
+    yield from _frames(scene)
+    yield from _gravity(scene)
+    for obj in cloths:
+        yield from _result(scene, view_layer, obj)
+    orphans = location.orphans(scene)
+    if orphans:
+        megabytes = location.size(orphans) / 1e6
+        title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
+        meaning = "They are kept in case the deletion is undone. Fix deletes them"
+        yield Finding(INFO, title, meaning, fix="remove_orphans")
+
+
+def _frames(scene: Scene) -> Iterator[Finding]:
+    first, last = timing.frame_range(scene)
+    if last < first:
+        meaning = "Set the end of the frame range behind its start"
+        yield Finding(ERROR, f"The frame range is empty: {first} to {last}", meaning)
+    if scene.render.fps_base / scene.render.fps > LONG_FRAME:
+        title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
+        meaning = "Between two frames pins and colliders move in straight lines, which gets coarse"
+        yield Finding(WARNING, title, meaning)
+    if timing.stretch(scene) != 1.0:
+        meaning = (
+            "Time Stretching is on: the cloth is baked in the frames of the animation and plays in "
+            "slow or fast motion like everything else"
+        )
+        yield Finding(INFO, "The scene is stretched in time", meaning)
+
+
+def _gravity(scene: Scene) -> Iterator[Finding]:
+    pull = float(np.linalg.norm(gravity(scene)))
+    if pull > STRONG_GRAVITY:
+        meaning = (
+            "Blender's own unit is that of the scene: set gravity in the Scene tab to what the "
+            "field shows in m/s², 9.81 on Earth"
+        )
+        yield Finding(WARNING, f"Gravity is {pull:.3g} m/s²", meaning)
+    elif pull == 0.0:
+        meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
+        yield Finding(INFO, "There is no gravity", meaning)
+
+
+def _result(scene: Scene, view_layer: ViewLayer, obj: Object) -> Iterator[Finding]:
+    found = status.of(scene, view_layer, obj)
+    if found.outdated:
+        meaning = "What is shown was baked before. Bake again, or undo the change"
+        yield on_object(WARNING, obj, f"its result is outdated: {found.outdated}", meaning)
+    for problem in found.problems:
+        yield on_object(WARNING, obj, problem, "Resume or Bake brings the cache in order")

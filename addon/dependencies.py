@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the motion of an object depends on: transforms, modifiers, constraints, node inputs,
+actions, NLA strips and drivers, of the object and of everything it refers to.
+
+All of it is read without evaluating other frames, so that what is animated counts by its curves
+and not by its value of the moment. What changes the motion by other ways is found by `record`.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from bpy.types import (
+    ID,
+    Armature,
+    Constraint,
+    Curve,
+    FCurve,
+    Key,
+    Lattice,
+    Mesh,
+    Modifier,
+    NodeTree,
+    Object,
+    Scene,
+)
+
+from . import animation, mesh_arrays, modifiers
+
+VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
+# These say how something is shown or found, not what it does.
+LOOKS = ("show_", "open_", "bl_", "is_", "select", "location_absolute", "persistent_uid")
+# Animated properties of an object that move nothing.
+NO_MOTION = ("weft.", "hide_", "visible_", "color", "show_", "display_")
+TRANSFORMS = (
+    "location",
+    "rotation_euler",
+    "rotation_quaternion",
+    "rotation_axis_angle",
+    "rotation_mode",
+    "scale",
+    "delta_location",
+    "delta_rotation_euler",
+    "delta_rotation_quaternion",
+    "delta_scale",
+)
+
+
+def motion(obj: Object) -> Iterator[Any]:
+    """Values and arrays that determine how an object moves, its own mesh and keys excepted."""
+    own = (obj.data, getattr(obj.data, "shape_keys", None))
+    seen, waiting = {block.session_uid for block in own if block is not None}, [obj]
+    while waiting:
+        owner = waiting.pop(0)
+        if owner is None or owner.session_uid in seen:
+            continue
+        seen.add(owner.session_uid)
+        yield from _of(owner)
+        waiting += _references(owner)
+
+
+def force_field(obj: Object) -> Iterator[Any]:
+    """Values and arrays that determine a force field: its settings, its texture, its motion."""
+    moving = animation.moving_paths(obj)
+    yield from _values(obj.field, moving)
+    yield _plain(obj.field.texture)
+    if obj.field.texture is not None:
+        yield from _of(obj.field.texture)
+    yield from motion(obj)
+    if obj.type == "MESH" and obj.field.shape in {"POINTS", "SURFACE"}:
+        yield mesh_arrays.rest_coordinates(obj.data)
+
+
+def _of(owner: ID) -> Iterator[Any]:
+    moving = animation.moving_paths(owner)
+    if isinstance(owner, Object):
+        yield from _object(owner, moving)
+    elif isinstance(owner, Mesh):
+        yield mesh_arrays.rest_coordinates(owner)
+    elif isinstance(owner, Key):
+        yield [(b.mute, _unless(moving, b, "value")) for b in owner.key_blocks]
+    elif isinstance(owner, NodeTree):
+        yield from _tree(owner, moving)
+    elif not isinstance(owner, Scene):
+        yield from _values(owner, moving)
+    yield from _shape(owner)
+    yield from animation_of(owner, _is_motion)
+
+
+def _shape(owner: ID) -> Iterator[Any]:
+    """The points of what deforms others."""
+    if isinstance(owner, Armature):
+        yield [_rows(bone.matrix_local) for bone in owner.bones]
+    elif isinstance(owner, Lattice):
+        yield [tuple(point.co_deform) for point in owner.points]
+    elif isinstance(owner, Curve):
+        for spline in owner.splines:
+            yield [tuple(point.co) for point in spline.points]
+            yield [(*p.co, *p.handle_left, *p.handle_right) for p in spline.bezier_points]
+
+
+def _references(owner: ID) -> list[ID | None]:
+    """What this datablock takes part of its motion from."""
+    found: list[ID | None] = [target for _driver, target in _driver_targets(owner)]
+    if isinstance(owner, Object):
+        found += [owner.parent, owner.data, getattr(owner.data, "shape_keys", None)]
+        for modifier in relevant_modifiers(owner):
+            found += _pointers(modifier)
+            found += [value for _path, value in node_inputs(modifier) if isinstance(value, ID)]
+        for constraint in owner.constraints:
+            found += _pointers(constraint)
+            found += [target.target for target in getattr(constraint, "targets", ())]
+    elif isinstance(owner, NodeTree):
+        for node in owner.nodes:
+            found += _pointers(node)
+            found += [v for v in map(_default, node.inputs) if isinstance(v, ID)]
+    return found
+
+
+# --- objects ----------------------------------------------------------------------------------
+
+
+def relevant_modifiers(owner: Object) -> list[Modifier]:
+    """Those that move what is read: a cloth is read without its generative ones."""
+    if owner.weft.role == "CLOTH":
+        return [modifier for modifier in owner.modifiers if modifiers.is_deforming(modifier)]
+    return [modifier for modifier in owner.modifiers if modifier.type not in modifiers.SHAPELESS]
+
+
+def _object(owner: Object, moving: set[str]) -> Iterator[Any]:
+    for name in TRANSFORMS:
+        yield _unless(moving, owner, name)
+    yield owner.parent_type, owner.parent_bone, _rows(owner.matrix_parent_inverse)
+    for modifier in relevant_modifiers(owner):
+        yield modifier.type, *modifiers.shown(owner, modifier)
+        yield from _values(modifier, moving)
+        yield from ((p, _plain(v)) for p, v in node_inputs(modifier) if p not in moving)
+    yield from _constraints(owner.constraints, moving)
+    if owner.pose is not None:
+        for bone in owner.pose.bones:
+            yield [_unless(moving, bone, name) for name in TRANSFORMS if hasattr(bone, name)]
+            yield from _constraints(bone.constraints, moving)
+
+
+def _constraints(constraints: list[Constraint], moving: set[str]) -> Iterator[Any]:
+    for constraint in constraints:
+        yield constraint.type, _rows(getattr(constraint, "inverse_matrix", ()))
+        yield from _values(constraint, moving)
+
+
+def node_inputs(modifier: Modifier) -> Iterator[tuple[str, Any]]:
+    """Path and value of each input of a geometry nodes modifier: its own way in Blender 5.2."""
+    if modifier.type != "NODES" or modifier.node_group is None:
+        return
+    if not hasattr(modifier, "properties"):
+        for name in modifier.keys():  # noqa: SIM118 (a modifier is no dictionary)
+            yield f'{modifier.path_from_id()}["{name}"]', modifier[name]
+        return
+    inputs = modifier.properties.inputs
+    for prop in inputs.bl_rna.properties:
+        socket = getattr(inputs, prop.identifier)
+        for name in ("type", "value", "attribute_name"):
+            if hasattr(socket, name):
+                yield socket.path_from_id(name), getattr(socket, name)
+
+
+# --- node trees -------------------------------------------------------------------------------
+
+
+def _tree(tree: NodeTree, moving: set[str]) -> Iterator[Any]:
+    for node in tree.nodes:
+        yield node.bl_idname, node.mute
+        yield from _values(node, moving, skipped={"location", "width", "height", "color", "label"})
+        for socket in node.inputs:
+            if f"{socket.path_from_id()}.default_value" not in moving:
+                yield _plain(_default(socket))
+    for link in tree.links:
+        yield link.from_node.name, link.from_socket.identifier
+        yield link.to_node.name, link.to_socket.identifier, link.is_muted
+
+
+def _default(socket: Any) -> Any:
+    return getattr(socket, "default_value", None)
+
+
+# --- animation --------------------------------------------------------------------------------
+
+
+def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
+    """Curves, strips and drivers of the wanted properties of a datablock."""
+    for curve in animation.curves(owner):
+        if wanted(curve.data_path):
+            yield from _curve(curve)
+    for track in animation.tracks(owner):
+        for strip in track.strips:
+            played = [c for c in animation.strip_curves(strip) if wanted(c.data_path)]
+            if played:
+                yield track.mute, track.is_solo
+                yield from _values(strip, set())
+            for curve in played:
+                yield from _curve(curve)
+    for curve, target in _driver_targets(owner):
+        if wanted(curve.data_path):
+            yield curve.data_path, curve.array_index, curve.mute, curve.driver.type
+            yield curve.driver.expression, target.name if target is not None else ""
+            yield from _variables(curve)
+
+
+def _is_motion(path: str) -> bool:
+    return not path.startswith(NO_MOTION)
+
+
+def _curve(curve: FCurve) -> Iterator[Any]:
+    yield curve.data_path, curve.array_index, curve.extrapolation, curve.mute
+    yield from animation.keyframes(curve)
+    for modifier in curve.modifiers:
+        yield modifier.type
+        yield from _values(modifier, set())
+
+
+def _driver_targets(owner: ID) -> Iterator[tuple[FCurve, ID | None]]:
+    """Each driver with each datablock that it looks at, None when it looks at none."""
+    for curve in animation.drivers(owner):
+        variables = curve.driver.variables
+        targets = [target.id for variable in variables for target in variable.targets]
+        for target in targets or [None]:
+            yield curve, target
+
+
+def _variables(curve: FCurve) -> Iterator[Any]:
+    for variable in curve.driver.variables:
+        yield variable.name, variable.type
+        for target in variable.targets:
+            yield target.data_path, target.bone_target, target.transform_type
+            yield target.transform_space, _looked_at(target)
+
+
+def _looked_at(target: Any) -> Any:
+    """The value that a driver reads, unless it is animated or a matter of the frame."""
+    owner = target.id
+    if owner is None or not target.data_path or target.data_path.startswith("frame_"):
+        return None
+    if target.data_path in animation.moving_paths(owner):
+        return None
+    try:
+        return _plain(owner.path_resolve(target.data_path))
+    except ValueError:  # the path leads nowhere: the driver has no effect
+        return None
+
+
+# --- values -----------------------------------------------------------------------------------
+
+
+def _values(struct: Any, moving: set[str], skipped: set[str] = frozenset()) -> Iterator[Any]:
+    """Names and values of what can be set on a struct and is not animated."""
+    for prop in struct.bl_rna.properties:
+        name = prop.identifier
+        if prop.type not in VALUE_TYPES or prop.is_readonly or name in skipped:
+            continue
+        if name == "name" or name.startswith(LOOKS):
+            continue
+        value = _unless(moving, struct, name)
+        if value is not None:
+            yield name, value
+
+
+def _unless(moving: set[str], struct: Any, name: str) -> Any:
+    """A value, None when curves or drivers set it."""
+    path = name if isinstance(struct, ID) else struct.path_from_id(name)
+    return None if path in moving else _plain(getattr(struct, name))
+
+
+def _plain(value: Any) -> Any:
+    """A value that reads the same in every session."""
+    if isinstance(value, ID):
+        return value.name_full
+    if isinstance(value, (bool, int, float, str)) or value is None:
+        return value
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        return tuple(_plain(part) for part in value)
+    except TypeError:
+        return type(value).__name__
+
+
+def _rows(matrix: Any) -> list[tuple[float, ...]]:
+    return [tuple(row) for row in matrix]
+
+
+def _pointers(struct: Any) -> list[ID]:
+    found = []
+    for prop in struct.bl_rna.properties:
+        if prop.type == "POINTER" and prop.identifier != "rna_type":
+            value = getattr(struct, prop.identifier)
+            if isinstance(value, ID):
+                found.append(value)
+    return found

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What holds for all cloths of a scene.
+
+All numbers are SI units whatever the unit scale of the scene, so none of them carries a Blender
+unit: the unit stands in the label. What is not read frame by frame cannot be keyframed.
+"""
+
+from bpy import app
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Collection, PropertyGroup
+
+from .material import FIXED, as_decimal, changed
+
+# Blender 4.5 wants to be told that a path may start with //, 4.2 does not know the word.
+RELATIVE_PATH = {"PATH_SUPPORTS_BLEND_RELATIVE"} if app.version >= (4, 5, 0) else set()
+
+
+class WeftScene(PropertyGroup):
+    """What holds for all cloths of a scene."""
+
+    use_scene_range: BoolProperty(
+        name="Scene Frame Range",
+        options=FIXED,
+        description="Bake the frame range of the scene",
+        default=True,
+        update=changed,
+    )
+    frame_start: IntProperty(
+        name="Start",
+        options=FIXED,
+        description="First frame: the cloth starts there, at rest, in its animated place",
+        default=1,
+        update=changed,
+    )
+    frame_end: IntProperty(
+        name="End", options=FIXED, description="Last frame to bake", default=250, update=changed
+    )
+    integrator: EnumProperty(
+        name="Integrator",
+        options=FIXED,
+        description="How the equations of motion are followed in time",
+        items=(
+            ("bdf2", "BDF2", "Second order: keeps the motion alive, for any fabric"),
+            ("implicit_euler", "Implicit Euler", "First order: damps the motion, very sturdy"),
+        ),
+        default="bdf2",
+        update=changed,
+    )
+    time_step: FloatProperty(
+        name="Longest Time Step (s)",
+        options=FIXED,
+        description="Upper bound of one time step, in s. Steps are made smaller by themselves "
+        "where the motion asks for it",
+        default=1.0 / 96.0,
+        min=1e-5,
+        max=1.0,
+        soft_min=1e-4,
+        soft_max=0.05,
+        step=0.1,
+        precision=5,
+        update=changed,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        options=FIXED,
+        description="A step is solved when its last correction, in the norm of the equations, is "
+        "shorter than this part of the mean edge length",
+        default=2e-2,
+        min=1e-6,
+        max=0.5,
+        precision=5,
+        update=changed,
+    )
+    max_iterations: IntProperty(
+        name="Iterations",
+        options=FIXED,
+        description="Corrections after which a step is given up and tried again half as long",
+        default=30,
+        min=1,
+        soft_max=200,
+        update=changed,
+    )
+    threads: IntProperty(
+        name="Threads",
+        options=FIXED,
+        description="Processor threads to use, 0 for all. The result does not depend on it",
+        default=0,
+        min=0,
+        soft_max=64,
+    )
+    self_collision: BoolProperty(
+        name="Self Collisions",
+        options=FIXED,
+        description="Keep cloths out of themselves and out of each other. The gap between two "
+        "layers is the sum of their thicknesses",
+        default=True,
+        update=changed,
+    )
+    collider_collection: PointerProperty(
+        type=Collection,
+        name="Collision Collection",
+        options=FIXED,
+        description="Only colliders in this collection take part; all of the scene when empty",
+        update=changed,
+    )
+    use_scene_gravity: BoolProperty(
+        name="Scene Gravity",
+        description="Use the gravity of the scene, in the m/s² that Blender shows there",
+        default=True,
+        update=changed,
+    )
+    gravity: FloatVectorProperty(
+        name="Gravity (m/s²)",
+        description="Acceleration along the world axes instead of the scene's, in m/s²",
+        default=(0.0, 0.0, -9.81),
+        precision=2,
+        update=changed,
+    )
+    wind: FloatVectorProperty(
+        name="Wind (m/s)",
+        description="Velocity of the air along the world axes, in m/s; it can be animated",
+        default=(0.0, 0.0, 0.0),
+        precision=2,
+        update=changed,
+    )
+    air_density: FloatProperty(
+        name="Air Density (kg/m³)",
+        options=FIXED,
+        description="Mass of a cubic metre of the medium around the cloth, in kg/m³; 0 for none",
+        default=1.2,
+        min=0.0,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
+    cache_directory: StringProperty(
+        name="Folder",
+        description="Where the baked frames are kept, // for beside the .blend file",
+        subtype="DIR_PATH",
+        default="//weft_cache/",
+        options=RELATIVE_PATH,
+        update=changed,
+    )
+    checkpoint_interval: IntProperty(
+        name="Checkpoint Every",
+        options=FIXED,
+        description="Frames between two checkpoints that Resume can continue from if Blender "
+        "ends unexpectedly; cancelling makes one by itself",
+        default=10,
+        min=1,
+        soft_max=250,
+    )
+    keep_checkpoints: BoolProperty(
+        name="Keep All",
+        options=FIXED,
+        description="Keep all checkpoints, so that a bake can be repeated from any of them; they "
+        "take about as much room as the frames. Otherwise only the last one is kept",
+        default=True,
+    )
+
+    def solver_settings(self) -> dict[str, float | int | str]:
+        """The fields for `weft.Settings` that hold for a whole bake."""
+        return {
+            "integrator": self.integrator,
+            "time_step": as_decimal(self.time_step),
+            "air_density": as_decimal(self.air_density),
+            "tolerance": as_decimal(self.tolerance),
+            "max_iterations": self.max_iterations,
+            "threads": self.threads,
+            "self_collision": self.self_collision,
+        }

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Fabrics: the files that come with Weft, the user's own, and what of them is changed."""
+
+import bpy
+import pytest
+import small_scenes
+
+from addon import bridge, fabrics
+
+SHIPPED = sorted(path.stem for path in fabrics.SHIPPED.glob("*.toml"))
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    """The user's own folder, empty."""
+    folder = tmp_path / "presets" / "weft"
+    monkeypatch.setattr(fabrics, "own_folder", lambda: folder)
+    return folder
+
+
+@pytest.fixture
+def material():
+    cloth = small_scenes.add_cloth()
+    bpy.context.view_layer.objects.active = cloth
+    return cloth.weft.material
+
+
+def test_there_are_at_least_twelve_and_each_says_what_it_is():
+    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(fabrics.everything())
+    for fabric in fabrics.everything().values():
+        assert fabric.title and fabric.description and not fabric.is_own
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_field_says_where_it_is_from_or_that_it_is_estimated(name):
+    fabric = fabrics.find(name)
+    measured = 0
+    for field, value in fabric.fields.items():
+        if value is None:
+            continue
+        origin = fabric.origins[field]
+        assert origin, field
+        if not origin.startswith("Estimated, "):
+            measured += 1
+            assert any(year in origin for year in ("1944", "2014", "2017", "2022", "ISO", ".net"))
+    assert measured >= (0 if name == "felt" else 1)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_library_takes_every_fabric_and_knows_it_by_the_same_name(name):
+    fields = fabrics.find(name).fields
+    library = bridge.library()
+    assert library.Material.from_dict(fields).to_dict() == fields
+    assert library.Material.preset(name).to_dict() == fields
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_fabric_sets_every_field_and_is_recognised(name, material):
+    material.density = 9.0
+    assert bpy.ops.weft.preset_apply(name=name) == {"FINISHED"}
+    assert material.as_dict() == pytest.approx(fabrics.find(name).fields)
+    assert fabrics.label(material) == fabrics.find(name).title
+    assert fabrics.changed_fields(material) == set()
+
+
+def test_a_new_cloth_is_cotton(material):
+    assert fabrics.label(material) == "Cotton"
+
+
+def test_a_changed_field_is_marked_and_reset_by_itself(material):
+    bpy.ops.weft.preset_apply(name="silk")
+    material.shear *= 1.01
+    material.bend_warp_micro = 99.0
+    assert fabrics.label(material) == "Silk (changed)"
+    assert fabrics.changed_fields(material) == {"shear", "bend_warp"}
+    assert bpy.ops.weft.field_reset(field="bend_warp") == {"FINISHED"}
+    assert fabrics.changed_fields(material) == {"shear"}
+    assert bpy.ops.weft.field_reset(field="shear") == {"FINISHED"}
+    assert fabrics.label(material) == "Silk"
+
+
+def test_an_own_twisting_rigidity_is_a_change_and_is_reset(material):
+    material.use_bend_twist = True
+    assert fabrics.changed_fields(material) == {"bend_twist"}
+    bpy.ops.weft.field_reset(field="bend_twist")
+    assert not material.use_bend_twist and fabrics.label(material) == "Cotton"
+
+
+def test_an_unknown_fabric_is_refused_by_name(material):
+    with pytest.raises(RuntimeError, match="there is no fabric 'velvet'; there are canvas, cotton"):
+        bpy.ops.weft.preset_apply(name="velvet")
+    material.fabric = "velvet"
+    assert fabrics.label(material) == "Custom Fabric"
+    assert fabrics.changed_fields(material) == set()
+
+
+def test_own_fabrics_are_kept_applied_and_removed(material, own_folder):
+    material.density, material.use_bend_twist, material.bend_twist_micro = 0.321, True, 3.0
+    assert bpy.ops.weft.preset_add(title='My "best" Linen') == {"FINISHED"}
+    path = own_folder / "my_best_linen.toml"
+    assert path.is_file() and material.fabric == "my_best_linen"
+    assert fabrics.label(material) == 'My "best" Linen'
+    wanted = material.as_dict()
+    bpy.ops.weft.preset_apply(name="silk")
+    assert bpy.ops.weft.preset_apply(name="my_best_linen") == {"FINISHED"}
+    assert material.as_dict() == wanted
+    assert list(fabrics.everything())[-1] == "my_best_linen"
+    assert bpy.ops.weft.preset_remove() == {"FINISHED"}
+    assert not path.exists() and material.as_dict() == wanted
+    assert fabrics.label(material) == "Custom Fabric"
+
+
+def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
+    with pytest.raises(RuntimeError, match="'Silk' comes with Weft"):
+        bpy.ops.weft.preset_add(title="Silk")
+    with pytest.raises(RuntimeError, match="a fabric needs a name"):
+        bpy.ops.weft.preset_add(title="  ")
+    assert not bpy.ops.weft.preset_remove.poll()
+
+
+def test_plain_numbers_are_enough(material, own_folder):
+    own_folder.mkdir(parents=True)
+    lines = ["[fields]", *(f"{k} = {v!r}" for k, v in material.as_dict().items() if v is not None)]
+    (own_folder / "plain.toml").write_text("\n".join(lines))
+    assert fabrics.find("plain").title == "plain"
+    assert bpy.ops.weft.preset_apply(name="plain") == {"FINISHED"}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("not toml at all [", "own.toml: "),
+        ("title = 'x'", "own.toml: it has no table"),
+        ("[fields]\ndensity = 1.0", "no air_drag, no air_lift"),
+        ("[fields]\ncolour = 1.0", "unknown colour"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_and_left_out(content, words, own_folder):
+    own_folder.mkdir(parents=True)
+    (own_folder / "own.toml").write_text(content)
+    assert list(fabrics.everything()) == SHIPPED
+    (problem,) = fabrics.problems()
+    assert words in problem
+
+
+def test_a_value_that_is_no_number_is_told(own_folder, material):
+    fabrics.save("Own", material)
+    path = own_folder / "own.toml"
+    path.write_text(path.read_text().replace("density = 0.15", "density = true"))
+    assert fabrics.problems() == ["own.toml: density is no number: True"]

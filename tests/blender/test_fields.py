@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Force fields, held to Blender's own evaluation of them: the acceleration of its particles."""
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+from addon import bake
+from addon.fields import forces, formulas, snapshot
+from addon.fields.field import Effect
+
+STEP = 0.001  # s, of the particles
+PLACE = {"location": (0.2, -0.1, 0.3), "rotation_euler": (0.4, 0.7, 0.2)}
+VELOCITY = (0.3, -0.2, 0.5)
+KINDS = ("FORCE", "WIND", "VORTEX", "MAGNET", "HARMONIC", "TURBULENCE", "DRAG", "CHARGE")
+
+
+def add_field(kind, obj=None, **settings):
+    """An empty, or an object, with a force field."""
+    if obj is None:
+        bpy.ops.object.effector_add(type=kind)
+        obj = bpy.context.object
+    else:
+        bpy.context.view_layer.objects.active = obj
+        bpy.ops.object.forcefield_toggle()
+        obj.field.type = kind
+    obj.field.falloff_power = 0.0
+    for name, value in (PLACE | settings).items():
+        setattr(obj if name in PLACE else obj.field, name, value)
+    bpy.context.view_layer.update()
+    return obj
+
+
+def particle_accelerations(points, velocity=VELOCITY):
+    """What Blender does to particles of unit mass at these points with this velocity."""
+    mesh = bpy.data.meshes.new("Particles")
+    mesh.from_pydata([tuple(point) for point in points], [], [])
+    obj = bpy.data.objects.new("Particles", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    settings = obj.particle_systems[0].settings
+    settings.count, settings.emit_from, settings.use_emit_random = len(points), "VERT", False
+    settings.frame_start = settings.frame_end = 1
+    settings.lifetime, settings.mass, settings.timestep = 1000, 1.0, STEP
+    settings.normal_factor, settings.object_align_factor = 0.0, velocity
+    settings.effector_weights.gravity, settings.integrator = 0.0, "EULER"
+    velocities = []
+    for frame in (1, 2):
+        bpy.context.scene.frame_set(frame)
+        evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        particles = evaluated.particle_systems[0].particles
+        velocities.append(np.array([particle.velocity[:] for particle in particles]))
+    bpy.data.objects.remove(obj)
+    bpy.context.scene.frame_set(1)
+    return (velocities[1] - velocities[0]) / STEP
+
+
+def own_accelerations(points, velocity=VELOCITY):
+    """What Weft says of the same, without Blender's part for surfaces facing the wind."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    velocities = np.tile(velocity, (len(points), 1))
+    total = np.zeros_like(points)
+    for field in snapshot.read(bpy.context.view_layer, depsgraph):
+        random = np.random.default_rng(1)
+        found = formulas.effect(field, points, velocities, snapshot.look_up, random)
+        total += found.acceleration(velocities)
+    return total
+
+
+def points_around(count=40, seed=1):
+    return np.random.default_rng(seed).uniform(-1.5, 1.5, (count, 3))
+
+
+def assert_as_blender(points=None, velocity=VELOCITY):
+    """Within 0.2 % and what float32 leaves of a thousandth of a second."""
+    points = points_around() if points is None else points
+    expected = particle_accelerations(points, velocity)
+    found = own_accelerations(points, velocity)
+    size = np.abs(expected).max()
+    assert found == pytest.approx(expected, abs=2e-3 * size + 3e-4)
+    return size
+
+
+# --- laws -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", ["POINT", "LINE", "PLANE"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_type_and_shape(kind, shape):
+    if (kind, shape) == ("VORTEX", "LINE"):
+        pytest.skip("Blender has no vortex of this shape")
+    add_field(kind, shape=shape, strength=2.0, size=0.6 if kind == "TURBULENCE" else 0.0)
+    size = assert_as_blender()
+    assert size > 0.1 or kind == "CHARGE"
+
+
+@pytest.mark.parametrize("falloff_type", ["SPHERE", "TUBE", "CONE"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"falloff_power": 2.0},
+        {"falloff_power": 1.5, "use_min_distance": True, "distance_min": 0.5},
+        {"falloff_power": 1.0, "use_max_distance": True, "distance_max": 1.2},
+        {"radial_falloff": 0.3, "use_radial_min": True, "radial_min": 0.4},
+        {"radial_falloff": 0.3, "use_radial_max": True, "radial_max": 0.9},
+        {"z_direction": "POSITIVE"},
+        {"z_direction": "NEGATIVE"},
+    ],
+)
+def test_every_falloff(falloff_type, settings):
+    add_field("FORCE", strength=2.0, falloff_type=falloff_type, **settings)
+    assert_as_blender()
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("FORCE", {"use_gravity_falloff": True}),
+        ("FORCE", {"flow": 1.5, "falloff_power": 1.0}),
+        ("WIND", {"flow": 1.5}),
+        ("TURBULENCE", {"size": 0.3, "flow": 1.0}),
+        ("TURBULENCE", {"size": 0.3, "use_global_coords": True}),
+        ("HARMONIC", {"rest_length": 0.5, "harmonic_damping": 0.3}),
+        ("DRAG", {"linear_drag": 0.7, "quadratic_drag": 0.3, "falloff_power": 1.0}),
+        ("DRAG", {"linear_drag": 5.7, "quadratic_drag": 3.3}),
+        ("WIND", {"strength": -3.0, "shape": "PLANE", "falloff_power": 2.0}),
+    ],
+)
+def test_settings_of_their_own(kind, settings):
+    add_field(kind, **{"strength": 2.0} | settings)
+    assert_as_blender()
+
+
+@pytest.mark.parametrize("mode", ["RGB", "GRADIENT", "CURL"])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("CLOUDS", {}),
+        ("CLOUDS", {"cloud_type": "COLOR"}),
+        ("CLOUDS", {"use_color_ramp": True}),
+        ("MAGIC", {}),
+        ("WOOD", {}),
+        ("VORONOI", {"color_mode": "POSITION"}),
+    ],
+)
+def test_textures(kind, settings, mode):
+    texture = bpy.data.textures.new("Texture", kind)
+    for name, value in settings.items():
+        setattr(texture, name, value)
+    add_field("TEXTURE", strength=2.0, texture_mode=mode, texture_nabla=0.05, texture=texture)
+    assert assert_as_blender() > 0.1
+
+
+@pytest.mark.parametrize("setting", ["use_object_coords", "use_2d_force"])
+def test_texture_coordinates(setting):
+    texture = bpy.data.textures.new("Texture", "MAGIC")
+    add_field("TEXTURE", strength=2.0, texture=texture, **{setting: True})
+    assert_as_blender()
+
+
+@pytest.mark.parametrize("kind", ["FORCE", "HARMONIC", "VORTEX", "TURBULENCE", "DRAG", "MAGNET"])
+def test_fields_that_act_from_every_vertex(kind):
+    bpy.ops.mesh.primitive_torus_add(major_segments=6, minor_segments=4)
+    try:
+        add_field(kind, bpy.context.object, shape="POINTS", strength=1.5, falloff_power=1.0)
+    except TypeError:
+        pytest.skip("Blender has no such field of this shape")
+    assert_as_blender()
+
+
+@pytest.mark.parametrize("kind", ["FORCE", "WIND", "HARMONIC"])
+def test_fields_that_act_from_a_surface(kind):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5)
+    add_field(kind, bpy.context.object, shape="SURFACE", strength=1.5, falloff_power=1.0)
+    # Far from edges, where the nearest face is not a matter of rounding.
+    mesh = bpy.context.object.data
+    centres = np.array([polygon.center for polygon in mesh.polygons])[::29] * 2.0
+    matrix = np.array(bpy.context.object.matrix_world)
+    assert_as_blender(centres @ matrix[:3, :3].T + matrix[:3, 3])
+
+
+def test_noise_is_distributed_as_blenders():
+    add_field("WIND", strength=0.0, noise=4.0)
+    points = points_around(3000)
+    axis = np.array(bpy.context.object.matrix_world.col[2][:3])
+    expected = particle_accelerations(points) @ axis
+    found = own_accelerations(points) @ axis
+    for statistic in (np.mean, np.std, np.max, np.min):
+        assert statistic(found) == pytest.approx(statistic(expected), abs=0.15)
+
+
+# --- means over a frame -----------------------------------------------------------------------
+
+
+def test_drag_and_spin_are_averaged_exactly():
+    velocities = np.array([(1.0, 2.0, 3.0), (-1.0, 0.5, 0.0)])
+    push, drag = np.array([(4.0, 0.0, 1.0)] * 2), np.array([3.0, 500.0])
+    seconds = 0.1
+    found = forces.mean_acceleration(Effect(push, drag, 0 * push), velocities, seconds)
+    fade = np.exp(-drag * seconds)[:, None]
+    after = velocities * fade + push / drag[:, None] * (1 - fade)
+    assert velocities + seconds * found == pytest.approx(after)
+    spin = np.array([(0.0, 0.0, 40.0)] * 2)
+    found = forces.mean_acceleration(Effect(0 * push, 0 * drag, spin), velocities, seconds)
+    turned = velocities + seconds * found
+    assert np.linalg.norm(turned, axis=1) == pytest.approx(np.linalg.norm(velocities, axis=1))
+    small = forces.mean_acceleration(Effect(0 * push, 0 * drag, spin), velocities, 1e-7)
+    assert small == pytest.approx(np.cross(velocities, spin), abs=1e-3)
+
+
+# --- bakes ------------------------------------------------------------------------------------
+
+
+def limp_sheet(**options):
+    """A sheet in empty space that resists nothing."""
+    cloth = small_scenes.add_cloth(pinned=False, **options)
+    fabric = cloth.weft.material
+    for name in ("stretch_warp", "stretch_weft", "shear"):
+        setattr(fabric, name, 1e-6)
+    fabric.poisson, fabric.bend_warp_micro, fabric.bend_weft_micro = 0.0, 0.0, 0.0
+    bpy.context.scene.weft.air_density = 0.0
+    bpy.context.scene.weft.tolerance = 1e-6
+    bpy.context.scene.use_gravity = False
+    small_scenes.set_frames(1, 2)
+    return cloth
+
+
+def baked_accelerations(cloth):
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(cloth).astype(float)
+    return 2.0 * (frames[1] - frames[0]) * 24.0**2
+
+
+@pytest.mark.parametrize("kind", ["FORCE", "WIND", "VORTEX", "HARMONIC", "TURBULENCE", "TEXTURE"])
+def test_free_vertices_are_accelerated_as_blenders_particles(kind):
+    cloth = limp_sheet(count=6)
+    obj = add_field(kind, strength=1.0, size=0.7 if kind == "TURBULENCE" else 0.0)
+    # What brakes would do so more over the whole frame than in its first moment.
+    obj.field.wind_factor = obj.field.flow = obj.field.harmonic_damping = 0.0
+    obj.field.shape = "POINT"
+    if kind == "TEXTURE":
+        obj.field.texture = bpy.data.textures.new("Texture", "MAGIC")
+    points = small_scenes.evaluated_world(cloth).astype(float)
+    expected = particle_accelerations(points, (0.0, 0.0, 0.0))
+    found = baked_accelerations(cloth)
+    size = np.abs(expected).max()
+    assert size > 0.1
+    assert found == pytest.approx(expected, abs=0.02 * size)
+
+
+@pytest.mark.parametrize("scale", [0.01, 10.0])
+def test_fields_are_in_blender_units_whatever_the_unit_scale(scale):
+    cloth = limp_sheet(count=4)
+    add_field("FORCE", strength=1.0, falloff_power=1.0)
+    plain = baked_accelerations(cloth)
+    bpy.context.scene.unit_settings.scale_length = scale
+    assert baked_accelerations(cloth) == pytest.approx(plain, rel=0.02, abs=1e-3)
+
+
+def test_wind_pushes_across_the_fabric_as_far_as_its_factor_says():
+    cloth = limp_sheet(count=4)
+    field = add_field(
+        "WIND", strength=2.0, wind_factor=1.0, flow=0.0, rotation_euler=(0.7, 0.0, 0.0)
+    )
+    across = baked_accelerations(cloth)
+    assert across == pytest.approx(np.tile((0, 0, 2.0 * np.cos(0.7)), (16, 1)), abs=1e-3)
+    field.field.wind_factor = 0.0
+    along = baked_accelerations(cloth)
+    assert along[:, 1] == pytest.approx(-2.0 * np.sin(0.7), abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"), [("force", 0.5), ("all", 0.25), ("wind", 1.0), ("force", -1.0)]
+)
+def test_weights_scale_the_fields(name, factor):
+    cloth = limp_sheet(count=4)
+    add_field("FORCE", strength=1.0)
+    plain = baked_accelerations(cloth)
+    setattr(cloth.weft.field_weights, name, factor if name != "wind" else 0.0)
+    assert baked_accelerations(cloth) == pytest.approx(factor * plain, abs=2e-4)
+
+
+def test_the_effector_collection_chooses_fields():
+    cloth = limp_sheet(count=4)
+    field = add_field("FORCE", strength=1.0)
+    chosen = bpy.data.collections.new("Effectors")
+    cloth.weft.field_weights.collection = chosen
+    assert baked_accelerations(cloth) == pytest.approx(0.0, abs=1e-6)
+    chosen.objects.link(field)
+    assert np.abs(baked_accelerations(cloth)).max() > 0.5
+
+
+def test_the_weight_of_gravity():
+    cloth = limp_sheet(count=4)
+    bpy.context.scene.use_gravity = True
+    cloth.weft.field_weights.gravity = 0.25
+    assert baked_accelerations(cloth)[:, 2] == pytest.approx(-0.25 * 9.81, rel=1e-3)
+
+
+def test_an_animated_field_is_followed():
+    cloth = limp_sheet(count=4)
+    field = add_field("WIND", strength=0.0, wind_factor=0.0, rotation_euler=(0, 0, 0))
+    for frame, strength in ((1, 0.0), (11, 10.0)):
+        field.field.strength = strength
+        field.keyframe_insert("field.strength", frame=frame)
+    small_scenes.set_frames(1, 11)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    height = small_scenes.cached_frames(cloth)[:, :, 2].mean(axis=1)
+    speeds = np.diff(height) * 24
+    assert (np.diff(speeds) > 0).all() and speeds[-1] > 1.0
+
+
+def test_a_bake_with_fields_is_resumed_bit_for_bit():
+    cloth = small_scenes.add_cloth()
+    texture = bpy.data.textures.new("Texture", "MAGIC")
+    add_field("TURBULENCE", strength=3.0, size=0.5, noise=1.0, seed=5)
+    add_field("TEXTURE", strength=2.0, texture=texture)
+    small_scenes.set_frames(1, 10)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    whole = small_scenes.cached_frames(cloth)
+    small_scenes.set_frames(1, 6)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    small_scenes.set_frames(1, 10)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(small_scenes.cached_frames(cloth), whole)
+
+
+def test_cancelling_while_a_texture_is_asked_for():
+    cloth = small_scenes.add_cloth()
+    texture = bpy.data.textures.new("Texture", "MAGIC")
+    add_field("TEXTURE", strength=2.0, texture=texture)
+    small_scenes.set_frames(1, 500)
+    running = bake.Bake(bpy.context)
+    while running.frame < 3:
+        running.pump(0.01)
+        running.wait(0.005)
+    running.pump(0.01)
+    running.stop()
+    outcome = running.finish(bpy.context)
+    assert outcome.cancelled and not outcome.error
+    kept = small_scenes.cached_frames(cloth)
+    bpy.context.scene.frame_end = len(kept) + 2
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(small_scenes.cached_frames(cloth)[: len(kept)], kept)
+
+
+def test_a_changed_field_marks_the_result_outdated():
+    from test_outdated import outdated
+
+    cloth = small_scenes.add_cloth()
+    field = add_field("FORCE", strength=1.0)
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert outdated(cloth) == ""
+    field.field.strength = 2.0
+    field.update_tag()
+    assert outdated(cloth) == "the force field of 'Force' has changed"
+
+
+def test_changed_weights_mark_the_result_outdated():
+    from test_outdated import outdated
+
+    cloth = small_scenes.add_cloth()
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    cloth.weft.field_weights.turbulence = 0.5
+    assert "material of 'Sheet'" in outdated(cloth)
+
+
+def test_kinds_that_do_not_act_on_cloth_are_known():
+    add_field("BOID")
+    found = list(snapshot.unsupported(bpy.context.view_layer))
+    assert [kind for _obj, kind in found] == ["BOID"]
+    assert snapshot.read(bpy.context.view_layer, bpy.context.evaluated_depsgraph_get()) == []

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Rest shapes, shrinking, density groups, pressure and sewing."""
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+from test_scene_reader import read
+
+from addon import bridge, mesh_arrays
+from addon.fields import forces
+
+
+def weight_group(obj, name, weights):
+    group = obj.vertex_groups.new(name=name)
+    for index, weight in enumerate(weights):
+        group.add([index], float(weight), "REPLACE")
+    return group
+
+
+def weightless():
+    scene = bpy.context.scene
+    scene.use_gravity, scene.weft.air_density = False, 0.0
+
+
+def baked(cloth, last):
+    small_scenes.set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    return small_scenes.cached_frames(cloth).astype(float)
+
+
+# --- rest shape -------------------------------------------------------------------------------
+
+
+def test_a_shape_key_can_be_the_rest_shape():
+    cloth = small_scenes.add_cloth(count=4)
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    key = cloth.shape_key_add(name="Wide", from_mix=False)
+    key.value = 0.0
+    for point in key.points:
+        point.co.x *= 1.5
+    cloth.weft.rest_shape, cloth.weft.rest_key = "KEY", "Wide"
+    source = read().cloths[0]
+    assert np.ptp(source.rest_positions[:, 0]) == pytest.approx(1.5)
+    assert np.ptp(source.positions[:, 0]) == pytest.approx(1.0)
+    cloth.weft.rest_key = "Gone"
+    with pytest.raises(ValueError, match="'Sheet' has no shape key 'Gone', its rest shape"):
+        read()
+
+
+def test_the_uv_map_can_be_the_rest_shape_in_metres_whatever_the_scale_of_the_object():
+    cloth = small_scenes.add_cloth(count=4)
+    layer = cloth.data.uv_layers.new(name="pattern")
+    corners = mesh_arrays.corner_vertices(cloth.data)
+    local = mesh_arrays.coordinates(cloth.data)
+    layer.uv.foreach_set("vector", (local[corners, :2] * (0.5, 0.25)).ravel())
+    cloth.weft.rest_shape, cloth.weft.pattern_size = "PATTERN", 2.0
+    cloth.scale = (3.0, 3.0, 3.0)
+    rest = read().cloths[0].rest_positions
+    assert rest[:, :2] == pytest.approx(local[:, :2] * (1.0, 0.5), abs=1e-6)
+    assert (rest[:, 2] == 0.0).all()
+
+
+def test_a_pattern_that_is_cut_where_the_mesh_is_not_is_refused_by_vertex():
+    cloth = small_scenes.add_cloth(count=4)
+    cloth.weft.rest_shape = "PATTERN"
+    with pytest.raises(ValueError, match="'Sheet' has no UV map, its rest shape"):
+        read()
+    cloth.data.uv_layers.new(name="pattern")  # every face on its own
+    with pytest.raises(ValueError, match="'Sheet' is cut at vertex"):
+        read()
+
+
+def test_a_shrunk_cloth_gets_shorter_and_not_lighter():
+    cloth = small_scenes.add_cloth(count=5, pinned=False)
+    weightless()
+    plain = bridge.vertex_areas(read().cloths[0])
+    cloth.weft.shrink = 0.2
+    assert bridge.vertex_areas(read().cloths[0]) == pytest.approx(plain, rel=1e-5)
+    cloth.weft.material.stretch_damping = 0.05
+    last = baked(cloth, 30)[-1]
+    assert np.ptp(last, axis=0)[:2] == pytest.approx((0.8, 0.8), abs=0.02)
+
+
+# --- masses -----------------------------------------------------------------------------------
+
+
+def test_the_areas_of_vertices_are_those_of_their_faces():
+    cloth = small_scenes.add_cloth(count=5)
+    cloth.scale = (2.0, 1.0, 1.0)
+    bpy.context.view_layer.update()
+    areas = bridge.vertex_areas(read().cloths[0])
+    assert areas.sum() == pytest.approx(2.0, rel=1e-5)
+    assert areas.reshape(5, 5)[1:-1, 1:-1] == pytest.approx(2.0 / 16, rel=0.35)
+
+
+def test_a_density_group_makes_parts_heavier():
+    cloth = small_scenes.add_cloth(count=4, pinned=False)
+    weight_group(cloth, "hem", [1.0] * 4 + [0.5] * 4 + [0.0] * 8)
+    cloth.weft.density_group, cloth.weft.density_max = "hem", 0.45
+    scale = read().cloths[0].mass_scale
+    assert scale == pytest.approx([3.0] * 4 + [2.0] * 4 + [1.0] * 8)
+    cloth.weft.density_group = ""
+    assert read().cloths[0].mass_scale is None
+
+
+def test_a_heavy_hem_hangs_lower():
+    lowest = []
+    for heavy in (False, True):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.context.scene.weft.cache_directory = bpy.app.tempdir + "hem"
+        cloth = small_scenes.add_cloth(count=6)
+        cloth.rotation_euler.x = -np.pi / 2
+        fabric = cloth.weft.material
+        fabric.stretch_warp = fabric.stretch_weft = 60.0
+        fabric.stretch_damping = 0.05
+        weight_group(cloth, "hem", [0.0] * 30 + [1.0] * 6)
+        if heavy:
+            cloth.weft.density_group, cloth.weft.density_max = "hem", 3.0
+        lowest.append(baked(cloth, 20)[-1][:, 1].max())
+    assert lowest[1] > lowest[0] + 0.01
+
+
+@pytest.mark.parametrize("use", ["density", "pressure"])
+def test_a_missing_group_is_refused_by_its_use(use):
+    cloth = small_scenes.add_cloth()
+    setattr(cloth.weft, f"{use}_group", "gone")
+    with pytest.raises(RuntimeError, match=f"'Sheet' has no vertex group 'gone', its {use} group"):
+        bpy.ops.weft.bake()
+
+
+# --- pressure ---------------------------------------------------------------------------------
+
+
+def add_ball(radius=0.5):
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=radius)
+    ball = bpy.context.object
+    ball.weft.role = "CLOTH"
+    weightless()
+    return ball
+
+
+def volumes(ball, frames):
+    triangles = mesh_arrays.triangles(ball.data)
+    return np.array([forces.volume(frame, triangles) for frame in frames])
+
+
+def test_pressure_forces_are_pressure_times_area_along_the_normals():
+    ball = add_ball()
+    points = mesh_arrays.coordinates(ball.data).astype(float)
+    triangles = mesh_arrays.triangles(ball.data)
+    found = forces.pressure_forces(forces.Pressure(20.0, 0.0, 0.0, None), points, triangles)
+    assert found.sum(axis=0) == pytest.approx(0.0, abs=1e-6)
+    outward = np.einsum("ij,ij->i", found, points) / np.linalg.norm(points, axis=1)
+    corners = points[triangles]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area = np.linalg.norm(areas, axis=1).sum() / 2
+    assert outward.sum() == pytest.approx(20.0 * area, rel=0.08)
+    half = np.where(points[:, 2] > 0, 1.0, 0.0)
+    upper = forces.pressure_forces(forces.Pressure(20.0, 0.0, 0.0, half), points, triangles)
+    assert upper[half == 0.0] == pytest.approx(0.0) and upper[:, 2].sum() > 5.0
+
+
+def test_a_ball_under_pressure_is_blown_up_and_comes_to_rest():
+    ball = add_ball()
+    fabric = ball.weft.material
+    fabric.stretch_warp = fabric.stretch_weft = 500.0
+    fabric.shear, fabric.poisson, fabric.stretch_damping = 200.0, 0.2, 0.05
+    ball.weft.use_pressure, ball.weft.pressure = True, 100.0
+    found = volumes(ball, baked(ball, 40))
+    # Laplace: p R / 2 = E h / (1 - nu) * strain, to first order in the strain.
+    strain = 100.0 * 0.5 / 2 * (1 - 0.2) / 500.0
+    assert found[-1] / found[0] == pytest.approx((1 + strain) ** 3, rel=0.02)
+    assert np.ptp(found[-5:]) < 1e-3 * found[0]
+
+
+def test_a_ball_keeps_its_volume_when_it_is_pressed():
+    kept = []
+    for use in (False, True):
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        bpy.context.scene.weft.cache_directory = bpy.app.tempdir + "ball"
+        ball = add_ball()
+        ball.weft.material.stretch_damping = 0.02
+        top = [v.index for v in ball.data.vertices if v.co.z > 0.49]
+        bottom = [v.index for v in ball.data.vertices if v.co.z < -0.49]
+        ball.vertex_groups.new(name="pin").add(top + bottom, 1.0, "REPLACE")
+        ball.weft.pin_group = "pin"
+        key = ball.shape_key_add(name="Basis", from_mix=False)
+        key = ball.shape_key_add(name="Pressed", from_mix=False)
+        for point in key.points:
+            point.co.z *= 0.5
+        for frame, value in ((1, 0.0), (11, 1.0)):
+            key.value = value
+            key.keyframe_insert("value", frame=frame)
+        ball.weft.use_pressure, ball.weft.use_volume = use, True
+        ball.weft.pressure, ball.weft.volume_stiffness = 0.0, 2000.0
+        found = volumes(ball, baked(ball, 16))
+        kept.append(found[-1] / found[0])
+    assert kept[1] > 0.93 and kept[1] > kept[0] + 0.05
+
+
+def test_pressure_can_be_animated():
+    ball = add_ball()
+    ball.weft.material.stretch_damping = 0.05
+    ball.weft.use_pressure = True
+    for frame, pressure in ((1, 0.0), (9, 200.0)):
+        ball.weft.pressure = pressure
+        ball.weft.keyframe_insert("pressure", frame=frame)
+    reader = read()
+    assert reader.first.pressures[0].pascal == 0.0
+    assert 0.0 < reader.read_frame(5).pressures[0].pascal < 200.0
+    found = volumes(ball, baked(ball, 10))
+    assert found[-1] > 1.05 * found[0]
+
+
+def test_a_bake_with_pressure_is_resumed_bit_for_bit_and_follows_its_pins():
+    ball = add_ball()
+    ball.vertex_groups.new(name="pin").add([0], 1.0, "REPLACE")
+    ball.weft.pin_group = "pin"
+    ball.weft.use_pressure = True
+    small_scenes.slide(ball, 0, (1, 0.0), (9, 0.5))
+    whole = baked(ball, 9)
+    assert whole[:, 0] == pytest.approx(np.tile(whole[0, 0], (9, 1)), abs=1e-5)
+    baked(ball, 5)
+    small_scenes.set_frames(1, 9)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(small_scenes.cached_frames(ball).astype(float), whole)
+
+
+# --- sewing -----------------------------------------------------------------------------------
+
+
+def test_loose_edges_are_the_seams():
+    cloth = small_scenes.add_cloth(count=4)
+    assert len(mesh_arrays.loose_edges(cloth.data)) == 0
+    cloth.data.edges.add(1)
+    cloth.data.edges[-1].vertices = (0, 15)
+    assert mesh_arrays.loose_edges(cloth.data).tolist() == [[0, 15]]
+    cloth.weft.use_sewing = True
+    assert read().cloths[0].sewing.tolist() == [[0, 15]]
+
+
+def test_sewing_is_refused_where_the_library_cannot():
+    cloth = small_scenes.add_cloth(count=4)
+    cloth.weft.use_sewing = True
+    if bridge.has_sewing():
+        pytest.skip("this library sews")
+    with pytest.raises(RuntimeError, match="'Sheet': this version of the library cannot sew yet"):
+        bpy.ops.weft.bake()
