@@ -5,6 +5,7 @@ use super::{
     MovingBox, MovingTree,
     pair::{Motion, Pair},
     surfaces::Surfaces,
+    tangle::Crossing,
 };
 use std::ops::Range;
 
@@ -108,6 +109,34 @@ impl BroadPhase {
                 |a, b, out| edge_edge((a as usize, b as usize), out),
                 &mut found,
             );
+        }
+        found
+    }
+}
+
+impl BroadPhase {
+    /// All edges that go through triangles, of those whose boxes meet.
+    pub(crate) fn crossings(
+        &self,
+        with_self: bool,
+        crosses: impl Fn(Crossing) -> bool + Sync,
+    ) -> Vec<Crossing> {
+        let mut found = Vec::new();
+        let mut meet = |one: &Trees, other: &Trees| {
+            let (first, second) = (one.ranges.edges.start, other.ranges.triangles.start);
+            let visit = |a: u32, b: u32, found: &mut Vec<Crossing>| {
+                let crossing =
+                    Crossing { edge: first as u32 + a, triangle: second as u32 + b };
+                if crosses(crossing) {
+                    found.push(crossing);
+                }
+            };
+            one.edges.pairs(&other.triangles, visit, &mut found);
+        };
+        meet(&self.cloths, &self.colliders);
+        meet(&self.colliders, &self.cloths);
+        if with_self {
+            meet(&self.cloths, &self.cloths);
         }
         found
     }

@@ -88,10 +88,6 @@ impl Obstacle {
         self.frame[0].len()
     }
 
-    /// Whether it moves in this frame.
-    pub(crate) fn is_moving(&self) -> bool {
-        self.frame[0] != self.frame[1]
-    }
 
     /// The frame has ended when it had come to `part` of itself; the next one starts there.
     pub(crate) fn end_frame(&mut self, part: f64) {

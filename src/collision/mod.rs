@@ -19,6 +19,7 @@ mod moving_tree;
 mod pair;
 mod response;
 mod surfaces;
+mod tangle;
 mod time_of_impact;
 
 pub(crate) use basis::Basis;

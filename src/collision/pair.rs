@@ -102,6 +102,21 @@ impl Pair {
         }
     }
 
+    /// The vertices of both features.
+    pub(crate) fn sides(&self) -> (&[u32], &[u32]) {
+        self.vertices.split_at(if self.kind == Kind::VertexFace { 1 } else { 2 })
+    }
+
+    /// What the features are: 0 for a vertex, 1 for an edge, 2 for a triangle.
+    pub(crate) fn feature_kinds(&self) -> [usize; 2] {
+        if self.kind == Kind::VertexFace { [0, 2] } else { [1, 1] }
+    }
+
+    /// Weights of the closest points with all vertices at `positions`.
+    pub(crate) fn weights(&self, positions: &[Vec3]) -> [f64; 4] {
+        self.closest(&self.vertices.map(|vertex| positions[vertex as usize])).weights
+    }
+
     /// The thickness of both sides, in m; less for parts of one cloth that are as near at rest, so that no
     /// thickness strains a cloth.
     pub(crate) fn thickness(&self, surfaces: &Surfaces) -> f64 {

@@ -19,8 +19,9 @@ use super::{
     collider::Obstacle,
     contact::{Contact, stiffness},
     memory::{Memory, Remembered},
-    pair::{Kind, Motion, Pair, Touch},
+    pair::{Kind, Motion, Pair},
     surfaces::{Ridge, Surface, Surfaces},
+    tangle::{Tangle, crosses},
 };
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
@@ -51,6 +52,9 @@ pub(crate) struct Response {
     ridges: Vec<Ridge>,
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
+    /// What crosses at the start of the step, and what draws it apart.
+    tangle: Option<Tangle>,
+    pulls: Vec<Contact>,
     memory: Memory,
     duration: f64,
     with_self: bool,
@@ -77,7 +81,10 @@ impl Response {
             is_held: vec![false; positions.len()],
             pairs: Vec::new(),
             contacts: Vec::new(),
-            memory: Memory::default(),
+            tangle: None,
+            pulls: Vec::new(),
+            // What crosses at the start is not known before it has been looked for.
+            memory: Memory { is_tangled: true, ..Memory::default() },
             duration: 0.0,
             with_self,
             surfaces,
@@ -150,6 +157,12 @@ impl Response {
         self.broad_phase.refit_cloths(surfaces, motion, 1.0 + SLACK);
         let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
+        self.tangle = if self.memory.is_tangled { self.find_tangle() } else { None };
+        let surfaces = &self.surfaces;
+        self.pulls = self.tangle.as_ref().map_or_else(Vec::new, |tangle| {
+            tangle.pulls(surfaces, &self.starts, duration)
+        });
+        let motion = Motion { starts: &self.starts, ends: &self.ends };
         let ridges = &self.ridges;
         let is_idle = |pair: &Pair| {
             let [first, second] = pair.features.map(|feature| feature as usize);
@@ -162,11 +175,32 @@ impl Response {
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
             !is_idle(pair)
-                && can_answer(pair, &self.is_held)
+                && self.is_guarded(pair)
                 && pair.measure(motion, reach(pair))
         });
         pairs.sort_unstable_by_key(Pair::key);
         self.pairs = pairs;
+    }
+
+    /// What crosses when the step begins.
+    fn find_tangle(&self) -> Option<Tangle> {
+        let (surfaces, starts) = (&self.surfaces, &self.starts);
+        let mut crossings = self.broad_phase.crossings(self.with_self, |crossing| {
+            crosses(surfaces, starts, crossing)
+        });
+        crossings.sort_unstable();
+        (!crossings.is_empty()).then(|| Tangle::new(surfaces, starts, crossings))
+    }
+
+    /// Edges that go through triangles when the step begins.
+    pub(crate) fn crossing_count(&self) -> usize {
+        self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
+    }
+
+    /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already.
+    fn is_guarded(&self, pair: &Pair) -> bool {
+        pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))
+            && self.tangle.as_ref().is_none_or(|tangle| !tangle.frees(&self.surfaces, pair))
     }
 
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
@@ -253,7 +287,7 @@ impl Response {
             touch,
             wanted,
             thickness,
-            stiffness: stiffness(self.area(pair, &touch), thickness, pair.rescues),
+            stiffness: stiffness(surfaces.area(pair, &touch.weights), thickness, pair.rescues),
             friction: (first.friction * second.friction).sqrt(),
             force: 0.0,
             limit: 0.0,
@@ -266,21 +300,14 @@ impl Response {
         Some(contact)
     }
 
-    /// The area of cloth that a contact stands for, in m².
-    fn area(&self, pair: &Pair, touch: &Touch) -> f64 {
-        let mut sides = [0.0; 2];
-        for (vertex, weight) in pair.vertices.iter().zip(&touch.weights) {
-            if let Some(area) = self.surfaces.areas.get(*vertex as usize) {
-                sides[usize::from(*weight < 0.0)] += weight.abs() * area;
-            }
-        }
-        let area = sides.into_iter().filter(|area| *area > 0.0).fold(f64::INFINITY, f64::min);
-        if area.is_finite() { area } else { 0.0 }
-    }
-
     /// The contacts as they were last looked at.
     pub(crate) fn contacts(&self) -> &[Contact] {
         &self.contacts
+    }
+
+    /// The contacts, and what draws crossings apart.
+    pub(crate) fn reactions(&self) -> impl Iterator<Item = &Contact> {
+        self.contacts.iter().chain(&self.pulls)
     }
 
     /// Σ weight · position of a contact, with the cloths at `positions`.
@@ -301,7 +328,7 @@ impl Response {
 
     /// Potential of all contacts with the cloths at `positions`, in J.
     pub(crate) fn potential(&self, positions: &[Vec3]) -> f64 {
-        let each = self.contacts.iter();
+        let each = self.reactions();
         each.map(|contact| contact.reaction(&self.between(contact, positions)).potential).sum()
     }
 
@@ -325,7 +352,7 @@ impl Response {
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
         self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
         let mut found = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            can_answer(pair, &self.is_held) && is_violated(pair, surfaces, motion)
+            self.is_guarded(pair) && is_violated(pair, surfaces, motion)
         });
         found.sort_unstable_by_key(Pair::key);
         found
@@ -368,7 +395,7 @@ impl Response {
 
     /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
-        Memory::new(self.contacts.iter(), &self.ends, crossing > 0)
+        Memory::new(self.contacts.iter(), &self.ends, crossing > 0 || self.tangle.is_some())
     }
 
     /// Velocity of a collider's vertex, in m/s.
@@ -387,11 +414,6 @@ fn sorted(mut vertices: Vec<u32>) -> Vec<u32> {
     vertices.sort_unstable();
     vertices.dedup();
     vertices
-}
-
-/// Whether some vertex of a pair is free to give way.
-fn can_answer(pair: &Pair, is_held: &[bool]) -> bool {
-    pair.vertices.iter().any(|vertex| is_held.get(*vertex as usize) == Some(&false))
 }
 
 /// Whether a pair comes closer than a step may leave it.

@@ -2,7 +2,7 @@
 //! All surfaces that may touch, in one numbering: first the vertices, edges and triangles of the cloths, then
 //! those of the colliders.
 
-use super::Collider;
+use super::{Collider, pair::Pair};
 use crate::{Vec3, mesh::Incidence};
 
 /// Part of the thickness that a flat surface may fall away by.
@@ -134,10 +134,40 @@ impl Surfaces {
         (vertex as usize) < self.cloth_vertices
     }
 
-    /// Whether a vertex belongs to a collider that has an inside.
-    pub(crate) fn is_of_solid(&self, vertex: u32) -> bool {
-        let body = self.bodies[vertex as usize] as usize;
-        body >= self.cloth_count && self.is_closed[body - self.cloth_count]
+    /// Whether a body is a collider that has an inside.
+    pub(crate) fn is_solid(&self, body: u32) -> bool {
+        let collider = (body as usize).checked_sub(self.cloth_count);
+        collider.is_some_and(|collider| self.is_closed[collider])
+    }
+
+    /// The body of a triangle.
+    pub(crate) fn body_of_triangle(&self, triangle: u32) -> u32 {
+        self.bodies[self.triangles[triangle as usize][0] as usize]
+    }
+
+    /// Unit normal of a triangle; `None` where it has no area.
+    pub(crate) fn normal(&self, triangle: u32, positions: &[Vec3]) -> Option<Vec3> {
+        let [a, b, c] = self.triangles[triangle as usize].map(|v| positions[v as usize]);
+        (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)
+    }
+
+    /// Height of a vertex over the plane of a triangle, in m.
+    pub(crate) fn height(&self, triangle: u32, positions: &[Vec3], vertex: u32) -> f64 {
+        let corner = positions[self.triangles[triangle as usize][0] as usize];
+        let normal = self.normal(triangle, positions).unwrap_or_else(Vec3::zeros);
+        (positions[vertex as usize] - corner).dot(&normal)
+    }
+
+    /// The area of cloth that a contact stands for, in m².
+    pub(crate) fn area(&self, pair: &Pair, weights: &[f64; 4]) -> f64 {
+        let mut sides = [0.0; 2];
+        for (vertex, weight) in pair.vertices.iter().zip(weights) {
+            if let Some(area) = self.areas.get(*vertex as usize) {
+                sides[usize::from(*weight < 0.0)] += weight.abs() * area;
+            }
+        }
+        let area = sides.into_iter().filter(|area| *area > 0.0).fold(f64::INFINITY, f64::min);
+        if area.is_finite() { area } else { 0.0 }
     }
 
     /// How ridged the surface is at an edge.

@@ -199,7 +199,7 @@ impl Newton {
     fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
         let pattern = Arc::clone(self.tangent.matrix.pattern());
         self.coupling.clear();
-        for contact in response.contacts() {
+        for contact in response.reactions() {
             let reaction = contact.reaction(&response.between(contact, positions));
             let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
             let cloth = parts.filter(|(vertex, _)| response.is_cloth(**vertex));

@@ -209,5 +209,6 @@ fn hand_on(
     };
     let restarts = jumps.into_iter().map(restart).collect();
     let memory = response.recall(crossing);
-    Candidate { positions, velocities, restarts, memory, solved, unresolved: crossing }
+    let unresolved = crossing + response.crossing_count();
+    Candidate { positions, velocities, restarts, memory, solved, unresolved }
 }
