@@ -72,7 +72,8 @@ impl BroadPhase {
                 found.push(pair);
             }
         };
-        let faces = |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
+        let faces =
+            |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
         let vertex_face = |(vertex, triangle): (usize, usize), found: &mut Vec<Pair>| {
             let (vertex, triangle) = (vertex as u32, triangle as u32);
             if !surfaces.triangles[triangle as usize].contains(&vertex) {
@@ -104,10 +105,9 @@ impl BroadPhase {
         );
         if with_self {
             meet_faces(cloths, cloths, &mut found);
-            cloths.edges.self_pairs(
-                |a, b, out| edge_edge((a as usize, b as usize), out),
-                &mut found,
-            );
+            cloths
+                .edges
+                .self_pairs(|a, b, out| edge_edge((a as usize, b as usize), out), &mut found);
         }
         found
     }

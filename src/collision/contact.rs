@@ -122,8 +122,7 @@ impl Contact {
 
     fn add_friction(&self, reach: &Vec3, reaction: &mut Reaction) {
         let (way, slip_length) = (reach.norm(), self.slip_length());
-        let tangent =
-            Matrix3::identity() - self.touch.normal * self.touch.normal.transpose();
+        let tangent = Matrix3::identity() - self.touch.normal * self.touch.normal.transpose();
         if way < slip_length {
             reaction.force -= reach * self.stiffness;
             reaction.stiffness += tangent * self.stiffness;
@@ -138,4 +137,3 @@ impl Contact {
         }
     }
 }
-

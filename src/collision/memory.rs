@@ -45,10 +45,7 @@ impl Held {
 
 impl Memory {
     /// Remembers contacts, each with its way from the anchor in m and its normal force in N.
-    pub(crate) fn new(
-        contacts: impl Iterator<Item = (Pair, Vec3, f64)>,
-        is_tangled: bool,
-    ) -> Self {
+    pub(crate) fn new(contacts: impl Iterator<Item = (Pair, Vec3, f64)>, is_tangled: bool) -> Self {
         let mut held: Vec<Held> = contacts
             .map(|(pair, shear, force)| Held {
                 is_vertex: pair.kind == Kind::VertexFace,

@@ -195,7 +195,8 @@ impl Response {
     pub(crate) fn settle(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
         let contacts = self.collect(|pair| {
-            let known = self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
+            let known =
+                self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
             match known {
                 _ if pair.rescues > 0 => self.contact(pair),
                 Ok(place) => Some(self.pressed(self.contacts[place])),
@@ -229,7 +230,8 @@ impl Response {
         let surfaces = &self.surfaces;
         let [first, second] = pair.ends().map(|vertex| surfaces.surfaces[vertex as usize]);
         let most = first.thickness + second.thickness;
-        let touch = pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
+        let touch =
+            pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
         let thickness = pair.thickness(surfaces);
         let parted = pair.start + thickness * self.duration / PARTING_TIME;
         let wanted = thickness.min(parted);
@@ -345,7 +347,8 @@ impl Response {
     fn carried(&self, pair: &Pair) -> Vec3 {
         let moving = pair.vertices.iter().filter(|vertex| !self.is_cloth(**vertex));
         let ways = moving.map(|vertex| self.ends[*vertex as usize] - self.starts[*vertex as usize]);
-        let (sum, count) = ways.fold((Vec3::zeros(), 0), |(sum, count), way| (sum + way, count + 1));
+        let (sum, count) =
+            ways.fold((Vec3::zeros(), 0), |(sum, count), way| (sum + way, count + 1));
         if count == 0 { sum } else { sum / f64::from(count) }
     }
 

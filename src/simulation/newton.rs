@@ -143,7 +143,18 @@ impl Newton {
             }
             solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
             solved.iterations += 1;
-            if std::env::var("DBG").is_ok() { eprintln!("   it {} corr {:.2e} (tol {:.1e}) pot {:.6e} slope {:.2e} contacts {} rescues {}", solved.iterations, solved.correction, accuracy.correction, potential, slope, problem.response.contacts().len(), rescues); }
+            if std::env::var("DBG").is_ok() {
+                eprintln!(
+                    "   it {} corr {:.2e} (tol {:.1e}) pot {:.6e} slope {:.2e} contacts {} rescues {}",
+                    solved.iterations,
+                    solved.correction,
+                    accuracy.correction,
+                    potential,
+                    slope,
+                    problem.response.contacts().len(),
+                    rescues
+                );
+            }
             report.newton_iterations += 1;
             if !potential.is_finite() {
                 return solved;
