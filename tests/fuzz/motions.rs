@@ -133,7 +133,7 @@ fn give_shape(shape: Shape, paths: &mut [Path; 4], random: &mut Random) {
 
 /// Turns everything about an axis, each point on a straight way; with or without the first one.
 fn turn(paths: &mut [Path; 4], random: &mut Random) {
-    let (sine, cosine) = random.pick(&[0.1_f64, 1.0, 1.6, 3.0, 3.14]).sin_cos();
+    let (sine, cosine) = random.pick(&[0.1_f64, 1.0, 1.6, 3.0]).sin_cos();
     let first = random.below(2);
     for path in &mut paths[first..] {
         let Vec3 { data, .. } = path.start;

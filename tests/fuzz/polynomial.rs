@@ -245,7 +245,7 @@ fn shift(coefficients: &mut [BigInt], by: &BigInt) {
 
 /// From n / 2ᵏ to (n + 1) / 2ᵏ, without either.
 #[derive(Clone, Debug)]
-struct Interval {
+pub(crate) struct Interval {
     numerator: BigInt,
     exponent: usize,
 }
@@ -374,19 +374,25 @@ fn sign(number: &BigInt) -> i8 {
     }
 }
 
+/// Coefficients of both put together, where one is shorter with zeros.
+fn combined(
+    one: &Polynomial,
+    other: &Polynomial,
+    of_both: impl Fn(&BigInt, &BigInt) -> BigInt,
+) -> Polynomial {
+    let zero = BigInt::zero();
+    let of_power = |power: usize| {
+        let [one, other] = [one, other].map(|it| it.0.get(power).unwrap_or(&zero));
+        of_both(one, other)
+    };
+    Polynomial::new((0..one.0.len().max(other.0.len())).map(of_power).collect())
+}
+
 impl Add for &Polynomial {
     type Output = Polynomial;
 
     fn add(self, other: &Polynomial) -> Polynomial {
-        let (mut long, short) = if self.0.len() < other.0.len() {
-            (other.clone(), self)
-        } else {
-            (self.clone(), other)
-        };
-        for (coefficient, one) in long.0.iter_mut().zip(&short.0) {
-            *coefficient += one;
-        }
-        Polynomial::new(long.0)
+        combined(self, other, |one, other| one + other)
     }
 }
 
@@ -394,7 +400,7 @@ impl Sub for &Polynomial {
     type Output = Polynomial;
 
     fn sub(self, other: &Polynomial) -> Polynomial {
-        self + &Polynomial(other.0.iter().map(|coefficient| -coefficient).collect())
+        combined(self, other, |one, other| one - other)
     }
 }
 

@@ -25,7 +25,7 @@ impl Random {
 
     /// A whole number from `low` to `high`, both included.
     pub(crate) fn whole(&mut self, low: i32, high: i32) -> i32 {
-        low + self.below(u64::from(high.abs_diff(low)) + 1) as i32
+        low + i32::try_from(self.below(u64::from(high.abs_diff(low)) + 1)).unwrap_or(0)
     }
 
     /// From −1 to 1.
