@@ -26,25 +26,35 @@ impl BoundingBox {
     };
 
     /// The smallest box around points. Around the starts and ends of paths it contains the paths.
+    #[inline]
     pub fn around<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> Self {
-        points.into_iter().fold(Self::EMPTY, |bounds, point| Self {
-            low: bounds.low.inf(point),
-            high: bounds.high.sup(point),
-        })
+        points
+            .into_iter()
+            .fold(Self::EMPTY, |bounds, point| bounds.joined(&Self { low: *point, high: *point }))
     }
 
     /// The smallest box around both.
     #[must_use]
+    #[inline]
     pub fn joined(&self, other: &Self) -> Self {
-        Self { low: self.low.inf(&other.low), high: self.high.sup(&other.high) }
+        // One instruction each, as the library's functions are not: they have to allow for not-a-number.
+        let lower = |one: f64, other: f64| if one < other { one } else { other };
+        let higher = |one: f64, other: f64| if one > other { one } else { other };
+        Self {
+            low: self.low.zip_map(&other.low, lower),
+            high: self.high.zip_map(&other.high, higher),
+        }
     }
 
     /// The box with all points within `margin` of it on each axis, in m.
     #[must_use]
+    #[inline]
     pub fn grown(&self, margin: f64) -> Self {
+        // Twice what a sum is rounded by, and no branches.
+        let slack = |sum: f64| sum.abs() * f64::EPSILON + f64::MIN_POSITIVE;
         Self {
-            low: self.low.map(|low| (low - margin).next_down()),
-            high: self.high.map(|high| (high + margin).next_up()),
+            low: self.low.map(|low| (low - margin) - slack(low - margin)),
+            high: self.high.map(|high| (high + margin) + slack(high + margin)),
         }
     }
 

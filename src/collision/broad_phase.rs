@@ -73,7 +73,8 @@ impl BroadPhase {
                 found.push(pair);
             }
         };
-        let faces = |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
+        let faces =
+            |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
         let vertex_face = |(vertex, triangle): (usize, usize), found: &mut Vec<Pair>| {
             let (vertex, triangle) = (vertex as u32, triangle as u32);
             if !surfaces.triangles[triangle as usize].contains(&vertex) {
@@ -105,10 +106,9 @@ impl BroadPhase {
         );
         if with_self {
             meet_faces(cloths, cloths, &mut found);
-            cloths.edges.self_pairs(
-                |a, b, out| edge_edge((a as usize, b as usize), out),
-                &mut found,
-            );
+            cloths
+                .edges
+                .self_pairs(|a, b, out| edge_edge((a as usize, b as usize), out), &mut found);
         }
         found
     }
@@ -125,8 +125,7 @@ impl BroadPhase {
         let mut meet = |one: &Trees, other: &Trees| {
             let (first, second) = (one.ranges.edges.start, other.ranges.triangles.start);
             let visit = |a: u32, b: u32, found: &mut Vec<Crossing>| {
-                let crossing =
-                    Crossing { edge: first as u32 + a, triangle: second as u32 + b };
+                let crossing = Crossing { edge: first as u32 + a, triangle: second as u32 + b };
                 if crosses(crossing) {
                     found.push(crossing);
                 }

@@ -88,7 +88,6 @@ impl Obstacle {
         self.frame[0].len()
     }
 
-
     /// The frame has ended when it had come to `part` of itself; the next one starts there.
     pub(crate) fn end_frame(&mut self, part: f64) {
         let [start, end] = &mut self.frame;

@@ -133,7 +133,8 @@ impl Contact {
     pub(crate) fn press(&mut self, between: &Vec3) {
         self.force = self.normal_force(between.dot(&self.touch.normal)).0;
         // A force that is far from settled would make friction that is, too.
-        let most = (GROWTH * self.limit).max(self.friction * LIGHT * self.stiffness * self.thickness);
+        let most =
+            (GROWTH * self.limit).max(self.friction * LIGHT * self.stiffness * self.thickness);
         self.limit = (self.friction * self.force).min(most);
         let reach = self.reach(between);
         let way = reach.norm();

@@ -3,9 +3,13 @@
 //!
 //! The signs of the determinants involved are exact (Shewchuk, Adaptive precision floating-point
 //! arithmetic and fast robust geometric predicates, Discrete & Computational Geometry 18, 1997), as long
-//! as products of three coordinates neither overflow nor underflow. Where one is zero, because the
-//! segment meets an edge or a corner, it takes the sign it would have were both ends moved a little, the
-//! second by far less than the first, and both by far less along y than along x and along z than along y
+//! as the product of three coordinates does not overflow: plain arithmetic decides where it is certain, by
+//! Shewchuk's bound on its error, and expansions do where it is not. Coordinates smaller than 2⁻²⁰⁰ m are
+//! taken for zero; all others, and their differences, are multiples of 2⁻²⁵² m, and nothing underflows.
+//!
+//! **Touching.** Where a determinant is zero, because the segment meets an edge or a corner, or ends on the
+//! triangle, it takes the sign it would have were both ends moved a little, the second by far less than
+//! the first, and both by far less along y than along x and along z than along y, each of them upward
 //! (Edelsbrunner and Mücke, Simulation of simplicity, ACM Transactions on Graphics 9, 1990). The little
 //! is the same for every triangle: of those around an edge or a corner as many are crossed as would be
 //! beside it, and a closed surface is crossed an odd number of times exactly if one end is inside.
@@ -17,16 +21,30 @@ use robust::{Coord, Coord3D, orient2d, orient3d};
 /// not, but all triangles of the surface agree on it. A triangle without area is never crossed.
 #[must_use]
 pub fn segment_crosses_triangle(from: &Vec3, to: &Vec3, triangle: &[Vec3; 3]) -> bool {
-    if is_above(from, triangle) == is_above(to, triangle) {
+    let [from, to] = [from, to].map(without_trifles);
+    let [a, b, c] = triangle.each_ref().map(without_trifles);
+    if is_above(&from, [&a, &b, &c]) == is_above(&to, [&a, &b, &c]) {
         return false;
     }
-    let [a, b, c] = triangle;
-    let turn = turns_left(from, to, a, b);
-    turn == turns_left(from, to, b, c) && turn == turns_left(from, to, c, a)
+    let turn = turns_left(&from, &to, &a, &b);
+    turn == turns_left(&from, &to, &b, &c) && turn == turns_left(&from, &to, &c, &a)
+}
+
+#[inline]
+fn without_trifles(point: &Vec3) -> Vec3 {
+    /// 2⁻²⁰⁰.
+    const TRIFLE: f64 = f64::from_bits((1023 - 200) << 52);
+    point.map(|coordinate| if coordinate.abs() < TRIFLE { 0.0 } else { coordinate })
 }
 
 /// Whether the point, moved a little, lies on the side of the triangle that its normal points to.
-fn is_above(point: &Vec3, [a, b, c]: &[Vec3; 3]) -> bool {
+#[inline]
+fn is_above(point: &Vec3, [a, b, c]: [&Vec3; 3]) -> bool {
+    is_positive([a, b, c, point]).map_or_else(|| is_above_exactly(point, a, b, c), |below| !below)
+}
+
+#[cold]
+fn is_above_exactly(point: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> bool {
     let volume = -orient3d(exact(a), exact(b), exact(c), exact(point));
     let signs = std::iter::once(volume).chain((0..3).map(|axis| area_along(axis, a, b, c)));
     is_first_positive(signs)
@@ -34,13 +52,35 @@ fn is_above(point: &Vec3, [a, b, c]: &[Vec3; 3]) -> bool {
 
 /// Whether, seen along `from`→`to`, both moved a little, a→b passes on a fixed side of it: which one
 /// does not matter, so long as it is the other one for b→a.
+#[inline]
 fn turns_left(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
+    is_positive([from, to, a, b]).unwrap_or_else(|| turns_left_exactly(from, to, a, b))
+}
+
+#[cold]
+fn turns_left_exactly(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
     let volume = orient3d(exact(from), exact(to), exact(a), exact(b));
     // The derivatives by `from` and by `to`. They are all zero only where all four points lie on one line,
     // and then both ends are on one side of the triangle.
     let by_from = (0..3).map(|axis| area_along(axis, to, a, b));
     let by_to = (0..3).map(|axis| area_along(axis, a, from, b));
     is_first_positive(std::iter::once(volume).chain(by_from).chain(by_to))
+}
+
+/// Whether the determinant of (a − d, b − d, c − d) is positive, if plain arithmetic can tell.
+#[inline]
+fn is_positive([a, b, c, d]: [&Vec3; 4]) -> Option<bool> {
+    /// By the sum of the absolute products: (7 + 56 u) u for a rounding u of 2⁻⁵³, in the article above.
+    const RELATIVE_ERROR: f64 = (3.5 + 14.0 * f64::EPSILON) * f64::EPSILON;
+    let (a, b, c) = (a - d, b - d, c - d);
+    let minors = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| [b[i] * c[j], b[j] * c[i]]);
+    let mut determinant = 0.0;
+    let mut absolute = 0.0;
+    for (along, [one, other]) in a.iter().zip(minors) {
+        determinant += along * (one - other);
+        absolute += along.abs() * (one.abs() + other.abs());
+    }
+    (determinant.abs() > absolute * RELATIVE_ERROR).then_some(determinant > 0.0)
 }
 
 fn is_first_positive(mut signs: impl Iterator<Item = f64>) -> bool {

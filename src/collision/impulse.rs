@@ -7,11 +7,7 @@
 //! the normal, and with it the friction that the impulse brings: friction of the whole impulse is then
 //! that of the whole change of velocity. The past of the vertices ends along these directions.
 
-use super::{
-    Basis,
-    contact::Contact,
-    response::Response,
-};
+use super::{Basis, contact::Contact, response::Response};
 use crate::Vec3;
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;

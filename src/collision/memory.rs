@@ -65,6 +65,11 @@ impl Held {
 }
 
 impl Memory {
+    /// Before the first step, when nobody has looked yet for what crosses.
+    pub(crate) fn unknown() -> Self {
+        Self { held: Vec::new(), is_tangled: true }
+    }
+
     /// Remembers those contacts that press with all vertices at `positions`, in m.
     pub(crate) fn new<'a>(
         contacts: impl Iterator<Item = &'a Contact>,

@@ -34,4 +34,6 @@ pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree};
 pub(crate) use response::Response;
 pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
-pub use time_of_impact::{Impact, Path, edge_edge_impact, point_triangle_impact};
+pub use time_of_impact::{
+    Impact, Path, edge_edge_impact, edges_stay_apart, point_stays_apart, point_triangle_impact,
+};

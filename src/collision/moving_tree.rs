@@ -48,6 +48,7 @@ impl MovingBox {
     pub const EMPTY: Self = Self { start: BoundingBox::EMPTY, end: BoundingBox::EMPTY };
 
     /// The smallest boxes around points that travel from `start` to `end`, in m.
+    #[inline]
     pub fn around<'a>(paths: impl IntoIterator<Item = (&'a Vec3, &'a Vec3)>) -> Self {
         paths.into_iter().fold(Self::EMPTY, |bounds, (start, end)| {
             bounds.joined(&Self {
@@ -59,12 +60,14 @@ impl MovingBox {
 
     /// The smallest boxes around both.
     #[must_use]
+    #[inline]
     pub fn joined(&self, other: &Self) -> Self {
         Self { start: self.start.joined(&other.start), end: self.end.joined(&other.end) }
     }
 
     /// The boxes with all points within `margin` of them on each axis, in m.
     #[must_use]
+    #[inline]
     pub fn grown(&self, margin: f64) -> Self {
         Self { start: self.start.grown(margin), end: self.end.grown(margin) }
     }

@@ -262,9 +262,8 @@ impl Pair {
         match self.kind {
             Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap)
                 .map(|impact| (impact.time, impact.direction)),
-            Kind::EdgeEdge => {
-                edge_edge_impact(&[a, b], &[c, d], gap).map(|impact| (impact.time, impact.direction))
-            }
+            Kind::EdgeEdge => edge_edge_impact(&[a, b], &[c, d], gap)
+                .map(|impact| (impact.time, impact.direction)),
         }
     }
 

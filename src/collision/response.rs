@@ -84,7 +84,7 @@ impl Response {
             tangle: None,
             pulls: Vec::new(),
             // What crosses at the start is not known before it has been looked for.
-            memory: Memory { is_tangled: true, ..Memory::default() },
+            memory: Memory::unknown(),
             duration: 0.0,
             with_self,
             surfaces,
@@ -159,9 +159,10 @@ impl Response {
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
         self.tangle = if self.memory.is_tangled { self.find_tangle() } else { None };
         let surfaces = &self.surfaces;
-        self.pulls = self.tangle.as_ref().map_or_else(Vec::new, |tangle| {
-            tangle.pulls(surfaces, &self.starts, duration)
-        });
+        self.pulls = self
+            .tangle
+            .as_ref()
+            .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         let ridges = &self.ridges;
         let is_idle = |pair: &Pair| {
@@ -174,9 +175,7 @@ impl Response {
             (1.0 + SLACK) * (of(first) + of(second))
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            !is_idle(pair)
-                && self.is_guarded(pair)
-                && pair.measure(motion, reach(pair))
+            !is_idle(pair) && self.is_guarded(pair) && pair.measure(motion, reach(pair))
         });
         pairs.sort_unstable_by_key(Pair::key);
         self.pairs = pairs;
@@ -185,9 +184,9 @@ impl Response {
     /// What crosses when the step begins.
     fn find_tangle(&self) -> Option<Tangle> {
         let (surfaces, starts) = (&self.surfaces, &self.starts);
-        let mut crossings = self.broad_phase.crossings(self.with_self, |crossing| {
-            crosses(surfaces, starts, crossing)
-        });
+        let mut crossings = self
+            .broad_phase
+            .crossings(self.with_self, |crossing| crosses(surfaces, starts, crossing));
         crossings.sort_unstable();
         (!crossings.is_empty()).then(|| Tangle::new(surfaces, starts, crossings))
     }
@@ -229,7 +228,8 @@ impl Response {
     pub(crate) fn settle(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
         let contacts = self.collect(|pair| {
-            let known = self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
+            let known =
+                self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
             match known {
                 Ok(place) if pair.rescues == 0 && !self.contacts[place].touch.is_crossed => {
                     Some(self.pressed(self.contacts[place]))
@@ -274,7 +274,8 @@ impl Response {
         let surfaces = &self.surfaces;
         let [first, second] = pair.ends().map(|vertex| surfaces.surfaces[vertex as usize]);
         let most = first.thickness + second.thickness;
-        let touch = pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
+        let touch =
+            pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
         let thickness = pair.thickness(surfaces);
         let parted = pair.start + thickness * self.duration / PARTING_TIME;
         let wanted = thickness.min(parted);
@@ -384,7 +385,8 @@ impl Response {
     fn carried(&self, pair: &Pair) -> Vec3 {
         let moving = pair.vertices.iter().filter(|vertex| !self.is_cloth(**vertex));
         let ways = moving.map(|vertex| self.ends[*vertex as usize] - self.starts[*vertex as usize]);
-        let (sum, count) = ways.fold((Vec3::zeros(), 0), |(sum, count), way| (sum + way, count + 1));
+        let (sum, count) =
+            ways.fold((Vec3::zeros(), 0), |(sum, count), way| (sum + way, count + 1));
         if count == 0 { sum } else { sum / f64::from(count) }
     }
 

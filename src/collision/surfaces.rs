@@ -105,7 +105,8 @@ impl Surfaces {
                 Surface { friction, thickness },
                 collider.vertex_count(),
             ));
-            bodies.extend(std::iter::repeat_n((cloth_count + index) as u32, collider.vertex_count()));
+            bodies
+                .extend(std::iter::repeat_n((cloth_count + index) as u32, collider.vertex_count()));
             let moved = collider.triangles.iter().map(|corners| corners.map(|v| v + first));
             triangles.extend(moved);
         }

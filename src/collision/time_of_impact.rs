@@ -6,15 +6,16 @@
 //! points xᵢ; the differences of two edges' ends are four. Things come within the gap g when that hull
 //! reaches the ball of radius g about the origin.
 //!
-//! **Method.** Conservative advancement along turning planes. At the time reached, the plane through the
-//! closest point, with the unit normal n from the origin to the hull, clears the whole hull: n·xᵢ > g.
-//! It goes on to do so until the first root of one of the functions n·xᵢ(t) − g; up to there nothing can
-//! have touched, and there the next plane is taken. A plane at rest would creep along beside a triangle
-//! that turns, so a plane may also turn on as it turned over the round before: n(t) = n + t m. The
-//! functions are quadratic then, and the rounds converge like the secant method: one or two where
-//! nothing happens, eight or so to a hit at the full tolerance. No point can slip past an inside test,
-//! for there is none: the distance answers whether an edge is passed on this side or that, and
-//! neighbouring triangles overlap by the tolerance.
+//! **Method.** Most pairs are told apart by one plane at rest (`resting_plane`). The others take
+//! conservative advancement along turning planes. At the time reached, the plane through the closest
+//! point, with the unit normal n from the origin to the hull, clears the whole hull: n·xᵢ > g. It goes on
+//! to do so until the first root of one of the functions n·xᵢ(t) − g; up to there nothing can have
+//! touched, and there the next plane is taken. A plane at rest would creep along beside a triangle that
+//! turns, so a plane may also turn on as it turned over the round before: n(t) = n + t m. The functions
+//! are quadratic then, and the rounds converge like the secant method: one or two where nothing happens,
+//! eight or so to a hit at the full tolerance. No point can slip past an inside test, for there is none:
+//! the distance answers whether an edge is passed on this side or that, and neighbouring triangles
+//! overlap by the tolerance.
 //!
 //! **Why nothing is missed.** Closest points only propose planes and roots only propose times; neither
 //! has to be right. All that is relied on is that each
@@ -39,9 +40,12 @@
 //! along a turning triangle, about 10⁻⁶ R, that the rounds run out: the time reached is returned, which
 //! is early and never late.
 
+mod resting_plane;
+
 use super::bounding_tree::BoundingBox;
 use super::closest_point::{Feature, closest_on_segments, closest_on_triangle};
 use crate::Vec3;
+pub use resting_plane::{edges_stay_apart, point_stays_apart};
 
 /// A straight path, travelled evenly from time 0 to time 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,9 +82,15 @@ pub struct Impact<const WEIGHTS: usize> {
 }
 
 /// First contact of `point` with `triangle`: the time at which their distance has fallen to `gap`, in m
-/// and not negative. The paths must be finite.
+/// and not negative. The paths must be finite. Where many pairs are asked about, ask [`point_stays_apart`]
+/// first.
 #[must_use]
 pub fn point_triangle_impact(point: &Path, triangle: &[Path; 3], gap: f64) -> Option<Impact<3>> {
+    let [a, b, c] = triangle;
+    let [start, end] = ends_of([point, a, b, c]);
+    if point_stays_apart(start, end, gap) {
+        return None;
+    }
     let corners = triangle.map(|corner| corner.seen_from(point));
     first_contact(&MovingHull::new(corners, gap), |corners| {
         let closest = closest_on_triangle(&Vec3::zeros(), corners);
@@ -94,9 +104,14 @@ pub fn point_triangle_impact(point: &Path, triangle: &[Path; 3], gap: f64) -> Op
 }
 
 /// First contact of two edges: the time at which their distance has fallen to `gap`, in m and not
-/// negative. The paths must be finite.
+/// negative. The paths must be finite. Where many pairs are asked about, ask [`edges_stay_apart`] first.
 #[must_use]
 pub fn edge_edge_impact(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Option<Impact<2>> {
+    let ([a, b], [c, d]) = (first, second);
+    let [start, end] = ends_of([a, b, c, d]);
+    if edges_stay_apart(start, end, gap) {
+        return None;
+    }
     let ends =
         [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[i, j]: [usize; 2]| second[j].seen_from(&first[i]));
     first_contact(&MovingHull::new(ends, gap), |ends| {
@@ -110,6 +125,11 @@ pub fn edge_edge_impact(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Opti
             is_inside: closest.parameters.iter().all(|along| 0.0 < *along && *along < 1.0),
         }
     })
+}
+
+/// All positions at the start, and all at the end.
+fn ends_of(paths: [&Path; 4]) -> [[&Vec3; 4]; 2] {
+    [paths.map(|path| &path.start), paths.map(|path| &path.end)]
 }
 
 /// The point of a hull closest to the origin.

@@ -2,13 +2,14 @@
 //! What collision detection costs: the tree over a torus of 20 000 triangles, 10 000 points beside it, a
 //! cloth with itself, and one pair of moving things.
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::f64::consts::TAU;
 use std::hint::black_box;
 use weft::Vec3;
 use weft::collision::{
     BoundingBox, BoundingTree, MovingBox, MovingTree, Path, closest_on_segments,
-    closest_on_triangle, edge_edge_impact, point_triangle_impact, segment_crosses_triangle,
+    closest_on_triangle, edge_edge_impact, edges_stay_apart, point_triangle_impact,
+    segment_crosses_triangle,
 };
 
 /// Point of a torus, at a height in m above its surface.
@@ -74,10 +75,13 @@ fn tree(criterion: &mut Criterion) {
     group.finish();
 }
 
+fn path(start: Vec3, end: Vec3) -> Path {
+    Path { start, end }
+}
+
 /// A triangle that turns about its corners' sum, and points that move against it.
 fn pairs(criterion: &mut Criterion) {
     let at = |x: f64, y: f64, z: f64| Vec3::new(x, y, z);
-    let path = |start: Vec3, end: Vec3| Path { start, end };
     let triangle = [
         path(at(0.0, 0.0, 0.0), at(0.0, 0.0, 0.02)),
         path(at(0.1, 0.0, 0.0), at(0.1, 0.0, -0.01)),
@@ -116,7 +120,47 @@ fn pairs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A sheet of a square of vertices, 1 cm from each other at rest, that hangs over a ball in folds.
+/// A sheet of a square of vertices, 1 cm from each other at rest, that hangs over a ball in folds and
+/// flies half a metre in a step.
+struct Cloth {
+    start: Vec<Vec3>,
+    end: Vec<Vec3>,
+    edges: Vec<[usize; 2]>,
+}
+
+type Pair = (u32, u32);
+
+impl Cloth {
+    fn new(side: usize) -> Self {
+        let start = draped(side);
+        let moved = |place: &Vec3| place + Vec3::new(0.5, 0.1 * place.z, -0.2);
+        Self { end: start.iter().map(moved).collect(), start, edges: edges_of(side) }
+    }
+
+    fn bounds(&self, edge: u32) -> MovingBox {
+        let ends = self.edges[edge as usize].map(|vertex| (&self.start[vertex], &self.end[vertex]));
+        MovingBox::around(ends).grown(0.002)
+    }
+
+    /// Pairs of edges that may meet and share no vertex.
+    fn find(&self, tree: &MovingTree, found: &mut Vec<Pair>) {
+        found.clear();
+        let visit = |one: u32, other: u32, found: &mut Vec<Pair>| {
+            let [a, b] = self.edges[one as usize];
+            if self.edges[other as usize].iter().all(|end| *end != a && *end != b) {
+                found.push((one, other));
+            }
+        };
+        tree.self_pairs(visit, found);
+    }
+
+    /// The ends of both edges at the start and at the end.
+    fn ends(&self, (one, other): Pair) -> [[&Vec3; 4]; 2] {
+        let ([a, b], [c, d]) = (self.edges[one as usize], self.edges[other as usize]);
+        [&self.start, &self.end].map(|positions| [a, b, c, d].map(|vertex| &positions[vertex]))
+    }
+}
+
 fn draped(side: usize) -> Vec<Vec3> {
     let vertex = |index: usize| {
         let place = |i: usize| 0.01 * (i as f64 - 0.5 * (side - 1) as f64);
@@ -143,46 +187,45 @@ fn edges_of(side: usize) -> Vec<[usize; 2]> {
     (0..side * side).flat_map(from).collect()
 }
 
-/// What a cloth costs that is looked through for contacts with itself, on one thread and on all.
+/// What a cloth costs that is looked through for contacts with itself, on one thread and on two.
 fn self_contact(criterion: &mut Criterion) {
     for side in [100, 400] {
-        let start = draped(side);
-        let end: Vec<Vec3> =
-            start.iter().map(|place| place + Vec3::new(0.5, 0.1 * place.z, -0.2)).collect();
-        let edges = edges_of(side);
-        let bounds = |edge: u32| {
-            let ends = edges[edge as usize];
-            MovingBox::around(ends.map(|end_of| (&start[end_of], &end[end_of]))).grown(0.002)
-        };
-        let boxes: Vec<MovingBox> = (0..edges.len() as u32).map(bounds).collect();
+        let cloth = Cloth::new(side);
+        let boxes: Vec<MovingBox> =
+            (0..cloth.edges.len() as u32).map(|edge| cloth.bounds(edge)).collect();
         let mut tree = MovingTree::new(&boxes);
-        let find = |tree: &MovingTree, found: &mut Vec<(u32, u32)>| {
-            found.clear();
-            let visit = |one: u32, other: u32, found: &mut Vec<(u32, u32)>| {
-                let [a, b] = edges[one as usize];
-                if edges[other as usize].iter().all(|end| *end != a && *end != b) {
-                    found.push((one, other));
-                }
-            };
-            tree.self_pairs(visit, found);
-            found.len()
-        };
-        let mut group = criterion.benchmark_group(format!("{} edges", edges.len()));
+        let mut found = Vec::new();
+        let mut group = criterion.benchmark_group(format!("{} edges", boxes.len()));
         group.sample_size(20);
         for threads in [1, 2] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let Ok(pool) = pool else { continue };
-            let mut found = Vec::new();
             group.bench_function(format!("build, {threads} threads"), |b| {
                 b.iter(|| pool.install(|| MovingTree::new(&boxes)));
             });
             group.bench_function(format!("refit, {threads} threads"), |b| {
-                b.iter(|| pool.install(|| tree.refit_with(bounds)));
+                b.iter(|| pool.install(|| tree.refit_with(|edge| cloth.bounds(edge))));
             });
             group.bench_function(format!("pairs, {threads} threads"), |b| {
-                b.iter(|| pool.install(|| find(&tree, &mut found)));
+                b.iter(|| pool.install(|| cloth.find(&tree, &mut found)));
             });
         }
+        group.throughput(Throughput::Elements(found.len() as u64));
+        group.bench_function("pairs told apart by a plane at rest", |b| {
+            let is_apart = |pair: &&Pair| {
+                let [start, end] = cloth.ends(**pair);
+                edges_stay_apart(start, end, 0.001)
+            };
+            b.iter(|| found.iter().filter(is_apart).count());
+        });
+        group.bench_function("impacts of pairs", |b| {
+            let meets = |pair: &&Pair| {
+                let [start, end] = cloth.ends(**pair);
+                let [a, b, c, d] = [0, 1, 2, 3].map(|i: usize| path(*start[i], *end[i]));
+                edge_edge_impact(&[a, b], &[c, d], 0.001).is_some()
+            };
+            b.iter(|| found.iter().filter(meets).count());
+        });
         group.finish();
     }
 }

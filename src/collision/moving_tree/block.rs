@@ -7,6 +7,8 @@ use wide::f32x8;
 
 /// Boxes in a block.
 pub(super) const WIDTH: usize = 8;
+/// A bit for each of them.
+pub(super) const ALL: u64 = (1 << WIDTH) - 1;
 
 /// Lowest coordinates at the start, highest at the start, lowest at the end, highest at the end.
 type Bounds<T> = [[T; 3]; 4];
@@ -26,6 +28,7 @@ impl Block {
         Self([Self::NOWHERE[0], Self::NOWHERE[1], Self::NOWHERE[0], Self::NOWHERE[1]]);
 
     /// Puts a primitive's box into a lane.
+    #[inline]
     pub(super) fn set(&mut self, lane: usize, bounds: &MovingBox) {
         let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
         self.put(lane, &sides.map(|side| rounded(&side)));
@@ -66,7 +69,7 @@ impl Block {
     }
 
     /// Bit by bit, which of the boxes may meet this one.
-    pub(super) fn meeting(&self, probe: &Probe) -> u32 {
+    pub(super) fn meeting(&self, probe: &Probe) -> u64 {
         let [start_low, start_high, end_low, end_high] = &self.0;
         let Probe([probe_start_low, probe_start_high, probe_end_low, probe_end_high]) = probe;
         let along = |axis: usize| {
@@ -76,7 +79,15 @@ impl Block {
                 | end_high[axis].simd_ge(probe_end_low[axis]);
             is_not_above & is_not_below
         };
-        (along(0) & along(1) & along(2)).to_bitmask()
+        u64::from((along(0) & along(1) & along(2)).to_bitmask())
+    }
+
+    /// Which boxes of `other` may meet those of the boxes in `lanes`: a row of eight bits for each lane.
+    pub(super) fn meetings(&self, lanes: u64, other: &Self) -> u64 {
+        // First all of them and only then what is done with them: a loop over pairs and none within it is
+        // what a processor guesses best.
+        let row = |lane: usize| other.meeting(&self.probe(lane)) << (lane * WIDTH);
+        bits(lanes).fold(0, |rows, lane| rows | row(lane))
     }
 }
 
@@ -101,10 +112,10 @@ fn rounded(side: &Vec3) -> [f32; 3] {
 }
 
 /// The numbers of the bits that are set, from the lowest.
-pub(super) fn lanes(mut bits: u32) -> impl Iterator<Item = usize> {
+pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
-        let lane = bits.trailing_zeros();
-        bits &= bits.wrapping_sub(1);
-        (lane < u32::BITS).then_some(lane as usize)
+        let lowest = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (lowest < u64::BITS).then_some(lowest as usize)
     })
 }

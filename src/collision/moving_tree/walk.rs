@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walks through one tree or two: all pairs of primitives that may meet.
 
-use super::block::{Probe, WIDTH, lanes};
+use super::block::{ALL, Probe, WIDTH, bits};
 use super::{MovingBox, MovingTree};
 use rayon::prelude::*;
 
@@ -66,12 +66,14 @@ impl MovingTree {
     /// The members of two blocks that may meet.
     #[inline]
     fn children(&self, other: &Self, pair: Pair, found: &mut (impl FnMut(usize, usize) + ?Sized)) {
-        let (first, second) =
-            (&self.levels[pair.level][pair.first], &other.levels[pair.level][pair.second]);
-        for lane in 0..WIDTH {
-            for partner in lanes(second.meeting(&first.probe(lane))) {
-                found(pair.first * WIDTH + lane, pair.second * WIDTH + partner);
-            }
+        let Pair { level, first, second } = pair;
+        let (block, partners) = (&self.levels[level][first], &other.levels[level][second]);
+        let around = other.levels.get(level + 1).map_or_else(
+            || Probe::around(partners),
+            |above| above[second / WIDTH].probe(second % WIDTH),
+        );
+        for place in bits(block.meetings(block.meeting(&around), partners)) {
+            found(first * WIDTH + place / WIDTH, second * WIDTH + place % WIDTH);
         }
     }
 
@@ -79,16 +81,17 @@ impl MovingTree {
     /// blocks with themselves.
     #[inline]
     fn children_of_self(&self, pair: Pair, found: &mut (impl FnMut(usize, usize) + ?Sized)) {
-        if pair.first != pair.second {
+        /// In each row of eight the lane of that number and those after it, and only these.
+        const ITSELF_AND_LATER: u64 = 0x80c0_e0f0_f8fc_feff;
+        const LATER: u64 = 0x0080_c0e0_f0f8_fcfe;
+        let Pair { level, first, second } = pair;
+        if first != second {
             return self.children(self, pair, found);
         }
-        let block = &self.levels[pair.level][pair.first];
-        for lane in 0..WIDTH {
-            let from = lane + usize::from(pair.level == 0);
-            let later = block.meeting(&block.probe(lane)) >> from << from;
-            for partner in lanes(later) {
-                found(pair.first * WIDTH + lane, pair.first * WIDTH + partner);
-            }
+        let block = &self.levels[level][first];
+        let once = if level == 0 { LATER } else { ITSELF_AND_LATER };
+        for place in bits(block.meetings(ALL, block) & once) {
+            found(first * WIDTH + place / WIDTH, first * WIDTH + place % WIDTH);
         }
     }
 
@@ -128,7 +131,7 @@ impl MovingTree {
         bottom: usize,
         visit: &mut impl FnMut(usize),
     ) {
-        for lane in lanes(self.levels[level][block].meeting(probe)) {
+        for lane in bits(self.levels[level][block].meeting(probe)) {
             let place = block * WIDTH + lane;
             if level == bottom {
                 visit(place);

@@ -2,6 +2,7 @@
 //! What a hit and a miss look like, and that a closed surface is closed.
 
 use super::*;
+use std::cell::Cell;
 use std::f64::consts::TAU;
 
 fn at(x: f64, y: f64, z: f64) -> Vec3 {
@@ -165,6 +166,54 @@ fn the_distance_first_falls_to_the_gap_at_the_time_found() {
             distance_of_edges(&[a, b], &[c, d], time)
         });
     });
+}
+
+/// The positions of paths at the start and at the end.
+fn ends(paths: &[Path; 4]) -> [[&Vec3; 4]; 2] {
+    ends_of(paths.each_ref())
+}
+
+#[test]
+fn the_quick_answer_tells_most_apart_and_nothing_that_comes_close() {
+    let told = Cell::new([0; 2]);
+    let gap = prop_oneof![Just(0.0), Just(1e-3), Just(0.1)];
+    check(40_000, &(paths(), gap), |(paths, gap)| {
+        let size = paths.iter().fold(0.0_f64, |size, path| size.max(path.start.amax()));
+        let gap = gap * size;
+        let [start, end] = ends(&paths);
+        let [point, triangle @ ..] = paths;
+        let [a, b, c, d] = paths;
+        let [mut apart, mut not_told] = told.get();
+        if point_stays_apart(start, end, gap) {
+            check_samples(gap, size, None, |time| distance_to_triangle(&point, &triangle, time));
+            apart += 1;
+        } else if point_triangle_impact(&point, &triangle, gap).is_none() {
+            not_told += 1;
+        }
+        if edges_stay_apart(start, end, gap) {
+            check_samples(gap, size, None, |time| distance_of_edges(&[a, b], &[c, d], time));
+            apart += 1;
+        } else if edge_edge_impact(&[a, b], &[c, d], gap).is_none() {
+            not_told += 1;
+        }
+        told.set([apart, not_told]);
+    });
+    let [apart, not_told] = told.get();
+    assert!(not_told < apart / 4, "{apart} told apart, {not_told} not");
+}
+
+#[test]
+fn the_quick_answer_is_no_where_numbers_are_too_small_or_too_large() {
+    let corners = [at(0.0, 0.0, 1.0), at(-1.0, -1.0, 3.0), at(2.0, -1.0, 3.0), at(0.0, 2.0, 3.0)];
+    for (scale, is_told) in [(1.0, true), (1e-160, false), (1e-320, false), (1e200, false)] {
+        let paths = corners.map(|corner| still(corner * scale));
+        let [start, end] = ends(&paths);
+        assert_eq!(point_stays_apart(start, end, 0.0), is_told, "{scale}");
+        assert_eq!(edges_stay_apart(start, end, 0.0), is_told, "{scale}");
+    }
+    let at_one_place = [still(Vec3::x()); 4];
+    let [start, end] = ends(&at_one_place);
+    assert!(!point_stays_apart(start, end, 0.0) && !edges_stay_apart(start, end, 0.0));
 }
 
 /// A globe of ten meridians and nine circles of latitude between its poles, with a triangle list.
