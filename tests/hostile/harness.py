@@ -19,6 +19,8 @@ TOLD = 2
 MARKED = 1000
 # Failures that are kept; the first says most.
 KEPT = 12
+# Stalled frames after which a run is given up, where nothing else is said.
+PATIENCE = 3
 
 
 class NotCleanError(ValueError):
@@ -141,14 +143,18 @@ class Run:
         self.recorded = [self.state]
         self.simulation = scene.simulation(**settings)
         self._dumped = False
+        self._stalls = 0
 
-    def go(self, frames: int, *, record: bool = False) -> Result:
-        """Runs and judges; a failure does not end it, unless there is nothing to go on with."""
+    def go(self, frames: int, *, record: bool = False, patience: int = PATIENCE) -> Result:
+        """Runs and judges; ends early only after that many stalls, or with nothing to go on with."""
         for frame in range(1, frames + 1):
             if not self._advance(frame):
                 break
             if record:
                 self.recorded.append(self.state)
+            if self._stalls >= patience:
+                self.result.fail(frame, "given up", f"{patience} frames have stalled")
+                break
         if self.folder is not None:
             self._write_lines()
         return self.result
@@ -172,6 +178,7 @@ class Run:
         account = self._account(frame, end, wall, report, (len(found), len(rounded)))
         self.result.frames.append(account)
         self._verdict(account, found or rounded)
+        self._stalls += account.newton > scene.newton_limit
         return True
 
     def _account(

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from all_scenes import RECIPES
-from harness import Result, Run, frames_as_arrays
+from harness import PATIENCE, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
 HEADER = (
@@ -91,7 +91,7 @@ def run_here(options: argparse.Namespace, size: int) -> Result:
     frames = options.frames or round(length.seconds * scene.frame_rate)
     folder = options.out / "hostile"
     run = Run(options.scene, scene, folder, **json.loads(options.settings))
-    result = run.go(frames, record=options.record)
+    result = run.go(frames, record=options.record, patience=options.patience)
     if options.record:
         path = folder / f"{run.label}.npz"
         np.savez_compressed(path, **frames_as_arrays(scene, run.recorded))
@@ -133,7 +133,7 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
     answer.unlink(missing_ok=True)
     command = [sys.executable, __file__, f"--{kind}", name, "--row", str(answer)]
     command += ["--out", str(options.out), "--settings", options.settings]
-    command += ["--quick"] * options.quick
+    command += ["--patience", str(options.patience), *["--quick"] * options.quick]
     command += ["--frames", str(options.frames)] if options.frames else []
     with (options.out / "hostile" / f"{name}.log").open("w") as log:
         try:
@@ -218,6 +218,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="in the short form of the tests")
     parser.add_argument("--settings", default="{}", help='more settings, such as {"threads": 1}')
     parser.add_argument("--record", action="store_true", help="keep all frames, for look.py")
+    parser.add_argument("--patience", type=int, default=PATIENCE, help="stalled frames to bear")
     parser.add_argument("--limit", type=float, default=1800.0, help="s for a scene among all")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for what is written")
     parser.add_argument("--row", type=Path, help=argparse.SUPPRESS)

@@ -145,6 +145,11 @@ def test_other_failures(fields, word, tmp_path):
     assert failures(scene, tmp_path)[0].startswith(f"frame 1: {word}: ")
 
 
+def test_a_run_that_stalls_is_given_up(tmp_path):
+    found = failures(planted([0.6] * 8, newton=2000), tmp_path)
+    assert [failure.split(":")[1] for failure in found] == [" stall"] * 3 + [" given up"]
+
+
 def test_crossings_are_excused_only_for_their_time(tmp_path):
     frame = 1.0 / 24.0
     excused = {"demand": Demand.RECOVERS, "excused": (2 * frame, 4 * frame)}
