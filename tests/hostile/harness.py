@@ -146,7 +146,7 @@ class Run:
         self._stalls = 0
 
     def go(self, frames: int, *, record: bool = False, patience: int = PATIENCE) -> Result:
-        """Runs and judges; ends early only after that many stalls, or with nothing to go on with."""
+        """Runs and judges; ends early after that many stalls, or with nothing to go on with."""
         for frame in range(1, frames + 1):
             if not self._advance(frame):
                 break
