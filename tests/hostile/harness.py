@@ -12,6 +12,8 @@ from crossings import Crossings, Scenery
 from scene import Demand, Scene, State
 from sides import winding_numbers
 
+# How much more energy than at the start is rounding: this part of the largest kinetic energy.
+ENERGY_GROWTH = 0.01
 # Crossings that are written out of a frame, and frames for which they are; all are counted.
 SHOWN = 3
 TOLD = 2
@@ -43,6 +45,8 @@ class Frame:
     converged: bool
     max_stretch: float
     max_speed: float  # m/s
+    kinetic: float  # J
+    energy: float  # J, all of it, more than at the start
     crossings: int  # edges and faces that share a point, in float64
     crossings_float32: int  # and when positions are rounded as Blender keeps them
     strayed: int  # vertices below a floor or on another side of a closed obstacle than at first
@@ -142,6 +146,8 @@ class Run:
         self.before = self.state = scene.start()
         self.recorded = [self.state]
         self.simulation = scene.simulation(**settings)
+        self._energy = self.simulation.energy()["total"]
+        self._liveliest = 0.0  # J
         self._dumped = False
         self._stalls = 0
 
@@ -188,6 +194,7 @@ class Run:
             np.linalg.norm(self.simulation.velocities(index), axis=1).max()
             for index in range(len(self.scene.cloths))
         ]
+        energies = self.simulation.energy()
         return Frame(
             frame=frame,
             time=end,
@@ -201,6 +208,8 @@ class Run:
             converged=report.converged,
             max_stretch=report.max_stretch,
             max_speed=float(max(speeds)),
+            kinetic=energies["kinetic"],
+            energy=energies["total"] - self._energy,
             crossings=crossings[0],
             crossings_float32=crossings[1],
             strayed=self.judge.strayed(self.state),
@@ -231,6 +240,10 @@ class Run:
             fail(frame, "overstretched", f"by {account.max_stretch:.3f}")
         if account.max_speed > scene.speed_limit:
             fail(frame, "too fast", f"{account.max_speed:.3g} m/s")
+        self._liveliest = max(self._liveliest, account.kinetic)
+        grown = account.energy > ENERGY_GROWTH * self._liveliest
+        if scene.has_no_source_of_energy and grown:
+            fail(frame, "energy grew", f"by {account.energy:.3g} J from nothing")
 
     def _dump(self, frame: int, found: Crossings) -> None:
         """Keeps the first failure of a run, and the frame before it, for a closer look."""
