@@ -3,9 +3,12 @@
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from io import StringIO
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from crossings import Crossings, Scenery
@@ -151,19 +154,42 @@ class Run:
         self._dumped = False
         self._stalls = 0
 
-    def go(self, frames: int, *, record: bool = False, patience: int = PATIENCE) -> Result:
-        """Runs and judges; ends early after that many stalls, or with nothing to go on with."""
-        for frame in range(1, frames + 1):
-            if not self._advance(frame):
-                break
-            if record:
-                self.recorded.append(self.state)
-            if self._stalls >= patience:
-                self.result.fail(frame, "given up", f"{patience} frames have stalled")
-                break
-        if self.folder is not None:
-            self._write_lines()
+    def go(
+        self,
+        frames: int,
+        *,
+        record: bool = False,
+        patience: int = PATIENCE,
+        tell: Callable[[str], None] | None = None,
+    ) -> Result:
+        """Runs and judges; ends early after that many stalls, or with nothing to go on with.
+
+        Failures are told and lines of JSON written frame by frame, for runs that somebody ends.
+        """
+        failures = self.result.failures
+        with self._lines() as lines:
+            for frame in range(1, frames + 1):
+                told, goes_on = len(failures), self._advance(frame)
+                if goes_on:
+                    account = {"scene": self.label} | asdict(self.result.frames[-1])
+                    lines.write(json.dumps(account) + "\n")
+                    lines.flush()
+                    if record:
+                        self.recorded.append(self.state)
+                if self._stalls >= patience:
+                    self.result.fail(frame, "given up", f"{patience} frames have stalled")
+                    goes_on = False
+                for failure in failures[told:] if tell else []:
+                    tell(failure)
+                if not goes_on:
+                    break
         return self.result
+
+    def _lines(self) -> TextIO:
+        if self.folder is None:
+            return StringIO()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return (self.folder / f"{self.label}.jsonl").open("w")
 
     def _advance(self, frame: int) -> bool:
         scene, step = self.scene, 1.0 / self.scene.frame_rate
@@ -250,7 +276,6 @@ class Run:
         if self._dumped or self.folder is None:
             return
         self._dumped = True
-        self.folder.mkdir(parents=True, exist_ok=True)
         kept = list(islice(found, MARKED))
         arrays = {
             "edges": np.array([crossing.edge for crossing in kept]),
@@ -263,11 +288,6 @@ class Run:
             path, **frames_as_arrays(self.scene, [self.before, self.state]), **arrays
         )
         self.result.failures[-1] += f"\n    kept in {path}"
-
-    def _write_lines(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps({"scene": self.label} | asdict(frame)) for frame in self.result.frames]
-        (self.folder / f"{self.label}.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def frames_as_arrays(scene: Scene, states: list[State]) -> dict[str, np.ndarray]:

@@ -113,19 +113,20 @@ def numbers(text: str) -> tuple[float, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("file", type=Path, help="an .npz of out/hostile")
+    parser.add_argument("files", type=Path, nargs="+", help="such as out/hostile/*.npz")
     parser.add_argument("--frames", type=numbers, default=(-1.0,), help="such as 0,12,-1")
     parser.add_argument("--view", type=numbers, default=(0.6, -1.0, 0.6), help="where from: x,y,z")
     parser.add_argument("--samples", type=int, default=8)
     options = parser.parse_args()
-    with np.load(options.file) as file:
-        kept = dict(file)
-    for frame in map(int, options.frames):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        aim(add_scene(kept, frame), options.view)
-        path = options.file.with_name(f"{options.file.stem}-look{frame}.png")
-        render(path, options.samples)
-        print(path)
+    for file in options.files:
+        with np.load(file) as arrays:
+            kept = dict(arrays)
+        for frame in map(int, options.frames):
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+            aim(add_scene(kept, frame), options.view)
+            path = file.with_name(f"{file.stem}-look{frame}.png")
+            render(path, options.samples)
+            print(path)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,12 @@ import subprocess
 import sys
 import time
 import traceback
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from all_scenes import RECIPES
-from harness import PATIENCE, Result, Run, frames_as_arrays
+from harness import PATIENCE, Frame, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
 HEADER = (
@@ -91,7 +91,12 @@ def run_here(options: argparse.Namespace, size: int) -> Result:
     frames = options.frames or round(length.seconds * scene.frame_rate)
     folder = options.out / "hostile"
     run = Run(options.scene, scene, folder, **json.loads(options.settings))
-    result = run.go(frames, record=options.record, patience=options.patience)
+    result = run.go(
+        frames,
+        record=options.record,
+        patience=options.patience,
+        tell=lambda failure: print(failure, flush=True),
+    )
     if options.record:
         path = folder / f"{run.label}.npz"
         np.savez_compressed(path, **frames_as_arrays(scene, run.recorded))
@@ -106,7 +111,6 @@ def run_alone(options: argparse.Namespace) -> bool:
     rows = []
     for size in options.sizes or [usual]:
         result = run_here(options, size)
-        print(*result.failures, sep="\n")
         rows.append(row(result))
     if options.row:
         options.row.write_text(json.dumps([asdict(each) for each in rows]))
@@ -130,7 +134,8 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
     Returns its answer, or a sentence on why there is none.
     """
     answer = options.out / "hostile" / f"{name}.answer"
-    answer.unlink(missing_ok=True)
+    for stale in [answer, *answer.parent.glob(f"{name}-*.jsonl")]:
+        stale.unlink(missing_ok=True)
     command = [sys.executable, __file__, f"--{kind}", name, "--row", str(answer)]
     command += ["--out", str(options.out), "--settings", options.settings]
     command += ["--patience", str(options.patience), *["--quick"] * options.quick]
@@ -152,8 +157,23 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
 def scene_in_process(name: str, options: argparse.Namespace) -> list[Row]:
     found = in_process("scene", name, options)
     if isinstance(found, str):
-        return [Row(name, 0, 0, 0.0, 0, 0, 0.0, 0, 0, 0.0, 0, 0, found)]
+        so_far = row(written(name, options.out / "hostile"))
+        return [replace(so_far, verdict=f"{found}; {so_far.verdict} so far")]
     return [Row(**each) for each in found]
+
+
+def written(name: str, folder: Path) -> Result:
+    """What a run that did not end well had written by then, and told into its log."""
+    result = Result(name, 0)
+    told = (folder / f"{name}.log").read_text().splitlines()
+    result.failures = [line for line in told if line.startswith("frame ")]
+    for path in folder.glob(f"{name}-*.jsonl"):
+        result.vertices = int(path.stem.rpartition("-")[2])
+        accounts = [json.loads(line) for line in path.read_text().splitlines()]
+        for account in accounts:
+            del account["scene"]
+        result.frames = [Frame(**account) for account in accounts]
+    return result
 
 
 def measure_in_process(name: str, options: argparse.Namespace) -> list[Figure]:
