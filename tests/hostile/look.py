@@ -3,7 +3,7 @@
 
     .venv-bpy42/bin/python tests/hostile/look.py out/hostile/ten_layers-9000.npz --frames 0,24,48
 
-Cloths are coloured, colliders grey; faces that an edge passes through are red.
+Cloths are coloured, colliders grey; what crosses something is red.
 """
 
 import argparse
@@ -44,11 +44,14 @@ def add_mesh(
 
 
 def marked_faces(kept: dict[str, np.ndarray], name: str, triangles: np.ndarray) -> np.ndarray:
-    """Which triangles of the mesh of that name are among the crossings kept."""
+    """Which triangles of a cloth are among the crossings kept, or have an edge that is."""
     marked = np.zeros(len(triangles), dtype=bool)
-    for face, owner in zip(kept.get("faces", []), kept.get("face_of", []), strict=True):
-        if str(kept.get(f"{name}_name")) == str(owner):
-            marked |= (triangles == face).all(axis=1)
+    for kind in ("face", "edge"):
+        for element, owner in zip(
+            kept.get(f"{kind}s", []), kept.get(f"{kind}_of", []), strict=True
+        ):
+            if str(owner) == str(kept[f"{name}_name"]):
+                marked |= np.isin(triangles, element).sum(axis=1) >= len(element)
     return marked
 
 
@@ -63,10 +66,11 @@ def add_scene(kept: dict[str, np.ndarray], frame: int) -> np.ndarray:
         positions, triangles = kept[key][frame], kept[f"{name}_triangles"]
         if name.startswith("cloth"):
             colour = painted(COLOURS[int(name[5:]) % len(COLOURS)])
+            marked = marked_faces(kept, name, triangles)
             seen.append(positions)
         else:
-            colour = painted(GREY, 0.5)
-        marked = marked_faces(kept, name, triangles)
+            colour = painted(GREY, 0.4)
+            marked = np.zeros(len(triangles), dtype=bool)
         add_mesh(name, positions, triangles, [colour, red], marked)
     return np.concatenate(seen)
 
