@@ -3,15 +3,20 @@
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from io import StringIO
 from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from crossings import Crossings, Scenery
 from scene import Demand, Scene, State
 from sides import winding_numbers
 
+# How much more energy than at the start is rounding: this part of the largest kinetic energy.
+ENERGY_GROWTH = 0.01
 # Crossings that are written out of a frame, and frames for which they are; all are counted.
 SHOWN = 3
 TOLD = 2
@@ -19,6 +24,8 @@ TOLD = 2
 MARKED = 1000
 # Failures that are kept; the first says most.
 KEPT = 12
+# Stalled frames after which a run is given up, where nothing else is said.
+PATIENCE = 3
 
 
 class NotCleanError(ValueError):
@@ -41,6 +48,8 @@ class Frame:
     converged: bool
     max_stretch: float
     max_speed: float  # m/s
+    kinetic: float  # J
+    energy: float  # J, all of it, more than at the start
     crossings: int  # edges and faces that share a point, in float64
     crossings_float32: int  # and when positions are rounded as Blender keeps them
     strayed: int  # vertices below a floor or on another side of a closed obstacle than at first
@@ -140,18 +149,47 @@ class Run:
         self.before = self.state = scene.start()
         self.recorded = [self.state]
         self.simulation = scene.simulation(**settings)
+        self._energy = self.simulation.energy()["total"]
+        self._liveliest = 0.0  # J
         self._dumped = False
+        self._stalls = 0
 
-    def go(self, frames: int, *, record: bool = False) -> Result:
-        """Runs and judges; a failure does not end it, unless there is nothing to go on with."""
-        for frame in range(1, frames + 1):
-            if not self._advance(frame):
-                break
-            if record:
-                self.recorded.append(self.state)
-        if self.folder is not None:
-            self._write_lines()
+    def go(
+        self,
+        frames: int,
+        *,
+        record: bool = False,
+        patience: int = PATIENCE,
+        tell: Callable[[str], None] | None = None,
+    ) -> Result:
+        """Runs and judges; ends early after that many stalls, or with nothing to go on with.
+
+        Failures are told and lines of JSON written frame by frame, for runs that somebody ends.
+        """
+        failures = self.result.failures
+        with self._lines() as lines:
+            for frame in range(1, frames + 1):
+                told, goes_on = len(failures), self._advance(frame)
+                if goes_on:
+                    account = {"scene": self.label} | asdict(self.result.frames[-1])
+                    lines.write(json.dumps(account) + "\n")
+                    lines.flush()
+                    if record:
+                        self.recorded.append(self.state)
+                if self._stalls >= patience:
+                    self.result.fail(frame, "given up", f"{patience} frames have stalled")
+                    goes_on = False
+                for failure in failures[told:] if tell else []:
+                    tell(failure)
+                if not goes_on:
+                    break
         return self.result
+
+    def _lines(self) -> TextIO:
+        if self.folder is None:
+            return StringIO()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return (self.folder / f"{self.label}.jsonl").open("w")
 
     def _advance(self, frame: int) -> bool:
         scene, step = self.scene, 1.0 / self.scene.frame_rate
@@ -172,6 +210,7 @@ class Run:
         account = self._account(frame, end, wall, report, (len(found), len(rounded)))
         self.result.frames.append(account)
         self._verdict(account, found or rounded)
+        self._stalls += account.newton > scene.newton_limit
         return True
 
     def _account(
@@ -181,6 +220,7 @@ class Run:
             np.linalg.norm(self.simulation.velocities(index), axis=1).max()
             for index in range(len(self.scene.cloths))
         ]
+        energies = self.simulation.energy()
         return Frame(
             frame=frame,
             time=end,
@@ -194,6 +234,8 @@ class Run:
             converged=report.converged,
             max_stretch=report.max_stretch,
             max_speed=float(max(speeds)),
+            kinetic=energies["kinetic"],
+            energy=energies["total"] - self._energy,
             crossings=crossings[0],
             crossings_float32=crossings[1],
             strayed=self.judge.strayed(self.state),
@@ -224,13 +266,16 @@ class Run:
             fail(frame, "overstretched", f"by {account.max_stretch:.3f}")
         if account.max_speed > scene.speed_limit:
             fail(frame, "too fast", f"{account.max_speed:.3g} m/s")
+        self._liveliest = max(self._liveliest, account.kinetic)
+        grown = account.energy > ENERGY_GROWTH * self._liveliest
+        if scene.has_no_source_of_energy and grown:
+            fail(frame, "energy grew", f"by {account.energy:.3g} J from nothing")
 
     def _dump(self, frame: int, found: Crossings) -> None:
         """Keeps the first failure of a run, and the frame before it, for a closer look."""
         if self._dumped or self.folder is None:
             return
         self._dumped = True
-        self.folder.mkdir(parents=True, exist_ok=True)
         kept = list(islice(found, MARKED))
         arrays = {
             "edges": np.array([crossing.edge for crossing in kept]),
@@ -243,11 +288,6 @@ class Run:
             path, **frames_as_arrays(self.scene, [self.before, self.state]), **arrays
         )
         self.result.failures[-1] += f"\n    kept in {path}"
-
-    def _write_lines(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps({"scene": self.label} | asdict(frame)) for frame in self.result.frames]
-        (self.folder / f"{self.label}.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def frames_as_arrays(scene: Scene, states: list[State]) -> dict[str, np.ndarray]:

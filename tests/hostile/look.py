@@ -3,7 +3,7 @@
 
     .venv-bpy42/bin/python tests/hostile/look.py out/hostile/ten_layers-9000.npz --frames 0,24,48
 
-Cloths are coloured, colliders grey; faces that an edge passes through are red.
+Cloths are coloured, colliders grey; what crosses something is red.
 """
 
 import argparse
@@ -44,11 +44,14 @@ def add_mesh(
 
 
 def marked_faces(kept: dict[str, np.ndarray], name: str, triangles: np.ndarray) -> np.ndarray:
-    """Which triangles of the mesh of that name are among the crossings kept."""
+    """Which triangles of a cloth are among the crossings kept, or have an edge that is."""
     marked = np.zeros(len(triangles), dtype=bool)
-    for face, owner in zip(kept.get("faces", []), kept.get("face_of", []), strict=True):
-        if str(kept.get(f"{name}_name")) == str(owner):
-            marked |= (triangles == face).all(axis=1)
+    for kind in ("face", "edge"):
+        for element, owner in zip(
+            kept.get(f"{kind}s", []), kept.get(f"{kind}_of", []), strict=True
+        ):
+            if str(owner) == str(kept[f"{name}_name"]):
+                marked |= np.isin(triangles, element).sum(axis=1) >= len(element)
     return marked
 
 
@@ -63,10 +66,11 @@ def add_scene(kept: dict[str, np.ndarray], frame: int) -> np.ndarray:
         positions, triangles = kept[key][frame], kept[f"{name}_triangles"]
         if name.startswith("cloth"):
             colour = painted(COLOURS[int(name[5:]) % len(COLOURS)])
+            marked = marked_faces(kept, name, triangles)
             seen.append(positions)
         else:
-            colour = painted(GREY, 0.5)
-        marked = marked_faces(kept, name, triangles)
+            colour = painted(GREY, 0.4)
+            marked = np.zeros(len(triangles), dtype=bool)
         add_mesh(name, positions, triangles, [colour, red], marked)
     return np.concatenate(seen)
 
@@ -113,19 +117,20 @@ def numbers(text: str) -> tuple[float, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("file", type=Path, help="an .npz of out/hostile")
+    parser.add_argument("files", type=Path, nargs="+", help="such as out/hostile/*.npz")
     parser.add_argument("--frames", type=numbers, default=(-1.0,), help="such as 0,12,-1")
     parser.add_argument("--view", type=numbers, default=(0.6, -1.0, 0.6), help="where from: x,y,z")
     parser.add_argument("--samples", type=int, default=8)
     options = parser.parse_args()
-    with np.load(options.file) as file:
-        kept = dict(file)
-    for frame in map(int, options.frames):
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        aim(add_scene(kept, frame), options.view)
-        path = options.file.with_name(f"{options.file.stem}-look{frame}.png")
-        render(path, options.samples)
-        print(path)
+    for file in options.files:
+        with np.load(file) as arrays:
+            kept = dict(arrays)
+        for frame in map(int, options.frames):
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+            aim(add_scene(kept, frame), options.view)
+            path = file.with_name(f"{file.stem}-look{frame}.png")
+            render(path, options.samples)
+            print(path)
 
 
 if __name__ == "__main__":

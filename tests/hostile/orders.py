@@ -10,6 +10,9 @@ from knots import determinant
 from scene import Scene, State
 from sides import winding_numbers
 
+# How far from a knot its line is closed, in distances of its ends.
+FAR = 10.0
+
 Order = Callable[[State], str | None]
 
 
@@ -151,11 +154,15 @@ def winds_round(axis: tuple[float, float], line: slice) -> Order:
 
 
 def stays_knotted(line: slice) -> Order:
-    """The line of vertices of the first cloth keeps its knot, closed from end to end."""
+    """The line of vertices of the first cloth keeps its knot, closed far away from its ends."""
     first: list[int] = []
 
     def order(state: State) -> str | None:
-        found = determinant(state.cloths[0][line])
+        path = state.cloths[0][line]
+        way = FAR * (path[-1] - path[0])
+        aside = np.roll(way, 1)
+        round_about = [path[-1] + way, path[-1] + way + aside, path[0] - way + aside, path[0] - way]
+        found = determinant(np.concatenate([path, round_about]))
         first.append(found)
         if found == first[0]:
             return None

@@ -119,6 +119,12 @@ class Scene:
         obstacles = [o.positions if o.path is None else o.path(time) for o in self.obstacles]
         return State(cloths, obstacles, time)
 
+    @property
+    def has_no_source_of_energy(self) -> bool:
+        """Whether nothing but gravity does any work on the cloth."""
+        moves = any(each.path is not None for each in [*self.cloths, *self.obstacles])
+        return not moves and "wind" not in self.settings and self.demand is Demand.CLEAN
+
     def is_excused(self, time: float) -> bool:
         """Whether crossings are allowed at a time in s."""
         return self.excused[0] <= time < self.excused[1] - 1e-9

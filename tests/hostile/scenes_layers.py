@@ -22,12 +22,12 @@ def stack(size: int, layers: int, gap: float, length: float = 0.5, drop: float =
     return scene
 
 
-@scene(quick=(9, 1.0), soak=(30, 2.5))
+@scene(quick=(8, 0.75), soak=(30, 2.5))
 def ten_layers(size: int, seconds: float) -> Scene:
     return stack(size, 10, 0.005)
 
 
-@scene(quick=(12, 0.75), soak=(30, 2.0))
+@scene(quick=(10, 0.75), soak=(30, 2.0))
 def five_layers_over_a_ball(size: int, seconds: float) -> Scene:
     scene = stack(size, 5, 0.008, length=0.8)
     scene.obstacles = [
@@ -237,8 +237,8 @@ def ribbon_through_a_loop(size: int, seconds: float) -> Scene:
     ends = np.flatnonzero(np.abs(ribbon[:, 0]) > 0.5 - 1e-9)
 
     def path(time: float) -> np.ndarray:
-        sway = 0.35 * np.sin(7.0 * time)
-        return ribbon[ends] + (sway, 0.0, -0.3 * min(1.0, time))
+        sway = 0.25 * np.sin(5.0 * time)
+        return ribbon[ends] + vector(sway, 0.0, -0.1 * min(1.0, time))
 
     cloths = [
         Body("loop", upright, sides, fabric("denim"), pins=top),

@@ -240,35 +240,37 @@ def whirled_by_a_corner(size: int, seconds: float) -> Scene:
 
 @scene(quick=(16, 0.75), soak=(36, 1.5))
 def blades_from_both_sides(size: int, seconds: float) -> Scene:
-    """Two knives push a held sheet past each other, two centimetres apart."""
+    """Two knives push a held sheet past each other, eight centimetres apart."""
     positions, triangles = grid(size)
     pins = np.flatnonzero(np.abs(positions[:, 0]) > 0.5 - 1e-9)
     sheet = Body("sheet", positions, triangles, fabric(), pins=pins)
     # Edges across the span between the held ends.
     upward, sides = turned(wedge(1.4, 0.03, 0.3), UP, 0.5 * np.pi)
     downward = upward * (1, 1, -1)
-    rise = along(upward + vector(0.02, 0, 0), (0.0, (0, 0, -0.05)), (0.25, (0, 0, 0.045)))
-    fall = along(downward - (0.02, 0, 0), (0.0, (0, 0, 0.05)), (0.25, (0, 0, -0.045)))
+    rise = along(upward + vector(0.04, 0, 0), (0.0, (0, 0, -0.05)), (0.25, (0, 0, 0.035)))
+    fall = along(downward - (0.04, 0, 0), (0.0, (0, 0, 0.05)), (0.25, (0, 0, -0.035)))
     knives = [
-        Obstacle("knife below", rise(0.0), sides, rise),
-        Obstacle("knife above", fall(0.0), sides[:, ::-1], fall),
+        Obstacle("knife below", rise(0.0), sides, rise, friction=0.1),
+        Obstacle("knife above", fall(0.0), sides[:, ::-1], fall, friction=0.1),
     ]
     return Scene([sheet], knives, stretch_limit=1.0)
 
 
 @scene(quick=(16, 1.0), soak=(40, 2.0))
 def hail(size: int, seconds: float) -> Scene:
-    """Small balls at 6 m/s from all sides into a hanging sheet, and through where it was."""
+    """Small balls at 6 m/s from both sides into a hanging sheet, which go back after 0.3 m."""
     generator = np.random.default_rng(3)
     sheet = hanging(size)
     balls = []
     for index in range(8):
-        aim = np.array((generator.uniform(-0.4, 0.4), 0.0, generator.uniform(-0.9, -0.4)))
-        way = generator.normal(size=3) * (1.0, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
+        # Side by side, so that no two of them squeeze the sheet.
+        aim = np.array((-0.42 + 0.12 * (3 * index % 8), 0.0, generator.uniform(-0.9, -0.4)))
+        way = generator.normal(size=3) * (0.3, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
         way *= 6.0 / np.linalg.norm(way)
         lead = 0.05 + 0.1 * index  # s, until it arrives
-        positions, triangles = ball(generator.uniform(0.03, 0.06), 1)
-        path = along(positions + aim, (0.0, -lead * way), (seconds, (seconds - lead) * way))
+        positions, triangles = ball(generator.uniform(0.03, 0.05), 1)
+        ways = [(0.0, -lead * way), (lead + 0.05, 0.05 * way), (lead + 0.25, -0.05 * way)]
+        path = along(positions + aim, *ways)
         balls.append(Obstacle(f"hailstone {index}", path(0.0), triangles, path))
     # So often that none can pass between two frames unseen.
     return Scene([sheet], balls, frame_rate=120.0, speed_limit=60.0, stretch_limit=1.0)
@@ -282,7 +284,7 @@ def knife_sweeps_a_curtain(size: int, seconds: float) -> Scene:
     level = edge @ rotation((0, 1, 0), 0.3).T - (0, 0, 0.55)
     path = along(level, (0.0, (0, -0.4, 0)), (0.2, (0, 0.6, 0)))
     blade = Obstacle("blade", path(0.0), sides, path)
-    return Scene([sheet], [blade], frame_rate=60.0, speed_limit=40.0)
+    return Scene([sheet], [blade], frame_rate=60.0, speed_limit=40.0, stretch_limit=1.0)
 
 
 @scene(quick=(16, 1.0), soak=(40, 2.0))

@@ -17,12 +17,12 @@ import subprocess
 import sys
 import time
 import traceback
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
 from all_scenes import RECIPES
-from harness import Result, Run, frames_as_arrays
+from harness import PATIENCE, Frame, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
 HEADER = (
@@ -91,7 +91,12 @@ def run_here(options: argparse.Namespace, size: int) -> Result:
     frames = options.frames or round(length.seconds * scene.frame_rate)
     folder = options.out / "hostile"
     run = Run(options.scene, scene, folder, **json.loads(options.settings))
-    result = run.go(frames, record=options.record)
+    result = run.go(
+        frames,
+        record=options.record,
+        patience=options.patience,
+        tell=lambda failure: print(failure, flush=True),
+    )
     if options.record:
         path = folder / f"{run.label}.npz"
         np.savez_compressed(path, **frames_as_arrays(scene, run.recorded))
@@ -106,7 +111,6 @@ def run_alone(options: argparse.Namespace) -> bool:
     rows = []
     for size in options.sizes or [usual]:
         result = run_here(options, size)
-        print(*result.failures, sep="\n")
         rows.append(row(result))
     if options.row:
         options.row.write_text(json.dumps([asdict(each) for each in rows]))
@@ -130,10 +134,11 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
     Returns its answer, or a sentence on why there is none.
     """
     answer = options.out / "hostile" / f"{name}.answer"
-    answer.unlink(missing_ok=True)
+    for stale in [answer, *answer.parent.glob(f"{name}-*.jsonl")]:
+        stale.unlink(missing_ok=True)
     command = [sys.executable, __file__, f"--{kind}", name, "--row", str(answer)]
     command += ["--out", str(options.out), "--settings", options.settings]
-    command += ["--quick"] * options.quick
+    command += ["--patience", str(options.patience), *["--quick"] * options.quick]
     command += ["--frames", str(options.frames)] if options.frames else []
     with (options.out / "hostile" / f"{name}.log").open("w") as log:
         try:
@@ -152,8 +157,23 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
 def scene_in_process(name: str, options: argparse.Namespace) -> list[Row]:
     found = in_process("scene", name, options)
     if isinstance(found, str):
-        return [Row(name, 0, 0, 0.0, 0, 0, 0.0, 0, 0, 0.0, 0, 0, found)]
+        so_far = row(written(name, options.out / "hostile"))
+        return [replace(so_far, verdict=f"{found}; {so_far.verdict} so far")]
     return [Row(**each) for each in found]
+
+
+def written(name: str, folder: Path) -> Result:
+    """What a run that did not end well had written by then, and told into its log."""
+    result = Result(name, 0)
+    told = (folder / f"{name}.log").read_text().splitlines()
+    result.failures = [line for line in told if line.startswith("frame ")]
+    for path in folder.glob(f"{name}-*.jsonl"):
+        result.vertices = int(path.stem.rpartition("-")[2])
+        accounts = [json.loads(line) for line in path.read_text().splitlines()]
+        for account in accounts:
+            del account["scene"]
+        result.frames = [Frame(**account) for account in accounts]
+    return result
 
 
 def measure_in_process(name: str, options: argparse.Namespace) -> list[Figure]:
@@ -218,6 +238,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="in the short form of the tests")
     parser.add_argument("--settings", default="{}", help='more settings, such as {"threads": 1}')
     parser.add_argument("--record", action="store_true", help="keep all frames, for look.py")
+    parser.add_argument("--patience", type=int, default=PATIENCE, help="stalled frames to bear")
     parser.add_argument("--limit", type=float, default=1800.0, help="s for a scene among all")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder for what is written")
     parser.add_argument("--row", type=Path, help=argparse.SUPPRESS)

@@ -55,6 +55,9 @@ class Puppet:
     def positions(self, cloth: int = 0) -> np.ndarray:
         return self.scene.cloths[cloth].positions + vector(0, 0, self.scene.heights[self.frame - 1])
 
+    def energy(self) -> dict[str, float]:
+        return {"kinetic": 1.0, "total": self.scene.energy if self.frame else 0.0}
+
     def velocities(self, cloth: int = 0) -> np.ndarray:
         return np.full((len(self.scene.cloths[cloth].positions), 3), self.scene.speed)
 
@@ -74,6 +77,7 @@ class Planted(Scene):
     newton: int = 8
     stretch: float = 0.0
     speed: float = 0.0
+    energy: float = 0.0
     raises_at: int = 0
 
     def simulation(self, **settings: object) -> Puppet:
@@ -135,6 +139,7 @@ def test_raising_ends_a_run_and_is_told(tmp_path):
         ({"newton": 2000}, "stall"),
         ({"stretch": 0.6}, "overstretched"),
         ({"speed": 30.0}, "too fast"),
+        ({"energy": 0.02}, "energy grew"),
         ({"heights": [np.nan]}, "not finite"),
     ],
 )
@@ -143,6 +148,11 @@ def test_other_failures(fields, word, tmp_path):
     for name, value in fields.items():
         setattr(scene, name, value)
     assert failures(scene, tmp_path)[0].startswith(f"frame 1: {word}: ")
+
+
+def test_a_run_that_stalls_is_given_up(tmp_path):
+    found = failures(planted([0.6] * 8, newton=2000), tmp_path)
+    assert [failure.split(":")[1] for failure in found] == [" stall"] * 3 + [" given up"]
 
 
 def test_crossings_are_excused_only_for_their_time(tmp_path):
