@@ -50,7 +50,7 @@ impl BoundingBox {
     #[must_use]
     #[inline]
     pub fn grown(&self, margin: f64) -> Self {
-        // Twice what a sum is rounded by, and no branches.
+        // At least as far as to the next number, and without branches.
         let slack = |sum: f64| sum.abs() * f64::EPSILON + f64::MIN_POSITIVE;
         Self {
             low: self.low.map(|low| (low - margin) - slack(low - margin)),

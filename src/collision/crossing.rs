@@ -23,7 +23,14 @@ use robust::{Coord, Coord3D, orient2d, orient3d};
 pub fn segment_crosses_triangle(from: &Vec3, to: &Vec3, triangle: &[Vec3; 3]) -> bool {
     let [from, to] = [from, to].map(without_trifles);
     let [a, b, c] = triangle.each_ref().map(without_trifles);
-    if is_above(&from, [&a, &b, &c]) == is_above(&to, [&a, &b, &c]) {
+    let heights = [&from, &to].map(|end| -volume([&a, &b, &c, end]));
+    if sign(heights[0]) == sign(heights[1]) {
+        return false;
+    }
+    let areas = || (0..3).map(|axis| area_along(axis, &a, &b, &c));
+    let [from_above, to_above] =
+        heights.map(|height| is_first_positive(std::iter::once(height).chain(areas())));
+    if from_above == to_above {
         return false;
     }
     let turn = turns_left(&from, &to, &a, &b);
@@ -37,50 +44,39 @@ fn without_trifles(point: &Vec3) -> Vec3 {
     point.map(|coordinate| if coordinate.abs() < TRIFLE { 0.0 } else { coordinate })
 }
 
-/// Whether the point, moved a little, lies on the side of the triangle that its normal points to.
-#[inline]
-fn is_above(point: &Vec3, [a, b, c]: [&Vec3; 3]) -> bool {
-    is_positive([a, b, c, point]).map_or_else(|| is_above_exactly(point, a, b, c), |below| !below)
-}
-
-#[cold]
-fn is_above_exactly(point: &Vec3, a: &Vec3, b: &Vec3, c: &Vec3) -> bool {
-    let volume = -orient3d(exact(a), exact(b), exact(c), exact(point));
-    let signs = std::iter::once(volume).chain((0..3).map(|axis| area_along(axis, a, b, c)));
-    is_first_positive(signs)
-}
-
 /// Whether, seen along `from`→`to`, both moved a little, a→b passes on a fixed side of it: which one
 /// does not matter, so long as it is the other one for b→a.
-#[inline]
 fn turns_left(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
-    is_positive([from, to, a, b]).unwrap_or_else(|| turns_left_exactly(from, to, a, b))
-}
-
-#[cold]
-fn turns_left_exactly(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
-    let volume = orient3d(exact(from), exact(to), exact(a), exact(b));
     // The derivatives by `from` and by `to`. They are all zero only where all four points lie on one line,
     // and then both ends are on one side of the triangle.
     let by_from = (0..3).map(|axis| area_along(axis, to, a, b));
     let by_to = (0..3).map(|axis| area_along(axis, a, from, b));
-    is_first_positive(std::iter::once(volume).chain(by_from).chain(by_to))
+    is_first_positive(std::iter::once(volume([from, to, a, b])).chain(by_from).chain(by_to))
 }
 
-/// Whether the determinant of (a − d, b − d, c − d) is positive, if plain arithmetic can tell.
+/// Six times the volume of a tetrahedron, with an exact sign: the determinant of (a − d, b − d, c − d).
 #[inline]
-fn is_positive([a, b, c, d]: [&Vec3; 4]) -> Option<bool> {
+fn volume([a, b, c, d]: [&Vec3; 4]) -> f64 {
     /// By the sum of the absolute products: (7 + 56 u) u for a rounding u of 2⁻⁵³, in the article above.
     const RELATIVE_ERROR: f64 = (3.5 + 14.0 * f64::EPSILON) * f64::EPSILON;
-    let (a, b, c) = (a - d, b - d, c - d);
-    let minors = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| [b[i] * c[j], b[j] * c[i]]);
+    let [from_a, from_b, from_c] = [a - d, b - d, c - d];
     let mut determinant = 0.0;
     let mut absolute = 0.0;
-    for (along, [one, other]) in a.iter().zip(minors) {
-        determinant += along * (one - other);
-        absolute += along.abs() * (one.abs() + other.abs());
+    for (first, second, third) in [(0, 1, 2), (1, 2, 0), (2, 0, 1)] {
+        let [one, other] = [from_b[second] * from_c[third], from_b[third] * from_c[second]];
+        determinant += from_a[first] * (one - other);
+        absolute += from_a[first].abs() * (one.abs() + other.abs());
     }
-    (determinant.abs() > absolute * RELATIVE_ERROR).then_some(determinant > 0.0)
+    // Exactly zero, too, where all products are, as in a plane along two axes.
+    if determinant.abs() > absolute * RELATIVE_ERROR || absolute == 0.0 {
+        determinant
+    } else {
+        orient3d(exact(a), exact(b), exact(c), exact(d))
+    }
+}
+
+fn sign(number: f64) -> i8 {
+    i8::from(number > 0.0) - i8::from(number < 0.0)
 }
 
 fn is_first_positive(mut signs: impl Iterator<Item = f64>) -> bool {

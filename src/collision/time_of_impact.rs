@@ -37,8 +37,8 @@
 //! that time itself the distance exceeds the gap by no more than 2⁻⁴⁰ R; where the gap is zero and an
 //! edge or a corner is met, or a triangle is a needle, 2⁻²⁴ R, as a plane needs some distance to take its
 //! direction from. What passes at a larger distance is not reported. An exception is a path so close
-//! along a turning triangle, about 10⁻⁶ R, that the rounds run out: the time reached is returned, which
-//! is early and never late.
+//! along a turning triangle, about 10⁻⁶ R and never seen to be 10⁻⁴ R, that the rounds run out: the time
+//! reached is returned, which is early and never late.
 
 mod resting_plane;
 

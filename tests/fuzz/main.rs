@@ -16,7 +16,7 @@ use motions::{Motion, motion};
 use random::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use weft::collision::{Path, edge_edge_impact, point_triangle_impact};
+use weft::collision::{MovingBox, MovingTree, Path, edge_edge_impact, point_triangle_impact};
 
 /// How close to the gap a contact is, by the largest coordinate: see `time_of_impact`.
 const CLOSENESS: f64 = 1.0 / (1_u64 << 24) as f64;
@@ -41,16 +41,22 @@ impl Counts {
         number.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Holds a time of contact against what exact numbers say.
-    fn judge(&self, hull: impl Fn(f64) -> Hull, motion: &Motion, time: Option<f64>) {
-        let exact = hull(motion.gap);
+    /// Holds what the library says of two things against what exact numbers say.
+    fn judge(
+        &self,
+        (first, second): (&[Path], &[Path]),
+        found: &Found,
+        hull: impl Fn(f64) -> Hull,
+    ) {
+        let Found { gap, time } = *found;
+        let exact = hull(gap);
         assert!(!exact.comes_within(time), "contact before {time:?}");
         let Some(time) = time else { return Self::count(&self.misses) };
         assert!((0.0..=1.0).contains(&time), "at a time of {time}");
+        assert!(may_meet(first, second, gap) || !exact.comes_within(None), "boxes apart");
         Self::count(if time > 0.0 { &self.hits } else { &self.starts });
-        let is_within = |closeness: f64| {
-            hull(motion.gap + closeness * extent(&motion.paths)).is_within_at(time)
-        };
+        let extent = extent(first, second);
+        let is_within = |closeness: f64| hull(gap + closeness * extent).is_within_at(time);
         if !is_within(CLOSENESS) {
             Self::count(&self.early);
             assert!(is_within(EARLY_CLOSENESS), "not in contact at {time}");
@@ -58,19 +64,41 @@ impl Counts {
     }
 
     fn check(&self, motion: &Motion) {
-        let Motion { paths: [a, b, c, d], gap } = motion;
-        let triangle = [*b, *c, *d];
-        let impact = point_triangle_impact(a, &triangle, *gap);
-        self.judge(|gap| Hull::of_triangle(a, &triangle, gap), motion, impact.map(|it| it.time));
-        let (first, second) = ([*a, *b], [*c, *d]);
-        let impact = edge_edge_impact(&first, &second, *gap);
-        self.judge(|gap| Hull::of_edges(&first, &second, gap), motion, impact.map(|it| it.time));
+        let Motion { paths, gap } = motion;
+        let [point, triangle @ ..] = paths;
+        let time = point_triangle_impact(point, triangle, *gap).map(|impact| impact.time);
+        self.judge((&[*point], triangle), &Found { gap: *gap, time }, |gap| {
+            Hull::of_triangle(point, triangle, gap)
+        });
+        let [a, b, c, d] = *paths;
+        let (first, second) = ([a, b], [c, d]);
+        let time = edge_edge_impact(&first, &second, *gap).map(|impact| impact.time);
+        self.judge((&first, &second), &Found { gap: *gap, time }, |gap| {
+            Hull::of_edges(&first, &second, gap)
+        });
     }
 }
 
+/// When the library says that things come as close as a gap.
+struct Found {
+    gap: f64,
+    time: Option<f64>,
+}
+
+/// Whether trees of boxes, grown by half the gap, find that things may meet.
+fn may_meet(first: &[Path], second: &[Path], gap: f64) -> bool {
+    let tree = |paths: &[Path]| {
+        let ends = paths.iter().map(|path| (&path.start, &path.end));
+        MovingTree::new(&[MovingBox::around(ends).grown(0.5 * gap)])
+    };
+    let mut found = Vec::new();
+    tree(first).pairs(&tree(second), |_, _, found| found.push(()), &mut found);
+    !found.is_empty()
+}
+
 /// The largest relative coordinate.
-fn extent(paths: &[Path; 4]) -> f64 {
-    let pairs = paths.iter().flat_map(|one| paths.iter().map(move |other| (one, other)));
+fn extent(first: &[Path], second: &[Path]) -> f64 {
+    let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
     pairs.fold(0.0, |extent, (one, other)| {
         extent.max((one.start - other.start).amax()).max((one.end - other.end).amax())
     })
