@@ -34,9 +34,9 @@ const FACES: FaceKind = FaceKind {
 ///         rest_positions. Without uv the warp follows the longest axis of each piece.
 ///     vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of
 ///         each vertex, more than 0.
-///     rest_scale (float64 or float32 array, shape (n, 2), optional): Factors b_u, b_v on the lengths
-///         at rest along warp and weft at each vertex, more than 0: below 1 for cuffs and waistbands,
-///         above 1 for fullness. An element takes the mean over its vertices.
+///     rest_scale (float64 or float32 array, shape (n, 2), optional): Factors b_u, b_v on the
+///         lengths at rest along warp and weft at each vertex, more than 0: below 1 for cuffs and
+///         waistbands, above 1 for fullness. An element takes the mean over its vertices.
 ///     stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
 ///         the springs at each vertex, more than 0. Only models of springs take it.
 ///     sewing (None): Does not exist yet.

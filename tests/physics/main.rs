@@ -17,6 +17,7 @@ mod membrane;
 mod model_experiments;
 mod model_forces;
 mod model_table;
+mod models;
 mod noise;
 mod oscillator;
 mod quads;
