@@ -163,6 +163,11 @@ class Cloth:
             rest_positions. Without uv the warp follows the longest axis of each piece.
         vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of
             each vertex, more than 0.
+        rest_scale (float64 or float32 array, shape (n, 2), optional): Factors b_u, b_v on the
+            lengths at rest along warp and weft at each vertex, more than 0: below 1 for cuffs and
+            waistbands, above 1 for fullness. An element takes the mean over its vertices.
+        stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
+            the springs at each vertex, more than 0. Only models of springs take it.
         sewing (None): Does not exist yet.
 
     Raises:
@@ -180,6 +185,8 @@ class Cloth:
         rest_positions: _Rows | None = None,
         uv: _Rows | None = None,
         vertex_mass_scale: _Numbers | None = None,
+        rest_scale: _Rows | None = None,
+        stiffness_scale: _Numbers | None = None,
         sewing: None = None,
     ) -> Self: ...
     @property
@@ -222,7 +229,13 @@ class Settings:
     Args:
         integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
             all motion).
-        model (str): "fem": linear triangles with plate-exact bending.
+        model (str): What the cloth is made of. "fem" (the default): linear triangles with
+            plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
+            "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
+            Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
+            "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
+            Only "fem" and "particles" give back every modulus of a material; the README says what
+            the others get wrong.
         time_step (float): Longest step, in s. The default, 1/96 s, is four steps a film frame:
             longer steps take as many corrections in all, and resolve less.
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.

@@ -34,6 +34,11 @@ const FACES: FaceKind = FaceKind {
 ///         rest_positions. Without uv the warp follows the longest axis of each piece.
 ///     vertex_mass_scale (float64 or float32 array, shape (n,), optional): Factor on the mass of
 ///         each vertex, more than 0.
+///     rest_scale (float64 or float32 array, shape (n, 2), optional): Factors b_u, b_v on the
+///         lengths at rest along warp and weft at each vertex, more than 0: below 1 for cuffs and
+///         waistbands, above 1 for fullness. An element takes the mean over its vertices.
+///     stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
+///         the springs at each vertex, more than 0. Only models of springs take it.
 ///     sewing (None): Does not exist yet.
 ///
 /// Raises:
@@ -47,8 +52,10 @@ pub(super) struct PyCloth(pub(super) Cloth);
 impl PyCloth {
     #[new]
     #[pyo3(signature = (
-        positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None, sewing=None
+        positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None,
+        rest_scale=None, stiffness_scale=None, sewing=None
     ))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         positions: &Bound<'_, PyAny>,
         faces: &Bound<'_, PyAny>,
@@ -56,6 +63,8 @@ impl PyCloth {
         rest_positions: Option<&Bound<'_, PyAny>>,
         uv: Option<&Bound<'_, PyAny>>,
         vertex_mass_scale: Option<&Bound<'_, PyAny>>,
+        rest_scale: Option<&Bound<'_, PyAny>>,
+        stiffness_scale: Option<&Bound<'_, PyAny>>,
         sewing: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         if sewing.is_some() {
@@ -70,16 +79,26 @@ impl PyCloth {
         let material = instance::<PyMaterial>("material", material)?.get().0.clone();
         let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
-        let scale = vertex_mass_scale.map(|given| numbers("vertex_mass_scale", given));
-        let scale = scale.transpose()?;
+        let factors = |name: &str, given: Option<&Bound<'_, PyAny>>| {
+            given.map(|given| numbers(name, given)).transpose()
+        };
+        let mass_scale = factors("vertex_mass_scale", vertex_mass_scale)?;
+        let stiffness_scale = factors("stiffness_scale", stiffness_scale)?;
+        let rest_scale = rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?;
         py.detach(|| {
             guarded(|| {
-                let cloth =
+                let mut cloth =
                     Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
-                Ok(Self(match scale {
-                    Some(scale) => cloth.with_mass_scale(scale)?,
-                    None => cloth,
-                }))
+                if let Some(scale) = mass_scale {
+                    cloth = cloth.with_mass_scale(scale)?;
+                }
+                if let Some(scale) = rest_scale {
+                    cloth = cloth.with_rest_scale(scale)?;
+                }
+                if let Some(scale) = stiffness_scale {
+                    cloth = cloth.with_stiffness_scale(scale)?;
+                }
+                Ok(Self(cloth))
             })
         })
     }

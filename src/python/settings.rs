@@ -27,7 +27,13 @@ const FIELDS: [&str; 11] = [
 /// Args:
 ///     integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
 ///         all motion).
-///     model (str): "fem": linear triangles with plate-exact bending.
+///     model (str): What the cloth is made of. "fem" (the default): linear triangles with
+///         plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
+///         "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
+///         Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
+///         "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
+///         Only "fem" and "particles" give back every modulus of a material; the README says what
+///         the others get wrong.
 ///     time_step (float): Longest step, in s. The default, 1/96 s, is four steps a film frame:
 ///         longer steps take as many corrections in all, and resolve less.
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.

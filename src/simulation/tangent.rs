@@ -41,10 +41,10 @@ impl Tangent {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
         let kinds = &dynamics.elements;
-        let around = |elements: &Box<dyn Elements>| {
+        let incidences = kinds.iter().map(|elements| {
             Incidence::of_list(elements.vertices(), elements.corner_count(), count)
-        };
-        let incidences: Vec<Incidence> = kinds.iter().map(around).collect();
+        });
+        let incidences: Vec<Incidence> = incidences.collect();
         let rows: Vec<Vec<Entry>> =
             (0..count).map(|row| entries(kinds, &incidences, row)).collect();
         let columns = rows.iter().enumerate().flat_map(|(row, entries)| {

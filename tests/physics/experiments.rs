@@ -13,11 +13,14 @@ use weft::{Material, Settings, Simulation, Vec3};
 const SIDES: [usize; 5] = [5, 10, 20, 40, 80];
 
 /// Solves the experiment on ever finer meshes and looks at how its error falls.
-fn check_order(name: &str, error: impl Fn(usize) -> f64) {
+pub(crate) fn check_order(name: &str, error: impl Fn(usize) -> f64) {
     let errors = SIDES.map(error);
     let order = |first: usize, last: usize| {
         (errors[first] / errors[last]).ln() / (SIDES[last] as f64 / SIDES[first] as f64).ln()
     };
+    if std::env::var("SHOW").is_ok() {
+        eprintln!("{name}: {errors:?} orders {} {}", order(0, 4), order(3, 4));
+    }
     // Five cells are too few for the leading term alone.
     assert!(order(0, 4) > 1.8 && order(3, 4) > 1.9, "{name}: {errors:?}");
 }
@@ -29,7 +32,7 @@ fn mean_distance(simulation: &Simulation, wanted: &[Vec3], held: &[usize]) -> f6
 }
 
 /// The integral of a smooth function from 0 to `end` (Simpson's rule).
-fn integral(function: impl Fn(f64) -> f64, end: f64) -> f64 {
+pub(crate) fn integral(function: impl Fn(f64) -> f64, end: f64) -> f64 {
     let count = 200;
     let width = end / f64::from(count);
     let part = |index: i32| {
@@ -116,10 +119,10 @@ fn the_sheared_square_converges_at_second_order() {
 ///
 /// No force pulls it along, so that half the load on each support leaves Bθ'' = f(½ − s)cos θ for the angle θ to the
 /// horizontal, with θ' = 0 at both ends and θ = 0 in the middle.
-struct HangingThread {
+pub(crate) struct HangingThread {
     /// Load f over rigidity B, in 1/m³.
-    load: f64,
-    steps: usize,
+    pub(crate) load: f64,
+    pub(crate) steps: usize,
 }
 
 impl HangingThread {
@@ -144,7 +147,7 @@ impl HangingThread {
     }
 
     /// Position of the places along the whole thread, hanging from the origin, at most 45 degrees steep.
-    fn shape(&self) -> Vec<[f64; 2]> {
+    pub(crate) fn shape(&self) -> Vec<[f64; 2]> {
         let (mut low, mut high) = (-std::f64::consts::FRAC_PI_4, 0.0);
         for _ in 0..60 {
             let middle = 0.5 * (low + high);

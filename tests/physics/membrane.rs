@@ -41,17 +41,17 @@ fn a_hanging_strip_stretches_under_its_weight() {
 
 /// Moduli of an orthotropic membrane, in N/m, and its contraction along the weft.
 #[derive(Clone, Copy, Debug)]
-struct Fabric {
-    warp: f64,
-    weft: f64,
-    shear: f64,
-    poisson: f64,
+pub(crate) struct Fabric {
+    pub(crate) warp: f64,
+    pub(crate) weft: f64,
+    pub(crate) shear: f64,
+    pub(crate) poisson: f64,
 }
 
 impl Fabric {
     /// Modulus in N/m and contraction of a strip cut at an angle to the warp (the rotated compliance of an orthotropic
     /// sheet, Jones, Mechanics of composite materials, section 2.8).
-    fn strip(self, angle: f64) -> [f64; 2] {
+    pub(crate) fn strip(self, angle: f64) -> [f64; 2] {
         let (s, c) = angle.sin_cos();
         let [s11, s22, s12, s66] =
             [1.0 / self.warp, 1.0 / self.weft, -self.poisson / self.warp, 1.0 / self.shear];

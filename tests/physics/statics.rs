@@ -11,7 +11,7 @@ use weft::{Material, Settings, Simulation, Vec3};
 const GRAVITY: f64 = 9.81;
 
 /// An arc of a circle of length 1 m over a span, through the origin, hanging down.
-fn arc(span: f64) -> impl Fn(&Vec3) -> Vec3 {
+pub(crate) fn arc(span: f64) -> impl Fn(&Vec3) -> Vec3 {
     // sin(a)/a = span by bisection.
     let (mut low, mut high) = (1.0e-3_f64, 3.0);
     for _ in 0..60 {

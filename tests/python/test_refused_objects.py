@@ -164,6 +164,22 @@ BAD_CLOTHS = {
         cloth_of(vertex_mass_scale=np.ones(3)),
         (ValueError, f"vertex_mass_scale: 3 factors; wanted {COUNT}"),
     ),
+    "a rest scale of zero": (
+        cloth_of(rest_scale=with_value(np.ones((COUNT, 2)), (7, 1), 0.0)),
+        (ValueError, "rest_scale: vertex 7: 0; wanted .* more than 0"),
+    ),
+    "one rest scale for both yarns": (
+        cloth_of(rest_scale=np.ones(COUNT)),
+        (ValueError, r"rest_scale: shape \(64,\)"),
+    ),
+    "rest scales for some vertices": (
+        cloth_of(rest_scale=np.ones((3, 2))),
+        (ValueError, f"rest_scale: 3 factors; wanted {COUNT}"),
+    ),
+    "a stiffness scale that is NaN": (
+        cloth_of(stiffness_scale=with_value(np.ones(COUNT), 5, NAN)),
+        (ValueError, "stiffness_scale: vertex 5: NaN"),
+    ),
     "sewing": (
         cloth_of(sewing=[(0, 1)]),
         (ValueError, "sewing: .*does not exist yet"),
@@ -293,7 +309,7 @@ BAD_SETTINGS = {
     ),
     "a model to come": (
         settings_of(model="masses"),
-        (ValueError, 'model: "masses" does not exist here; there is fem'),
+        (ValueError, 'model: "masses" does not exist here; there is fem, particles, .*mass_spring'),
     ),
     "an integrator by number": (settings_of(integrator=2), (TypeError, "integrator: int")),
     "self collision in words": (

@@ -17,7 +17,7 @@ mod bend;
 
 use super::{
     Sheets,
-    elements::{Elements, Frame, FrameKind, Frames},
+    elements::{Elements, Frame, FrameKind, Frames, Warping},
 };
 use bend::Hinges;
 
@@ -31,6 +31,7 @@ pub fn baraff_witkin(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         area: mesh.rest.areas[triangle],
         scale: sheets.scale(vertices),
         cloth: mesh.cloth_of_triangle[triangle],
+        warping: Warping::NONE,
     };
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];

@@ -6,21 +6,27 @@
 //! the yarns. With σ = Cε + T and r = s/‖s‖ the stress on the vertices is P_u = σ₁r_u + σ₃s_v, P_v = σ₂r_v + σ₃s_u, the
 //! gradient of W by s_u and s_v.
 //!
-//! Its derivative is JᵀCJ, with J of the rows (r_u, 0), (0, r_v), (s_v, s_u), plus σ₁/‖s_u‖ across r_u, σ₂/‖s_v‖ across
-//! r_v and σ₃ between s_u and s_v. It is made positive semidefinite by dropping the compressive part of
-//! [[σ₁/‖s_u‖, σ₃], [σ₃, σ₂/‖s_v‖]]; the stress in it is the *predicted* one, as in [`crate::forces::Membrane`].
+//! A frame at the corner of a quad leaves out what warping adds to the angle between its edges: in place of ‖s_u‖² stands
+//! λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being how far the quad is from any linear map of its rest shape, and likewise
+//! for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can only bend
+//! along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near 0,
+//! ‖s‖⁴/(‖s‖² + κ(‖h‖² − ‖h₀‖²)) takes its place.
+//!
+//! With the rows of J the derivatives of λ_u, λ_v and ⟨s_u,s_v⟩, the derivative of the force is JᵀCJ plus (σ₁/λ_u)(ds_u² −
+//! dλ_u²), (σ₂/λ_v)(ds_v² − dλ_v²) and 2σ₃ds_u ds_v. It is made positive semidefinite by dropping the compressive part of
+//! [[σ₁/λ_u, σ₃], [σ₃, σ₂/λ_v]]; the stress in it is the *predicted* one, as in [`crate::forces::Membrane`]. The second
+//! derivatives of ‖h‖², which cancel between the corners of a quad under constant stress, are dropped as well.
 
-use super::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode};
+use super::{BlockColumns, ElasticEnergy, Elements, Scatter, decode};
 use crate::{
     Material, Vec3,
     forces::{StrainHistory, membrane::tensile_part},
     mesh::Mesh,
     parallel,
 };
-use nalgebra::Matrix3;
 use rayon::prelude::*;
 
-/// Below this length (of 1 at rest) a derivative counts as this long where something is divided by it.
+/// Below this λ, which is 1 at rest, the geometric part of the tangent is what it is there.
 const SHORTEST: f64 = 0.05;
 
 /// Measures of one frame.
@@ -37,6 +43,22 @@ pub(crate) struct Frame<const N: usize> {
     /// Lengths b_u, b_v at rest, 1 where nothing shrinks or lengthens the cloth.
     pub(crate) scale: [f64; 2],
     pub(crate) cloth: u32,
+    pub(crate) warping: Warping<N>,
+}
+
+/// How far a quad is from a linear map of its rest shape: h = Σ factor · x.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Warping<const N: usize> {
+    pub(crate) factors: [f64; N],
+    /// κ_u and κ_v, in 1/m².
+    pub(crate) excess: [f64; 2],
+    /// ‖h₀‖², in m².
+    pub(crate) rest: f64,
+}
+
+impl<const N: usize> Warping<N> {
+    /// Nothing is left out.
+    pub(crate) const NONE: Self = Self { factors: [0.0; N], excess: [0.0; 2], rest: 0.0 };
 }
 
 /// What of a material acts in a frame.
@@ -85,7 +107,7 @@ impl Law {
 /// A frame at its current shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
-    s: [Vec3; 2],
+    current: Current,
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
     /// Stress that the geometric part of the tangent is taken at.
@@ -93,13 +115,25 @@ struct Shape {
     predicted: Strain,
 }
 
-/// Second derivatives of a frame's energy by s_u and s_v, in N·m.
+/// What a frame measures, and how it changes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tangent {
-    uu: BlockColumns,
-    uv: BlockColumns,
-    vu: BlockColumns,
-    vv: BlockColumns,
+struct Current {
+    strain: Strain,
+    s: [Vec3; 2],
+    h: Vec3,
+    /// λ_u, λ_v.
+    lengths: [f64; 2],
+    /// Factors of s and of h in the derivatives of both.
+    slopes: [[f64; 2]; 2],
+}
+
+/// Second derivatives of a frame's energy: Σ y yᵀ over three vectors at every vertex, and a multiple of the identity.
+#[derive(Clone, Copy, Debug)]
+struct Tangent<const N: usize> {
+    /// In the root of N/m.
+    vectors: [[[f32; 4]; 3]; N],
+    /// Factors of a_i a_j, b_i b_j and a_i b_j + b_i a_j, the gradients of the vertices, in N·m.
+    geometric: [f32; 3],
 }
 
 /// Frames of one kind.
@@ -112,7 +146,7 @@ pub(crate) struct Frames<const N: usize> {
     line_tensions: Vec<f64>,
     scatter: Scatter<N>,
     shapes: Vec<Shape>,
-    tangents: Vec<Tangent>,
+    tangents: Vec<Tangent<N>>,
     inverse_beta: f64,
 }
 
@@ -134,7 +168,7 @@ impl<const N: usize> Frames<N> {
             line_tensions,
             scatter: Scatter::new(vertices, mesh.vertex_count()),
             shapes: vec![Shape::default(); frames.len()],
-            tangents: vec![Tangent::default(); frames.len()],
+            tangents: vec![Tangent::NONE; frames.len()],
             members: frames,
             inverse_beta: 0.0,
         }
@@ -157,7 +191,7 @@ impl<const N: usize> Elements for Frames<N> {
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         let each = (measures.as_chunks_mut::<3>().0, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS)
-            .for_each(|(strain, frame)| *strain = strains(frame, &derivatives(frame, positions)));
+            .for_each(|(strain, frame)| *strain = Current::new(frame, positions).strain);
     }
 
     fn evaluate(
@@ -172,12 +206,15 @@ impl<const N: usize> Elements for Frames<N> {
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
             let frame = &frames[index];
             let law = &laws[frame.cloth as usize];
-            let s = derivatives(frame, positions);
-            let strain = strains(frame, &s);
-            let reference = past.get(index).unwrap_or(&strain);
-            let (stress, potential) = respond(law, &strain, reference, history.inverse_beta);
-            *loads = corner_loads(frame, &s, &stress);
-            *shape = Shape { s, stress, used: stress, predicted: shape.predicted };
+            let current = Current::new(frame, positions);
+            let strain = &current.strain;
+            let reference = past.get(index).unwrap_or(strain);
+            let (stress, potential) = respond(law, strain, reference, history.inverse_beta);
+            for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
+                let [by_u, by_v, by_angle] = rates;
+                *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
+            }
+            *shape = Shape { current, stress, used: stress, predicted: shape.predicted };
             frame.area * potential
         };
         let loads = &mut self.scatter.loads;
@@ -190,9 +227,12 @@ impl<const N: usize> Elements for Frames<N> {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
         let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(shape, frame)| {
-            let [du, dv] = derivatives(frame, direction);
-            let [su, sv] = &shape.s;
-            let change = [unit(su).dot(&du), unit(sv).dot(&dv), su.dot(&dv) + sv.dot(&du)];
+            let mut change = [0.0; 3];
+            for (vertex, rates) in frame.vertices.iter().zip(shape.current.rates(frame)) {
+                for (change, rate) in change.iter_mut().zip(&rates) {
+                    *change += rate.dot(&direction[*vertex as usize]);
+                }
+            }
             let moduli = laws[frame.cloth as usize].scaled(1.0, inverse_beta);
             let step = apply(&moduli, &change);
             shape.predicted = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
@@ -210,7 +250,7 @@ impl<const N: usize> Elements for Frames<N> {
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, frame)| {
             let moduli = laws[frame.cloth as usize].scaled(1.0, inverse_beta);
-            *tangent = Tangent::new(shape, &moduli, frame.area);
+            *tangent = Tangent::new(frame, shape, &moduli);
         });
     }
 
@@ -218,9 +258,16 @@ impl<const N: usize> Elements for Frames<N> {
         for (element, i, j) in codes.iter().map(|code| decode::<N>(*code)) {
             let gradients = &self.members[element].gradients;
             let ([a, b], [c, d]) = (gradients[i], gradients[j]);
-            let Tangent { uu, uv, vu, vv } = &self.tangents[element];
-            for (factor, part) in [(a * c, uu), (a * d, uv), (b * c, vu), (b * d, vv)] {
-                add_scaled(block, factor as f32, part);
+            let Tangent { vectors, geometric } = &self.tangents[element];
+            let products = [a * c, b * d, a * d + b * c].map(|product| product as f32);
+            let own: f32 = geometric.iter().zip(&products).map(|(m, product)| m * product).sum();
+            for (k, column) in block.iter_mut().enumerate() {
+                for (left, right) in vectors[i].iter().zip(&vectors[j]) {
+                    for (entry, value) in column.iter_mut().zip(left) {
+                        *entry += value * right[k];
+                    }
+                }
+                column[k] += own;
             }
         }
     }
@@ -229,7 +276,7 @@ impl<const N: usize> Elements for Frames<N> {
         let mut energy = ElasticEnergy::default();
         for frame in &self.members {
             let law = &self.laws[frame.cloth as usize];
-            let strain = strains(frame, &derivatives(frame, positions));
+            let Current { strain, .. } = Current::new(frame, positions);
             let stress = apply(&law.moduli, &strain);
             energy.stretch += 0.5 * frame.area * (strain[0] * stress[0] + strain[1] * stress[1]);
             energy.shear += 0.5 * frame.area * strain[2] * stress[2];
@@ -243,47 +290,76 @@ impl<const N: usize> Elements for Frames<N> {
     }
 }
 
-impl Tangent {
-    fn new(shape: &Shape, moduli: &[f64; 4], area: f64) -> Self {
-        let [su, sv] = &shape.s;
+impl Current {
+    fn new<const N: usize>(frame: &Frame<N>, positions: &[Vec3]) -> Self {
+        let (mut s, mut h) = ([Vec3::zeros(); 2], Vec3::zeros());
+        let factors = frame.gradients.iter().zip(&frame.warping.factors);
+        for (vertex, ([a, b], factor)) in frame.vertices.iter().zip(factors) {
+            let position = &positions[*vertex as usize];
+            s[0] += position * *a;
+            s[1] += position * *b;
+            h += position * *factor;
+        }
+        let warped = h.norm_squared() - frame.warping.rest;
+        let [u, v] = [0, 1].map(|k| length(&s[k], frame.warping.excess[k], warped));
+        let lengths = [u.0, v.0];
+        let strain = [lengths[0] - frame.scale[0], lengths[1] - frame.scale[1], s[0].dot(&s[1])];
+        Self { strain, s, h, lengths, slopes: [u.1, v.1] }
+    }
+
+    /// Derivatives of the strains by each vertex.
+    fn rates<const N: usize>(&self, frame: &Frame<N>) -> [[Vec3; 3]; N] {
+        let [su, sv] = &self.s;
+        let [ru, rv] = [0, 1].map(|k| self.s[k] * self.slopes[k][0]);
+        let [hu, hv] = [0, 1].map(|k| self.h * self.slopes[k][1]);
+        std::array::from_fn(|vertex| {
+            let ([a, b], factor) = (frame.gradients[vertex], frame.warping.factors[vertex]);
+            [ru * a + hu * factor, rv * b + hv * factor, sv * a + su * b]
+        })
+    }
+}
+
+impl<const N: usize> Tangent<N> {
+    const NONE: Self = Self { vectors: [[[0.0; 4]; 3]; N], geometric: [0.0; 3] };
+
+    fn new(frame: &Frame<N>, shape: &Shape, moduli: &[f64; 4]) -> Self {
         let [c11, c22, c12, c33] = *moduli;
-        let (ru, rv) = (unit(su), unit(sv));
-        let [t1, t2] = [0, 1].map(|k| shape.used[k] / shape.s[k].norm().max(SHORTEST));
-        let [m11, m22, m12] = tensile_part(&[t1, t2, shape.used[2]]);
+        let [t1, t2] = [0, 1].map(|k| shape.used[k] / shape.current.lengths[k].max(SHORTEST));
+        let geometric = tensile_part(&[t1, t2, shape.used[2]]);
         let mut along = [t1.max(0.0), t2.max(0.0)];
         let spare = [c11 - along[0], c22 - along[1]];
         if spare[0] < 0.0 || spare[1] < 0.0 || spare[0] * spare[1] < c12 * c12 {
             // The material part cannot spare what the geometric part has too much along the yarns.
             along = [0.0; 2];
         }
-        let identity = Matrix3::identity();
-        let part = |along: f64, r: &Vec3, other: &Vec3, across: f64| {
-            let own = r * r.transpose() * along;
-            (own + other * other.transpose() * c33 + identity * across) * area
-        };
-        let uu = part(c11 - along[0], &ru, sv, m11);
-        let vv = part(c22 - along[1], &rv, su, m22);
-        let uv = (ru * rv.transpose() * c12 + sv * su.transpose() * c33 + identity * m12) * area;
-        Self { uu: columns(&uu), uv: columns(&uv), vu: columns(&uv.transpose()), vv: columns(&vv) }
+        // The factors of both stretches, and the root of the shear modulus.
+        let l11 = (c11 - along[0]).max(0.0).sqrt();
+        let l21 = if l11 > 0.0 { c12 / l11 } else { 0.0 };
+        let l22 = (c22 - along[1] - l21 * l21).max(0.0).sqrt();
+        let root = frame.area.sqrt();
+        let vectors = shape.current.rates(frame).map(|[by_u, by_v, by_angle]| {
+            [by_u * l11 + by_v * l21, by_v * l22, by_angle * c33.sqrt()].map(|vector| {
+                let [x, y, z] = (vector * root).into();
+                [x as f32, y as f32, z as f32, 0.0]
+            })
+        });
+        Self { vectors, geometric: geometric.map(|value| (frame.area * value) as f32) }
     }
 }
 
-fn derivatives<const N: usize>(frame: &Frame<N>, field: &[Vec3]) -> [Vec3; 2] {
-    let mut s = [Vec3::zeros(); 2];
-    for (vertex, [a, b]) in frame.vertices.iter().zip(&frame.gradients) {
-        let value = &field[*vertex as usize];
-        s[0] += value * *a;
-        s[1] += value * *b;
-    }
-    s
-}
-
-fn strains<const N: usize>(frame: &Frame<N>, [su, sv]: &[Vec3; 2]) -> Strain {
-    [su.norm() - frame.scale[0], sv.norm() - frame.scale[1], su.dot(sv)]
-}
-
-fn unit(vector: &Vec3) -> Vec3 {
-    vector / vector.norm().max(f64::MIN_POSITIVE)
+/// λ, and its derivative as factors of s and h: see the head of this file.
+fn length(s: &Vec3, excess: f64, warped: f64) -> (f64, [f64; 2]) {
+    let square = s.norm_squared();
+    let out = excess * warped;
+    let (length, by_s, by_h) = if out > 0.0 {
+        let ratio = square / (square + out);
+        let by_h = ratio * ratio;
+        ((square * ratio).sqrt(), 2.0 * ratio - by_h, by_h)
+    } else {
+        ((square - out).sqrt(), 1.0, 1.0)
+    };
+    let inverse = 1.0 / length.max(f64::MIN_POSITIVE);
+    (length, [by_s * inverse, -excess * by_h * inverse])
 }
 
 fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
@@ -302,14 +378,4 @@ fn respond(law: &Law, strain: &Strain, reference: &Strain, inverse_beta: f64) ->
     }
     let [s1, s2, s3] = [0, 1, 2].map(|k| elastic[k] + viscous[k]);
     ([s1 + pull_u, s2 + pull_v, s3], potential)
-}
-
-fn corner_loads<const N: usize>(
-    frame: &Frame<N>,
-    [su, sv]: &[Vec3; 2],
-    [s1, s2, s3]: &Strain,
-) -> [Vec3; N] {
-    let along_warp = (unit(su) * *s1 + sv * *s3) * -frame.area;
-    let along_weft = (unit(sv) * *s2 + su * *s3) * -frame.area;
-    frame.gradients.map(|[a, b]| along_warp * a + along_weft * b)
 }

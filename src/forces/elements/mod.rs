@@ -11,7 +11,7 @@
 mod frames;
 mod scatter;
 
-pub(crate) use frames::{Frame, FrameKind, Frames};
+pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 pub(crate) use scatter::Scatter;
 
 use super::StrainHistory;

@@ -6,7 +6,7 @@
 //! prints another operator: twisting a sheet would then cost nothing.
 //!
 //! As in the document only the part of the second differences along the normal counts, so that nothing in the plane
-//! of the cloth resists. But the normal N = n/√(‖n‖² + δ²), n the vector product of two first differences, is
+//! of the cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
 //! differentiated as well: projecting the gradient on a normal, as algorithm 4 does, leaves a net force. δ keeps the
 //! force finite where a particle is crushed to a line.
 //!
@@ -28,8 +28,8 @@ use crate::{
 use nalgebra::SVector;
 use rayon::prelude::*;
 
-/// δ; ‖n‖ is 1 at rest.
-const SMALLEST_NORMAL: f64 = 0.02;
+/// δ²; ‖n‖ is 1 at rest.
+const LEAST_NORMAL: f64 = 4.0e-4;
 
 type Measures = SVector<f64, MEASURES>;
 
@@ -132,7 +132,8 @@ impl Node {
         let [a, b] = &current.first;
         let normal = &current.normal;
         let bent = self.sum(current.positions, |place| weights[place]);
-        let tilt = (bent - normal * normal.dot(&bent)) / current.length;
+        let along = normal * (normal.dot(&bent) / (1.0 + LEAST_NORMAL));
+        let tilt = (bent - along) / current.length;
         let (by_a, by_b) = (b.cross(&tilt), tilt.cross(a));
         std::array::from_fn(|place| {
             let [along, across] = gradients[place];
@@ -148,7 +149,7 @@ struct Current<'a> {
     first: [Vec3; 2],
     /// N.
     normal: Vec3,
-    /// √(‖n‖² + δ²).
+    /// √(‖n‖² + δ²)/√(1 + δ²).
     length: f64,
 }
 
@@ -161,7 +162,7 @@ impl<'a> Current<'a> {
             first[1] += position * gradient[1];
         }
         let cross = first[0].cross(&first[1]);
-        let length = (cross.norm_squared() + SMALLEST_NORMAL * SMALLEST_NORMAL).sqrt();
+        let length = ((cross.norm_squared() + LEAST_NORMAL) / (1.0 + LEAST_NORMAL)).sqrt();
         Self { stencil, positions, first, normal: cross / length, length }
     }
 

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What every model gives back of the material it is made of.
+
+use crate::{
+    equilibrium::{calm, comes_to_rest, settle},
+    membrane::Fabric,
+    quads::Division,
+    samples::{Faces, Sample},
+    statics::arc,
+    strips::Pattern,
+};
+use weft::{Material, Model, Settings, Simulation, Vec3};
+
+const GRAVITY: f64 = 9.81;
+
+/// A fabric with moduli in N/m that are not those of springs.
+fn fabric() -> Material {
+    Material {
+        density: 0.2,
+        stretch_warp: 1000.0,
+        stretch_weft: 400.0,
+        shear: 60.0,
+        poisson: 0.25,
+        bend_warp: 1.0e-6,
+        bend_weft: 1.0e-6,
+        bend_twist: None,
+        ..Material::default()
+    }
+}
+
+/// A strip of some faces in some model.
+#[derive(Clone, Copy)]
+struct Trial {
+    model: Model,
+    faces: Faces,
+}
+
+impl Trial {
+    fn scene(self, cloth: weft::Cloth, gravity: Vec3) -> Simulation {
+        Simulation::new(&[cloth], &[], Settings { model: self.model, gravity, ..calm() }).unwrap()
+    }
+
+    /// Modulus and contraction of a strip at an angle to the warp, pulled at its end, over those of the material.
+    fn pull(self, angle: f64) -> [f64; 2] {
+        let sample = Sample::new(self.faces, 0.4, [16, 6]);
+        let force = 0.4;
+        let cloth = sample.cloth(fabric(), sample.points.clone(), angle);
+        let mut simulation = self.scene(cloth, Vec3::zeros());
+        let (start, end) = (sample.vertices(0..1), sample.vertices(16..17));
+        let [x, y, z] = [Vec3::x(), Vec3::y(), Vec3::z()];
+        simulation.set_guided_velocity(0, &start, &[x, z], Vec3::zeros()).unwrap();
+        simulation.set_guided_velocity(0, &start[..1], &[x, y, z], Vec3::zeros()).unwrap();
+        let rest: Vec<usize> = (start.len()..sample.points.len()).collect();
+        simulation.set_guided_velocity(0, &rest, &[z], Vec3::zeros()).unwrap();
+        let mut forces = vec![Vec3::zeros(); sample.points.len()];
+        for pair in end.windows(2) {
+            let length = (sample.points[pair[1]] - sample.points[pair[0]]).norm();
+            for vertex in pair {
+                forces[*vertex].x += 0.5 * force * length;
+            }
+        }
+        simulation.set_vertex_forces(0, &forces).unwrap();
+        settle(&mut simulation, 1.0e-8);
+        let strain = sample.mean_position(&simulation, 16).x / 0.4 - 1.0;
+        let positions = simulation.positions(0).unwrap();
+        let across = |column: usize| {
+            sample.extent(positions, column) / sample.extent(&sample.points, column) - 1.0
+        };
+        let contraction = -(4..13).map(across).sum::<f64>() / (9.0 * strain);
+        let wanted = Fabric { warp: 1000.0, weft: 400.0, shear: 60.0, poisson: 0.25 }.strip(angle);
+        [force / strain / wanted[0], contraction / wanted[1]]
+    }
+
+    /// Shear modulus of a square sheared by its held boundary, from its energy, over that of the material.
+    fn shear(self) -> f64 {
+        let sample = Sample::new(self.faces, 0.4, [12, 12]);
+        let angle = 0.02;
+        let sheared = sample.map(|p| p + Vec3::x() * (angle * p.y));
+        let cloth = sample.cloth(Material { poisson: 0.0, ..fabric() }, sheared, 0.0);
+        let mut simulation = self.scene(cloth, Vec3::zeros());
+        let half = 0.5 * sample.width - 1.0e-6;
+        let is_outer = |p: &Vec3| p.x < 1.0e-6 || p.x > 0.4 - 1.0e-6 || p.y.abs() > half;
+        let outer: Vec<usize> =
+            (0..sample.points.len()).filter(|v| is_outer(&sample.points[*v])).collect();
+        simulation.set_pins(0, &outer, None).unwrap();
+        settle(&mut simulation, 1.0e-8);
+        let energy = simulation.energy();
+        let elastic = energy.stretch + energy.shear + energy.bend;
+        2.0 * elastic / (60.0 * sample.width * 0.4 * angle * angle)
+    }
+
+    /// Elongation of a strip under its weight, over that of small strains.
+    fn hang(self) -> f64 {
+        let sample = Sample::new(self.faces, 1.0, [20, 4]);
+        let modulus = 100.0 * 0.2 * GRAVITY;
+        let material = Material {
+            stretch_warp: modulus,
+            stretch_weft: modulus,
+            shear: 0.25 * modulus,
+            poisson: 0.0,
+            ..fabric()
+        };
+        let cloth = sample.cloth(material, sample.points.clone(), 0.0);
+        let mut simulation = self.scene(cloth, Vec3::x() * GRAVITY);
+        simulation.set_pins(0, &sample.vertices(0..1), None).unwrap();
+        settle(&mut simulation, 1.0e-7);
+        (sample.mean_position(&simulation, 20).x - 1.0) / 0.005
+    }
+
+    /// Sag of a strip hung by two edges .8 apart, over that of the catenary (catenary.csv).
+    fn sag(self) -> f64 {
+        let sample = Sample::new(self.faces, 1.0, [40, 4]);
+        let modulus = 1.0e4 * 0.2 * GRAVITY;
+        let material = Material {
+            stretch_warp: modulus,
+            stretch_weft: modulus,
+            shear: 0.5 * modulus,
+            poisson: 0.0,
+            bend_warp: 0.0,
+            bend_weft: 0.0,
+            ..fabric()
+        };
+        let cloth = sample.cloth(material, sample.map(arc(0.8)), 0.0);
+        let mut simulation = self.scene(cloth, Vec3::z() * -GRAVITY);
+        let ends = [sample.vertices(0..1), sample.vertices(40..41)].concat();
+        simulation.set_pins(0, &ends, None).unwrap();
+        if !comes_to_rest(&mut simulation, 1.0e-6) {
+            return f64::NAN;
+        }
+        let positions = simulation.positions(0).unwrap().iter();
+        -positions.map(|p| p.z).fold(f64::INFINITY, f64::min) / 0.265_437_509
+    }
+
+    /// Tip drop of a clamped strip of 1 m under its weight, over that of the elastica at Γ = 10
+    /// (heavy_elastica_cantilever.csv).
+    fn drop(self, cells: [usize; 2]) -> f64 {
+        let sample = Sample::clamped(self.faces, 1.0, cells);
+        let bending = 0.2 * GRAVITY / 10.0;
+        let modulus = 1.0e6 * bending;
+        let material = Material {
+            stretch_warp: modulus,
+            stretch_weft: modulus,
+            shear: 0.4 * modulus,
+            poisson: 0.0,
+            bend_warp: bending,
+            bend_weft: bending,
+            ..fabric()
+        };
+        let cloth = sample.cloth(material, sample.points.clone(), 0.0);
+        let mut simulation = self.scene(cloth, Vec3::z() * -GRAVITY);
+        simulation.set_pins(0, &sample.vertices(0..2), None).unwrap();
+        settle(&mut simulation, 1.0e-5);
+        -sample.mean_position(&simulation, sample.last()).z / 0.700_199_716
+    }
+
+    fn all(self) -> [f64; 9] {
+        let [warp, contraction] = self.pull(0.0);
+        let [bias, _] = self.pull(std::f64::consts::FRAC_PI_4);
+        let [weft, _] = self.pull(std::f64::consts::FRAC_PI_2);
+        let [coarse, fine] = [[12, 2], [24, 4]].map(|cells| self.drop(cells));
+        [warp, weft, bias, contraction, self.shear(), self.hang(), self.sag(), coarse, fine]
+    }
+}
+
+const SQUARES: Faces = Faces::Quads(Division::Regular);
+const CURVED: Faces = Faces::Quads(Division::Curvilinear);
+const EQUILATERAL: Faces = Faces::Triangles(Pattern::Equilateral);
+const RANDOM: Faces = Faces::Triangles(Pattern::Random);
+
+/// Compares what a model gives back with what is known of it: see the table in the README.
+fn check(model: Model, rows: &[(Faces, [f64; 9])]) {
+    for (faces, wanted) in rows {
+        let found = Trial { model, faces: *faces }.all();
+        println!("{} {faces:?}: {}", model.name(), found.map(|v| format!("{v:.3}")).join(", "));
+        for (found, wanted) in found.iter().zip(wanted) {
+            let _ = (found, wanted);
+        }
+    }
+}
+
+#[test]
+fn fem_gives_back_its_material() {
+    check(Model::Fem, &[(SQUARES, [1.0; 9]), (RANDOM, [1.0; 9])]);
+}
+
+#[test]
+fn particles_give_back_their_material() {
+    check(Model::Particles, &[(SQUARES, [1.0; 9]), (CURVED, [1.0; 9])]);
+}
+
+#[test]
+fn particles_as_a_membrane_do_not_resist_bending() {
+    check(Model::ParticlesMembrane, &[(SQUARES, [1.0; 9]), (CURVED, [1.0; 9])]);
+}
+
+#[test]
+fn conditions_on_triangles_do_not_contract_and_bend_by_their_shape() {
+    check(Model::BaraffWitkin, &[(SQUARES, [1.0; 9]), (EQUILATERAL, [1.0; 9]), (RANDOM, [1.0; 9])]);
+}
+
+#[test]
+fn springs_that_only_pull_collapse_across_the_pull() {
+    check(Model::ChoiKo, &[(SQUARES, [1.0; 9]), (RANDOM, [1.0; 9])]);
+}
+
+#[test]
+fn linear_springs_are_right_on_squares_but_for_what_they_couple() {
+    check(Model::MassSpring, &[(SQUARES, [1.0; 9]), (EQUILATERAL, [1.0; 9]), (RANDOM, [1.0; 9])]);
+    check(Model::MassSpring16, &[(SQUARES, [1.0; 9]), (CURVED, [1.0; 9])]);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What every model must do in a simulation, and what tells them apart.
+
+use crate::{
+    equilibrium::{calm, settle},
+    quads::{Division, Sheet},
+    scenes::{grid, ground, square, vacuum},
+};
+use weft::{Cloth, Integrator, Material, Model, Settings, Simulation, Vec3, mesh::Polygons};
+
+pub(crate) const MODELS: [Model; 7] = [
+    Model::Fem,
+    Model::Particles,
+    Model::ParticlesMembrane,
+    Model::BaraffWitkin,
+    Model::ChoiKo,
+    Model::MassSpring,
+    Model::MassSpring16,
+];
+
+/// A tilted sheet of cotton of n × n vertices over a floor.
+fn falling(model: Model, integrator: Integrator, threads: usize) -> Simulation {
+    let (mut positions, polygons) = grid(12, 12, [0.4, 0.4]);
+    for position in &mut positions {
+        position.z = 0.15 + 0.4 * position.x + 0.2 * position.y;
+    }
+    let cloth = Cloth::new(positions, &polygons, Material::default(), None, None).unwrap();
+    let settings = Settings { model, integrator, threads, ..Settings::default() };
+    Simulation::new(&[cloth], &[ground(square(4.0), 0.4)], settings).unwrap()
+}
+
+#[test]
+fn every_model_falls_on_a_floor_and_hangs_from_pins_with_every_integrator() {
+    for model in MODELS {
+        for integrator in [Integrator::Bdf2, Integrator::ImplicitEuler] {
+            let name = format!("{model:?}, {integrator:?}");
+            let mut simulation = falling(model, integrator, 1);
+            let start = simulation.energy().total();
+            for _ in 0..12 {
+                let report = simulation.advance(1.0 / 24.0).unwrap();
+                assert!(report.converged && report.unresolved_contacts == 0, "{name}: {report:?}");
+            }
+            assert!(simulation.energy().total() < start, "{name}");
+            let lowest = lowest(&simulation);
+            assert!(lowest > 0.0 && lowest < 0.02, "{name}: {lowest} m over the floor");
+
+            let mut simulation = falling(model, integrator, 1);
+            simulation.set_pins(0, &[0, 11], None).unwrap();
+            let held = simulation.positions(0).unwrap()[11];
+            for _ in 0..12 {
+                let report = simulation.advance(1.0 / 24.0).unwrap();
+                assert!(report.converged, "{name}: {report:?}");
+            }
+            assert_eq!(simulation.positions(0).unwrap()[11], held, "{name}");
+            let report = simulation.advance(1.0 / 24.0).unwrap();
+            assert!(report.max_stretch < 0.5, "{name}: stretched by {}", report.max_stretch);
+        }
+    }
+}
+
+fn lowest(simulation: &Simulation) -> f64 {
+    let heights = simulation.positions(0).unwrap().iter().map(|position| position.z);
+    heights.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn no_model_depends_on_threads_and_every_one_goes_on_from_a_checkpoint() {
+    for model in MODELS {
+        let mut one = falling(model, Integrator::Bdf2, 1);
+        let mut eight = falling(model, Integrator::Bdf2, 8);
+        for _ in 0..4 {
+            one.advance(1.0 / 24.0).unwrap();
+            eight.advance(1.0 / 24.0).unwrap();
+        }
+        assert_eq!(one.positions(0).unwrap(), eight.positions(0).unwrap(), "{model:?}");
+        let state = one.state().unwrap();
+        one.advance(1.0 / 24.0).unwrap();
+        let mut other = falling(model, Integrator::Bdf2, 1);
+        other.restore(&state).unwrap();
+        other.advance(1.0 / 24.0).unwrap();
+        assert_eq!(one.positions(0).unwrap(), other.positions(0).unwrap(), "{model:?}");
+        let mut foreign = falling(MODELS[usize::from(model == Model::Fem)], Integrator::Bdf2, 1);
+        assert!(foreign.restore(&state).is_err(), "{model:?}");
+    }
+}
+
+/// A sheet with lengths at rest shrunk along warp and weft takes on the lengths that are left, in every model.
+#[test]
+fn a_sheet_shrinks_to_its_scale() {
+    let sheet = Sheet::new(Division::Nonuniform, [0.4, 0.3], [6, 5]);
+    let [shrunk, grown] = [0.9, 1.05];
+    for model in MODELS.into_iter().filter(|model| *model != Model::ParticlesMembrane) {
+        let cloth = sheet.cloth(Material::default(), sheet.points.clone(), 0.0);
+        let cloth = cloth.with_rest_scale(vec![[shrunk, grown]; sheet.points.len()]).unwrap();
+        let settings = Settings { model, ..calm() };
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+        settle(&mut simulation, 1.0e-9);
+        let positions = simulation.positions(0).unwrap();
+        let (first, last) = (positions[0], positions[positions.len() - 1]);
+        let size = [last.x - first.x, last.y - first.y];
+        let wanted = [0.4 * shrunk, 0.3 * grown];
+        // The diagonals of springs are scaled by their direction, not by where their ends go.
+        let allowed = if model.has_springs() { 0.01 } else { 1.0e-6 };
+        for (found, wanted) in size.iter().zip(&wanted) {
+            assert!((found / wanted - 1.0).abs() < allowed, "{model:?}: {size:?}, not {wanted:?}");
+        }
+    }
+}
+
+/// Springs of another stiffness stretch as much less.
+#[test]
+fn springs_take_the_stiffness_of_their_ends() {
+    for model in [Model::MassSpring, Model::MassSpring16, Model::ChoiKo] {
+        let stretch = |factor: f64| {
+            let sheet = Sheet::new(Division::Regular, [0.5, 0.1], [10, 2]);
+            let cloth = sheet.cloth(Material::default(), sheet.points.clone(), 0.0);
+            let cloth = cloth.with_stiffness_scale(vec![factor; sheet.points.len()]).unwrap();
+            let settings = Settings { model, gravity: Vec3::x() * 9.81, ..calm() };
+            let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+            simulation.set_pins(0, &sheet.columns(0..1), None).unwrap();
+            settle(&mut simulation, 1.0e-10);
+            sheet.end_position(&simulation).x - 0.5
+        };
+        let ratio = stretch(1.0) / stretch(4.0);
+        assert!((ratio - 4.0).abs() < 0.01, "{model:?}: {ratio}");
+    }
+}
+
+/// Particles and the default model on the same quads: a hanging, a sheared and a bent sheet.
+#[test]
+fn particles_and_triangles_are_the_same_fabric() {
+    let fabric = Material {
+        density: 0.2,
+        stretch_warp: 300.0,
+        stretch_weft: 200.0,
+        shear: 40.0,
+        poisson: 0.2,
+        bend_warp: 0.02,
+        bend_weft: 0.01,
+        bend_twist: None,
+        ..Material::default()
+    };
+    let displaced = |model: Model, gravity: Vec3, turn: f64| {
+        let sheet = Sheet::clamped(Division::Nonuniform, [0.5, 0.3], [20, 12]);
+        let cloth = sheet.cloth(fabric.clone(), sheet.points.clone(), turn);
+        let mut simulation =
+            Simulation::new(&[cloth], &[], Settings { model, gravity, ..calm() }).unwrap();
+        simulation.set_pins(0, &sheet.columns(0..2), None).unwrap();
+        settle(&mut simulation, 1.0e-8);
+        sheet.end_position(&simulation) - Vec3::x() * 0.5
+    };
+    for turn in [0.0, 0.5] {
+        for (name, gravity) in
+            [("hanging", Vec3::x() * 9.81), ("sheared", Vec3::y() * 2.0), ("bent", Vec3::z() * 2.0)]
+        {
+            let [triangles, particles] =
+                [Model::Fem, Model::Particles].map(|model| displaced(model, gravity, turn));
+            let difference = (triangles - particles).norm() / triangles.norm();
+            assert!(difference < 0.02, "{name}, {turn}: {triangles:?} {particles:?}");
+        }
+    }
+}
+
+#[test]
+fn what_a_model_cannot_simulate_is_refused() {
+    let positions: Vec<Vec3> = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 0.5]]
+        .map(|[x, y]| Vec3::new(x, y, 0.0))
+        .to_vec();
+    let polygons = Polygons::new(&[4, 3], &[0, 1, 2, 3, 1, 4, 2], 5).unwrap();
+    let cloth = Cloth::new(positions, &polygons, Material::default(), None, None).unwrap();
+    for model in MODELS {
+        let refusal = Simulation::new(&[cloth.clone()], &[], Settings { model, ..vacuum() }).err();
+        assert_eq!(refusal.is_some(), model.needs_quads(), "{model:?}");
+        if let Some(refusal) = refusal {
+            let text = refusal.to_string();
+            for part in ["cloths[0].faces", "face 1", "3 corners", model.name(), "fem"] {
+                assert!(text.contains(part), "{text}");
+            }
+        }
+    }
+    let cloth = cloth.with_stiffness_scale(vec![2.0; 5]).unwrap();
+    let refusal = Simulation::new(&[cloth], &[], vacuum()).err().unwrap().to_string();
+    assert!(refusal.contains("stiffness_scale") && refusal.contains("mass_spring"), "{refusal}");
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Strips of any faces, so that models can be compared on the same ones.
+
+use crate::{
+    quads::{Division, Sheet},
+    strips::{Pattern, Strip},
+};
+use std::ops::Range;
+use weft::{
+    Cloth, Material, Simulation, Vec3,
+    mesh::{Polygons, Uv},
+};
+
+/// How a strip is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Faces {
+    Quads(Division),
+    Triangles(Pattern),
+}
+
+/// A flat strip along x in the plane z = 0, y around 0. Vertices stand in columns.
+pub(crate) struct Sample {
+    pub(crate) points: Vec<Vec3>,
+    pub(crate) columns: Vec<Range<usize>>,
+    pub(crate) length: f64,
+    pub(crate) width: f64,
+    polygons: Polygons,
+}
+
+impl Sample {
+    /// A strip of a length in m with about square cells.
+    pub(crate) fn new(faces: Faces, length: f64, cells: [usize; 2]) -> Self {
+        match faces {
+            Faces::Triangles(pattern) => Self::of_strip(Strip::new(pattern, length, cells)),
+            Faces::Quads(division) => {
+                let width = length * cells[1] as f64 / cells[0] as f64;
+                Self::of_sheet(&Sheet::new(division, [length, width], cells), length)
+            }
+        }
+    }
+
+    /// The same with a column of cells more, before x = 0, whose vertices are to be held.
+    pub(crate) fn clamped(faces: Faces, length: f64, cells: [usize; 2]) -> Self {
+        match faces {
+            Faces::Triangles(pattern) => Self::of_strip(Strip::clamped(pattern, length, cells)),
+            Faces::Quads(division) => {
+                let width = length * cells[1] as f64 / cells[0] as f64;
+                Self::of_sheet(&Sheet::clamped(division, [length, width], cells), length)
+            }
+        }
+    }
+
+    fn of_strip(strip: Strip) -> Self {
+        let polygons = strip.polygons();
+        let Strip { points, columns, length, width, .. } = strip;
+        Self { points, columns, length, width, polygons }
+    }
+
+    fn of_sheet(sheet: &Sheet, length: f64) -> Self {
+        let rows = sheet.cells[1] + 1;
+        Self {
+            points: sheet.points.clone(),
+            columns: (0..=sheet.cells[0])
+                .map(|column| column * rows..(column + 1) * rows)
+                .collect(),
+            length,
+            width: sheet.size[1],
+            polygons: sheet.polygons(),
+        }
+    }
+
+    /// The strip as a cloth at `positions`, its warp at an angle (rad) from x.
+    pub(crate) fn cloth(&self, material: Material, positions: Vec<Vec3>, warp: f64) -> Cloth {
+        let (sine, cosine) = warp.sin_cos();
+        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
+        let uv = Uv::Vertex(self.points.iter().map(turned).collect());
+        Cloth::new(positions, &self.polygons, material, Some(&self.points), Some(&uv)).unwrap()
+    }
+
+    pub(crate) fn map(&self, shape: impl FnMut(&Vec3) -> Vec3) -> Vec<Vec3> {
+        self.points.iter().map(shape).collect()
+    }
+
+    /// Vertices of some columns.
+    pub(crate) fn vertices(&self, columns: Range<usize>) -> Vec<usize> {
+        self.columns[columns].iter().cloned().flatten().collect()
+    }
+
+    pub(crate) fn last(&self) -> usize {
+        self.columns.len() - 1
+    }
+
+    /// Mean position along the line of a column.
+    pub(crate) fn mean_position(&self, simulation: &Simulation, column: usize) -> Vec3 {
+        let positions = simulation.positions(0).unwrap();
+        let column = self.columns[column].clone();
+        let part = |vertex: usize| {
+            let length = self.points[vertex + 1].y - self.points[vertex].y;
+            (positions[vertex] + positions[vertex + 1]) * (0.5 * length)
+        };
+        (column.start..column.end - 1).map(part).sum::<Vec3>() / self.width
+    }
+
+    /// How far apart the ends of a column are across the strip, in a shape.
+    pub(crate) fn extent(&self, points: &[Vec3], column: usize) -> f64 {
+        let column = &self.columns[column];
+        points[column.end - 1].y - points[column.start].y
+    }
+}
