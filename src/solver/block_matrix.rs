@@ -127,6 +127,21 @@ impl BlockMatrix {
         &mut self.blocks
     }
 
+    /// Adds to a row's diagonal block.
+    pub fn add_diagonal(&mut self, row: usize, block: &Block) {
+        self.blocks[self.pattern.diagonal(row)].add(block);
+    }
+
+    /// Adds B_ij and its transpose B_ji for i ≠ j, and says whether the pattern has them; where it does not,
+    /// nothing is changed, and they belong into [`Self::set_coupling`].
+    pub fn add_pair(&mut self, i: usize, j: usize, block: &Block) -> bool {
+        let slots = (self.pattern.slot(i, j as u32), self.pattern.slot(j, i as u32));
+        let (Some(upper), Some(lower)) = slots else { return false };
+        self.blocks[upper].add(block);
+        self.blocks[lower].add(&block.transposed());
+        true
+    }
+
     /// The blocks outside the pattern.
     #[must_use]
     pub fn coupling(&self) -> &Coupling {
