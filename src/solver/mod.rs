@@ -10,10 +10,15 @@ mod block_matrix;
 mod conjugate_gradients;
 mod coupling;
 mod filter;
+mod lanes;
+mod near;
+mod pattern;
 pub mod preconditioner;
 
-pub use block::{Block, Row3, dot, dot_by};
-pub use block_matrix::{BlockMatrix, Pattern};
+pub use block::{Block, Row3, dot};
+pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
-pub use coupling::Coupling;
+pub use coupling::{Coupling, Outer};
 pub use filter::Filter;
+pub(crate) use lanes::{Kernel, Lanes, dispatch};
+pub use pattern::{GROUP, Pattern, RowList};

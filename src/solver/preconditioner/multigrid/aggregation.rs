@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Aggregates of vertices and the interpolation from them.
 
-use sprs::CsMatI;
+use super::weights::{Weight, Weights};
 
 /// Neighbours of every vertex, in ascending order.
 pub(super) struct Graph {
@@ -38,9 +38,9 @@ impl Graph {
 pub(super) struct Interpolation {
     aggregates: Vec<u32>,
     /// Rows are fine.
-    weights: CsMatI<f32, u32>,
+    weights: Weights,
     /// Rows are coarse.
-    transposed: CsMatI<f32, u32>,
+    transposed: Weights,
 }
 
 /// Not yet in any aggregate.
@@ -54,31 +54,35 @@ const SMALLEST_WEIGHT: f32 = 0.04;
 impl Interpolation {
     pub(super) fn new(graph: &Graph) -> Self {
         let (aggregates, coarse_count) = aggregate(graph);
-        let (mut starts, mut columns, mut weights) = (vec![0], Vec::new(), Vec::new());
-        let mut row: Vec<(u32, f32)> = Vec::new();
+        let (mut starts, mut entries) = (vec![0], Vec::new());
+        let mut row: Vec<Weight> = Vec::new();
         for vertex in 0..graph.count() {
             row.clear();
             smooth(graph, &aggregates, vertex, &mut row);
-            columns.extend(row.iter().map(|(column, _)| *column));
-            weights.extend(row.iter().map(|(_, weight)| *weight));
-            starts.push(columns.len() as u32);
+            entries.extend_from_slice(&row);
+            starts.push(entries.len() as u32);
         }
-        let weights = CsMatI::new((graph.count(), coarse_count), starts, columns, weights);
-        Self { aggregates, transposed: weights.to_other_storage().transpose_into(), weights }
+        let weights = Weights::new(starts, entries);
+        Self { aggregates, transposed: weights.transposed(coarse_count), weights }
     }
 
     pub(super) fn coarse_count(&self) -> usize {
-        self.weights.cols()
+        self.transposed.row_count()
+    }
+
+    /// Rows are fine.
+    pub(super) fn weights(&self) -> &Weights {
+        &self.weights
     }
 
     /// Coarse rows that a fine row is made of, in ascending order, with their weights.
-    pub(super) fn row(&self, fine: usize) -> impl Iterator<Item = (u32, f32)> {
-        entries(&self.weights, fine)
+    pub(super) fn row(&self, fine: usize) -> &[Weight] {
+        self.weights.row(fine)
     }
 
     /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
-    pub(super) fn column(&self, coarse: usize) -> impl Iterator<Item = (u32, f32)> {
-        entries(&self.transposed, coarse)
+    pub(super) fn column(&self, coarse: usize) -> &[Weight] {
+        self.transposed.row(coarse)
     }
 
     /// Aggregates are neighbours where their vertices are.
@@ -96,14 +100,8 @@ impl Interpolation {
     }
 }
 
-fn entries(matrix: &CsMatI<f32, u32>, row: usize) -> impl Iterator<Item = (u32, f32)> {
-    let range = matrix.indptr().outer_inds_sz(row);
-    let (columns, weights) = (&matrix.indices()[range.clone()], &matrix.data()[range]);
-    columns.iter().copied().zip(weights.iter().copied())
-}
-
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.
-fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<Weight>) {
     let around = graph.around(vertex);
     let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
     row.push((aggregates[vertex], own));

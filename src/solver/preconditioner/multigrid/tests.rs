@@ -12,12 +12,13 @@ fn grid(n: u32) -> (BlockMatrix, Vec<[u32; 2]>) {
     let elements: Vec<&[u32]> = edges.iter().map(<[u32; 2]>::as_slice).collect();
     let pattern = Arc::new(Pattern::of_elements((n * n) as usize, &elements));
     let mut matrix = BlockMatrix::new(Arc::clone(&pattern));
-    matrix.fill_rows(|row, blocks| {
-        let degree = (blocks.len() - 1) as f32;
-        for (block, column) in blocks.iter_mut().zip(pattern.columns(row)) {
-            let is_diagonal = *column as usize == row;
-            *block = Block::scaled_identity(if is_diagonal { degree + 1e-4 } else { -1.0 });
-        }
+    let mut degrees = vec![0; (n * n) as usize];
+    for vertex in edges.iter().flatten() {
+        degrees[*vertex as usize] += 1;
+    }
+    matrix.fill_by(|row, column| {
+        let degree = degrees[row] as f32;
+        Block::scaled_identity(if row == column { degree + 1e-4 } else { -1.0 })
     });
     (matrix, edges)
 }
