@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Newton corrections of hanging sheets, stage by stage.
 //!
-//! `cargo bench --bench solver -- 2500 10000` picks sizes, in vertices.
+//! `cargo bench --bench solver -- 2500 10000 Rows` picks sizes, in vertices, and their orders.
 
 use std::time::Instant;
-use weft::{Cloth, Material, Report, Settings, Simulation, Vec3, mesh::Polygons};
+use weft::{Cloth, Material, Report, Settings, Simulation, Vec3, mesh::Polygons, solver::patches};
 
 /// Vertices of the sheets unless said otherwise.
 const SIZES: [usize; 4] = [2_500, 10_000, 40_000, 160_000];
@@ -12,26 +12,64 @@ const SIZES: [usize; 4] = [2_500, 10_000, 40_000, 160_000];
 const WARM_UP: usize = 2;
 const STEPS: usize = 20;
 
-/// A sheet of 1 m hanging from two corners, in quads, with its vertices in a shuffled order if so wanted.
-fn sheet(side: usize, shuffled: bool) -> (Cloth, [usize; 2]) {
+/// How the vertices of a sheet are numbered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Order {
+    Rows,
+    Patches,
+    Shuffled,
+}
+
+/// A sheet of 1 m hanging from two corners, in quads.
+fn sheet(side: usize, order: Order) -> (Cloth, [usize; 2]) {
     let count = side * side;
-    // Multiplying by a number without a common factor permutes.
-    let stride = (count as f64 * 0.618) as usize;
-    let stride = (stride..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
-    let place = |vertex: usize| if shuffled { vertex * stride % count } else { vertex };
-    let mut positions = vec![Vec3::zeros(); count];
-    for vertex in 0..count {
-        let part = |index: usize| index as f64 / (side - 1) as f64;
-        positions[place(vertex)] = Vec3::new(part(vertex % side), part(vertex / side), 0.0);
-    }
     let corner = |n: usize| n % (side - 1) + side * (n / (side - 1));
-    let quads = (0..(side - 1) * (side - 1)).map(corner);
-    let corners: Vec<usize> =
-        quads.flat_map(|a| [a, a + 1, a + 1 + side, a + side].map(place)).collect();
+    let mut quads: Vec<[usize; 4]> = (0..(side - 1) * (side - 1))
+        .map(corner)
+        .map(|a| [a, a + 1, a + 1 + side, a + side])
+        .collect();
+    let places = places(side, order, &quads);
+    for corner in quads.iter_mut().flatten() {
+        *corner = places[*corner];
+    }
+    if order == Order::Patches {
+        quads.sort_by_key(|corners| *corners.iter().min().unwrap_or(&0));
+    }
+    let mut positions = vec![Vec3::zeros(); count];
+    for (vertex, place) in places.iter().enumerate() {
+        let part = |index: usize| index as f64 / (side - 1) as f64;
+        positions[*place] = Vec3::new(part(vertex % side), part(vertex / side), 0.0);
+    }
+    let corners: Vec<usize> = quads.into_iter().flatten().collect();
     let polygons = Polygons::new(&vec![4; corners.len() / 4], &corners, count);
     let cloth = polygons
         .and_then(|polygons| Cloth::new(positions, &polygons, Material::default(), None, None));
-    (cloth.expect("a sound sheet"), [place(0), place(side - 1)])
+    (cloth.expect("a sound sheet"), [places[0], places[side - 1]])
+}
+
+/// Where each vertex of the grid comes in an order.
+fn places(side: usize, order: Order, quads: &[[usize; 4]]) -> Vec<usize> {
+    let count = side * side;
+    let mut places: Vec<usize> = (0..count).collect();
+    match order {
+        Order::Rows => (),
+        Order::Patches => {
+            let sides = quads.iter().flat_map(|[a, b, c, d]| [[a, b], [b, c], [c, d], [d, a]]);
+            let edges: Vec<[u32; 2]> =
+                sides.map(|edge| edge.map(|vertex| *vertex as u32)).collect();
+            for (new, old) in patches(count, &edges).into_iter().enumerate() {
+                places[old as usize] = new;
+            }
+        }
+        Order::Shuffled => {
+            // Multiplying by a number without a common factor permutes.
+            let stride = (count / 2..count).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
+            for (vertex, place) in places.iter_mut().enumerate() {
+                *place = vertex * stride % count * stride % count;
+            }
+        }
+    }
+    places
 }
 
 fn gcd(a: usize, b: usize) -> usize {
@@ -39,9 +77,9 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 /// Runs a sheet and prints a row of the table: milliseconds per correction by task.
-fn run(count: usize, threads: usize, shuffled: bool) {
-    let side = (count as f64).sqrt().round() as usize;
-    let (cloth, pins) = sheet(side, shuffled);
+fn run(count: usize, threads: usize, order: Order) {
+    let side = (1..=count).find(|side| side * side >= count).unwrap_or(count);
+    let (cloth, pins) = sheet(side, order);
     let settings = Settings { threads, ..Settings::default() };
     let start = Instant::now();
     let mut simulation = Simulation::new(&[cloth], &[], settings).expect("a sound scene");
@@ -66,7 +104,7 @@ fn run(count: usize, threads: usize, shuffled: bool) {
     let cycles = |report: &Report| (report.newton_iterations + report.linear_iterations) as f64;
     eprintln!(
         "{count:>8} {threads:>7} {:>8} {corrections:>11} {:>6.2} {:>7.3} {:>8.3} {:>14.3} {:>6.3} {:>5.3} {:>7.3} {:>5.2}",
-        if shuffled { "yes" } else { "no" },
+        format!("{order:?}"),
         iterations as f64 / corrections as f64,
         per_correction("forces"),
         per_correction("assembly"),
@@ -80,15 +118,20 @@ fn run(count: usize, threads: usize, shuffled: bool) {
 
 fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
+    let all = [Order::Rows, Order::Patches, Order::Shuffled];
+    let named = |order: &Order| std::env::args().any(|word| word == format!("{order:?}"));
+    let mut orders: Vec<Order> = all.into_iter().filter(named).collect();
+    if orders.is_empty() {
+        orders = all.to_vec();
+    }
     let sizes = if numbers.is_empty() { SIZES.to_vec() } else { numbers };
     eprintln!(
         "vertices threads shuffled corrections linear/ms: forces assembly precond. linear (one) all build/s"
     );
     for count in sizes {
         for threads in [1, 2] {
-            run(count, threads, false);
-            if std::env::args().any(|word| word == "shuffled") {
-                run(count, threads, true);
+            for order in &orders {
+                run(count, threads, *order);
             }
         }
     }

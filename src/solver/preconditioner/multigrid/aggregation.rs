@@ -2,37 +2,7 @@
 //! Aggregates of vertices and the interpolation from them.
 
 use super::weights::{Weight, Weights};
-
-/// Neighbours of every vertex, in ascending order.
-pub(super) struct Graph {
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
-}
-
-impl Graph {
-    pub(super) fn new(count: usize, edges: &[[u32; 2]]) -> Self {
-        let mut pairs: Vec<(u32, u32)> =
-            edges.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0_u32; count + 1];
-        for (vertex, _) in &pairs {
-            starts[*vertex as usize + 1] += 1;
-        }
-        for vertex in 0..count {
-            starts[vertex + 1] += starts[vertex];
-        }
-        Self { starts, neighbours: pairs.into_iter().map(|(_, neighbour)| neighbour).collect() }
-    }
-
-    fn count(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn around(&self, vertex: usize) -> &[u32] {
-        &self.neighbours[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
-    }
-}
+use crate::solver::graph::Graph;
 
 /// A matrix of weights: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
@@ -49,11 +19,20 @@ const NONE: u32 = u32::MAX;
 /// middles of aggregates in a row.
 const SMOOTHING: f32 = 2.0 / 3.0;
 /// Smaller weights are left out.
-const SMALLEST_WEIGHT: f32 = 0.04;
+const SMALLEST_WEIGHT: f32 = 0.13;
 
 impl Interpolation {
     pub(super) fn new(graph: &Graph) -> Self {
-        let (aggregates, coarse_count) = aggregate(graph);
+        let (mut aggregates, coarse_count) = aggregate(graph);
+        let mut numbers = vec![0; coarse_count];
+        for (new, old) in
+            coarse_graph(graph, &aggregates, coarse_count).patches().iter().enumerate()
+        {
+            numbers[*old as usize] = new as u32;
+        }
+        for aggregate in &mut aggregates {
+            *aggregate = numbers[*aggregate as usize];
+        }
         let (mut starts, mut entries) = (vec![0], Vec::new());
         let mut row: Vec<Weight> = Vec::new();
         for vertex in 0..graph.count() {
@@ -87,17 +66,21 @@ impl Interpolation {
 
     /// Aggregates are neighbours where their vertices are.
     pub(super) fn coarse_graph(&self, graph: &Graph) -> Graph {
-        let mut edges = Vec::new();
-        for vertex in 0..graph.count() {
-            for neighbour in graph.around(vertex) {
-                let (a, b) = (self.aggregates[vertex], self.aggregates[*neighbour as usize]);
-                if a < b {
-                    edges.push([a, b]);
-                }
+        coarse_graph(graph, &self.aggregates, self.coarse_count())
+    }
+}
+
+fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
+    let mut edges = Vec::new();
+    for vertex in 0..graph.count() {
+        for neighbour in graph.around(vertex) {
+            let (a, b) = (aggregates[vertex], aggregates[*neighbour as usize]);
+            if a < b {
+                edges.push([a, b]);
             }
         }
-        Graph::new(self.coarse_count(), &edges)
     }
+    Graph::new(count, &edges)
 }
 
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.

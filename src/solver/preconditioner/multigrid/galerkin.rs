@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The matrix of the next level, PᵀAP, and the way to it.
+//!
+//! Every group of rows of A is multiplied from both sides at once into blocks of its own, few enough to stay in the
+//! cache; the blocks of PᵀAP are sums of them. Where each product goes is found once.
 
 use super::{aggregation::Interpolation, coupling::project_coupling};
 use crate::{
     parallel,
-    solver::{Block, BlockMatrix, GROUP, GroupBlocks, Pattern, Row3},
+    solver::{
+        Block, BlockMatrix, GROUP, GroupBlocks, Pattern, Row3,
+        lanes::{Kernel, Lanes, dispatch},
+        near::Near,
+    },
 };
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
@@ -12,60 +19,68 @@ use std::{ops::Range, sync::Arc};
 /// Interpolation P with everything that can be known of PᵀAP before A.
 pub(super) struct Galerkin {
     pub(super) interpolation: Interpolation,
-    /// Where the blocks of each row of AP start, and the coarse rows they belong to.
-    half_starts: Vec<u32>,
-    half_columns: Vec<u32>,
-    /// For every block of A and every weight of its column: the place in the row of AP. Blocks inside a group come
-    /// with the places of their transposes. In the order in which [`multiply_group`] goes through A.
-    places: Vec<u16>,
-    place_starts: Vec<u32>,
-    /// AP.
-    half: Vec<Block>,
-    /// For every coarse row, fine row in it and block of that row of AP: where it goes, see [`Targets`].
-    targets: Vec<u16>,
-    target_starts: Vec<u32>,
+    /// What each group of rows of A does.
+    plans: Vec<Plan>,
+    /// What the groups have summed up, and where the blocks of each start.
+    partial: Vec<Block>,
+    partial_starts: Vec<u32>,
+    /// For every block of PᵀAP its parts, see [`Source`], and where those of each block start. Blocks come group by group:
+    /// diagonals, then those inside the group, then those outside.
+    sources: Vec<Source>,
+    source_starts: Vec<u32>,
+    /// Where the blocks of each group start in `source_starts`.
+    block_starts: Vec<u32>,
     coarse_pattern: Arc<Pattern>,
 }
 
-/// Places in a row of the coarse matrix, as they are numbered in a list of targets: 0 is nowhere, 1 the diagonal, then come
-/// the two halves of each pair, then the blocks outside the group.
-struct Targets;
+/// Twice the place in `partial`, plus 1 if the transposed block is meant.
+type Source = u32;
 
-impl Targets {
-    const NOWHERE: u16 = 0;
-    const DIAGONAL: u16 = 1;
-    const FIRST: usize = 2;
+/// Where the products of a group of rows go: for diagonal blocks, blocks inside the group and blocks outside, each with
+/// every weight of its row and of its column.
+struct Plan {
+    /// Four times the place among the blocks of the group, plus a [`Variant`].
+    targets: Vec<u32>,
+    /// Coarse row and column of each of these blocks, none above the diagonal, in ascending order.
+    keys: Vec<(u32, u32)>,
+}
+
+/// What of a block is added.
+struct Variant;
+
+impl Variant {
+    const ITSELF: u32 = 0;
+    const TRANSPOSED: u32 = 1;
+    /// The block and its transpose.
+    const BOTH: u32 = 2;
+    const NOTHING: u32 = 3;
 }
 
 impl Galerkin {
     pub(super) fn new(pattern: &Pattern, interpolation: Interpolation) -> Self {
-        let (half_starts, half_columns) = half_pattern(pattern, &interpolation);
-        let of_row =
-            |row: usize| &half_columns[half_starts[row] as usize..half_starts[row + 1] as usize];
-        let (places, place_starts) = find_places(pattern, &interpolation, of_row);
-        let coarse_rows: Vec<Vec<u32>> = (0..interpolation.coarse_count())
-            .into_par_iter()
-            .map(|coarse| {
-                let members = interpolation.column(coarse).iter();
-                let mut row: Vec<u32> =
-                    members.flat_map(|(fine, _)| of_row(*fine as usize)).copied().collect();
-                row.sort_unstable();
-                row.dedup();
-                row
+        let groups = (0..pattern.row_count()).into_par_iter().step_by(GROUP);
+        let plans: Vec<Plan> = groups
+            .map(|first| {
+                let rows = first..(first + GROUP).min(pattern.row_count());
+                Plan::new(pattern, &interpolation, &rows)
             })
             .collect();
-        let coarse_pattern = Pattern::of_rows(coarse_rows.iter().map(Vec::as_slice));
-        let (targets, target_starts) = find_targets(&coarse_pattern, &interpolation, of_row);
+        let coarse_pattern = coarse_pattern(&plans, interpolation.coarse_count());
+        let mut partial_starts = vec![0];
+        for plan in &plans {
+            partial_starts.push(partial_starts[partial_starts.len() - 1] + plan.keys.len() as u32);
+        }
+        let places = Places::new(&coarse_pattern);
+        let (source_starts, sources) = find_sources(&plans, &coarse_pattern, &places);
         Self {
-            half: vec![Block::default(); half_columns.len()],
+            partial: vec![Block::default(); partial_starts[plans.len()] as usize],
+            plans,
+            partial_starts,
+            sources,
+            source_starts,
+            block_starts: places.group_starts,
             coarse_pattern: Arc::new(coarse_pattern),
             interpolation,
-            half_starts,
-            half_columns,
-            places,
-            place_starts,
-            targets,
-            target_starts,
         }
     }
 
@@ -75,62 +90,55 @@ impl Galerkin {
 
     /// `coarse` = PᵀAP.
     pub(super) fn project(&mut self, matrix: &BlockMatrix, coarse: &mut BlockMatrix) {
-        self.multiply_right(matrix);
-        coarse.fill(|group| self.multiply_left(group));
+        self.multiply(matrix);
+        coarse.fill(|group| self.collect(group));
         coarse.clear_coupling();
         coarse.add_rows(&project_coupling(matrix.coupling(), &self.interpolation));
     }
 
-    /// `half` = AP.
-    fn multiply_right(&mut self, matrix: &BlockMatrix) {
-        let Self { interpolation, places, place_starts, half_starts, half, .. } = self;
-        let groups = parallel::split_rows(half, half_starts, GROUP);
-        groups.into_par_iter().for_each(|(rows, half)| {
-            let group = rows.start / GROUP;
-            let places = &places[place_starts[group] as usize..place_starts[group + 1] as usize];
-            let starts = &half_starts[rows.start..=rows.end];
-            multiply_group(matrix, interpolation, &rows, places, &mut HalfRows { starts, half });
+    pub(super) fn multiply(&mut self, matrix: &BlockMatrix) {
+        let Self { interpolation, plans, partial, partial_starts, .. } = self;
+        let groups = parallel::split_rows(partial, partial_starts, 1);
+        groups.into_par_iter().for_each(|(group, sums)| {
+            let first = group.start * GROUP;
+            let rows = first..(first + GROUP).min(matrix.diagonals().len());
+            let plan = &plans[group.start];
+            dispatch(Multiply {
+                matrix,
+                near: matrix.near(&rows),
+                rows,
+                interpolation,
+                plan,
+                sums,
+            });
         });
     }
 
-    /// A group of rows of PᵀAP.
-    fn multiply_left(&self, group: GroupBlocks<'_>) {
-        let pattern = &self.coarse_pattern;
-        let far = pattern.far();
-        let mut far_positions = far.positions(&group.rows).peekable();
-        let (mut pairs, mut far_blocks) = (group.pairs, group.far);
-        let mut sums: Vec<Block> = Vec::new();
-        for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
-            let position = far_positions.next_if(|at| far.rows()[*at] as usize == row);
-            let far_count = position.map_or(0, |position| far.slots(position).len());
-            let pair_count = pattern.pairs(row).len();
-            sums.clear();
-            sums.resize(Targets::FIRST + 2 * pair_count + far_count, Block::default());
-            self.sum_row(row, &mut sums);
-            *diagonal = sums[usize::from(Targets::DIAGONAL)];
-            let (own, rest) = pairs.split_at_mut(pair_count);
-            pairs = rest;
-            for (slot, pair) in own.iter_mut().enumerate() {
-                pair.set(0, &sums[Targets::FIRST + 2 * slot]);
-                pair.set(1, &sums[Targets::FIRST + 2 * slot + 1]);
+    /// Sums up a group of PᵀAP.
+    fn collect(&self, group: GroupBlocks<'_>) {
+        let first = self.block_starts[group.rows.start / GROUP] as usize;
+        let mut starts = self.source_starts[first..].windows(2);
+        let mut next = || {
+            let mut sum = Block::default();
+            let range = starts.next().map_or(0..0, |ends| ends[0] as usize..ends[1] as usize);
+            for source in &self.sources[range] {
+                let block = &self.partial[(source / 2) as usize];
+                sum.add(&if source % 2 == 0 { *block } else { block.transposed() });
             }
-            let (own, rest) = far_blocks.split_at_mut(far_count);
-            far_blocks = rest;
-            own.copy_from_slice(&sums[Targets::FIRST + 2 * pair_count..]);
+            sum
+        };
+        for diagonal in group.diagonals.iter_mut() {
+            *diagonal = next();
         }
-    }
-
-    fn sum_row(&self, row: usize, sums: &mut [Block]) {
-        let targets = self.target_starts[row] as usize..self.target_starts[row + 1] as usize;
-        let mut targets = self.targets[targets].iter();
-        for (fine, weight) in self.interpolation.column(row) {
-            let fine = *fine as usize;
-            let half = self.half_starts[fine] as usize..self.half_starts[fine + 1] as usize;
-            for (block, target) in self.half[half].iter().zip(&mut targets) {
-                if *target != Targets::NOWHERE {
-                    sums[usize::from(*target)].add_scaled(*weight, block);
-                }
+        let pairs = self.coarse_pattern.pairs(group.rows.start).start;
+        let columns = &self.coarse_pattern.near_columns()[pairs..];
+        for (pair, columns) in group.pairs.iter_mut().zip(columns) {
+            for half in 0..=usize::from(columns[0] != columns[1]) {
+                pair.set(half, &next());
             }
+        }
+        for block in group.far.iter_mut() {
+            *block = next();
         }
     }
 
@@ -149,145 +157,196 @@ impl Galerkin {
     }
 }
 
-/// Coarse rows that every row of AP has blocks for: where they start, and they in ascending order.
-fn half_pattern(pattern: &Pattern, interpolation: &Interpolation) -> (Vec<u32>, Vec<u32>) {
-    let count = pattern.row_count();
-    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); count];
-    for row in 0..count {
-        let mut join = |row: usize, column: usize| {
-            rows[row].extend(interpolation.row(column).iter().map(|(coarse, _)| *coarse));
-        };
-        join(row, row);
-        let first = row / GROUP * GROUP;
-        for column in pattern.near(row) {
-            join(row, first + usize::from(column));
-            join(first + usize::from(column), row);
-        }
-    }
-    let far = pattern.far();
-    for (position, row) in far.rows().iter().enumerate() {
-        for column in &far.columns()[far.slots(position)] {
-            let weights = interpolation.row(*column as usize);
-            rows[*row as usize].extend(weights.iter().map(|(coarse, _)| *coarse));
-        }
-    }
-    rows.par_iter_mut().with_min_len(GROUP).for_each(|row| {
-        row.sort_unstable();
-        row.dedup();
-    });
-    let mut starts = vec![0_u32];
-    starts.extend(rows.iter().scan(0, |end, row| {
-        *end += row.len() as u32;
-        Some(*end)
-    }));
-    (starts, rows.concat())
-}
-
-/// Places of all products in the rows of AP, and where those of each group start.
-fn find_places<'a>(
-    pattern: &Pattern,
-    interpolation: &Interpolation,
-    of_row: impl Fn(usize) -> &'a [u32],
-) -> (Vec<u16>, Vec<u32>) {
-    let (mut places, mut starts) = (Vec::new(), vec![0]);
-    let count = pattern.row_count();
-    for first in (0..count).step_by(GROUP) {
-        let rows = first..(first + GROUP).min(count);
-        let mut find = |row: usize, column: usize| {
-            let columns = of_row(row);
-            let weights = interpolation.row(column).iter();
-            places.extend(weights.map(|(c, _)| columns.partition_point(|k| k < c) as u16));
+impl Plan {
+    fn new(pattern: &Pattern, interpolation: &Interpolation, rows: &Range<usize>) -> Self {
+        let mut products: Vec<(u32, u32, u32)> = Vec::new();
+        let mut add = |row: usize, column: usize, choose: &dyn Fn(u32, u32) -> u32| {
+            for (i, _) in interpolation.row(row) {
+                let others = interpolation.row(column).iter();
+                products.extend(others.map(|(j, _)| (*i.max(j), *i.min(j), choose(*i, *j))));
+            }
         };
         for row in rows.clone() {
-            find(row, row);
+            let lower = |i, j| if i < j { Variant::NOTHING } else { Variant::ITSELF };
+            add(row, row, &lower);
             for column in pattern.near(row) {
-                find(row, first + usize::from(column));
-                find(first + usize::from(column), row);
+                add(row, rows.start + usize::from(column), &|i: u32, j| match i.cmp(&j) {
+                    std::cmp::Ordering::Less => Variant::TRANSPOSED,
+                    std::cmp::Ordering::Equal => Variant::BOTH,
+                    std::cmp::Ordering::Greater => Variant::ITSELF,
+                });
             }
         }
         let far = pattern.far();
-        for position in far.positions(&rows) {
+        for position in far.positions(rows) {
+            // The other half comes from the group of the column.
+            let lower = |i, j| if i < j { Variant::NOTHING } else { Variant::ITSELF };
             for column in &far.columns()[far.slots(position)] {
-                find(far.rows()[position] as usize, *column as usize);
+                add(far.rows()[position] as usize, *column as usize, &lower);
             }
         }
-        starts.push(places.len() as u32);
-    }
-    (places, starts)
-}
-
-/// Targets of all blocks of AP, and where those of each coarse row start.
-fn find_targets<'a>(
-    pattern: &Pattern,
-    interpolation: &Interpolation,
-    of_row: impl Fn(usize) -> &'a [u32],
-) -> (Vec<u16>, Vec<u32>) {
-    let (mut targets, mut starts) = (Vec::new(), vec![0]);
-    for row in 0..interpolation.coarse_count() {
-        let pairs = pattern.pairs(row);
-        let target = |column: &u32| {
-            let column = *column as usize;
-            if column == row {
-                return Targets::DIAGONAL;
-            }
-            let place = if column / GROUP != row / GROUP {
-                let far = pattern.far();
-                let first = far.positions(&(row..row + 1)).map(|at| far.slots(at).start).next();
-                let slot = far.slot(row as u32, column as u32);
-                slot.zip(first).map(|(slot, first)| 2 * pairs.len() + slot - first)
-            } else if column < row {
-                let slot = pattern.near_slot(row, column);
-                slot.map(|(pair, half)| 2 * (pair - pairs.start) + half)
-            } else {
-                None
-            };
-            place.map_or(Targets::NOWHERE, |place| (Targets::FIRST + place) as u16)
+        let mut keys: Vec<(u32, u32)> = products.iter().map(|(i, j, _)| (*i, *j)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let target = |(i, j, variant): &(u32, u32, u32)| {
+            4 * keys.partition_point(|key| *key < (*i, *j)) as u32 + variant
         };
-        for (fine, _) in interpolation.column(row) {
-            targets.extend(of_row(*fine as usize).iter().map(target));
-        }
-        starts.push(targets.len() as u32);
-    }
-    (targets, starts)
-}
-
-/// The rows of AP that belong to a group.
-struct HalfRows<'a> {
-    starts: &'a [u32],
-    half: &'a mut [Block],
-}
-
-impl HalfRows<'_> {
-    #[inline]
-    fn row(&mut self, row: usize) -> &mut [Block] {
-        let first = self.starts[0];
-        &mut self.half[(self.starts[row] - first) as usize..(self.starts[row + 1] - first) as usize]
+        Self { targets: products.iter().map(target).collect(), keys }
     }
 }
 
-/// A group of rows of AP.
-fn multiply_group(
-    matrix: &BlockMatrix,
-    interpolation: &Interpolation,
-    rows: &Range<usize>,
-    places: &[u16],
-    half: &mut HalfRows<'_>,
-) {
-    half.half.fill(Block::default());
-    let mut places = places.iter();
-    let mut add = |half: &mut [Block], column: usize, block: &Block| {
-        for ((_, weight), place) in interpolation.row(column).iter().zip(&mut places) {
-            half[usize::from(*place)].add_scaled(*weight, block);
+/// The pattern of all blocks that the plans make.
+fn coarse_pattern(plans: &[Plan], coarse_count: usize) -> Pattern {
+    let mut pairs: Vec<(u32, u32)> =
+        plans.iter().flat_map(|plan| plan.keys.iter().copied()).collect();
+    pairs.extend_from_within(..);
+    let half = pairs.len() / 2;
+    for (i, j) in &mut pairs[half..] {
+        std::mem::swap(i, j);
+    }
+    pairs.par_sort_unstable();
+    pairs.dedup();
+    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); coarse_count];
+    for (row, column) in pairs {
+        rows[row as usize].push(column);
+    }
+    Pattern::of_rows(rows.iter().map(Vec::as_slice))
+}
+
+/// Numbers of the blocks of a matrix, group by group: diagonals, then those inside the group, then those outside.
+struct Places {
+    /// Where the blocks of each group start.
+    group_starts: Vec<u32>,
+    /// Where the blocks inside a group of each row start, and those outside of each row that has any.
+    near_starts: Vec<u32>,
+    far_starts: Vec<u32>,
+}
+
+impl Places {
+    fn new(pattern: &Pattern) -> Self {
+        let count = pattern.row_count();
+        let (mut group_starts, mut near_starts, mut far_starts) = (vec![0], Vec::new(), Vec::new());
+        let mut end = 0;
+        for first in (0..count).step_by(GROUP) {
+            let rows = first..(first + GROUP).min(count);
+            end += rows.len() as u32;
+            for row in rows.clone() {
+                near_starts.push(end);
+                end += pattern.near(row).count() as u32;
+            }
+            for position in pattern.far().positions(&rows) {
+                far_starts.push(end);
+                end += pattern.far().slots(position).len() as u32;
+            }
+            group_starts.push(end);
         }
-    };
-    let near = matrix.near(rows);
-    for (offset, row) in rows.clone().enumerate() {
-        add(half.row(offset), row, &matrix.diagonals()[row]);
-        for (column, block) in near.blocks(offset) {
-            add(half.row(offset), rows.start + column, &block);
-            add(half.row(column), row, &block.transposed());
+        Self { group_starts, near_starts, far_starts }
+    }
+
+    fn count(&self) -> usize {
+        self.group_starts[self.group_starts.len() - 1] as usize
+    }
+
+    /// The number of a block that is there, or `None` where its transpose stands for it.
+    fn find(&self, pattern: &Pattern, row: usize, column: usize) -> Option<usize> {
+        if row == column {
+            return Some(self.group_starts[row / GROUP] as usize + row % GROUP);
+        }
+        if row / GROUP == column / GROUP {
+            let mut near = pattern.near(row);
+            let place = near.position(|other| usize::from(other) == column % GROUP)?;
+            return Some(self.near_starts[row] as usize + place);
+        }
+        let far = pattern.far();
+        let position = far.rows().binary_search(&(row as u32)).ok()?;
+        let place = far.columns()[far.slots(position)].binary_search(&(column as u32)).ok()?;
+        Some(self.far_starts[position] as usize + place)
+    }
+}
+
+/// Where the sources of each block start, and they.
+fn find_sources(plans: &[Plan], pattern: &Pattern, places: &Places) -> (Vec<u32>, Vec<Source>) {
+    let keys = plans.iter().flat_map(|plan| &plan.keys).enumerate();
+    let found: Vec<(u32, Source)> = keys
+        .flat_map(|(partial, (i, j))| {
+            let (i, j) = (*i as usize, *j as usize);
+            let itself = places.find(pattern, i, j).map(|place| (place, 2 * partial));
+            let other = if i == j { None } else { places.find(pattern, j, i) };
+            let transposed = other.map(|place| (place, 2 * partial + 1));
+            itself.into_iter().chain(transposed)
+        })
+        .map(|(place, source)| (place as u32, source as u32))
+        .collect();
+    let mut starts = vec![0_u32; places.count() + 1];
+    for (place, _) in &found {
+        starts[*place as usize + 1] += 1;
+    }
+    for place in 0..places.count() {
+        starts[place + 1] += starts[place];
+    }
+    let mut next = starts.clone();
+    let mut sources = vec![0; found.len()];
+    for (place, source) in found {
+        sources[next[place as usize] as usize] = source;
+        next[place as usize] += 1;
+    }
+    (starts, sources)
+}
+
+/// The products of a group of rows.
+struct Multiply<'a> {
+    matrix: &'a BlockMatrix,
+    near: Near<'a>,
+    rows: Range<usize>,
+    interpolation: &'a Interpolation,
+    plan: &'a Plan,
+    sums: &'a mut [Block],
+}
+
+impl Kernel for Multiply<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let Self { matrix, near, rows, interpolation, plan, sums } = self;
+        sums.fill(Block::default());
+        let mut products = Products { interpolation, targets: plan.targets.iter(), sums };
+        let unused = Block::default();
+        for (offset, row) in rows.clone().enumerate() {
+            products.add(row, row, &[matrix.diagonals()[row], unused, unused]);
+            for (column, block) in near.blocks(offset) {
+                let transposed = block.transposed();
+                let mut both = block;
+                both.add(&transposed);
+                products.add(row, rows.start + column, &[block, transposed, both]);
+            }
+        }
+        let [far, _] = matrix.outer();
+        far.visit(&rows, |row, column, block| {
+            products.add(row, column, &[*block, unused, unused]);
+        });
+    }
+}
+
+/// Products as they come, and where they go.
+struct Products<'a> {
+    interpolation: &'a Interpolation,
+    targets: std::slice::Iter<'a, u32>,
+    sums: &'a mut [Block],
+}
+
+impl Products<'_> {
+    #[inline(always)]
+    fn add(&mut self, row: usize, column: usize, variants: &[Block; 3]) {
+        let columns = self.interpolation.row(column);
+        for (_, left) in self.interpolation.row(row) {
+            for ((_, right), target) in columns.iter().zip(&mut self.targets) {
+                let variant = target % 4;
+                if variant != Variant::NOTHING {
+                    let block = &variants[variant as usize];
+                    self.sums[(target / 4) as usize].add_scaled(left * right, block);
+                }
+            }
         }
     }
-    let [far, _] = matrix.outer();
-    far.visit(rows, |row, column, block| add(half.row(row - rows.start), column, block));
 }

@@ -15,8 +15,8 @@ mod smoother;
 mod weights;
 
 use super::Preconditioner;
-use crate::solver::{Block, BlockMatrix, Pattern, Row3};
-use aggregation::{Graph, Interpolation};
+use crate::solver::{Block, BlockMatrix, Pattern, Row3, graph::Graph};
+use aggregation::Interpolation;
 use galerkin::Galerkin;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use smoother::{Correction, Smoother};
