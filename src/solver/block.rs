@@ -39,6 +39,7 @@ impl Block {
     }
 
     /// Adds another matrix.
+    #[inline(always)]
     pub fn add(&mut self, other: &Self) {
         for (column, other) in self.0.iter_mut().zip(&other.0) {
             for (entry, other) in column.iter_mut().zip(other) {

@@ -23,4 +23,5 @@ pub use coupling::{Coupling, Outer};
 pub use filter::Filter;
 pub(crate) use lanes::{Kernel, Lanes, dispatch};
 pub use graph::patches;
+pub(crate) use lanes::{Kernel, Lanes, dispatch};
 pub use pattern::{GROUP, Pattern, RowList};
