@@ -140,36 +140,7 @@ impl Newton {
             }
             solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
             solved.iterations += 1;
-            if std::env::var("DBG").is_ok() {
-                eprintln!(
-                    "   it {} corr {:.2e} (tol {:.1e}) pot {:.6e} slope {:.2e} contacts {} rescues {} force {:.3e} limit {:.3e} sliding {}",
-                    solved.iterations,
-                    solved.correction,
-                    accuracy.correction,
-                    potential,
-                    slope,
-                    problem.response.contacts().len(),
-                    rescues,
-                    problem
-                        .response
-                        .contacts()
-                        .iter()
-                        .map(|c| c
-                            .normal_force(
-                                problem.response.between(c, positions).dot(&c.touch.normal)
-                            )
-                            .0)
-                        .sum::<f64>(),
-                    problem.response.contacts().iter().map(|c| c.limit).sum::<f64>(),
-                    problem
-                        .response
-                        .contacts()
-                        .iter()
-                        .filter(|c| c.reach(&problem.response.between(c, positions)).norm()
-                            > c.slip_length())
-                        .count()
-                );
-            }
+            if std::env::var("DBG").is_ok() { eprintln!("   it {} corr {:.2e} (tol {:.1e}) pot {:.6e} slope {:.2e} contacts {} rescues {} force {:.3e} limit {:.3e} sliding {}", solved.iterations, solved.correction, accuracy.correction, potential, slope, problem.response.contacts().len(), rescues, problem.response.contacts().iter().map(|c| c.normal_force(problem.response.between(c, positions).dot(&c.touch.normal)).0).sum::<f64>(), problem.response.contacts().iter().map(|c| c.limit).sum::<f64>(), problem.response.contacts().iter().filter(|c| c.reach(&problem.response.between(c, positions)).norm() > c.slip_length()).count()); }
             report.newton_iterations += 1;
             if !potential.is_finite() {
                 return solved;

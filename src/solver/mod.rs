@@ -21,7 +21,6 @@ pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
 pub use coupling::{Coupling, Outer};
 pub use filter::Filter;
-pub(crate) use lanes::{Kernel, Lanes, dispatch};
 pub use graph::patches;
 pub(crate) use lanes::{Kernel, Lanes, dispatch};
 pub use pattern::{GROUP, Pattern, RowList};

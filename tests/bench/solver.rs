@@ -4,7 +4,9 @@
 //! `cargo bench --bench solver -- 2500 10000 Rows` picks sizes, in vertices, and their orders.
 
 use std::time::Instant;
-use weft::{Cloth, Material, Report, Settings, Simulation, Vec3, mesh::Polygons, solver::patches};
+use weft::{
+    Cloth, Collider, Material, Report, Settings, Simulation, Vec3, mesh::Polygons, solver::patches,
+};
 
 /// Vertices of the sheets unless said otherwise.
 const SIZES: [usize; 4] = [2_500, 10_000, 40_000, 160_000];
@@ -12,16 +14,17 @@ const SIZES: [usize; 4] = [2_500, 10_000, 40_000, 160_000];
 const WARM_UP: usize = 2;
 const STEPS: usize = 20;
 
-/// How the vertices of a sheet are numbered.
+/// How the vertices of a sheet are numbered; or a pile of four sheets on the ground instead.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Order {
     Rows,
     Patches,
     Shuffled,
+    Pile,
 }
 
 /// A sheet of 1 m hanging from two corners, in quads.
-fn sheet(side: usize, order: Order) -> (Cloth, [usize; 2]) {
+fn sheet(side: usize, order: Order, layer: usize) -> (Cloth, [usize; 2]) {
     let count = side * side;
     let corner = |n: usize| n % (side - 1) + side * (n / (side - 1));
     let mut quads: Vec<[usize; 4]> = (0..(side - 1) * (side - 1))
@@ -32,13 +35,18 @@ fn sheet(side: usize, order: Order) -> (Cloth, [usize; 2]) {
     for corner in quads.iter_mut().flatten() {
         *corner = places[*corner];
     }
-    if order == Order::Patches {
+    if matches!(order, Order::Patches | Order::Pile) {
         quads.sort_by_key(|corners| *corners.iter().min().unwrap_or(&0));
     }
     let mut positions = vec![Vec3::zeros(); count];
     for (vertex, place) in places.iter().enumerate() {
         let part = |index: usize| index as f64 / (side - 1) as f64;
         positions[*place] = Vec3::new(part(vertex % side), part(vertex / side), 0.0);
+        if order == Order::Pile {
+            let (sine, cosine) = (0.3 * layer as f64).sin_cos();
+            let at = positions[*place] - Vec3::new(0.5, 0.5, 0.0);
+            positions[*place] = Vec3::new(cosine * at.x - sine * at.y, sine * at.x + cosine * at.y, 0.002 + 0.0021 * layer as f64);
+        }
     }
     let corners: Vec<usize> = quads.into_iter().flatten().collect();
     let polygons = Polygons::new(&vec![4; corners.len() / 4], &corners, count);
@@ -53,7 +61,7 @@ fn places(side: usize, order: Order, quads: &[[usize; 4]]) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
     match order {
         Order::Rows => (),
-        Order::Patches => {
+        Order::Patches | Order::Pile => {
             let sides = quads.iter().flat_map(|[a, b, c, d]| [[a, b], [b, c], [c, d], [d, a]]);
             let edges: Vec<[u32; 2]> =
                 sides.map(|edge| edge.map(|vertex| *vertex as u32)).collect();
@@ -63,9 +71,9 @@ fn places(side: usize, order: Order, quads: &[[usize; 4]]) -> Vec<usize> {
         }
         Order::Shuffled => {
             // Multiplying by a number without a common factor permutes.
-            let stride = (count / 2..count).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
+            let stride = (count * 5 / 13..count).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
             for (vertex, place) in places.iter_mut().enumerate() {
-                *place = vertex * stride % count * stride % count;
+                *place = vertex * stride % count;
             }
         }
     }
@@ -79,12 +87,22 @@ fn gcd(a: usize, b: usize) -> usize {
 /// Runs a sheet and prints a row of the table: milliseconds per correction by task.
 fn run(count: usize, threads: usize, order: Order) {
     let side = (1..=count).find(|side| side * side >= count).unwrap_or(count);
-    let (cloth, pins) = sheet(side, order);
+    let pile = order == Order::Pile;
+    let layers = if pile { 4 } else { 1 };
+    let side = if pile { side / 2 } else { side };
+    let cloths: Vec<_> = (0..layers).map(|layer| sheet(side, order, layer)).collect();
+    let pins = cloths[0].1;
+    let cloths: Vec<Cloth> = cloths.into_iter().map(|(cloth, _)| cloth).collect();
+    let ground = [[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]].map(|[x, y]| Vec3::new(x, y, 0.0));
+    let ground = Collider::new(ground.to_vec(), &[[0, 1, 2], [0, 2, 3]], 0.3, 0.001).expect("ground");
+    let colliders = if pile { vec![ground] } else { vec![] };
     let settings = Settings { threads, ..Settings::default() };
     let start = Instant::now();
-    let mut simulation = Simulation::new(&[cloth], &[], settings).expect("a sound scene");
+    let mut simulation = Simulation::new(&cloths, &colliders, settings).expect("a sound scene");
     let built = start.elapsed().as_secs_f64();
-    simulation.set_pins(0, &pins, None).expect("pins");
+    if !pile {
+        simulation.set_pins(0, &pins, None).expect("pins");
+    }
     let mut advance = |steps: usize| -> Vec<Report> {
         (0..steps).map(|_| simulation.step(1.0 / 96.0).expect("a step")).collect()
     };
@@ -118,7 +136,7 @@ fn run(count: usize, threads: usize, order: Order) {
 
 fn main() {
     let numbers: Vec<usize> = std::env::args().filter_map(|word| word.parse().ok()).collect();
-    let all = [Order::Rows, Order::Patches, Order::Shuffled];
+    let all = [Order::Rows, Order::Patches, Order::Shuffled, Order::Pile];
     let named = |order: &Order| std::env::args().any(|word| word == format!("{order:?}"));
     let mut orders: Vec<Order> = all.into_iter().filter(named).collect();
     if orders.is_empty() {
