@@ -2,12 +2,17 @@
 //! The default model: linear triangles ([`Membrane`]) with plate-exact bending ([`Bending`]).
 
 use super::{
-    BlockColumns, ElasticEnergy, Elements, Membrane, Sheets, Strain, StrainHistory,
+    BlockColumns, BlockParts, ElasticEnergy, Elements, Membrane, Sheets, Strain, StrainHistory,
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
     elements::{add_scaled, decode},
 };
-use crate::{Material, Vec3, mesh::Mesh, parallel};
+use crate::{
+    Material, Vec3,
+    mesh::Mesh,
+    parallel,
+    solver::{Kernel, Lanes, dispatch},
+};
 use rayon::prelude::*;
 
 /// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
@@ -22,6 +27,24 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     vec![Box::new(Triangles::new(mesh, membrane)), Box::new(Hinges::new(bending))]
+}
+
+/// Fills blocks with the registers of the machine at hand.
+struct FillBlocks<'a, E> {
+    elements: &'a E,
+    parts: &'a BlockParts,
+    blocks: &'a mut [BlockColumns],
+}
+
+impl<E: Elements> Kernel for FillBlocks<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        self.parts.for_each(|block, codes| {
+            self.elements.add_blocks(codes, &mut self.blocks[block]);
+        });
+    }
 }
 
 /// The mesh with the gradients of its shape functions over b_u and b_v.
@@ -91,6 +114,11 @@ impl Elements for Triangles {
         each.map(|triangle| self.membrane.tangent(triangle)).collect_into_vec(&mut self.tangents);
     }
 
+    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
+        dispatch(FillBlocks { elements: self, parts, blocks });
+    }
+
+    #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
         for (triangle, i, j) in codes.iter().map(|code| decode::<3>(*code)) {
             add_scaled(block, 1.0, &self.tangents[triangle].block(i, j));
@@ -107,11 +135,19 @@ impl Elements for Triangles {
     }
 }
 
-/// Weight and angle gradients of a hinge.
+/// Angle gradients of a hinge, times the root of its weight.
 #[derive(Clone, Copy, Debug)]
-struct HingeTangent {
-    weight: f32,
-    gradients: [[f32; 4]; 4],
+#[repr(align(64))]
+struct HingeTangent([[f32; 4]; 4]);
+
+impl HingeTangent {
+    fn new(weight: f64, gradients: &[Vec3; 4]) -> Self {
+        let root = weight.max(0.0).sqrt();
+        Self(gradients.map(|gradient| {
+            let [x, y, z] = gradient.into();
+            [(root * x) as f32, (root * y) as f32, (root * z) as f32, 0.0]
+        }))
+    }
 }
 
 /// Bending. It enters the tangent with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
@@ -162,21 +198,21 @@ impl Elements for Hinges {
     fn update_tangent(&mut self) {
         let bending = &self.bending;
         let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|hinge| HingeTangent {
-            weight: bending.weight(hinge) as f32,
-            gradients: bending
-                .gradients(hinge)
-                .map(|gradient| [gradient.x as f32, gradient.y as f32, gradient.z as f32, 0.0]),
-        })
-        .collect_into_vec(&mut self.tangents);
+        each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
+            .collect_into_vec(&mut self.tangents);
     }
 
+    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
+        dispatch(FillBlocks { elements: self, parts, blocks });
+    }
+
+    #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
         for (hinge, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
-            let HingeTangent { weight, gradients } = &self.tangents[hinge];
-            for (k, column) in block.iter_mut().enumerate() {
-                let scale = weight * gradients[j][k];
-                for (entry, value) in column.iter_mut().zip(&gradients[i]) {
+            let gradients = &self.tangents[hinge].0;
+            let (left, right) = (&gradients[i], &gradients[j]);
+            for (column, scale) in block.iter_mut().zip(right) {
+                for (entry, value) in column.iter_mut().zip(left) {
                     *entry += scale * value;
                 }
             }

@@ -80,6 +80,7 @@ pub struct TriangleTangent {
 impl TriangleTangent {
     /// Columns of the block that couples corners `i` and `j`, in N/m; the fourth row is padding.
     #[must_use]
+    #[inline(always)]
     pub fn block(&self, i: usize, j: usize) -> [[f32; 4]; 3] {
         let [a, b] = self.gradients[i];
         let [c, d] = self.gradients[j];
@@ -91,13 +92,11 @@ impl TriangleTangent {
         let vv = c22 * b * d + c33 * a * c;
         let geometric = s11 * a * c + s22 * b * d + s12 * (a * d + b * c);
         let [su, sv] = &self.s;
-        let mut columns = [[0.0; 4]; 3];
+        let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
+        let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
+        let mut columns = [0, 1, 2]
+            .map(|k| std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k]));
         for (k, column) in columns.iter_mut().enumerate() {
-            let along_u = uu * su[k] + uv * sv[k];
-            let along_v = vu * su[k] + vv * sv[k];
-            for (row, entry) in column.iter_mut().enumerate() {
-                *entry = su[row] * along_u + sv[row] * along_v;
-            }
             column[k] += geometric;
         }
         columns

@@ -198,7 +198,7 @@ impl Newton {
 
     /// Adds the contacts to both sides of the equations.
     fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
-        let pattern = Arc::clone(self.tangent.matrix.pattern());
+        let matrix = &mut self.tangent.matrix;
         self.coupling.clear();
         for contact in response.reactions() {
             let reaction = contact.reaction(&response.between(contact, positions));
@@ -210,12 +210,12 @@ impl Newton {
                 for k in 0..3 {
                     right[k] += force[k] as f32;
                 }
-                for (column, other) in cloth.clone() {
+                for (column, other) in cloth.clone().filter(|(column, _)| *column >= row) {
                     let block = Block::from_matrix(&(reaction.stiffness * (weight * other)));
-                    match pattern.slot(*row as usize, *column) {
-                        Some(slot) => self.tangent.matrix.blocks_mut()[slot].add(&block),
-                        None if row < column => self.coupling.push((*row, *column, block)),
-                        None => {}
+                    if row == column {
+                        matrix.add_diagonal(*row as usize, &block);
+                    } else if !matrix.add_pair(*row as usize, *column as usize, &block) {
+                        self.coupling.push((*row, *column, block));
                     }
                 }
             }
@@ -310,9 +310,7 @@ fn preconditioner(
             let edges = dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices);
             Box::new(Multigrid::new(pattern, &edges.collect::<Vec<_>>()))
         }
-        Preconditioning::IncompleteCholesky => {
-            Box::new(IncompleteCholesky::new(Arc::clone(pattern)))
-        }
+        Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
         Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),
     }
 }

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The matrix of a correction: ∇²Φ made positive definite, on a structure built once.
 //!
-//! Each block is gathered from the elements that have both its vertices, so that rows are filled in parallel without
-//! order mattering.
+//! Each block is gathered from the elements that have both its vertices, so that blocks are filled in parallel
+//! without order mattering; a few rows at a time, so that they stay in the cache meanwhile.
 
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
-    forces::Elements,
+    forces::{BlockColumns, BlockParts, Elements},
     mesh::Incidence,
-    solver::{Block, BlockMatrix, Pattern},
+    solver::{Block, BlockMatrix, GROUP, GroupBlocks, Pattern},
 };
 use nalgebra::Matrix3;
-use std::sync::Arc;
+use rayon::prelude::*;
+use std::{ops::Range, sync::Arc};
+
+/// Rows that are filled together; a part of a group.
+const ROWS: usize = 32;
 
 /// The matrix and what its blocks are made of.
 #[derive(Clone, Debug)]
 pub(super) struct Tangent {
     pub(super) matrix: BlockMatrix,
-    /// What a block gets from one kind of elements; row by row, without diagonals.
-    parts: Vec<Part>,
-    /// Codes of [`Elements::add_blocks`], part by part.
-    codes: Vec<u32>,
-    /// First part and first code of each row, and the numbers of all.
-    starts: Vec<[u32; 2]>,
+    /// For every [`ROWS`] rows.
+    recipes: Vec<Recipe>,
 }
 
-/// What a block gets from one kind of elements.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    /// Place of the block in its row.
-    slot: u16,
-    kind: u16,
-    code_count: u32,
+/// What the blocks of some rows are made of: those inside the group, row by row, then those outside.
+#[derive(Clone, Debug, Default)]
+struct Recipe {
+    block_count: usize,
+    /// By kind of elements.
+    kinds: Vec<BlockParts>,
+}
+
+/// All elements, and those around every vertex.
+struct Kinds<'a> {
+    elements: &'a [Box<dyn Elements>],
+    incidences: Vec<Incidence>,
 }
 
 /// Column of a block, kind of an element, and the code of its block.
@@ -40,41 +45,12 @@ type Entry = (u32, u16, u32);
 impl Tangent {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
-        let kinds = &dynamics.elements;
-        let incidences = kinds.iter().map(|elements| {
-            Incidence::of_list(elements.vertices(), elements.corner_count(), count)
-        });
-        let incidences: Vec<Incidence> = incidences.collect();
-        let rows: Vec<Vec<Entry>> =
-            (0..count).map(|row| entries(kinds, &incidences, row)).collect();
-        let columns = rows.iter().enumerate().flat_map(|(row, entries)| {
-            let others = entries.iter().map(|entry| entry.0);
-            others.chain([row as u32]).map(move |column| (row as u32, column))
-        });
-        let mut pairs: Vec<(u32, u32)> = columns.collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut tangent = Self {
-            matrix: BlockMatrix::new(Arc::new(Pattern::of_sorted_pairs(count, &pairs))),
-            parts: Vec::new(),
-            codes: Vec::new(),
-            starts: vec![[0, 0]],
-        };
-        for (row, entries) in rows.iter().enumerate() {
-            tangent.push(row, entries);
-        }
-        tangent
-    }
-
-    fn push(&mut self, row: usize, entries: &[Entry]) {
-        let pattern = Arc::clone(self.matrix.pattern());
-        for part in entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (column, kind, _) = part[0];
-            let slot = pattern.columns(row).partition_point(|other| *other < column) as u16;
-            self.parts.push(Part { slot, kind, code_count: part.len() as u32 });
-            self.codes.extend(part.iter().map(|entry| entry.2));
-        }
-        self.starts.push([self.parts.len() as u32, self.codes.len() as u32]);
+        let kinds = Kinds::new(&dynamics.elements, count);
+        let starts = (0..count).into_par_iter().step_by(ROWS);
+        let (rows, recipes): (Vec<Vec<Vec<u32>>>, Vec<Recipe>) =
+            starts.map(|first| kinds.recipe(first..(first + ROWS).min(count))).unzip();
+        let pattern = Pattern::of_rows(rows.iter().flatten().map(Vec::as_slice));
+        Self { matrix: BlockMatrix::new(Arc::new(pattern)), recipes }
     }
 
     /// Fills the matrix at the shape that the forces were last evaluated at.
@@ -83,44 +59,142 @@ impl Tangent {
             elements.update_tangent();
         }
         let dynamics = &*dynamics;
-        let Self { matrix, parts, codes, starts } = self;
-        let pattern = matrix.pattern().clone();
+        let Self { matrix, recipes } = self;
+        let pattern = Arc::clone(matrix.pattern());
         let has_air = dynamics.air.is_felt();
-        matrix.fill_rows(|row, blocks| {
-            let ([first, code], [end, _]) = (starts[row], starts[row + 1]);
-            let mut codes = &codes[code as usize..];
-            for part in &parts[first as usize..end as usize] {
-                let (own, rest) = codes.split_at(part.code_count as usize);
-                let block = &mut blocks[usize::from(part.slot)].0;
-                dynamics.elements[usize::from(part.kind)].add_blocks(own, block);
-                codes = rest;
+        matrix.fill(|mut group| {
+            let sums = fill_group(&dynamics.elements, recipes, &pattern, &mut group);
+            for ((row, diagonal), sum) in group.rows.zip(group.diagonals).zip(&sums) {
+                let point = point_matrix(dynamics, stage, row, has_air);
+                *diagonal = Block::from_matrix(&(point - sum.symmetric()));
             }
-            let diagonal = pattern.diagonal(row) - pattern.row(row).start;
-            blocks[diagonal] = Block::from_matrix(
-                &(point_matrix(dynamics, stage, row, has_air) - sum_of_others(blocks, diagonal)),
-            );
         });
     }
 }
 
-/// All that a row is made of but its diagonal, by column and kind.
-fn entries(kinds: &[Box<dyn Elements>], incidences: &[Incidence], row: usize) -> Vec<Entry> {
-    let mut entries = Vec::new();
-    for (kind, (elements, incidence)) in kinds.iter().zip(incidences).enumerate() {
-        let count = elements.corner_count();
-        for (element, corner) in incidence.around(row) {
-            let (element, corner) = (*element as usize, usize::from(*corner));
-            let vertices = &elements.vertices()[element * count..(element + 1) * count];
-            for (other, column) in vertices.iter().enumerate() {
-                if *column as usize != row {
-                    let code = (element * count + corner) * count + other;
-                    entries.push((*column, kind as u16, code as u32));
+impl<'a> Kinds<'a> {
+    fn new(elements: &'a [Box<dyn Elements>], vertex_count: usize) -> Self {
+        let around = |elements: &Box<dyn Elements>| {
+            Incidence::of_list(elements.vertices(), elements.corner_count(), vertex_count)
+        };
+        Self { elements, incidences: elements.iter().map(around).collect() }
+    }
+
+    /// Columns of some rows, and what their blocks are made of.
+    fn recipe(&self, rows: Range<usize>) -> (Vec<Vec<u32>>, Recipe) {
+        let entries: Vec<Vec<Entry>> = rows.clone().map(|row| self.entries(row)).collect();
+        let kinds = vec![BlockParts::default(); self.elements.len()];
+        let mut recipe = Recipe { block_count: 0, kinds };
+        for is_outside in [false, true] {
+            for (row, entries) in rows.clone().zip(&entries) {
+                for block in entries.chunk_by(|a, b| a.0 == b.0) {
+                    let column = block[0].0 as usize;
+                    let is_far = column / GROUP != row / GROUP;
+                    if is_far == is_outside && (is_far || column < row) {
+                        recipe.push(block);
+                    }
                 }
             }
         }
+        let columns = |entries: &Vec<Entry>| {
+            entries.chunk_by(|a, b| a.0 == b.0).map(|block| block[0].0).collect()
+        };
+        (entries.iter().map(columns).collect(), recipe)
     }
-    entries.sort_unstable();
-    entries
+
+    /// All that a row is made of but its diagonal, by column and kind.
+    fn entries(&self, row: usize) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        for (kind, (elements, incidence)) in self.elements.iter().zip(&self.incidences).enumerate()
+        {
+            let count = elements.corner_count();
+            for (element, corner) in incidence.around(row) {
+                let (element, corner) = (*element as usize, usize::from(*corner));
+                let vertices = &elements.vertices()[element * count..(element + 1) * count];
+                for (other, column) in vertices.iter().enumerate() {
+                    if *column as usize != row {
+                        let code = (element * count + corner) * count + other;
+                        entries.push((*column, kind as u16, code as u32));
+                    }
+                }
+            }
+        }
+        entries.sort_unstable();
+        entries
+    }
+}
+
+impl Recipe {
+    fn push(&mut self, block: &[Entry]) {
+        for part in block.chunk_by(|a, b| a.1 == b.1) {
+            let kind = &mut self.kinds[usize::from(part[0].1)];
+            kind.push(self.block_count, part.iter().map(|entry| entry.2));
+        }
+        self.block_count += 1;
+    }
+}
+
+/// Fills a group but for its diagonals, and gives the sum of each row's other blocks. No element resists a translation,
+/// so the elements' part of the diagonal is minus this sum; formed so, it leaves the inertia of light vertices
+/// standing where the rounding of stiff elements would drown it.
+fn fill_group(
+    elements: &[Box<dyn Elements>],
+    recipes: &[Recipe],
+    pattern: &Pattern,
+    group: &mut GroupBlocks<'_>,
+) -> Vec<Sum> {
+    let first = group.rows.start;
+    let far = pattern.far();
+    let mut sums = vec![Sum::default(); group.rows.len()];
+    let (mut pairs, mut outside) = (group.pairs.iter_mut(), group.far.iter_mut());
+    let mut blocks: Vec<BlockColumns> = Vec::new();
+    for start in group.rows.clone().step_by(ROWS) {
+        let rows = start..(start + ROWS).min(group.rows.end);
+        let recipe = &recipes[start / ROWS];
+        blocks.clear();
+        blocks.resize(recipe.block_count, BlockColumns::default());
+        for (elements, parts) in elements.iter().zip(&recipe.kinds) {
+            elements.fill_blocks(parts, &mut blocks);
+        }
+        let mut filled = blocks.iter().map(|columns| Block(*columns));
+        for row in rows.clone() {
+            let columns = &pattern.near_columns()[pattern.pairs(row)];
+            for (columns, pair) in columns.iter().zip(&mut pairs) {
+                for half in 0..=usize::from(columns[0] != columns[1]) {
+                    let block = filled.next().unwrap_or_default();
+                    sums[row - first].add(&block);
+                    sums[usize::from(columns[half])].add(&block);
+                    pair.set(half, &block);
+                }
+            }
+        }
+        for position in far.positions(&rows) {
+            let row = far.rows()[position] as usize;
+            for block in outside.by_ref().take(far.slots(position).len()) {
+                *block = filled.next().unwrap_or_default();
+                sums[row - first].add(block);
+            }
+        }
+    }
+    sums
+}
+
+/// Sum of blocks, of which only the symmetric part counts: a block may stand for its transpose.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum([[f64; 4]; 3]);
+
+impl Sum {
+    fn add(&mut self, block: &Block) {
+        for (sum, column) in self.0.iter_mut().zip(&block.0) {
+            for (sum, value) in sum.iter_mut().zip(column) {
+                *sum += f64::from(*value);
+            }
+        }
+    }
+
+    fn symmetric(&self) -> Matrix3<f64> {
+        Matrix3::from_fn(|i, j| 0.5 * (self.0[i][j] + self.0[j][i]))
+    }
 }
 
 /// m/β² plus the resistance of the air.
@@ -128,12 +202,4 @@ fn point_matrix(dynamics: &Dynamics, stage: &Stage, vertex: usize, has_air: bool
     let beta = stage.beta;
     let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
     if has_air { inertia + dynamics.air.resistance(vertex) / beta } else { inertia }
-}
-
-/// Sum of all blocks of a row but the diagonal. No element resists a translation, so the elements' part of the
-/// diagonal is minus this; formed so, it leaves the inertia of light vertices standing where the rounding of
-/// stiff elements would drown it.
-fn sum_of_others(blocks: &[Block], diagonal: usize) -> Matrix3<f64> {
-    let others = blocks.iter().enumerate().filter(|(place, _)| *place != diagonal);
-    others.map(|(_, block)| block.to_matrix()).sum()
 }

@@ -3,9 +3,13 @@
 
 use crate::parallel;
 use nalgebra::Matrix3;
+use rayon::prelude::*;
 
 /// A 3-vector; the fourth lane is 0.
 pub type Row3 = [f32; 4];
+
+/// Smallest determinant of a matrix that is not taken for singular, relative to the product of its diagonal.
+const ROUNDING: f64 = 1e-12;
 
 /// A 3×3 matrix by columns; the fourth lane of each is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -35,6 +39,7 @@ impl Block {
     }
 
     /// Adds another matrix.
+    #[inline(always)]
     pub fn add(&mut self, other: &Self) {
         for (column, other) in self.0.iter_mut().zip(&other.0) {
             for (entry, other) in column.iter_mut().zip(other) {
@@ -69,6 +74,15 @@ impl Block {
         }
     }
 
+    /// Subtracts the matrix times `vector` from `result`.
+    pub fn subtract(&self, vector: &Row3, result: &mut Row3) {
+        for (column, scale) in self.0.iter().zip(vector) {
+            for (entry, value) in result.iter_mut().zip(column) {
+                *entry -= value * scale;
+            }
+        }
+    }
+
     /// The transposed matrix times `vector`, subtracted from `result`.
     pub fn subtract_transposed(&self, vector: &Row3, result: &mut Row3) {
         for (entry, column) in result.iter_mut().zip(&self.0) {
@@ -93,6 +107,30 @@ impl Block {
     /// it, the inverse of its diagonal.
     #[must_use]
     pub fn inverse(&self) -> Self {
+        let mean = |i: usize, j: usize| 0.5 * (f64::from(self.0[i][j]) + f64::from(self.0[j][i]));
+        let (a, d, f) = (mean(0, 0), mean(1, 1), mean(2, 2));
+        let (b, c, e) = (mean(0, 1), mean(0, 2), mean(1, 2));
+        let minors = [d * f - e * e, c * e - b * f, b * e - c * d];
+        let others = [a * f - c * c, b * c - a * e, a * d - b * b];
+        let determinant = a * minors[0] + b * minors[1] + c * minors[2];
+        let is_definite = a > 0.0 && others[2] > 0.0 && determinant > ROUNDING * (a * d * f);
+        if !is_definite {
+            return self.careful_inverse();
+        }
+        let scale = 1.0 / determinant;
+        let columns = [
+            [minors[0], minors[1], minors[2]],
+            [minors[1], others[0], others[1]],
+            [minors[2], others[1], others[2]],
+        ];
+        Self(
+            columns
+                .map(|[x, y, z]| [(scale * x) as f32, (scale * y) as f32, (scale * z) as f32, 0.0]),
+        )
+    }
+
+    #[cold]
+    fn careful_inverse(&self) -> Self {
         let matrix = self.to_matrix();
         let inverse = matrix.cholesky().map_or_else(
             || Matrix3::from_diagonal(&matrix.diagonal().map(|d| 1.0 / d.abs().max(1e-30))),
@@ -105,14 +143,19 @@ impl Block {
 /// Scalar product of two lists of vectors, summed in `f64`.
 #[must_use]
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
-    dot_by(a.len(), |index| (&a[index], &b[index]))
+    let length = 4 * parallel::VERTICES;
+    let chunks = a.par_chunks(length).zip(b.par_chunks(length));
+    let parts: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
+    parts.iter().sum()
 }
 
-/// Scalar product of vectors given by index, summed in `f64`.
-pub fn dot_by<'a>(count: usize, pair: impl Fn(usize) -> (&'a Row3, &'a Row3) + Sync) -> f64 {
-    parallel::sum(count, 4 * parallel::VERTICES, |index| {
-        let (a, b) = pair(index);
-        let products = [0, 1, 2].map(|k| f64::from(a[k]) * f64::from(b[k]));
-        products[0] + products[1] + products[2]
-    })
+/// Scalar product of two short lists of vectors, summed in `f64`.
+pub(super) fn serial_dot(a: &[Row3], b: &[Row3]) -> f64 {
+    let mut sums = [0.0; 4];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..4 {
+            sums[k] += f64::from(a[k]) * f64::from(b[k]);
+        }
+    }
+    sums[0] + sums[1] + sums[2]
 }

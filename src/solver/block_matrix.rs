@@ -1,96 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A symmetric sparse matrix of 3×3 blocks, in compressed rows; its structure is built once, but for the
-//! coupling that contacts add.
+//! A symmetric sparse matrix of 3×3 blocks; its structure is built once, but for the coupling that contacts add.
 
-use super::{Block, Coupling, Row3};
-use crate::parallel;
+use super::{
+    Block, Coupling, Outer, Row3,
+    lanes::{Kernel, Lanes, dispatch},
+    near::Near,
+    pattern::{GROUP, Pattern, RowList, group_of},
+};
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
-/// Which blocks are not zero: columns of every row in ascending order, the diagonal among them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    starts: Vec<u32>,
-    columns: Vec<u32>,
-    diagonals: Vec<u32>,
-}
+/// Two blocks side by side, by columns; the fourth lane of each half is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub struct BlockPair(pub(super) [[f32; 8]; 3]);
 
-impl Pattern {
-    /// The pattern in which the vertices of every element are coupled.
+impl BlockPair {
+    /// One of the two blocks.
     #[must_use]
-    pub fn of_elements(row_count: usize, elements: &[&[u32]]) -> Self {
-        let mut pairs: Vec<(u32, u32)> = (0..row_count as u32).map(|row| (row, row)).collect();
-        for element in elements {
-            for row in *element {
-                pairs.extend(element.iter().map(|column| (*row, *column)));
-            }
+    pub fn get(&self, half: usize) -> Block {
+        Block(self.0.map(|column| std::array::from_fn(|k| column[4 * half + k])))
+    }
+
+    /// Replaces one of the two blocks.
+    pub fn set(&mut self, half: usize, block: &Block) {
+        for (column, values) in self.0.iter_mut().zip(&block.0) {
+            column[4 * half..4 * half + 4].copy_from_slice(values);
         }
-        pairs.par_sort_unstable();
-        pairs.dedup();
-        Self::of_sorted_pairs(row_count, &pairs)
-    }
-
-    /// The pattern with a block at each (row, column) of a sorted list without repetition, which holds
-    /// the whole diagonal.
-    ///
-    /// # Panics
-    /// If a diagonal entry is missing.
-    #[must_use]
-    pub fn of_sorted_pairs(row_count: usize, pairs: &[(u32, u32)]) -> Self {
-        let mut starts = vec![0_u32; row_count + 1];
-        for (row, _) in pairs {
-            starts[*row as usize + 1] += 1;
-        }
-        for row in 0..row_count {
-            starts[row + 1] += starts[row];
-        }
-        let columns: Vec<u32> = pairs.iter().map(|(_, column)| *column).collect();
-        let mut pattern = Self { starts, columns, diagonals: Vec::new() };
-        pattern.diagonals = (0..row_count)
-            .map(|row| {
-                let slot = pattern.slot(row, row as u32);
-                assert!(slot.is_some(), "row {row} lacks its diagonal");
-                slot.unwrap_or_default() as u32
-            })
-            .collect();
-        pattern
-    }
-
-    /// Number of rows.
-    #[must_use]
-    pub fn row_count(&self) -> usize {
-        self.diagonals.len()
-    }
-
-    /// Number of blocks.
-    #[must_use]
-    pub fn block_count(&self) -> usize {
-        self.columns.len()
-    }
-
-    /// The slots of a row in the list of blocks.
-    #[must_use]
-    pub fn row(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row] as usize..self.starts[row + 1] as usize
-    }
-
-    /// The columns of a row.
-    #[must_use]
-    pub fn columns(&self, row: usize) -> &[u32] {
-        &self.columns[self.row(row)]
-    }
-
-    /// The slot of a row's diagonal block.
-    #[must_use]
-    pub fn diagonal(&self, row: usize) -> usize {
-        self.diagonals[row] as usize
-    }
-
-    /// The slot of a block, where there is one.
-    #[must_use]
-    pub fn slot(&self, row: usize, column: u32) -> Option<usize> {
-        let offset = self.columns(row).binary_search(&column).ok()?;
-        Some(self.starts[row] as usize + offset)
     }
 }
 
@@ -98,16 +34,35 @@ impl Pattern {
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
     pattern: Arc<Pattern>,
-    blocks: Vec<Block>,
+    diagonals: Vec<Block>,
+    pairs: Vec<BlockPair>,
+    far: Vec<Block>,
     coupling: Coupling,
+}
+
+/// The blocks of one group of rows, to be filled.
+pub struct GroupBlocks<'a> {
+    /// The rows.
+    pub rows: Range<usize>,
+    /// Their diagonal blocks.
+    pub diagonals: &'a mut [Block],
+    /// Their pairs of blocks inside the group, row by row.
+    pub pairs: &'a mut [BlockPair],
+    /// Their blocks outside the group, row by row.
+    pub far: &'a mut [Block],
 }
 
 impl BlockMatrix {
     /// A matrix of zeros.
     #[must_use]
     pub fn new(pattern: Arc<Pattern>) -> Self {
-        let blocks = vec![Block::default(); pattern.block_count()];
-        Self { pattern, blocks, coupling: Coupling::default() }
+        Self {
+            diagonals: vec![Block::default(); pattern.row_count()],
+            pairs: vec![BlockPair::default(); pattern.pair_count()],
+            far: vec![Block::default(); pattern.far().columns().len()],
+            coupling: Coupling::default(),
+            pattern,
+        }
     }
 
     /// Where its blocks are.
@@ -116,15 +71,58 @@ impl BlockMatrix {
         &self.pattern
     }
 
-    /// All blocks, by slot.
+    /// The diagonal blocks.
     #[must_use]
-    pub fn blocks(&self) -> &[Block] {
-        &self.blocks
+    pub fn diagonals(&self) -> &[Block] {
+        &self.diagonals
     }
 
-    /// All blocks, by slot.
-    pub fn blocks_mut(&mut self) -> &mut [Block] {
-        &mut self.blocks
+    /// Adds to a row's diagonal block.
+    pub fn add_diagonal(&mut self, row: usize, block: &Block) {
+        self.diagonals[row].add(block);
+    }
+
+    /// Adds B_ij and its transpose B_ji for i ≠ j, and says whether the pattern has them; where it does not,
+    /// nothing is changed, and they belong into [`Self::set_coupling`].
+    pub fn add_pair(&mut self, i: usize, j: usize, block: &Block) -> bool {
+        let (i, j, block) = if i > j { (i, j, *block) } else { (j, i, block.transposed()) };
+        if i / GROUP == j / GROUP {
+            let Some((pair, half)) = self.pattern.near_slot(i, j) else { return false };
+            let mut sum = self.pairs[pair].get(half);
+            sum.add(&block);
+            self.pairs[pair].set(half, &sum);
+            return true;
+        }
+        let far = self.pattern.far();
+        let slots = (far.slot(i as u32, j as u32), far.slot(j as u32, i as u32));
+        let (Some(lower), Some(upper)) = slots else { return false };
+        self.far[lower].add(&block);
+        self.far[upper].add(&block.transposed());
+        true
+    }
+
+    /// The block at a place, 0 where there is none.
+    #[must_use]
+    pub fn block(&self, i: usize, j: usize) -> Block {
+        if i == j {
+            return self.diagonals[i];
+        }
+        if i / GROUP == j / GROUP {
+            let slot = self.pattern.near_slot(i.max(j), i.min(j));
+            let block = slot.map(|(pair, half)| self.pairs[pair].get(half)).unwrap_or_default();
+            let mut sum = if i > j { block } else { block.transposed() };
+            if let Some(slot) = self.coupling.list().slot(i as u32, j as u32) {
+                sum.add(&self.coupling.outer().blocks[slot]);
+            }
+            return sum;
+        }
+        let mut sum = Block::default();
+        for outer in self.outer() {
+            if let Some(slot) = outer.list.slot(i as u32, j as u32) {
+                sum.add(&outer.blocks[slot]);
+            }
+        }
+        sum
     }
 
     /// The blocks outside the pattern.
@@ -145,59 +143,205 @@ impl BlockMatrix {
         self.coupling.clear();
     }
 
-    /// Replaces every block outside the pattern by `change(row, column, block)`.
-    pub(super) fn map_coupling(&mut self, change: impl Fn(u32, u32, &Block) -> Block) {
-        self.coupling.map(change);
-    }
-
-    /// Adds whole rows, each with ascending columns: within the pattern to the blocks, the rest to the coupling,
-    /// which comes empty. Rows are ascending.
+    /// Adds whole rows, each with ascending columns and both halves: what falls within the pattern to the
+    /// blocks there, the rest to the coupling, which comes empty. Rows are ascending.
     pub(super) fn add_rows(&mut self, rows: &[(u32, Vec<(u32, Block)>)]) {
+        let mut outside = Vec::new();
         for (row, entries) in rows {
-            let mut outside = Vec::new();
+            let i = *row as usize;
+            outside.clear();
             for (column, block) in entries {
-                match self.pattern.slot(*row as usize, *column) {
-                    Some(slot) => self.blocks[slot].add(block),
-                    None => outside.push((*column, *block)),
+                let j = *column as usize;
+                if i == j {
+                    self.diagonals[i].add(block);
+                } else if let Some((pair, half)) = self.slot_inside(i, j) {
+                    if j < i {
+                        let mut sum = self.pairs[pair].get(half);
+                        sum.add(block);
+                        self.pairs[pair].set(half, &sum);
+                    }
+                } else if let Some(slot) = self.pattern.far().slot(*row, *column) {
+                    self.far[slot].add(block);
+                } else {
+                    outside.push((*column, *block));
                 }
             }
-            self.coupling.push_row(*row, outside.into_iter());
+            self.coupling.push_row(*row, &outside);
         }
     }
 
-    /// Fills every row of the pattern anew with `fill(row, blocks of the row)`; rows come zeroed, and in parallel.
-    pub fn fill_rows(&mut self, fill: impl Fn(usize, &mut [Block]) + Sync) {
-        let pattern = &self.pattern;
-        let groups = parallel::split_rows(&mut self.blocks, &pattern.starts, parallel::VERTICES);
-        groups.into_par_iter().for_each(|(rows, mut blocks)| {
-            for row in rows {
-                let (own, tail) = blocks.split_at_mut(pattern.columns(row).len());
-                own.fill(Block::default());
-                fill(row, own);
-                blocks = tail;
+    fn slot_inside(&self, i: usize, j: usize) -> Option<(usize, usize)> {
+        (i / GROUP == j / GROUP).then(|| self.pattern.near_slot(i.max(j), i.min(j)))?
+    }
+
+    /// Fills the blocks on the pattern with `value(row, column)`.
+    pub fn fill_by(&mut self, value: impl Fn(usize, usize) -> Block + Sync) {
+        let pattern = Arc::clone(&self.pattern);
+        self.fill(|group| {
+            let first = group.rows.start;
+            let mut pairs = group.pairs.iter_mut();
+            for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
+                *diagonal = value(row, row);
+                let columns = &pattern.near_columns()[pattern.pairs(row)];
+                for (columns, pair) in columns.iter().zip(&mut pairs) {
+                    for half in 0..=usize::from(columns[0] != columns[1]) {
+                        pair.set(half, &value(row, first + usize::from(columns[half])));
+                    }
+                }
+            }
+            let far = pattern.far();
+            let positions = far.positions(&group.rows);
+            let columns = positions.flat_map(|position| {
+                let row = far.rows()[position] as usize;
+                far.columns()[far.slots(position)].iter().map(move |column| (row, *column as usize))
+            });
+            for (block, (row, column)) in group.far.iter_mut().zip(columns) {
+                *block = value(row, column);
             }
         });
+    }
+
+    /// Fills the blocks on the pattern group by group, in parallel; they come as they are.
+    pub fn fill(&mut self, fill: impl Fn(GroupBlocks<'_>) + Sync) {
+        let Self { pattern, diagonals, pairs, far, .. } = self;
+        split_groups(pattern, diagonals, pairs, far).into_par_iter().for_each(&fill);
+    }
+
+    /// Replaces blocks by `change(row, column, block)`: those outside of groups, and those inside the groups
+    /// of rows that are `touched`.
+    pub(super) fn map(
+        &mut self,
+        touched: impl Fn(&Range<usize>) -> bool + Sync,
+        change: impl Fn(usize, usize, &Block) -> Block + Sync,
+    ) {
+        let Self { pattern, diagonals, pairs, far, coupling } = self;
+        let groups = split_groups(pattern, diagonals, pairs, far).into_par_iter();
+        groups.for_each(|group| {
+            map_outer(pattern.far(), &group.rows, group.far, &change);
+            if !touched(&group.rows) {
+                return;
+            }
+            let first = group.rows.start;
+            let mut pairs = group.pairs.iter_mut();
+            for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
+                *diagonal = change(row, row, diagonal);
+                let columns = &pattern.near_columns()[pattern.pairs(row)];
+                for (columns, pair) in columns.iter().zip(&mut pairs) {
+                    for (half, column) in columns.iter().enumerate() {
+                        let changed = change(row, first + usize::from(*column), &pair.get(half));
+                        pair.set(half, &changed);
+                    }
+                }
+            }
+        });
+        let (list, blocks) = coupling.parts_mut();
+        map_outer(list, &(0..pattern.row_count()), blocks, &change);
+    }
+
+    /// Blocks outside of groups: of the pattern, and of the coupling.
+    #[must_use]
+    pub fn outer(&self) -> [Outer<'_>; 2] {
+        [Outer { list: self.pattern.far(), blocks: &self.far }, self.coupling.outer()]
+    }
+
+    /// Blocks inside the group whose rows these are.
+    pub(super) fn near(&self, rows: &Range<usize>) -> Near<'_> {
+        let starts = &self.pattern.near_starts()[rows.start..=rows.end];
+        let slots = starts[0] as usize..starts[rows.len()] as usize;
+        Near {
+            starts,
+            columns: &self.pattern.near_columns()[slots.clone()],
+            pairs: &self.pairs[slots],
+        }
     }
 
     /// `result` = matrix · `vector`.
     pub fn times(&self, vector: &[Row3], result: &mut [Row3]) {
-        let groups = result.par_chunks_mut(parallel::VERTICES).enumerate();
-        groups.for_each(|(group, result)| {
-            let first = group * parallel::VERTICES;
-            for (offset, entry) in result.iter_mut().enumerate() {
-                *entry = self.row_times(first + offset, vector);
-            }
-            self.coupling.add_times(vector, first, result);
-        });
+        self.times_and_dot(vector, result);
     }
 
-    /// One row of matrix · `vector` without the coupling.
-    fn row_times(&self, row: usize, vector: &[Row3]) -> Row3 {
-        let mut sum = [0.0; 4];
-        let slots = self.pattern.row(row);
-        for (column, block) in self.pattern.columns[slots.clone()].iter().zip(&self.blocks[slots]) {
-            block.accumulate(&vector[*column as usize], &mut sum);
+    /// `result` = matrix · `vector`; gives ⟨`vector`, `result`⟩.
+    pub fn times_and_dot(&self, vector: &[Row3], result: &mut [Row3]) -> f64 {
+        let groups = result.par_chunks_mut(GROUP).enumerate();
+        let parts: Vec<f64> = groups
+            .map(|(group, result)| {
+                let rows = group * GROUP..group * GROUP + result.len();
+                let near = self.near(&rows);
+                let diagonals = &self.diagonals[rows.clone()];
+                dispatch(Product { near, diagonals, vector: &vector[rows.clone()], result });
+                for outer in self.outer() {
+                    outer.visit(&rows, |row, column, block| {
+                        block.accumulate(&vector[column], &mut result[row - rows.start]);
+                    });
+                }
+                super::block::serial_dot(&vector[rows], result)
+            })
+            .collect();
+        parts.iter().sum()
+    }
+}
+
+/// The product with what is inside a group.
+struct Product<'a> {
+    near: Near<'a>,
+    diagonals: &'a [Block],
+    vector: &'a [Row3],
+    result: &'a mut [Row3],
+}
+
+impl Kernel for Product<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { near, diagonals, vector, result } = self;
+        let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
+        from[..vector.len()].copy_from_slice(vector);
+        for (row, diagonal) in diagonals.iter().enumerate() {
+            let own = diagonal.times(&from[row]);
+            let others = near.gather(lanes, row, &from);
+            into[row] = std::array::from_fn(|k| own[k] + others[k]);
+            near.scatter(lanes, row, &from[row].map(|value| -value), &mut into);
         }
-        sum
+        result.copy_from_slice(&into[..result.len()]);
+    }
+}
+
+fn split_groups<'a>(
+    pattern: &Pattern,
+    mut diagonals: &'a mut [Block],
+    mut pairs: &'a mut [BlockPair],
+    mut far: &'a mut [Block],
+) -> Vec<GroupBlocks<'a>> {
+    let count = pattern.row_count();
+    let mut groups = Vec::with_capacity(count.div_ceil(GROUP));
+    for first in (0..count).step_by(GROUP) {
+        let rows = first..group_of(first).end.min(count);
+        let pair_count = pattern.pairs(rows.end - 1).end - pattern.pairs(first).start;
+        let far_slots = pattern.far().positions(&rows).map(|at| pattern.far().slots(at).len());
+        let (own_diagonals, rest) = diagonals.split_at_mut(rows.len());
+        diagonals = rest;
+        let (own_pairs, rest) = pairs.split_at_mut(pair_count);
+        pairs = rest;
+        let (own_far, rest) = far.split_at_mut(far_slots.sum());
+        far = rest;
+        groups.push(GroupBlocks { rows, diagonals: own_diagonals, pairs: own_pairs, far: own_far });
+    }
+    groups
+}
+
+/// Replaces blocks that start with the first of the rows.
+fn map_outer(
+    list: &RowList,
+    rows: &Range<usize>,
+    blocks: &mut [Block],
+    change: impl Fn(usize, usize, &Block) -> Block,
+) {
+    let mut blocks = blocks.iter_mut();
+    for position in list.positions(rows) {
+        let row = list.rows()[position] as usize;
+        for (column, block) in list.columns()[list.slots(position)].iter().zip(&mut blocks) {
+            *block = change(row, *column as usize, block);
+        }
     }
 }

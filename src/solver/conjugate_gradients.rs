@@ -50,9 +50,8 @@ pub fn conjugate_gradients(
     let mut iterations = 0;
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && iterations < max_iterations && current > tolerance * tolerance * start {
-        matrix.times(&workspace.direction, &mut workspace.image);
+        let curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
         filter.apply(&mut workspace.image);
-        let curvature = dot(&workspace.direction, &workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;
             break;

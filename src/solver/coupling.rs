@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blocks of a symmetric matrix outside its pattern, as contacts between layers of cloth make them.
 
-use super::{Block, Row3};
+use super::{Block, pattern::RowList};
 use std::ops::Range;
 
-/// Off-diagonal blocks in compressed rows, both halves; only rows that have any are listed.
+/// Blocks in both halves; only rows that have any are listed.
 #[derive(Clone, Debug, Default)]
 pub struct Coupling {
-    /// Rows with blocks, ascending.
-    rows: Vec<u32>,
-    /// Where the blocks of each listed row start, and where the last ends.
-    starts: Vec<u32>,
-    /// Columns of each listed row, ascending.
-    columns: Vec<u32>,
+    list: RowList,
     blocks: Vec<Block>,
 }
 
@@ -31,85 +26,68 @@ impl Coupling {
         for row in 0..row_count {
             let own = &mut halves[starts[row] as usize..starts[row + 1] as usize];
             own.sort_unstable();
-            let blocks = own.iter().map(|(column, place)| {
-                let block = &entries[*place as usize].2;
-                (*column, if row < *column as usize { *block } else { block.transposed() })
-            });
-            self.push_row(row as u32, blocks);
+            self.list.push_row(row as u32, own.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0));
+            for same in own.chunk_by(|a, b| a.0 == b.0) {
+                let mut sum = Block::default();
+                for (_, place) in same {
+                    sum.add(&entries[*place as usize].2);
+                }
+                let is_upper = row < same[0].0 as usize;
+                self.blocks.push(if is_upper { sum } else { sum.transposed() });
+            }
         }
     }
 
     /// Forgets all blocks.
     pub(super) fn clear(&mut self) {
-        self.rows.clear();
-        self.starts.clear();
-        self.columns.clear();
+        self.list.clear();
         self.blocks.clear();
     }
 
-    /// Adds a row below all others, if it has blocks; they come with ascending columns, and those of the same
-    /// column are summed.
-    pub(super) fn push_row(&mut self, row: u32, blocks: impl Iterator<Item = (u32, Block)>) {
-        let first = self.columns.len();
-        for (column, block) in blocks {
-            match self.blocks.last_mut() {
-                Some(last) if self.columns[first..].last() == Some(&column) => last.add(&block),
-                _ => {
-                    self.columns.push(column);
-                    self.blocks.push(block);
-                }
-            }
+    /// Adds a row below all others, with ascending columns.
+    pub(super) fn push_row(&mut self, row: u32, blocks: &[(u32, Block)]) {
+        self.list.push_row(row, blocks.iter().map(|(column, _)| *column));
+        self.blocks.extend(blocks.iter().map(|(_, block)| *block));
+    }
+
+    /// Where the blocks are.
+    #[must_use]
+    pub fn list(&self) -> &RowList {
+        &self.list
+    }
+
+    /// The blocks, to be read row by row.
+    #[must_use]
+    pub fn outer(&self) -> Outer<'_> {
+        Outer { list: &self.list, blocks: &self.blocks }
+    }
+
+    /// Where the blocks are, and the blocks.
+    pub(super) fn parts_mut(&mut self) -> (&RowList, &mut [Block]) {
+        (&self.list, &mut self.blocks)
+    }
+}
+
+/// Blocks outside of the groups of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Outer<'a> {
+    pub(super) list: &'a RowList,
+    pub(super) blocks: &'a [Block],
+}
+
+impl Outer<'_> {
+    /// Calls `visit(row, column, block)` for the blocks of a range of rows, in ascending order.
+    #[inline]
+    pub fn visit(&self, rows: &Range<usize>, mut visit: impl FnMut(usize, usize, &Block)) {
+        if self.list.is_empty() {
+            return;
         }
-        if self.columns.len() > first {
-            if self.starts.is_empty() {
-                self.starts.push(0);
-            }
-            self.rows.push(row);
-            self.starts.push(self.columns.len() as u32);
-        }
-    }
-
-    /// Whether there are no blocks.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// Rows that have blocks, in ascending order.
-    #[must_use]
-    pub fn rows(&self) -> &[u32] {
-        &self.rows
-    }
-
-    /// Columns in ascending order and blocks of the row at a `position` in [`Self::rows`].
-    #[must_use]
-    pub fn row(&self, position: usize) -> impl DoubleEndedIterator<Item = (u32, &Block)> {
-        let range = self.starts[position] as usize..self.starts[position + 1] as usize;
-        self.columns[range.clone()].iter().copied().zip(&self.blocks[range])
-    }
-
-    /// Positions in [`Self::rows`] of the rows within a range.
-    #[must_use]
-    pub fn positions(&self, rows: Range<usize>) -> Range<usize> {
-        let position = |end: usize| self.rows.partition_point(|row| (*row as usize) < end);
-        position(rows.start)..position(rows.end)
-    }
-
-    /// Adds the products with `vector` to the entries of `result`, which belong to the rows from `first` on.
-    pub(super) fn add_times(&self, vector: &[Row3], first: usize, result: &mut [Row3]) {
-        for position in self.positions(first..first + result.len()) {
-            let entry = &mut result[self.rows[position] as usize - first];
-            for (column, block) in self.row(position) {
-                block.accumulate(&vector[column as usize], entry);
-            }
-        }
-    }
-
-    /// Replaces every block by `change(row, column, block)`.
-    pub(super) fn map(&mut self, change: impl Fn(u32, u32, &Block) -> Block) {
-        for (position, row) in self.rows.iter().enumerate() {
-            for slot in self.starts[position] as usize..self.starts[position + 1] as usize {
-                self.blocks[slot] = change(*row, self.columns[slot], &self.blocks[slot]);
+        for position in self.list.positions(rows) {
+            let row = self.list.rows()[position] as usize;
+            let slots = self.list.slots(position);
+            let columns = &self.list.columns()[slots.clone()];
+            for (column, block) in columns.iter().zip(&self.blocks[slots]) {
+                visit(row, *column as usize, block);
             }
         }
     }

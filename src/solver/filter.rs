@@ -7,6 +7,7 @@
 use super::{Block, BlockMatrix, Row3};
 use crate::Vec3;
 use nalgebra::Matrix3;
+use std::ops::Range;
 
 /// The projectors of all constrained vertices.
 #[derive(Clone, Debug, Default)]
@@ -58,36 +59,30 @@ impl Filter {
         if self.is_empty() {
             return;
         }
-        let pattern = matrix.pattern().clone();
-        for (vertex, projector) in &self.projectors {
-            let row = *vertex as usize;
-            for slot in pattern.row(row) {
-                let block = &mut matrix.blocks_mut()[slot];
-                *block = projector.product(block);
+        let touched = |rows: &Range<usize>| {
+            let after = |end: usize| self.projectors.partition_point(|(v, _)| (*v as usize) < end);
+            after(rows.start) < after(rows.end)
+        };
+        matrix.map(touched, |row, column, block| {
+            let (left, right) = (self.projector_block(row), self.projector_block(column));
+            let mut result = left.map_or(*block, |left| left.product(block));
+            result = right.map_or(result, |right| result.product(right));
+            if let (Some(projector), true) = (left, row == column) {
+                keep_definite(&mut result, projector);
             }
-            for column in pattern.columns(row) {
-                if let Some(slot) = pattern.slot(*column as usize, *vertex) {
-                    let block = &mut matrix.blocks_mut()[slot];
-                    *block = block.product(projector);
-                }
-            }
-            keep_definite(&mut matrix.blocks_mut()[pattern.diagonal(row)], projector);
-        }
-        matrix.map_coupling(|row, column, block| {
-            let left = self.projector_block(row).map_or(*block, |left| left.product(block));
-            self.projector_block(column).map_or(left, |right| left.product(right))
+            result
         });
     }
 
-    fn projector_block(&self, vertex: u32) -> Option<&Block> {
-        let position = self.index[vertex as usize].checked_sub(1)?;
+    fn projector_block(&self, vertex: usize) -> Option<&Block> {
+        let position = self.index[vertex].checked_sub(1)?;
         Some(&self.projectors[position as usize].1)
     }
 
     /// The projector of a vertex, or `None` where it is free.
     #[must_use]
     pub fn projector(&self, vertex: usize) -> Option<Matrix3<f64>> {
-        Some(self.projector_block(vertex as u32)?.to_matrix())
+        Some(self.projector_block(vertex)?.to_matrix())
     }
 
     /// Takes the constrained directions out of one vector.

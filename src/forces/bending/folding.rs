@@ -134,19 +134,18 @@ impl Folding {
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
     pub(super) fn gradients(&self, hinge: usize, hinges: &Hinges) -> [Vec3; 4] {
-        let mut gradients = [Vec3::zeros(); 4];
-        // Corners after the opposite one: a, b in the left triangle, b, a in the right one.
-        for (slot, [apex, second, third]) in hinges.slots[hinge].iter().zip([[2, 0, 1], [3, 1, 0]])
-        {
-            let (triangle, corner) = (*slot as usize / 3, *slot as usize % 3);
-            let mut edge = [0.0; 3];
-            edge[corner] = self.inverse_lengths[hinge];
-            let loads = turns(self.dots[triangle], edge);
-            for (place, vertex) in [apex, second, third].into_iter().enumerate() {
-                gradients[vertex] += self.normals[triangle] * loads[(corner + place) % 3];
-            }
-        }
-        gradients
+        // ν/l times the `turns` of 1 at the edge: of the corner opposite, and of the two after it.
+        let side = |slot: u32| {
+            let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
+            let dots = &self.dots[triangle];
+            let (next, last) = (dots[(corner + 1) % 3], dots[(corner + 2) % 3]);
+            let normal = self.normals[triangle] * self.inverse_lengths[hinge];
+            [normal * (next + last), normal * -last, normal * -next]
+        };
+        // After the opposite corner come a, b in the left triangle, b, a in the right one.
+        let [c, left_a, left_b] = side(hinges.slots[hinge][0]);
+        let [d, right_b, right_a] = side(hinges.slots[hinge][1]);
+        [left_a + right_a, left_b + right_b, c, d]
     }
 }
 

@@ -48,6 +48,35 @@ impl std::ops::AddAssign for ElasticEnergy {
     }
 }
 
+/// What some blocks get from the elements of one kind.
+#[derive(Clone, Debug, Default)]
+pub struct BlockParts {
+    /// Number of a block, and how many of the codes are its.
+    counts: Vec<[u32; 2]>,
+    /// Codes of [`Elements::add_blocks`], block by block.
+    codes: Vec<u32>,
+}
+
+impl BlockParts {
+    /// Adds the codes of a block.
+    pub fn push(&mut self, block: usize, codes: impl Iterator<Item = u32>) {
+        let before = self.codes.len();
+        self.codes.extend(codes);
+        self.counts.push([block as u32, (self.codes.len() - before) as u32]);
+    }
+
+    /// Calls `visit(block, codes)` for all blocks.
+    #[inline(always)]
+    pub fn for_each(&self, mut visit: impl FnMut(usize, &[u32])) {
+        let mut codes = self.codes.as_slice();
+        for [block, count] in &self.counts {
+            let (own, rest) = codes.split_at(*count as usize);
+            codes = rest;
+            visit(*block as usize, own);
+        }
+    }
+}
+
 /// Elements of one kind, all with the same number of vertices.
 ///
 /// What an evaluation finds serves [`Self::predict`] and [`Self::update_tangent`].
@@ -88,6 +117,11 @@ pub trait Elements: Send + Sync {
     /// Finds the tangent of every element at the shape last evaluated.
     fn update_tangent(&mut self);
 
+    /// Adds to many blocks what [`Self::add_blocks`] adds to one.
+    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
+        parts.for_each(|block, codes| self.add_blocks(codes, &mut blocks[block]));
+    }
+
     /// Adds blocks of the tangents of elements to `block`. A code is the number of the element times n², plus n times
     /// the corner of the row, plus the corner of the column, where n is [`Self::corner_count`]. Every tangent is
     /// positive semidefinite as a whole, and its rows sum to 0.
@@ -104,12 +138,14 @@ pub trait Elements: Send + Sync {
 }
 
 /// Element, corner of the row and corner of the column of a code.
+#[inline(always)]
 pub(crate) fn decode<const N: usize>(code: u32) -> (usize, usize, usize) {
     let (code, count) = (code as usize, N);
     (code / (count * count), code / count % count, code % count)
 }
 
 /// Adds `scale` times a block to another.
+#[inline(always)]
 pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumns) {
     for (sum, column) in sum.iter_mut().zip(block) {
         for (sum, entry) in sum.iter_mut().zip(column) {

@@ -16,12 +16,8 @@ pub struct BlockJacobi {
 
 impl Preconditioner for BlockJacobi {
     fn update(&mut self, matrix: &BlockMatrix) {
-        let pattern = matrix.pattern();
-        self.inverses.resize(pattern.row_count(), Block::default());
-        let each = self.inverses.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
-        each.for_each(|(row, inverse)| {
-            *inverse = matrix.blocks()[pattern.diagonal(row)].inverse();
-        });
+        let each = matrix.diagonals().par_iter().with_min_len(parallel::VERTICES);
+        each.map(Block::inverse).collect_into_vec(&mut self.inverses);
     }
 
     fn apply(&mut self, _matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {

@@ -39,8 +39,7 @@ impl Sheets {
         let pattern = Pattern::of_elements((count * side * side) as usize, &elements);
         let mut matrix = BlockMatrix::new(Arc::new(pattern));
         for row in 0..matrix.pattern().row_count() {
-            let slot = matrix.pattern().diagonal(row);
-            matrix.blocks_mut()[slot].add(&Block::scaled_identity(GROUND as f32));
+            matrix.add_diagonal(row, &Block::scaled_identity(GROUND as f32));
         }
         let mut sheets = Self { edges, matrix, coupling: Vec::new() };
         for (edge, along) in springs {
@@ -60,10 +59,10 @@ impl Sheets {
         for (i, a) in vertices.iter().zip(weights) {
             for (j, b) in vertices.iter().zip(weights) {
                 let block = Block::from_matrix(&(stiffness * (a * b)));
-                match self.matrix.pattern().slot(*i as usize, *j) {
-                    Some(slot) => self.matrix.blocks_mut()[slot].add(&block),
-                    None if i < j => self.coupling.push((*i, *j, block)),
-                    None => (),
+                if i == j {
+                    self.matrix.add_diagonal(*i as usize, &block);
+                } else if i < j && !self.matrix.add_pair(*i as usize, *j as usize, &block) {
+                    self.coupling.push((*i, *j, block));
                 }
             }
         }
@@ -89,7 +88,7 @@ impl Sheets {
         let pattern = self.matrix.pattern();
         vec![
             Box::new(Multigrid::new(pattern, &self.edges)),
-            Box::new(IncompleteCholesky::new(Arc::clone(pattern))),
+            Box::new(IncompleteCholesky::new(pattern)),
             Box::new(BlockJacobi::default()),
         ]
     }

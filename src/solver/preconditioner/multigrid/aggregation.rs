@@ -1,46 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Aggregates of vertices and the interpolation from them.
 
-use sprs::CsMatI;
-
-/// Neighbours of every vertex, in ascending order.
-pub(super) struct Graph {
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
-}
-
-impl Graph {
-    pub(super) fn new(count: usize, edges: &[[u32; 2]]) -> Self {
-        let mut pairs: Vec<(u32, u32)> =
-            edges.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]).collect();
-        pairs.sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0_u32; count + 1];
-        for (vertex, _) in &pairs {
-            starts[*vertex as usize + 1] += 1;
-        }
-        for vertex in 0..count {
-            starts[vertex + 1] += starts[vertex];
-        }
-        Self { starts, neighbours: pairs.into_iter().map(|(_, neighbour)| neighbour).collect() }
-    }
-
-    fn count(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    fn around(&self, vertex: usize) -> &[u32] {
-        &self.neighbours[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
-    }
-}
+use super::weights::{Weight, Weights};
+use crate::solver::graph::Graph;
 
 /// A matrix of weights: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
     aggregates: Vec<u32>,
     /// Rows are fine.
-    weights: CsMatI<f32, u32>,
+    weights: Weights,
     /// Rows are coarse.
-    transposed: CsMatI<f32, u32>,
+    transposed: Weights,
 }
 
 /// Not yet in any aggregate.
@@ -49,61 +19,72 @@ const NONE: u32 = u32::MAX;
 /// middles of aggregates in a row.
 const SMOOTHING: f32 = 2.0 / 3.0;
 /// Smaller weights are left out.
-const SMALLEST_WEIGHT: f32 = 0.04;
+const SMALLEST_WEIGHT: f32 = 0.13;
 
 impl Interpolation {
     pub(super) fn new(graph: &Graph) -> Self {
-        let (aggregates, coarse_count) = aggregate(graph);
-        let (mut starts, mut columns, mut weights) = (vec![0], Vec::new(), Vec::new());
-        let mut row: Vec<(u32, f32)> = Vec::new();
+        let (mut aggregates, coarse_count) = aggregate(graph);
+        let mut numbers = vec![0; coarse_count];
+        for (new, old) in
+            coarse_graph(graph, &aggregates, coarse_count).patches().iter().enumerate()
+        {
+            numbers[*old as usize] = new as u32;
+        }
+        for aggregate in &mut aggregates {
+            *aggregate = numbers[*aggregate as usize];
+        }
+        let (mut starts, mut entries) = (vec![0], Vec::new());
+        let mut row: Vec<Weight> = Vec::new();
         for vertex in 0..graph.count() {
             row.clear();
             smooth(graph, &aggregates, vertex, &mut row);
-            columns.extend(row.iter().map(|(column, _)| *column));
-            weights.extend(row.iter().map(|(_, weight)| *weight));
-            starts.push(columns.len() as u32);
+            entries.extend_from_slice(&row);
+            starts.push(entries.len() as u32);
         }
-        let weights = CsMatI::new((graph.count(), coarse_count), starts, columns, weights);
-        Self { aggregates, transposed: weights.to_other_storage().transpose_into(), weights }
+        let weights = Weights::new(starts, entries);
+        Self { aggregates, transposed: weights.transposed(coarse_count), weights }
     }
 
     pub(super) fn coarse_count(&self) -> usize {
-        self.weights.cols()
+        self.transposed.row_count()
+    }
+
+    /// Rows are fine.
+    pub(super) fn weights(&self) -> &Weights {
+        &self.weights
     }
 
     /// Coarse rows that a fine row is made of, in ascending order, with their weights.
-    pub(super) fn row(&self, fine: usize) -> impl Iterator<Item = (u32, f32)> {
-        entries(&self.weights, fine)
+    pub(super) fn row(&self, fine: usize) -> &[Weight] {
+        self.weights.row(fine)
     }
 
     /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
-    pub(super) fn column(&self, coarse: usize) -> impl Iterator<Item = (u32, f32)> {
-        entries(&self.transposed, coarse)
+    pub(super) fn column(&self, coarse: usize) -> &[Weight] {
+        self.transposed.row(coarse)
     }
 
     /// Aggregates are neighbours where their vertices are.
     pub(super) fn coarse_graph(&self, graph: &Graph) -> Graph {
-        let mut edges = Vec::new();
-        for vertex in 0..graph.count() {
-            for neighbour in graph.around(vertex) {
-                let (a, b) = (self.aggregates[vertex], self.aggregates[*neighbour as usize]);
-                if a < b {
-                    edges.push([a, b]);
-                }
-            }
-        }
-        Graph::new(self.coarse_count(), &edges)
+        coarse_graph(graph, &self.aggregates, self.coarse_count())
     }
 }
 
-fn entries(matrix: &CsMatI<f32, u32>, row: usize) -> impl Iterator<Item = (u32, f32)> {
-    let range = matrix.indptr().outer_inds_sz(row);
-    let (columns, weights) = (&matrix.indices()[range.clone()], &matrix.data()[range]);
-    columns.iter().copied().zip(weights.iter().copied())
+fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
+    let mut edges = Vec::new();
+    for vertex in 0..graph.count() {
+        for neighbour in graph.around(vertex) {
+            let (a, b) = (aggregates[vertex], aggregates[*neighbour as usize]);
+            if a < b {
+                edges.push([a, b]);
+            }
+        }
+    }
+    Graph::new(count, &edges)
 }
 
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.
-fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<Weight>) {
     let around = graph.around(vertex);
     let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
     row.push((aggregates[vertex], own));

@@ -12,17 +12,18 @@ mod aggregation;
 mod coupling;
 mod galerkin;
 mod smoother;
+mod weights;
 
 use super::Preconditioner;
-use crate::solver::{Block, BlockMatrix, Pattern, Row3};
-use aggregation::{Graph, Interpolation};
+use crate::solver::{Block, BlockMatrix, Pattern, Row3, graph::Graph};
+use aggregation::Interpolation;
 use galerkin::Galerkin;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-use smoother::Smoother;
+use smoother::{Correction, Smoother};
 use std::sync::Arc;
 
 /// Levels are added until one has no more rows than this; that one is solved directly.
-const COARSEST: usize = 32;
+const COARSEST: usize = 10;
 /// A level that does not have fewer rows than this part of the one above is not worth having.
 const LEAST_COARSENING: f64 = 0.7;
 
@@ -114,8 +115,9 @@ fn cycle(
     level.galerkin.restrict(&level.residual, &mut level.coarse_side);
     let Level { coarse_matrix, coarse_side, coarse_solution, .. } = level;
     cycle(coarser, coarsest, coarse_matrix, coarse_side, coarse_solution);
-    level.galerkin.prolong(&level.coarse_solution, result);
-    level.smoother.backward(matrix, vector, result);
+    let weights = level.galerkin.interpolation.weights();
+    let correction = Correction { weights, coarse: &level.coarse_solution };
+    level.smoother.backward(matrix, correction, result, &mut level.residual);
 }
 
 /// The last level, factorised.
@@ -132,26 +134,16 @@ impl Coarsest {
     }
 
     fn update(&mut self, matrix: &BlockMatrix) {
-        let pattern = matrix.pattern();
-        let inverse = |row: usize| matrix.blocks()[pattern.diagonal(row)].inverse();
-        self.diagonals = (0..self.count).map(inverse).collect();
+        self.diagonals = matrix.diagonals().iter().map(Block::inverse).collect();
         self.factor = None;
         if self.count > COARSEST {
             return;
         }
         let mut dense = DMatrix::zeros(3 * self.count, 3 * self.count);
         for row in 0..self.count {
-            for (slot, column) in pattern.row(row).zip(pattern.columns(row)) {
-                let block = matrix.blocks()[slot].to_matrix();
-                dense.fixed_view_mut::<3, 3>(3 * row, 3 * *column as usize).copy_from(&block);
-            }
-        }
-        let coupling = matrix.coupling();
-        for (position, row) in coupling.rows().iter().enumerate() {
-            for (column, block) in coupling.row(position) {
-                let place = (3 * *row as usize, 3 * column as usize);
-                let mut part = dense.fixed_view_mut::<3, 3>(place.0, place.1);
-                part += block.to_matrix();
+            for column in 0..self.count {
+                let block = matrix.block(row, column).to_matrix();
+                dense.fixed_view_mut::<3, 3>(3 * row, 3 * column).copy_from(&block);
             }
         }
         self.factor = Cholesky::new(dense);

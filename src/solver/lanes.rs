@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Arithmetic on two 3-vectors at once, with the widest registers that the machine has.
+//!
+//! Every implementation does the same operations in the same order, without fusing products and sums, so that
+//! results do not depend on the machine.
+
+use super::Row3;
+
+/// Operations on eight lanes: two 3-vectors side by side, each with a fourth lane of padding.
+pub(crate) trait Lanes: Copy {
+    /// Eight lanes.
+    type Pair: Copy;
+
+    fn load(self, values: &[f32; 8]) -> Self::Pair;
+    fn join(self, low: &Row3, high: &Row3) -> Self::Pair;
+    fn split(self, pair: Self::Pair) -> [Row3; 2];
+    fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    fn multiply(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+    /// Each half filled with its first, second and third lane.
+    fn spread(self, pair: Self::Pair) -> [Self::Pair; 3];
+    /// Rows instead of columns, in each half for itself.
+    fn transpose(self, columns: [Self::Pair; 3]) -> [Self::Pair; 3];
+
+    /// a·x + b·y + c·z.
+    #[inline(always)]
+    fn combine(self, [a, b, c]: [Self::Pair; 3], [x, y, z]: [Self::Pair; 3]) -> Self::Pair {
+        let first = self.add(self.multiply(a, x), self.multiply(b, y));
+        self.add(first, self.multiply(c, z))
+    }
+}
+
+/// A computation that can be done with any lanes.
+pub(crate) trait Kernel {
+    /// What it gives.
+    type Output;
+
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+/// Runs a kernel with the widest lanes that the machine has.
+#[inline]
+pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(wide) = pulp::x86::V3::try_new() {
+        return wide.vectorize(wide::Wide { lanes: wide, kernel });
+    }
+    kernel.run(Plain)
+}
+
+/// Eight lanes as the compiler sees fit.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain;
+
+impl Lanes for Plain {
+    type Pair = [f32; 8];
+
+    #[inline(always)]
+    fn load(self, values: &[f32; 8]) -> [f32; 8] {
+        *values
+    }
+
+    #[inline(always)]
+    fn join(self, low: &Row3, high: &Row3) -> [f32; 8] {
+        [low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]]
+    }
+
+    #[inline(always)]
+    fn split(self, [a, b, c, d, e, f, g, h]: [f32; 8]) -> [Row3; 2] {
+        [[a, b, c, d], [e, f, g, h]]
+    }
+
+    #[inline(always)]
+    fn add(self, a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
+        std::array::from_fn(|k| a[k] + b[k])
+    }
+
+    #[inline(always)]
+    fn multiply(self, a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
+        std::array::from_fn(|k| a[k] * b[k])
+    }
+
+    #[inline(always)]
+    fn spread(self, pair: [f32; 8]) -> [[f32; 8]; 3] {
+        [0, 1, 2].map(|lane| std::array::from_fn(|k| pair[k / 4 * 4 + lane]))
+    }
+
+    #[inline(always)]
+    fn transpose(self, columns: [[f32; 8]; 3]) -> [[f32; 8]; 3] {
+        let entry = |row: usize, k: usize| {
+            if k % 4 == 3 { columns[2][k] } else { columns[k % 4][k / 4 * 4 + row] }
+        };
+        [0, 1, 2].map(|row| std::array::from_fn(|k| entry(row, k)))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::{Kernel, Lanes, Row3};
+    use core::arch::x86_64::{__m128, __m256};
+    use pulp::{NullaryFnOnce, cast, x86::V3};
+
+    /// A kernel with the registers of AVX2.
+    pub(super) struct Wide<K> {
+        pub(super) lanes: V3,
+        pub(super) kernel: K,
+    }
+
+    impl<K: Kernel> NullaryFnOnce for Wide<K> {
+        type Output = K::Output;
+
+        #[inline(always)]
+        fn call(self) -> K::Output {
+            self.kernel.run(self.lanes)
+        }
+    }
+
+    impl Lanes for V3 {
+        type Pair = __m256;
+
+        #[inline(always)]
+        fn load(self, values: &[f32; 8]) -> __m256 {
+            cast(*values)
+        }
+
+        #[inline(always)]
+        fn join(self, low: &Row3, high: &Row3) -> __m256 {
+            self.avx._mm256_set_m128(cast::<_, __m128>(*high), cast::<_, __m128>(*low))
+        }
+
+        #[inline(always)]
+        fn split(self, pair: __m256) -> [Row3; 2] {
+            let high = self.avx._mm256_extractf128_ps::<1>(pair);
+            [cast(self.avx._mm256_castps256_ps128(pair)), cast(high)]
+        }
+
+        #[inline(always)]
+        fn add(self, a: __m256, b: __m256) -> __m256 {
+            self.avx._mm256_add_ps(a, b)
+        }
+
+        #[inline(always)]
+        fn multiply(self, a: __m256, b: __m256) -> __m256 {
+            self.avx._mm256_mul_ps(a, b)
+        }
+
+        #[inline(always)]
+        fn spread(self, pair: __m256) -> [__m256; 3] {
+            [
+                self.avx._mm256_permute_ps::<0b00_00_00_00>(pair),
+                self.avx._mm256_permute_ps::<0b01_01_01_01>(pair),
+                self.avx._mm256_permute_ps::<0b10_10_10_10>(pair),
+            ]
+        }
+
+        #[inline(always)]
+        fn transpose(self, [a, b, c]: [__m256; 3]) -> [__m256; 3] {
+            let low = self.avx._mm256_unpacklo_ps(a, b);
+            let high = self.avx._mm256_unpackhi_ps(a, b);
+            [
+                self.avx._mm256_shuffle_ps::<0b11_00_01_00>(low, c),
+                self.avx._mm256_shuffle_ps::<0b11_01_11_10>(low, c),
+                self.avx._mm256_shuffle_ps::<0b11_10_01_00>(high, c),
+            ]
+        }
+    }
+}
