@@ -7,7 +7,7 @@ from bpy.types import Context, Event, Menu, Operator, OperatorProperties
 
 from . import fabrics
 from .material import WeftMaterial
-from .operators import REFUSALS, in_words
+from .reports import REFUSALS, in_words
 
 
 def _material(context: Context) -> WeftMaterial:

@@ -51,6 +51,8 @@ class WeftResult(PropertyGroup):
     muted_keys: CollectionProperty(type=WeftMutedKey)
     fingerprint: StringProperty()
     statistic: StringProperty()
+    warnings: StringProperty()  # one a line
+    modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
 
 
 def _weight(name: str, what: str) -> object:

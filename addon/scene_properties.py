@@ -141,6 +141,20 @@ class WeftScene(PropertyGroup):
         precision=3,
         update=changed,
     )
+    result_kind: EnumProperty(
+        name="Result",
+        options=FIXED,
+        description="What shows the baked frames on the cloth",
+        items=(
+            ("KEYS", "Shape Keys", "In the file itself: plays, renders and exports everywhere"),
+            (
+                "MODIFIER",
+                "Mesh Cache",
+                "A modifier that plays the cache file: keeps the .blend small, needs the file",
+            ),
+        ),
+        default="KEYS",
+    )
     cache_directory: StringProperty(
         name="Folder",
         description="Where the baked frames are kept, // for beside the .blend file",

@@ -8,7 +8,7 @@ in viewports enabled, because Blender does not evaluate those.
 import bpy
 from bpy.types import Context, Object, Scene
 
-from . import identity, modifiers, shape_keys
+from . import identity, modifiers, result
 
 
 class Stage:
@@ -31,7 +31,7 @@ class Stage:
     def _prepare_cloth(self, obj: Object) -> None:
         if obj.weft.result.shown:
             self._had_result.append(obj.session_uid)
-        shape_keys.disable(obj)
+        result.disable(obj)
         modifiers.mute(obj, modifiers.is_generative)
         self._cloths.append(obj.session_uid)
 
@@ -42,7 +42,7 @@ class Stage:
             if obj is not None:
                 modifiers.restore(obj)
                 if show_earlier_results and uid in self._had_result:
-                    shape_keys.enable(obj)
+                    result.enable(obj)
         for uid in self._disabled:
             obj = identity.find(uid)
             if obj is not None:
@@ -72,4 +72,4 @@ def repair(obj: Object) -> None:
     """Undoes the preparation in a file that was saved during a bake."""
     if not obj.weft.result.shown:
         modifiers.restore(obj)
-        shape_keys.enable(obj)
+        result.enable(obj)
