@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of fabrics, from which one is chosen: each shows it draped over a ball."""
 
+import threading
+from pathlib import Path
+from types import ModuleType
+
 import bpy
 import bpy.utils.previews
 from bpy.utils.previews import ImagePreviewCollection
 
-from . import fabrics, window_properties
+from . import bridge, card_picture, fabrics, window_properties
 
 CUSTOM = ("CUSTOM", "Custom Fabric", "What is set in the panel", "MATERIAL", 0)
 
@@ -34,6 +38,21 @@ def choose(number: int) -> None:
     """Gives the active object a fabric by its number."""
     if bpy.context.object is not None and 0 < number < len(items()):
         fabrics.apply(bpy.context.object.weft.material, items()[number][0])
+
+
+def make(fabric: fabrics.Fabric) -> None:
+    """Has the picture of a fabric made in the background; it takes some seconds."""
+    if bpy.app.background or bridge.problem():
+        return
+    arguments = (bridge.library(), fabric.fields, fabric.card)
+    threading.Thread(target=_make, args=arguments, name="weft card", daemon=True).start()
+
+
+def _make(library: ModuleType, fields: dict[str, float | None], path: Path) -> None:
+    try:
+        card_picture.make(library, fields, path)
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"Weft: no picture of '{path.stem}': {error}")
 
 
 def _icon(fabric: fabrics.Fabric) -> int | str:

@@ -2,7 +2,7 @@
 """The settings of cloths and colliders, in the shape of Blender's own cloth panels."""
 
 import bpy
-from bpy.types import Context, Object, Panel, UILayout
+from bpy.types import Context, Panel, UILayout
 
 from . import bake, bridge, fabrics
 from .material import WeftMaterial
@@ -24,7 +24,7 @@ class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
         layout.template_icon_view(
             context.window_manager.weft, "fabric_card", show_labels=True, scale=5.0
         )
-        _fields(columns(layout), material, density="Density (kg/m²)")
+        _wide_field(layout, material, "density")
 
 
 class PHYSICS_PT_weft_stiffness(PhysicsPanel, Panel):
@@ -89,6 +89,15 @@ def _fields(layout: UILayout, material: WeftMaterial, **labels: str) -> None:
         _reset(row, material, name)
 
 
+def _wide_field(layout: UILayout, material: WeftMaterial, name: str) -> None:
+    """A field whose name with its unit needs the whole width."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    row.prop(material, name)
+    row.prop_decorator(material, name)
+    _reset(row, material, name)
+
+
 def _reset(row: UILayout, material: WeftMaterial, name: str) -> None:
     if name in fabrics.changed_fields(material):
         row.operator("weft.field_reset", text="", icon="LOOP_BACK", emboss=False).field = name
@@ -106,16 +115,16 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         obj = context.object
         flow = columns(self.layout)
-        _group(flow, obj, "pin_group")
+        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
         props(flow, obj.weft, rest_shape="Rest Shape")
         if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
             flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
         elif obj.weft.rest_shape == "PATTERN":
-            props(flow, obj.weft, pattern_size="Pattern Size (m)")
-        props(flow, obj.weft, shrink="Shrinking Factor")
+            props(flow, obj.weft, pattern_size="Size (m)")
+        props(flow, obj.weft, shrink="Shrink")
         column = flow.column()
         column.active = bool(obj.data.uv_layers)
-        column.prop(obj.weft, "use_uv")
+        column.prop(obj.weft, "use_uv", text="UV Yarns")
         column = flow.column()
         column.active = bridge.has_sewing()
         column.prop(obj.weft, "use_sewing")
@@ -141,11 +150,7 @@ class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
         column = flow.column()
         column.active = obj.weft.use_volume
         props(column, obj.weft, target_volume="Volume (m³)", volume_stiffness="Stiffness (Pa)")
-        _group(flow, obj, "pressure_group")
-
-
-def _group(layout: UILayout, obj: Object, name: str) -> None:
-    layout.column().prop_search(obj.weft, name, obj, "vertex_groups")
+        flow.column().prop_search(obj.weft, "pressure_group", obj, "vertex_groups", text="Group")
 
 
 # --- collisions -------------------------------------------------------------------------------
@@ -160,10 +165,14 @@ class PHYSICS_PT_weft_collisions(PhysicsPanel, Panel):
         weft = context.object.weft
         flow = columns(self.layout)
         if weft.role == "CLOTH":
-            _fields(flow, weft.material, thickness="Thickness (m)", friction="Friction")
+            _wide_field(flow.column(), weft.material, "thickness")
+            _fields(flow, weft.material, friction="Friction")
             props(flow, context.scene.weft, collider_collection="Collection")
         else:
-            props(flow, weft, thickness="Thickness (m)", friction="Friction")
+            row = flow.column()
+            row.use_property_split = False
+            row.prop(weft, "thickness")
+            props(flow, weft, friction="Friction")
 
 
 class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
@@ -197,10 +206,11 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         obj = context.object
         flow = columns(self.layout)
-        _group(flow, obj, "density_group")
+        flow.column().prop_search(obj.weft, "density_group", obj, "vertex_groups", text="Density")
         column = flow.column()
+        column.use_property_split = False
         column.active = bool(obj.weft.density_group)
-        column.prop(obj.weft, "density_max", text="Density (kg/m²)")
+        column.prop(obj.weft, "density_max")
 
 
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
@@ -212,7 +222,7 @@ class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         weights = context.object.weft.field_weights
         flow = columns(self.layout)
-        props(flow, weights, collection="Effector Collection", gravity="Gravity", all="All")
+        props(flow, weights, collection="Collection", gravity="Gravity", all="All")
         for name in weights.factors():
             if name not in {"gravity", "all"}:
                 flow.column().prop(weights, name, slider=True)

@@ -52,6 +52,7 @@ class WeftResult(PropertyGroup):
     fingerprint: StringProperty()
     statistic: StringProperty()
     warnings: StringProperty()  # one a line
+    display_type: StringProperty()  # how the object was shown before a bake, empty without one
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
 
 

@@ -68,7 +68,7 @@ class PHYSICS_PT_weft_cache(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout, settings = self.layout, context.scene.weft
         flow = columns(layout)
-        props(flow, settings, use_scene_range="Scene Frame Range")
+        props(flow, settings, use_scene_range="Scene Range")
         column = flow.column(align=True)
         if settings.use_scene_range:
             column.prop(context.scene, "frame_start", text="Start")
@@ -81,7 +81,7 @@ class PHYSICS_PT_weft_cache(PhysicsPanel, Panel):
             text = f"Until the file is saved: {location.directory(context.scene)}"
             lines(layout, context, text, "INFO")
         flow = columns(layout.column())
-        props(flow, settings, checkpoint_interval="Checkpoint Every", keep_checkpoints="Keep All")
+        props(flow, settings, checkpoint_interval="Checkpoints", keep_checkpoints="Keep All")
         self.draw_operators(layout, context)
 
     def draw_operators(self, layout: UILayout, context: Context) -> None:

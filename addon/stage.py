@@ -6,6 +6,7 @@ in viewports enabled, because Blender does not evaluate those.
 """
 
 import bpy
+from bpy import app
 from bpy.types import Context, Object, Scene
 
 from . import identity, modifiers, result
@@ -33,6 +34,9 @@ class Stage:
             self._had_result.append(obj.session_uid)
         result.disable(obj)
         modifiers.mute(obj, modifiers.is_generative)
+        if not app.background:
+            # The cloth is drawn where it is simulated; the mesh that is read would be in the way.
+            obj.weft.result.display_type, obj.display_type = obj.display_type, "BOUNDS"
         self._cloths.append(obj.session_uid)
 
     def restore(self, *, show_earlier_results: bool) -> None:
@@ -41,6 +45,7 @@ class Stage:
             obj = identity.find(uid)
             if obj is not None:
                 modifiers.restore(obj)
+                _restore_display(obj)
                 if show_earlier_results and uid in self._had_result:
                     result.enable(obj)
         for uid in self._disabled:
@@ -54,6 +59,12 @@ class Stage:
     def scene(self) -> Scene | None:
         """The scene that was prepared, None when it has been deleted."""
         return identity.find_scene(self._scene_uid)
+
+
+def _restore_display(obj: Object) -> None:
+    before = obj.weft.result.display_type
+    if before:
+        obj.display_type, obj.weft.result.display_type = before, ""
 
 
 def leave_mode(context: Context, obj: Object) -> None:
@@ -70,6 +81,7 @@ def leave_mode(context: Context, obj: Object) -> None:
 
 def repair(obj: Object) -> None:
     """Undoes the preparation in a file that was saved during a bake."""
+    _restore_display(obj)
     if not obj.weft.result.shown:
         modifiers.restore(obj)
         result.enable(obj)

@@ -31,6 +31,9 @@ class Layout:
         assert name in owner.bl_rna.properties, f"{owner.bl_rna.identifier} has no {name}"
         self.shown.append(name)
 
+    def prop_decorator(self, owner, name):
+        assert owner.bl_rna.properties[name].is_animatable
+
     def prop_search(self, owner, name, other, collection, **_options):
         self.prop(owner, name)
         assert hasattr(other, collection)
