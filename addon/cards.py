@@ -9,7 +9,7 @@ import bpy
 import bpy.utils.previews
 from bpy.utils.previews import ImagePreviewCollection
 
-from . import bridge, card_picture, fabrics, window_properties
+from . import bridge, card_picture, fabrics, hooks
 
 CUSTOM = ("CUSTOM", "Custom Fabric", "What is set in the panel", "MATERIAL", 0)
 
@@ -67,7 +67,7 @@ def _icon(fabric: fabrics.Fabric) -> int | str:
 def register() -> None:
     global _previews
     _previews = bpy.utils.previews.new()
-    window_properties.connect(fabric_items=items, active_fabric=active, choose_fabric=choose)
+    hooks.connect(fabric_items=items, active_fabric=active, choose_fabric=choose)
 
 
 def unregister() -> None:

@@ -10,13 +10,13 @@ from . import (
     bake,
     cache,
     drawing,
+    hooks,
     location,
     mesh_arrays,
     overlay_colors,
     rest_shape,
     revision,
     timing,
-    window_properties,
 )
 from .fields.forces import vertex_normals
 from .scene_reader import mesh_of, participants, to_world
@@ -146,7 +146,7 @@ def _obstacles(
 
 def register() -> None:
     global _handle
-    window_properties.connect(redraw=redraw)
+    hooks.connect(redraw=redraw)
     if not bpy.app.background:
         _handle = SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
 

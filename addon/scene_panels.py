@@ -34,7 +34,7 @@ class PHYSICS_PT_weft_solver(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         settings = context.scene.weft
         flow = columns(self.layout)
-        props(flow, settings, integrator="Integrator", time_step="Step (s)")
+        props(flow, settings, model="Model", integrator="Integrator", time_step="Step (s)")
         props(flow, settings, tolerance="Tolerance", max_iterations="Iterations")
         props(flow, settings, threads="Threads")
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What belongs to the window and not to the file: findings, overlays, the choice of a fabric."""
 
-from collections.abc import Callable
-
 from bpy.props import (
     CollectionProperty,
     EnumProperty,
@@ -14,30 +12,23 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup, WindowManager
 from bpy.utils import register_classes_factory
 
-# What the properties call. Kept apart and filled while Weft is registered: Blender 4.2 never lets
-# go of property classes, and as a Python module it crashes at exit when they keep `bpy` alive.
-_hooks: dict[str, Callable] = {}
-
-
-def connect(**hooks: Callable) -> None:
-    """Says what the properties call."""
-    _hooks.update(hooks)
+from . import hooks
 
 
 def _fabric_items(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
-    return _hooks["fabric_items"]()
+    return hooks.call("fabric_items")
 
 
 def _active_fabric(_owner: PropertyGroup) -> int:
-    return _hooks["active_fabric"]()
+    return hooks.call("active_fabric")
 
 
 def _choose_fabric(_owner: PropertyGroup, number: int) -> None:
-    _hooks["choose_fabric"](number)
+    hooks.call("choose_fabric", number)
 
 
 def _redraw(_owner: PropertyGroup, _context: Context) -> None:
-    _hooks["redraw"]()
+    hooks.call("redraw")
 
 
 class WeftFinding(PropertyGroup):
@@ -99,4 +90,4 @@ def register() -> None:
 def unregister() -> None:
     del WindowManager.weft
     _unregister_classes()
-    _hooks.clear()
+    hooks.clear()

@@ -14,8 +14,8 @@ from . import crossing
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 CROSSES = (
-    "Cloth that starts in an intersection is simulated as it is: it can be pressed out, but it may "
-    "also be caught. Move or shrink it, or let it start apart and fall into place"
+    "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "
+    "the first frames. It looks better, and is sure, when it starts apart"
 )
 CLOSE = 0.98  # of the gap, so that what was placed exactly is not found
 

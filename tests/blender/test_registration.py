@@ -117,6 +117,18 @@ def test_the_solver_settings_are_the_librarys_defaults():
         assert value == (expected if isinstance(expected, str) else pytest.approx(expected))
 
 
+@pytest.mark.parametrize("field", ["integrator", "model"])
+def test_what_the_library_offers_can_be_chosen(field):
+    settings = bpy.context.scene.weft
+    there = bridge.choices(field)
+    assert there >= {getattr(bridge.library().Settings(), field)}
+    for name in there:
+        setattr(settings, field, name)
+        assert settings.solver_settings()[field] == name
+    with pytest.raises(TypeError):
+        setattr(settings, field, "none_of_these")
+
+
 def test_rigidities_are_shown_in_micro_newton_metres():
     settings = small_scenes.add_cloth().weft.material
     settings.bend_warp = 8e-6
