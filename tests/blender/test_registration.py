@@ -2,6 +2,7 @@
 """The add-on comes and goes without a trace, and speaks to artists in full."""
 
 import re
+import sys
 import threading
 import tomllib
 from pathlib import Path
@@ -14,6 +15,7 @@ import addon
 from addon import bridge, fabrics, material, properties
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests/setup"))
 HANDLERS = (
     "depsgraph_update_post",
     "frame_change_post",
@@ -90,6 +92,14 @@ def test_every_physical_number_states_its_unit(group, _names):
     for prop in numbers:
         if prop.identifier != "tolerance":
             assert unit.search(prop.description), f"{prop.identifier}: {prop.description}"
+
+
+def test_the_page_of_settings_is_that_of_the_extension():
+    import make_parameters
+
+    assert make_parameters.TARGET.read_text(encoding="utf-8") == make_parameters.page(), (
+        "run tests/setup/make_parameters.py"
+    )
 
 
 def test_every_button_and_panel_has_a_label_and_buttons_a_tooltip():
