@@ -40,7 +40,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
         refusal = list(_refusal(context, cloths, colliders))
     except (ValueError, RuntimeError) as error:
-        meaning = "Enable it in the outliner, or set its role to None"
+        meaning = "A bake would be refused for this reason"
         yield Finding(ERROR, f"The first frame cannot be read: {error}", meaning)
         return
     finally:
