@@ -13,8 +13,8 @@ refuse() {
 [ -e "$folder/ready" ] && exit 0
 [ "$(id -u)" = 0 ] || refuse 'a Debian of its own can only be made by root'
 command -v debootstrap >/dev/null || refuse 'debootstrap is missing: apt-get install debootstrap'
-mirror=$(grep -rhoE 'https?://[^ ]*debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d \
-    2>/dev/null | head -n 1 | tr -d ' ')
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    sed -nE 's,^(deb( \[[^]]*\])?|URIs:) *(https?:[^ ]*/debian)/?( .*)?$,\3,p' | head -n 1)
 mkdir -p "$folder"
 debootstrap --variant=minbase trixie "$folder" "${mirror:-http://deb.debian.org/debian}" \
     >"$folder.log" 2>&1 || refuse "debootstrap fails: $(tail -n 1 "$folder.log")"
