@@ -75,6 +75,11 @@ clean: ## remove what was built
 distclean: clean ## and the virtual environments
 	rm -rf .venv .venv-bpy*
 
+.PHONY: pages
+pages: $(NEWEST_BPY)/ready out/library/weft ## pictures of the fabrics and docs/parameters.md anew
+	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_cards.py
+	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_parameters.py
+
 # --- the parts of `make test` -----------------------------------------------------------------
 
 .PHONY: lint test-rust test-python test-hostile test-blender
@@ -98,6 +103,10 @@ test-hostile: .venv/weft ## pytest over the hostile scenes, in their short form
 	.venv/bin/python -m pytest tests/hostile
 
 test-blender: $(BPY_ENVS:%=test-%) ## pytest over each bpy there is a Python for
+
+.PHONY: test-gui
+test-gui: .venv/ready $(ZIP) ## the extension in a real window; makes a Debian of its own, so root only
+	.venv/bin/python -m pytest tests/gui -rs
 
 .PHONY: $(BPY_ENVS:%=test-%)
 $(BPY_ENVS:%=test-%): test-%: %/ready out/library/weft $(ZIP)

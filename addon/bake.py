@@ -6,6 +6,7 @@ the frames become shape keys. The same in a window, where a timer calls `pump`, 
 import time
 from dataclasses import dataclass
 
+import numpy as np
 from bpy.types import Context, Object, Scene
 
 from . import (
@@ -144,6 +145,14 @@ class Bake:
             return None
         return (time.monotonic() - self._started) / done * (self.last - self.frame)
 
+    def latest(self) -> tuple[int, list[tuple[np.ndarray, np.ndarray]]]:
+        """The last frame that is simulated: its number, and positions in m with triangles."""
+        shapes = self._worker.latest
+        return self.frame, [
+            (positions, cloth.triangles)
+            for positions, cloth in zip(shapes, self._reader.cloths, strict=True)
+        ]
+
     def line(self) -> str:
         """Frame counter and time left."""
         if self._cancelled:
@@ -215,7 +224,9 @@ class Bake:
 
     def _show_results(self, context: Context) -> list[str]:
         """Writes the shape keys; says of each cloth what kept it from it."""
-        errors = []
+        errors, scene = [], self._stage.scene()
+        if scene is None:
+            return ["the scene was deleted: the frames are in the cache only"]
         for cloth, writer in zip(self._reader.cloths, self._worker.plan.writers, strict=True):
             obj = identity.find(cloth.session_uid)
             if obj is None:
@@ -223,7 +234,7 @@ class Bake:
                 continue
             stage.leave_mode(context, obj)
             description = writer.description
-            errors.append(bake_files.show(obj, writer.stem, description, description.frames))
+            errors.append(bake_files.show(scene, obj, description, description.frames))
         return errors
 
     def _worker_error(self) -> str:
@@ -281,8 +292,7 @@ def show_complete_caches(context: Context) -> bool:
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):
         return False
     for obj, contents in found.items():
-        stem = location.stem(context.scene, obj)
-        bake_files.show(obj, stem, contents.description, contents.intact)
+        bake_files.show(context.scene, obj, contents.description, contents.intact)
     revision.bump()
     return True
 

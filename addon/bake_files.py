@@ -3,11 +3,10 @@
 
 import json
 import uuid
-from pathlib import Path
 
 from bpy.types import Object, Scene
 
-from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, record, shape_keys
+from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, record, result
 from .checkpoint import Checkpoint
 from .scene_reader import SceneReader
 from .statistic import Statistic
@@ -123,14 +122,16 @@ def find_checkpoint(
     return kept
 
 
-def show(obj: Object, stem: Path, description: cache.Description, count: int) -> str:
-    """Makes shape keys of the first frames of a cache; says what kept it from it."""
+def show(scene: Scene, obj: Object, description: cache.Description, count: int) -> str:
+    """Shows the first frames of a cache on its object; says what kept it from it."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
-    frames = cache.frames(stem, description, count)
-    shape_keys.write(obj, description.frame_start, frames)
+    stem = location.stem(scene, obj)
+    result.write(obj, scene.weft.result_kind, stem, description, count)
+    statistic = Statistic.from_dict(description.statistic)
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)
-    obj.weft.result.statistic = Statistic.from_dict(description.statistic).line()
+    obj.weft.result.statistic = statistic.line()
+    obj.weft.result.warnings = "\n".join(statistic.warnings())
     return ""
 
 

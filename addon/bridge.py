@@ -5,6 +5,7 @@ A native library stays loaded until Blender ends. After an update of the extensi
 still there, so its version is compared with the manifest's.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 from bpy.types import Scene
 
+from . import hooks
 from .scene_reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
 LIMP = 1e-12  # N/m: as good as no resistance
@@ -56,6 +58,18 @@ def _find_problem() -> str:
 
 def version() -> str:
     return library().__version__
+
+
+@cache
+def choices(field: str) -> frozenset[str]:
+    """The names that this library takes for a field of its settings, as its refusal lists them."""
+    try:
+        library().Settings(**{field: "?"})
+    except ValueError as error:
+        return frozenset(re.findall(r"[a-z_0-9]+", str(error).rpartition("there is ")[2]))
+    except RuntimeError:
+        return frozenset()
+    return frozenset()
 
 
 @cache
@@ -160,7 +174,11 @@ def vertex_areas(source: ClothInput) -> np.ndarray:
             source.rest_positions, source.faces, _library.Material.from_dict(limp), **options
         )
         settings = _library.Settings(
-            integrator="implicit_euler", gravity=(0.0, 0.0, 0.0), air_density=0.0, tolerance=1e-6
+            integrator="implicit_euler",
+            gravity=(0.0, 0.0, 0.0),
+            air_density=0.0,
+            self_collision=False,
+            tolerance=1e-6,
         )
         simulation = _library.Simulation([cloth], (), settings)
         # So hard that vertices go far against the tolerance, but not far against the mesh.
@@ -205,6 +223,8 @@ def register() -> None:
     _problem = _find_problem()
     has_self_collision.cache_clear()
     has_sewing.cache_clear()
+    choices.cache_clear()
+    hooks.connect(choices=choices)
 
 
 def unregister() -> None:

@@ -215,6 +215,22 @@ def frames(stem: Path, description: Description, count: int) -> Iterator[np.ndar
             yield np.frombuffer(content, "<f4").reshape(description.vertices, 3)
 
 
+def frame(stem: Path, description: Description, number: int) -> np.ndarray | None:
+    """One frame by its number, float32 `(vertices, 3)`; None where it cannot be read."""
+    size, index = 12 * description.vertices, number - description.frame_start
+    if not 0 <= index < description.frames:
+        return None
+    try:
+        with data_path(stem).open("rb") as file:
+            file.seek(HEADER.size + index * size)
+            content = file.read(size)
+    except OSError:
+        return None
+    if len(content) < size:
+        return None
+    return np.frombuffer(content, "<f4").reshape(description.vertices, 3)
+
+
 def _check_header(path: Path, header: bytes, description: Description) -> None:
     if len(header) < HEADER.size:
         raise CacheError(f"'{path.name}' is truncated: it has no whole header")

@@ -8,7 +8,7 @@ from bpy.types import Context, Object, Operator
 
 from . import bake, checks, identity, revision, stage
 from .checks import Finding, fixes
-from .operators import REFUSALS, in_words
+from .reports import REFUSALS, in_words
 
 _findings: list[Finding] = []
 

@@ -123,7 +123,8 @@ def _references(owner: ID) -> list[ID | None]:
 def relevant_modifiers(owner: Object) -> list[Modifier]:
     """Those that move what is read: a cloth is read without its generative ones."""
     if owner.weft.role == "CLOTH":
-        return [modifier for modifier in owner.modifiers if modifiers.is_deforming(modifier)]
+        own = owner.weft.result.modifier
+        return [m for m in owner.modifiers if modifiers.is_deforming(m) and m.name != own]
     return [modifier for modifier in owner.modifiers if modifier.type not in modifiers.SHAPELESS]
 
 

@@ -5,9 +5,9 @@ import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, Event, Menu, Operator, OperatorProperties
 
-from . import fabrics
+from . import cards, fabrics
 from .material import WeftMaterial
-from .operators import REFUSALS, in_words
+from .reports import REFUSALS, in_words
 
 
 def _material(context: Context) -> WeftMaterial:
@@ -62,7 +62,9 @@ class WEFT_OT_preset_add(_OnFabric, Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def act(self, material: WeftMaterial) -> None:
-        material.fabric = fabrics.save(self.title, material).name
+        fabric = fabrics.save(self.title, material)
+        material.fabric = fabric.name
+        cards.make(fabric)
 
 
 class WEFT_OT_preset_remove(_OnFabric, Operator):

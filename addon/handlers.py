@@ -5,7 +5,18 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import bake, cache, check_operators, fingerprint, identity, location, revision, stage, status
+from . import (
+    bake,
+    cache,
+    check_operators,
+    fingerprint,
+    identity,
+    location,
+    mesh_cache,
+    revision,
+    stage,
+    status,
+)
 
 _object_count = 0
 
@@ -74,6 +85,9 @@ def _after_save(_path: str, _unused: object = None) -> None:
             location.move_from_temporary(scene)
         except (OSError, cache.CacheError) as error:
             print(f"Weft: the cache stays in the temporary folder: {error}")
+        for obj in scene.objects:
+            if obj.weft.result.modifier:
+                mesh_cache.point_to(obj, location.stem(scene, obj))
     revision.bump()
 
 

@@ -9,7 +9,7 @@ is not in the way of a result and stays on.
 import numpy as np
 from bpy.types import Context, Modifier, NodesModifier, NodeTree, Object
 
-from . import mesh_arrays, modifiers, shape_keys
+from . import mesh_arrays, modifiers, result
 
 # Nodes through which points can get elsewhere although the mesh stays the same.
 MOVING_NODES = frozenset(
@@ -32,7 +32,7 @@ def find_deforming(context: Context, obj: Object) -> None:
         known.clear()
         return
     had_result = obj.weft.result.shown
-    shape_keys.disable(obj)
+    result.disable(obj)
     known.clear()
     modifiers.mute(obj, modifiers.is_generative)
     try:
@@ -40,7 +40,7 @@ def find_deforming(context: Context, obj: Object) -> None:
     finally:
         modifiers.restore(obj)
         if had_result:
-            shape_keys.enable(obj)
+            result.enable(obj)
         context.view_layer.update()
 
 

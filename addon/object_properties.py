@@ -51,6 +51,9 @@ class WeftResult(PropertyGroup):
     muted_keys: CollectionProperty(type=WeftMutedKey)
     fingerprint: StringProperty()
     statistic: StringProperty()
+    warnings: StringProperty()  # one a line
+    display_type: StringProperty()  # how the object was shown before a bake, empty without one
+    modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
 
 
 def _weight(name: str, what: str) -> object:

@@ -1,158 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buttons of a bake: thin, the work is in `bake`, `shape_keys` and `location`."""
+"""The buttons of a bake: thin, the work is in `bake`, `result` and `location`."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import bpy
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Object, Operator, Scene
 
-from . import bake, bridge, identity, location, revision, shape_keys, timing
-
-TIMER_SECONDS = 0.05
-REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
-
-
-class _Display:
-    """What shows the progress of a bake in a window: timer, status bar, cursor, panels."""
-
-    current: "_Display | None" = None
-
-    def __init__(self, context: Context) -> None:
-        manager = context.window_manager
-        self._timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
-        manager.progress_begin(0, 100)
-        _Display.current = self
-
-    def update(self, context: Context, running: bake.Bake) -> None:
-        context.window_manager.progress_update(int(100 * running.factor))
-        context.workspace.status_text_set(f"{running.line()}   (Esc: cancel and keep the frames)")
-        for window in context.window_manager.windows:
-            for area in window.screen.areas:
-                if area.type == "PROPERTIES":
-                    area.tag_redraw()
-
-    def end(self, context: Context) -> None:
-        context.window_manager.event_timer_remove(self._timer)
-        context.window_manager.progress_end()
-        for workspace in bpy.data.workspaces:
-            workspace.status_text_set(None)
-        _Display.current = None
+from . import bake, identity, location, result, revision, timing
+from .modal_bake import BakeOperator, Display
+from .reports import REFUSALS, in_words
 
 
-class _BakeOperator:
-    """Runs a bake modally in a window, in one go where there is none."""
-
-    bl_options = {"UNDO"}
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        if bridge.problem():
-            cls.poll_message_set(bridge.problem())
-            return False
-        return bake.running() is None
-
-    def execute(self, context: Context) -> set[str]:
-        try:
-            running = self._start(context)
-        except REFUSALS as error:
-            return self._refuse(error)
-        with _leaving_nothing(context, running):
-            _wait(running)
-            return self._report(running.finish(context))
-
-    def invoke(self, context: Context, _event: Event) -> set[str]:
-        if bpy.app.background:
-            return self.execute(context)
-        if context.screen.is_animation_playing:
-            bpy.ops.screen.animation_cancel(restore_frame=False)
-        try:
-            self._start(context)
-        except REFUSALS as error:
-            return self._refuse(error)
-        _Display(context)
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def _start(self, context: Context) -> bake.Bake:
-        return bake.Bake(context)
-
-    def modal(self, context: Context, event: Event) -> set[str]:
-        running, display = bake.running(), _Display.current
-        if running is None:  # the file was replaced or the extension disabled
-            self.cancel(context)
-            return {"CANCELLED"}
-        if event.type == "ESC" and event.value == "PRESS":
-            running.stop()
-            return {"RUNNING_MODAL"}
-        if event.type != "TIMER":
-            return {"PASS_THROUGH"}
-        with _leaving_nothing(context, running):
-            running.pump(bake.PUMP_SECONDS)
-            display.update(context, running)
-            if not running.is_done:
-                return {"PASS_THROUGH"}
-            display.end(context)
-            return self._report(running.finish(context))
-
-    def cancel(self, context: Context) -> None:
-        """Blender ends the operator: it loads another file, or quits."""
-        if bake.running() is not None:
-            bake.running().abandon(restore=False)
-        if _Display.current is not None:
-            _Display.current.end(context)
-
-    def _refuse(self, error: BaseException) -> set[str]:
-        self.report({"ERROR"}, in_words(error))
-        return {"CANCELLED"}
-
-    def _report(self, outcome: bake.Outcome) -> set[str]:
-        if outcome.error:
-            self.report({"ERROR"}, f"{outcome.error} (kept: {outcome.result})")
-        elif outcome.cancelled:
-            self.report({"WARNING"}, f"Cancelled, kept: {outcome.result}")
-        else:
-            self.report({"INFO"}, f"Baked {outcome.result}")
-        return {"FINISHED"}
-
-
-@contextmanager
-def _leaving_nothing(context: Context, running: bake.Bake) -> Iterator[None]:
-    """After an error that nobody foresaw no thread, timer or status text stays behind."""
-    try:
-        yield
-    except BaseException:
-        running.abandon(restore=True)
-        if _Display.current is not None:
-            _Display.current.end(context)
-        raise
-
-
-def in_words(error: BaseException) -> str:
-    """What went wrong, for a report."""
-    if isinstance(error, OSError):
-        return f"the cache folder cannot be used: {error.strerror} ({error.filename})"
-    return str(error)
-
-
-def _wait(running: bake.Bake) -> None:
-    """Bakes to the end, telling every tenth."""
-    told = 0
-    while not running.is_done:
-        try:
-            running.pump(bake.PUMP_SECONDS)
-            running.wait(bake.WAIT_SECONDS)
-        except KeyboardInterrupt:
-            running.stop()
-        tenth = int(10 * running.factor)
-        if tenth > told:
-            told = tenth
-            print(running.line(), flush=True)
-
-
-class WEFT_OT_bake(_BakeOperator, Operator):
+class WEFT_OT_bake(BakeOperator, Operator):
     bl_idname = "weft.bake"
     bl_label = "Bake Cloth"
     bl_description = (
@@ -162,7 +22,28 @@ class WEFT_OT_bake(_BakeOperator, Operator):
     )
 
 
-class WEFT_OT_resume(_BakeOperator, Operator):
+class WEFT_OT_bake_all(BakeOperator, Operator):
+    bl_idname = "weft.bake_all"
+    bl_label = "Bake All Scenes"
+    bl_description = "Bake every scene of the file that has a cloth, one after the other"
+
+    def scenes(self, _context: Context) -> list[Scene]:
+        return [s for s in bpy.data.scenes if any(_is_cloth(obj) for obj in s.objects)]
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        return self._refuse_nothing(context) or super().invoke(context, event)
+
+    def execute(self, context: Context) -> set[str]:
+        return self._refuse_nothing(context) or super().execute(context)
+
+    def _refuse_nothing(self, context: Context) -> set[str]:
+        if self.scenes(context):
+            return set()
+        self.report({"ERROR"}, "no scene of this file has a cloth")
+        return {"CANCELLED"}
+
+
+class WEFT_OT_resume(BakeOperator, Operator):
     bl_idname = "weft.resume"
     bl_label = "Resume"
     bl_description = (
@@ -170,7 +51,7 @@ class WEFT_OT_resume(_BakeOperator, Operator):
         "or show frames that are in the cache only"
     )
 
-    def _start(self, context: Context) -> bake.Bake:
+    def start(self, context: Context) -> bake.Bake:
         return bake.Bake(context, resume=True)
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -183,11 +64,11 @@ class WEFT_OT_resume(_BakeOperator, Operator):
         try:
             shown = bake.show_complete_caches(context)
         except REFUSALS as error:
-            return self._refuse(error)
+            return self._refuse(context, context.scene, error)
         return {"FINISHED"} if shown else set()
 
 
-class WEFT_OT_rebake(_BakeOperator, Operator):
+class WEFT_OT_rebake(BakeOperator, Operator):
     bl_idname = "weft.rebake"
     bl_label = "Rebake From Current Frame"
     bl_description = (
@@ -195,7 +76,7 @@ class WEFT_OT_rebake(_BakeOperator, Operator):
         "the rest again with what is set now"
     )
 
-    def _start(self, context: Context) -> bake.Bake:
+    def start(self, context: Context) -> bake.Bake:
         return bake.Bake(context, rebake_after=math.floor(timing.current(context.scene)))
 
 
@@ -235,7 +116,7 @@ class WEFT_OT_free(Operator):
         identity.settle_duplicates()
         objects = [context.object] if self.only_active else context.scene.objects
         for obj in filter(_may_have_result, objects):
-            shape_keys.remove(obj)
+            result.remove(obj)
             try:
                 location.remove(context.scene, obj)
             except OSError as error:
@@ -269,9 +150,18 @@ def _remove_orphans(scene: Scene) -> int:
     return len(stems)
 
 
+def _is_cloth(obj: Object) -> bool:
+    return obj.type == "MESH" and obj.weft.role == "CLOTH"
+
+
+def _may_have_result(obj: Object | None) -> bool:
+    return obj is not None and obj.type == "MESH" and not obj.library and bool(obj.weft.identity)
+
+
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
     (
         WEFT_OT_bake,
+        WEFT_OT_bake_all,
         WEFT_OT_resume,
         WEFT_OT_rebake,
         WEFT_OT_bake_cancel,
@@ -281,15 +171,11 @@ _register_classes, _unregister_classes = bpy.utils.register_classes_factory(
 )
 
 
-def _may_have_result(obj: Object | None) -> bool:
-    return obj is not None and obj.type == "MESH" and not obj.library and bool(obj.weft.identity)
-
-
 def register() -> None:
     _register_classes()
 
 
 def unregister() -> None:
-    if _Display.current is not None:
-        _Display.current.end(bpy.context)
+    if Display.current is not None:
+        Display.current.end(bpy.context)
     _unregister_classes()

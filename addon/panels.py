@@ -1,47 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Weft panels of the physics tab, in the shape of Blender's own cloth panels."""
-
-import textwrap
+"""The Weft panel of the Physics tab: role, bake, cache and the findings of Check Scene."""
 
 import bpy
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Panel, UILayout, UIList
 
-from . import bake, bridge, fabrics, location, status
-from .scene_reader import gravity
+from . import bake, bridge, location, status
+from .panel_parts import ANY, PhysicsPanel, columns, lines, props
 
-CLOTH = {"CLOTH"}
-COLLIDER = {"COLLIDER"}
-ANY = CLOTH | COLLIDER
-LETTER_PIXELS = 6.0  # of Blender's interface font, on average
+SEVERITY_ICONS = {"ERROR": "CANCEL", "WARNING": "ERROR", "INFO": "INFO"}
 
 
-class _PhysicsPanel:
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "physics"
-    roles = ANY
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.weft.role in cls.roles
-
-
-def _columns(layout: UILayout) -> UILayout:
-    """Split properties that flow into columns where there is room; off while baking."""
-    layout.use_property_split = True
-    layout.use_property_decorate = True
-    layout.active = bake.running() is None
-    return layout.grid_flow(row_major=False, columns=0, even_columns=True, align=True)
-
-
-def _props(layout: UILayout, owner: bpy.types.PropertyGroup, **labels: str) -> None:
-    """Properties with labels short enough for a narrow panel, whose title has the unit."""
-    for name, label in labels.items():
-        layout.column().prop(owner, name, text=label)
-
-
-class PHYSICS_PT_weft(_PhysicsPanel, Panel):
+class PHYSICS_PT_weft(PhysicsPanel, Panel):
     bl_label = "Weft"
     roles = ANY | {"NONE"}
 
@@ -50,10 +19,10 @@ class PHYSICS_PT_weft(_PhysicsPanel, Panel):
         layout.active = bake.running() is None
         layout.row().prop(context.object.weft, "role", expand=True)
         if bridge.problem():
-            _lines(layout, context, bridge.problem(), "ERROR")
+            lines(layout, context, bridge.problem(), "ERROR")
 
 
-class PHYSICS_PT_weft_bake(_PhysicsPanel, Panel):
+class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
     bl_label = "Bake"
     bl_parent_id = "PHYSICS_PT_weft"
 
@@ -64,30 +33,15 @@ class PHYSICS_PT_weft_bake(_PhysicsPanel, Panel):
             layout.progress(factor=running.factor, text=running.line())
             layout.operator("weft.bake_cancel", icon="CANCEL")
             return
-        _draw_buttons(layout)
+        row = layout.row(align=True)
+        row.scale_y = 1.2
+        row.operator("weft.bake", icon="PHYSICS")
+        row.operator("weft.resume", icon="PLAY")
+        row = layout.row(align=True)
+        row.operator("weft.free", text="Free All", icon="TRASH")
+        row.operator("weft.free", text="Free This").only_active = True
         if context.object.weft.role == "CLOTH":
             _draw_status(layout, context)
-        column = layout.column()
-        column.use_property_split = True
-        column.use_property_decorate = False
-        column.prop(context.scene.weft, "cache_directory")
-        if location.is_temporary(context.scene):
-            _lines(
-                layout,
-                context,
-                f"Until the file is saved: {location.directory(context.scene)}",
-                "INFO",
-            )
-
-
-def _draw_buttons(layout: UILayout) -> None:
-    row = layout.row(align=True)
-    row.scale_y = 1.2
-    row.operator("weft.bake", icon="PHYSICS")
-    row.operator("weft.resume", icon="PLAY")
-    row = layout.row(align=True)
-    row.operator("weft.free", text="Free All", icon="TRASH")
-    row.operator("weft.free", text="Free This").only_active = True
 
 
 def _draw_status(layout: UILayout, context: Context) -> None:
@@ -95,147 +49,26 @@ def _draw_status(layout: UILayout, context: Context) -> None:
     found = status.of(context.scene, context.view_layer, obj)
     box = layout.box()
     if found.outdated:
-        _lines(box, context, f"Outdated: {found.outdated}", "ERROR")
+        lines(box, context, f"Outdated: {found.outdated}", "ERROR")
     for problem in found.problems:
-        _lines(box, context, problem, "ERROR")
+        lines(box, context, problem, "ERROR")
     for note in (*found.notes, obj.weft.result.statistic):
-        _lines(box, context, note, "INFO")
-    if not (found.notes or found.problems):
+        lines(box, context, note, "INFO")
+    for warning in obj.weft.result.warnings.splitlines():
+        lines(box, context, warning, "ERROR")
+    if found.is_empty:
         box.label(text="Not baked yet", icon="INFO")
 
 
-def _lines(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """A sentence over as many lines as the width of the panel asks for."""
-    pixels = context.region.width / context.preferences.system.ui_scale
-    characters = max(16, int((pixels - 80) / LETTER_PIXELS))
-    column = layout.column(align=True)
-    column.scale_y = 0.8
-    for index, line in enumerate(textwrap.wrap(text, characters)):
-        column.label(text=line, icon="BLANK1" if index else icon)
-
-
-class PHYSICS_PT_weft_material(_PhysicsPanel, Panel):
-    bl_label = "Physical Properties"
-    bl_parent_id = "PHYSICS_PT_weft"
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        material = context.object.weft.material
-        flow = _columns(self.layout)
-        split = flow.column().split(factor=0.4)
-        split.alignment = "RIGHT"
-        split.label(text="Fabric")
-        split.menu("WEFT_MT_fabrics", text=fabrics.label(material))
-        _props(flow, material, density="Density (kg/m²)")
-
-
-class PHYSICS_PT_weft_stiffness(_PhysicsPanel, Panel):
-    bl_label = "Stiffness (N/m)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        material = context.object.weft.material
-        flow = _columns(self.layout)
-        _props(flow, material, stretch_warp="Warp", stretch_weft="Weft", shear="Shear")
-        _props(flow, material, poisson="Poisson Ratio")
-
-
-class PHYSICS_PT_weft_bending(_PhysicsPanel, Panel):
-    bl_label = "Bending (µN·m)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        material = context.object.weft.material
-        flow = _columns(self.layout)
-        _props(flow, material, bend_warp_micro="Warp", bend_weft_micro="Weft")
-        row = flow.column().row(heading="Twist")
-        row.prop(material, "use_bend_twist", text="")
-        twist = row.row()
-        twist.active = material.use_bend_twist
-        twist.prop(material, "bend_twist_micro", text="")
-
-
-class PHYSICS_PT_weft_damping(_PhysicsPanel, Panel):
-    bl_label = "Damping (s)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
-    bl_options = {"DEFAULT_CLOSED"}
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        material = context.object.weft.material
-        flow = _columns(self.layout)
-        _props(flow, material, stretch_damping="Stretch", shear_damping="Shear")
-        _props(flow, material, bend_damping="Bending")
-
-
-class PHYSICS_PT_weft_air(_PhysicsPanel, Panel):
-    bl_label = "Air"
-    bl_parent_id = "PHYSICS_PT_weft_material"
-    bl_options = {"DEFAULT_CLOSED"}
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        material = context.object.weft.material
-        _props(_columns(self.layout), material, air_drag="Drag", air_lift="Lift")
-
-
-class PHYSICS_PT_weft_shape(_PhysicsPanel, Panel):
-    bl_label = "Shape"
-    bl_parent_id = "PHYSICS_PT_weft"
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        obj = context.object
-        flow = _columns(self.layout)
-        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
-        column = flow.column()
-        column.active = bool(obj.data.uv_layers)
-        column.prop(obj.weft, "use_uv")
-
-
-class PHYSICS_PT_weft_collisions(_PhysicsPanel, Panel):
-    bl_label = "Collisions"
-    bl_parent_id = "PHYSICS_PT_weft"
-
-    def draw(self, context: Context) -> None:
-        weft = context.object.weft
-        owner = weft.material if weft.role == "CLOTH" else weft
-        flow = _columns(self.layout)
-        _props(flow, owner, thickness="Thickness (m)", friction="Friction")
-        if weft.role == "CLOTH":
-            _props(flow, context.scene.weft, collider_collection="Collection")
-
-
-class PHYSICS_PT_weft_self_collisions(_PhysicsPanel, Panel):
-    bl_label = "Self Collisions"
-    bl_parent_id = "PHYSICS_PT_weft_collisions"
-    roles = CLOTH
-
-    def draw_header(self, context: Context) -> None:
-        row = self.layout.row()
-        row.active = bridge.has_self_collision()
-        row.prop(context.scene.weft, "self_collision", text="")
-
-    def draw(self, context: Context) -> None:
-        if bridge.has_self_collision():
-            text = "For all cloths of the scene. Two layers keep the sum of their thicknesses"
-            _lines(self.layout, context, text, "INFO")
-        else:
-            text = "This version of the library does not keep cloth out of itself yet"
-            _lines(self.layout, context, text, "ERROR")
-
-
-class PHYSICS_PT_weft_frames(_PhysicsPanel, Panel):
-    bl_label = "Frames"
+class PHYSICS_PT_weft_cache(PhysicsPanel, Panel):
+    bl_label = "Cache"
     bl_parent_id = "PHYSICS_PT_weft"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        settings = context.scene.weft
-        flow = _columns(self.layout)
-        _props(flow, settings, use_scene_range="Scene Frame Range")
+        layout, settings = self.layout, context.scene.weft
+        flow = columns(layout)
+        props(flow, settings, use_scene_range="Scene Range")
         column = flow.column(align=True)
         if settings.use_scene_range:
             column.prop(context.scene, "frame_start", text="Start")
@@ -243,60 +76,75 @@ class PHYSICS_PT_weft_frames(_PhysicsPanel, Panel):
         else:
             column.prop(settings, "frame_start")
             column.prop(settings, "frame_end")
-        _props(flow, settings, checkpoint_interval="Checkpoint Every")
+        props(flow, settings, result_kind="Result", cache_directory="Folder")
+        if location.is_temporary(context.scene):
+            text = f"Until the file is saved: {location.directory(context.scene)}"
+            lines(layout, context, text, "INFO")
+        flow = columns(layout.column())
+        props(flow, settings, checkpoint_interval="Checkpoints", keep_checkpoints="Keep All")
+        self.draw_operators(layout, context)
+
+    def draw_operators(self, layout: UILayout, context: Context) -> None:
+        column = layout.column(align=True)
+        column.operator("weft.rebake", icon="FILE_REFRESH")
+        column.operator("weft.bake_all", icon="SCENE_DATA")
+        row = column.row(align=True)
+        row.operator("weft.export", text="Export Alembic").kind = "ALEMBIC"
+        row.operator("weft.export", text="Export USD").kind = "USD"
+        orphans = status.orphans(context.scene)
+        if orphans.count:
+            text = f"Remove {orphans.count} Caches of Deleted Objects ({orphans.megabytes:.3g} MB)"
+            column.operator("weft.remove_orphans", text=text, icon="ORPHAN_DATA")
 
 
-class PHYSICS_PT_weft_forces(_PhysicsPanel, Panel):
-    bl_label = "Gravity and Wind"
+class WEFT_UL_findings(UIList):
+    """One line for each finding of Check Scene."""
+
+    def draw_item(
+        self, _context, layout, _data, item, _icon, _active_data, _active_property, index
+    ):
+        row = layout.row(align=True)
+        row.label(text=item.title, icon=SEVERITY_ICONS[item.severity])
+        if item.object_name:
+            row.operator("weft.finding_select", text="", icon="RESTRICT_SELECT_OFF").index = index
+        if item.fix:
+            row.operator("weft.finding_fix", text="", icon="TOOL_SETTINGS").index = index
+
+
+class PHYSICS_PT_weft_check(PhysicsPanel, Panel):
+    bl_label = "Check Scene"
     bl_parent_id = "PHYSICS_PT_weft"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        settings = context.scene.weft
-        flow = _columns(self.layout)
-        _props(flow, settings, use_scene_gravity="Scene Gravity")
-        if settings.use_scene_gravity:
-            x, y, z = gravity(context.scene)
-            flow.column().label(text=f"{x:.3g}, {y:.3g}, {z:.3g} m/s²")
-        else:
-            _animated(flow).prop(settings, "gravity")
-        _animated(flow).prop(settings, "wind")
-        _props(flow, settings, air_density="Air (kg/m³)")
-
-
-class PHYSICS_PT_weft_solver(_PhysicsPanel, Panel):
-    bl_label = "Solver"
-    bl_parent_id = "PHYSICS_PT_weft"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        settings = context.scene.weft
-        flow = _columns(self.layout)
-        _props(flow, settings, integrator="Integrator", time_step="Longest Step (s)")
-        _props(flow, settings, tolerance="Tolerance", max_iterations="Iterations")
-        _props(flow, settings, threads="Threads")
-
-
-def _animated(layout: UILayout) -> UILayout:
-    column = layout.column()
-    column.use_property_decorate = True
-    return column
+        layout, window = self.layout, context.window_manager.weft
+        layout.operator("weft.check_scene", icon="VIEWZOOM")
+        if window.checked != context.scene.name:
+            return
+        if not window.findings:
+            layout.label(text="Nothing found", icon="CHECKMARK")
+            return
+        layout.template_list(
+            "WEFT_UL_findings", "", window, "findings", window, "active_finding", rows=4
+        )
+        index = min(window.active_finding, len(window.findings) - 1)
+        finding = window.findings[index]
+        box = layout.box()
+        lines(box, context, finding.title, SEVERITY_ICONS[finding.severity])
+        lines(box, context, finding.meaning, "BLANK1")
+        row = box.row(align=True)
+        if finding.object_name:
+            row.operator("weft.finding_select", icon="RESTRICT_SELECT_OFF").index = index
+        if finding.fix:
+            row.operator("weft.finding_fix", icon="TOOL_SETTINGS").index = index
 
 
 register, unregister = bpy.utils.register_classes_factory(
     (
         PHYSICS_PT_weft,
         PHYSICS_PT_weft_bake,
-        PHYSICS_PT_weft_material,
-        PHYSICS_PT_weft_stiffness,
-        PHYSICS_PT_weft_bending,
-        PHYSICS_PT_weft_damping,
-        PHYSICS_PT_weft_air,
-        PHYSICS_PT_weft_shape,
-        PHYSICS_PT_weft_collisions,
-        PHYSICS_PT_weft_self_collisions,
-        PHYSICS_PT_weft_frames,
-        PHYSICS_PT_weft_forces,
-        PHYSICS_PT_weft_solver,
+        PHYSICS_PT_weft_cache,
+        WEFT_UL_findings,
+        PHYSICS_PT_weft_check,
     )
 )

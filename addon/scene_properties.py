@@ -15,12 +15,53 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Collection, PropertyGroup
+from bpy.types import Collection, Context, PropertyGroup
 
+from . import hooks
 from .material import FIXED, as_decimal, changed
 
 # Blender 4.5 wants to be told that a path may start with //, 4.2 does not know the word.
 RELATIVE_PATH = {"PATH_SUPPORTS_BLEND_RELATIVE"} if app.version >= (4, 5, 0) else set()
+
+
+INTEGRATORS = (
+    ("bdf2", "BDF2", "Second order: keeps the motion alive, for any fabric"),
+    ("implicit_euler", "Implicit Euler", "First order: damps the motion, very sturdy"),
+    ("imex_euler", "IMEX Euler", "First order, one linear solution a step"),
+    ("sbdf2", "SBDF2", "Second order, one linear solution a step"),
+    ("implicit_midpoint", "Implicit Midpoint", "Second order, damps nothing"),
+    ("explicit_euler", "Explicit Euler", "First order, for very short steps only"),
+    ("explicit_midpoint", "Explicit Midpoint", "Second order, for very short steps only"),
+    ("leapfrog", "Leapfrog", "Second order, for very short steps only"),
+    ("rk4", "Runge-Kutta 4", "Fourth order, for very short steps only"),
+)
+MODELS = (
+    ("fem", "Finite Elements", "Linear triangles with exact plate bending: the same on every mesh"),
+    ("particles", "Particles", "The particle system of Etzmuss 2002 on quads, bent as a plate"),
+    ("particles_membrane", "Particles, Membrane", "The same, bent as a membrane"),
+    ("baraff_witkin", "Baraff-Witkin", "The triangles of Baraff and Witkin 1998"),
+    ("choi_ko", "Choi-Ko", "Springs that pull and beams that buckle, of Choi and Ko 2002"),
+    ("mass_spring", "Mass Spring", "Linear springs to 12 neighbours on grids, of Provot 1995"),
+    ("mass_spring_16", "Mass Spring 16", "Linear springs to 16 neighbours, of Cords 2004"),
+)
+_shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
+
+
+def _offered(field: str, known: tuple[tuple[str, str, str], ...]) -> list[tuple]:
+    """The choices that the library has, each with the number that it always has."""
+    there = hooks.call("choices", field)
+    _shown[field] = [
+        (*item, number) for number, item in enumerate(known) if item[0] in there or number == 0
+    ]
+    return _shown[field]
+
+
+def _integrators(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
+    return _offered("integrator", INTEGRATORS)
+
+
+def _models(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
+    return _offered("model", MODELS)
 
 
 class WeftScene(PropertyGroup):
@@ -47,11 +88,14 @@ class WeftScene(PropertyGroup):
         name="Integrator",
         options=FIXED,
         description="How the equations of motion are followed in time",
-        items=(
-            ("bdf2", "BDF2", "Second order: keeps the motion alive, for any fabric"),
-            ("implicit_euler", "Implicit Euler", "First order: damps the motion, very sturdy"),
-        ),
-        default="bdf2",
+        items=_integrators,
+        update=changed,
+    )
+    model: EnumProperty(
+        name="Model",
+        options=FIXED,
+        description="What the fabric is made of in the computer",
+        items=_models,
         update=changed,
     )
     time_step: FloatProperty(
@@ -141,6 +185,20 @@ class WeftScene(PropertyGroup):
         precision=3,
         update=changed,
     )
+    result_kind: EnumProperty(
+        name="Result",
+        options=FIXED,
+        description="What shows the baked frames on the cloth",
+        items=(
+            ("KEYS", "Shape Keys", "In the file itself: plays, renders and exports everywhere"),
+            (
+                "MODIFIER",
+                "Mesh Cache",
+                "A modifier that plays the cache file: keeps the .blend small, needs the file",
+            ),
+        ),
+        default="KEYS",
+    )
     cache_directory: StringProperty(
         name="Folder",
         description="Where the baked frames are kept, // for beside the .blend file",
@@ -170,6 +228,7 @@ class WeftScene(PropertyGroup):
         """The fields for `weft.Settings` that hold for a whole bake."""
         return {
             "integrator": self.integrator,
+            "model": self.model,
             "time_step": as_decimal(self.time_step),
             "air_density": as_decimal(self.air_density),
             "tolerance": as_decimal(self.tolerance),

@@ -30,7 +30,7 @@ def own_keys(obj: Object) -> list[ShapeKey]:
 
 
 def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
-    """Replaces the result of an object by these frames, float32 `(vertices, 3)`, and shows it."""
+    """Replaces the keys of an object by these frames, float32 `(vertices, 3)`, and shows them."""
     disable(obj)
     _remove_own(obj)
     result = obj.weft.result
@@ -87,15 +87,14 @@ def disable(obj: Object) -> None:
 
 
 def remove(obj: Object) -> None:
-    """Takes the result off an object and leaves it as it was before the bake."""
+    """Deletes the keys, and the basis if it was made for them, and gives back what was muted."""
     disable(obj)
     _remove_own(obj)
     result, key = obj.weft.result, obj.data.shape_keys
     if result.made_basis and key is not None and len(key.key_blocks) == 1:
         obj.shape_key_remove(key.key_blocks[0])
-    for name in ("frame_start", "frame_count", "key_prefix", "made_basis", "statistic"):
+    for name in ("frame_start", "frame_count", "key_prefix", "made_basis"):
         result.property_unset(name)
-    result.fingerprint = ""
 
 
 def _free_prefix(key: Key) -> str:

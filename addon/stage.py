@@ -6,9 +6,10 @@ in viewports enabled, because Blender does not evaluate those.
 """
 
 import bpy
+from bpy import app
 from bpy.types import Context, Object, Scene
 
-from . import identity, modifiers, shape_keys
+from . import identity, modifiers, result
 
 
 class Stage:
@@ -31,8 +32,11 @@ class Stage:
     def _prepare_cloth(self, obj: Object) -> None:
         if obj.weft.result.shown:
             self._had_result.append(obj.session_uid)
-        shape_keys.disable(obj)
+        result.disable(obj)
         modifiers.mute(obj, modifiers.is_generative)
+        if not app.background:
+            # The cloth is drawn where it is simulated; the mesh that is read would be in the way.
+            obj.weft.result.display_type, obj.display_type = obj.display_type, "BOUNDS"
         self._cloths.append(obj.session_uid)
 
     def restore(self, *, show_earlier_results: bool) -> None:
@@ -41,8 +45,9 @@ class Stage:
             obj = identity.find(uid)
             if obj is not None:
                 modifiers.restore(obj)
+                _restore_display(obj)
                 if show_earlier_results and uid in self._had_result:
-                    shape_keys.enable(obj)
+                    result.enable(obj)
         for uid in self._disabled:
             obj = identity.find(uid)
             if obj is not None:
@@ -54,6 +59,12 @@ class Stage:
     def scene(self) -> Scene | None:
         """The scene that was prepared, None when it has been deleted."""
         return identity.find_scene(self._scene_uid)
+
+
+def _restore_display(obj: Object) -> None:
+    before = obj.weft.result.display_type
+    if before:
+        obj.display_type, obj.weft.result.display_type = before, ""
 
 
 def leave_mode(context: Context, obj: Object) -> None:
@@ -70,6 +81,7 @@ def leave_mode(context: Context, obj: Object) -> None:
 
 def repair(obj: Object) -> None:
     """Undoes the preparation in a file that was saved during a bake."""
+    _restore_display(obj)
     if not obj.weft.result.shown:
         modifiers.restore(obj)
-        shape_keys.enable(obj)
+        result.enable(obj)

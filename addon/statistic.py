@@ -13,6 +13,9 @@ SUMS = (
 )
 
 
+LARGE_STRETCH = 0.5
+
+
 class Combined:
     """The reports of the parts of a frame as if of one."""
 
@@ -57,13 +60,32 @@ class Statistic:
     def line(self) -> str:
         """One line for the panel."""
         each = self.seconds / self.frames if self.frames else 0.0
-        line = (
-            f"{self.frames} frames, {each:.3g} s/frame, at most {self.contacts} contacts, "
-            f"largest stretch {100.0 * self.max_stretch:.2f} %, "
-            f"{self.rejected_steps} rejected steps"
+        return (
+            f"{self.frames} frames in {_duration(self.seconds)}, {each:.3g} s/frame, at most "
+            f"{self.contacts} contacts, largest stretch {100.0 * self.max_stretch:.2f} %"
         )
+
+    def warnings(self) -> list[str]:
+        """What was not as it should be."""
+        found = []
         if self.unconverged_frames:
-            line += f", {self.unconverged_frames} frames not solved to the tolerance"
+            found.append(f"{self.unconverged_frames} frames were not solved to the tolerance")
         if self.unresolved_contacts:
-            line += f", {self.unresolved_contacts} contacts not resolved"
-        return line
+            found.append(
+                f"{self.unresolved_contacts} contacts were not resolved: a collider squeezed the "
+                "cloth against another, or against itself"
+            )
+        if self.max_stretch > LARGE_STRETCH:
+            found.append(f"The cloth was stretched by {100.0 * self.max_stretch:.0f} %")
+        if self.rejected_steps > self.steps:
+            found.append(f"{self.rejected_steps} time steps had to be tried again")
+        return found
+
+
+def _duration(seconds: float) -> str:
+    """A time in the unit that reads best."""
+    if seconds < 60.0:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d} h" if hours else f"{minutes}:{rest:02d} min"

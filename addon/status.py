@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from bpy.types import Object, Scene, ViewLayer
 
-from . import cache, fingerprint, location, record, revision, shape_keys, timing
+from . import cache, fingerprint, location, record, revision, timing
+from .result import kind_in_words, problem
 
 STAT_SECONDS = 1.0  # how often a redraw may look at the disk
 
@@ -19,6 +20,11 @@ class Status:
     outdated: str
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was baked yet."""
+        return not (self.outdated or self.problems or self.notes)
 
 
 @dataclass(frozen=True)
@@ -45,9 +51,35 @@ def of(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
     return known.status
 
 
+@dataclass(frozen=True)
+class Orphans:
+    """Caches of deleted objects."""
+
+    count: int
+    megabytes: float
+
+
+_orphans: tuple[int, float, Orphans] | None = None
+
+
+def orphans(scene: Scene) -> Orphans:
+    """The caches of deleted objects in the folder of a scene; looks at the disk now and then."""
+    global _orphans
+    now = time.monotonic()
+    fresh = _orphans is not None and _orphans[0] == revision.current()
+    if fresh and now - _orphans[1] < STAT_SECONDS:
+        return _orphans[2]
+    stems = location.orphans(scene)
+    found = Orphans(len(stems), location.size(stems) / 1e6)
+    _orphans = (revision.current(), now, found)
+    return found
+
+
 def forget() -> None:
     """Another file has been loaded."""
+    global _orphans
     _known.clear()
+    _orphans = None
 
 
 def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
@@ -55,9 +87,9 @@ def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
     outdated, problems, notes = "", [], []
     if result.frame_count:
         last = result.frame_start + result.frame_count - 1
-        notes.append(f"Shape keys: frames {result.frame_start} to {last}")
-        if not shape_keys.own_keys(obj):
-            problems.append("The shape keys of the result are gone: Resume writes them again")
+        notes.append(f"{kind_in_words(obj)}: frames {result.frame_start} to {last}")
+        if problem(obj):
+            problems.append(problem(obj))
         then = json.loads(result.fingerprint or "{}")
         outdated = fingerprint.difference(then, fingerprint.of_scene(scene, view_layer))
         outdated = outdated or _moved_now(scene, view_layer, obj)
@@ -93,7 +125,7 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     last, wanted = first + contents.intact - 1, timing.frame_range(scene)[1]
     notes.append(f"Cache: frames {first} to {last}")
     if not obj.weft.result.frame_count:
-        notes.append("The cache is not shown: Resume makes shape keys of it")
+        notes.append("The cache is not shown: Resume shows it")
     if contents.problem:
         return [f"Cache: {contents.problem}"]
     if last < wanted:

@@ -50,6 +50,7 @@ class Worker(threading.Thread):
         self.frame = before.frame  # the last one done
         self.statistic = statistic
         self.error: BaseException | None = None
+        self.latest = [cloth.positions for cloth in plan.cloths]  # of the last frame done, in m
         self._before = before
         self._has_materials = False  # a checkpoint may have others than the scene has now
         self._within_frame = False  # the state belongs to no frame then
@@ -105,11 +106,11 @@ class Worker(threading.Thread):
         plan, started = self.plan, time.perf_counter()
         report = self._advance(source)
         self._before, self._within_frame = source, False
-        for index, writer in enumerate(plan.writers):
-            world = plan.simulation.positions(index)
-            writer.append(mesh_arrays.transformed(world, source.world_to_object[index]))
+        shapes = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
+        for writer, world, matrix in zip(plan.writers, shapes, source.world_to_object, strict=True):
+            writer.append(mesh_arrays.transformed(world, matrix))
         plan.recorder.append(source.frame, record.of_frame(source, plan.cloths, plan.colliders))
-        self.frame = source.frame
+        self.latest, self.frame = shapes, source.frame
         self.statistic.add(report, time.perf_counter() - started)
 
     def _advance(self, source: FrameInput) -> Any:

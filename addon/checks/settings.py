@@ -7,6 +7,7 @@ import numpy as np
 from bpy.types import Object, Scene, ViewLayer
 
 from .. import bridge, location, status, timing
+from ..fields import snapshot
 from ..scene_reader import gravity
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
@@ -21,6 +22,10 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
     if not cloths:
         meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
         yield Finding(ERROR, "There is no cloth in this scene", meaning)
+    for obj, kind in snapshot.unsupported(view_layer) if cloths else ():
+        meaning = "Guides, boids and fluids act on particles only. Other force fields act on cloth"
+        title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
+        yield on_object(INFO, obj, title, meaning)
     yield from _frames(scene)
     yield from _gravity(scene)
     for obj in cloths:

@@ -14,8 +14,8 @@ from . import crossing
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 CROSSES = (
-    "Cloth that starts in an intersection is simulated as it is: it can be pressed out, but it may "
-    "also be caught. Move or shrink it, or let it start apart and fall into place"
+    "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "
+    "the first frames. It looks better, and is sure, when it starts apart"
 )
 CLOSE = 0.98  # of the gap, so that what was placed exactly is not found
 
@@ -40,7 +40,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
         refusal = list(_refusal(context, cloths, colliders))
     except (ValueError, RuntimeError) as error:
-        meaning = "Enable it in the outliner, or set its role to None"
+        meaning = "A bake would be refused for this reason"
         yield Finding(ERROR, f"The first frame cannot be read: {error}", meaning)
         return
     finally:

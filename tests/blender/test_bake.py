@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, cache, checkpoint, location, shape_keys, status
+from addon import bake, bridge, cache, checkpoint, location, shape_keys, status
 
 GRAVITY = 9.81
 
@@ -106,6 +106,33 @@ def test_a_sheet_comes_to_rest_on_a_collider():
     assert height.min() > 0.0
     assert height.max() < gap + 0.01
     assert "contacts" in cloth.weft.result.statistic
+
+
+@pytest.mark.parametrize("touching", [True, False])
+def test_cloths_keep_off_each_other_where_that_is_wanted(touching):
+    if not bridge.has_self_collision():
+        pytest.skip("this library has no self collision")
+    upper, lower = small_scenes.add_cloth("Upper", 5, pinned=False), small_scenes.add_cloth("Lower")
+    lower.vertex_groups["pin"].add(list(range(64)), 1.0, "REPLACE")
+    lower.location.z = 0.9
+    bpy.context.scene.weft.self_collision = touching
+    small_scenes.set_frames(1, 10)
+    bake_all()
+    lowest = result_of(upper)[-1][:, 2].min() + 1.0
+    assert (lowest > 0.9) == touching
+
+
+def test_only_colliders_of_the_collection_take_part():
+    cloth, floor = small_scenes.add_cloth(pinned=False), small_scenes.add_floor()
+    floor.location.z = 0.95
+    chosen = bpy.data.collections.new("Colliders")
+    bpy.context.scene.weft.collider_collection = chosen
+    small_scenes.set_frames(1, 10)
+    bake_all()
+    assert result_of(cloth)[-1][:, 2].max() < -0.1
+    chosen.objects.link(floor)
+    bake_all()
+    assert result_of(cloth)[-1][:, 2].min() > -0.05
 
 
 def test_a_moving_collider_lifts_the_sheet():

@@ -197,6 +197,20 @@ def test_unlikely_settings_are_found():
     found("There is no gravity")
 
 
+def test_force_fields_that_do_not_act_on_cloth_are_noted():
+    good_cloth()
+    bpy.ops.object.effector_add(type="BOID")
+    assert found("force field 'Boid' does not act on cloth").severity == "INFO"
+    bpy.context.object.field.type = "FORCE"
+    assert titles() == []
+
+
+def test_a_rest_shape_that_is_not_there_is_found():
+    cloth = good_cloth()
+    cloth.weft.rest_shape, cloth.weft.rest_key = "KEY", "Gone"
+    assert "no shape key 'Gone'" in found("library refuses").title
+
+
 def test_a_collider_that_changes_its_topology_is_found():
     good_cloth()
     array = small_scenes.add_floor().modifiers.new("Array", "ARRAY")

@@ -2,6 +2,7 @@
 """The add-on comes and goes without a trace, and speaks to artists in full."""
 
 import re
+import sys
 import threading
 import tomllib
 from pathlib import Path
@@ -14,6 +15,7 @@ import addon
 from addon import bridge, fabrics, material, properties
 
 ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "tests/setup"))
 HANDLERS = (
     "depsgraph_update_post",
     "frame_change_post",
@@ -92,12 +94,20 @@ def test_every_physical_number_states_its_unit(group, _names):
             assert unit.search(prop.description), f"{prop.identifier}: {prop.description}"
 
 
+def test_the_page_of_settings_is_that_of_the_extension():
+    import make_parameters
+
+    assert make_parameters.TARGET.read_text(encoding="utf-8") == make_parameters.page(), (
+        "run tests/setup/make_parameters.py"
+    )
+
+
 def test_every_button_and_panel_has_a_label_and_buttons_a_tooltip():
     kinds = [getattr(bpy.types, name) for name in dir(bpy.types)]
     own = [k for k in kinds if getattr(k, "__module__", "").startswith("addon.")]
     assert len(own) > 10
     for kind in own:
-        assert kind.bl_label
+        assert issubclass(kind, bpy.types.UIList) or kind.bl_label
         if issubclass(kind, bpy.types.Operator):
             assert kind.bl_description and not kind.bl_description.endswith(".")
 
@@ -115,6 +125,18 @@ def test_the_solver_settings_are_the_librarys_defaults():
     for name, value in settings.items():
         expected = getattr(defaults, name)
         assert value == (expected if isinstance(expected, str) else pytest.approx(expected))
+
+
+@pytest.mark.parametrize("field", ["integrator", "model"])
+def test_what_the_library_offers_can_be_chosen(field):
+    settings = bpy.context.scene.weft
+    there = bridge.choices(field)
+    assert there >= {getattr(bridge.library().Settings(), field)}
+    for name in there:
+        setattr(settings, field, name)
+        assert settings.solver_settings()[field] == name
+    with pytest.raises(TypeError):
+        setattr(settings, field, "none_of_these")
 
 
 def test_rigidities_are_shown_in_micro_newton_metres():

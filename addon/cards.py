@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The pictures of fabrics, from which one is chosen: each shows it draped over a ball."""
+
+import threading
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import bpy.utils.previews
+from bpy.utils.previews import ImagePreviewCollection
+
+from . import bridge, card_picture, fabrics, hooks
+
+CUSTOM = ("CUSTOM", "Custom Fabric", "What is set in the panel", "MATERIAL", 0)
+
+_previews: ImagePreviewCollection | None = None
+_items: list[tuple] = [CUSTOM]  # kept, because Blender does not keep the strings
+
+
+def items() -> list[tuple]:
+    """The items of a menu with pictures, the fabrics by number from 1."""
+    found = [CUSTOM]
+    for number, fabric in enumerate(fabrics.everything().values(), start=1):
+        found.append((fabric.name, fabric.title, fabric.description, _icon(fabric), number))
+    if found != _items:
+        _items[:] = found
+    return _items
+
+
+def active() -> int:
+    """The number of the fabric of the active object."""
+    obj = bpy.context.object
+    name = obj.weft.material.fabric if obj is not None else ""
+    return next((item[4] for item in items() if item[0] == name), 0)
+
+
+def choose(number: int) -> None:
+    """Gives the active object a fabric by its number."""
+    if bpy.context.object is not None and 0 < number < len(items()):
+        fabrics.apply(bpy.context.object.weft.material, items()[number][0])
+
+
+def make(fabric: fabrics.Fabric) -> None:
+    """Has the picture of a fabric made in the background; it takes some seconds."""
+    if bpy.app.background or bridge.problem():
+        return
+    arguments = (bridge.library(), fabric.fields, fabric.card)
+    threading.Thread(target=_make, args=arguments, name="weft card", daemon=True).start()
+
+
+def _make(library: ModuleType, fields: dict[str, float | None], path: Path) -> None:
+    try:
+        card_picture.make(library, fields, path)
+    except (OSError, ValueError, RuntimeError) as error:
+        print(f"Weft: no picture of '{path.stem}': {error}")
+
+
+def _icon(fabric: fabrics.Fabric) -> int | str:
+    if _previews is None or not fabric.card.is_file():
+        return "MATERIAL"
+    key = f"{fabric.card}:{fabric.card.stat().st_mtime_ns}"
+    if key not in _previews:
+        _previews.load(key, str(fabric.card), "IMAGE")
+    return _previews[key].icon_id
+
+
+def register() -> None:
+    global _previews
+    _previews = bpy.utils.previews.new()
+    hooks.connect(fabric_items=items, active_fabric=active, choose_fabric=choose)
+
+
+def unregister() -> None:
+    global _previews
+    bpy.utils.previews.remove(_previews)
+    _previews = None
+    _items[:] = [CUSTOM]

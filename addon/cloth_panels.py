@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The settings of cloths and colliders, in the shape of Blender's own cloth panels."""
+
+import bpy
+from bpy.types import Context, Panel, UILayout
+
+from . import bake, bridge, fabrics
+from .material import WeftMaterial
+from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props
+
+
+class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
+    bl_label = "Physical Properties"
+    bl_parent_id = "PHYSICS_PT_weft"
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        layout, material = self.layout, context.object.weft.material
+        layout.active = bake.running() is None
+        row = layout.row(align=True)
+        row.menu("WEFT_MT_fabrics", text=fabrics.label(material))
+        row.operator("weft.preset_add", text="", icon="ADD")
+        row.operator("weft.preset_remove", text="", icon="REMOVE")
+        layout.template_icon_view(
+            context.window_manager.weft, "fabric_card", show_labels=True, scale=5.0
+        )
+        _wide_field(layout, material, "density")
+
+
+class PHYSICS_PT_weft_stiffness(PhysicsPanel, Panel):
+    bl_label = "Stiffness (N/m)"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        material = context.object.weft.material
+        flow = columns(self.layout)
+        _fields(flow, material, stretch_warp="Warp", stretch_weft="Weft", shear="Shear")
+        _fields(flow, material, poisson="Poisson Ratio")
+
+
+class PHYSICS_PT_weft_bending(PhysicsPanel, Panel):
+    bl_label = "Bending (µN·m)"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        material = context.object.weft.material
+        flow = columns(self.layout)
+        _fields(flow, material, bend_warp="Warp", bend_weft="Weft")
+        row = flow.column().row(heading="Twist")
+        row.prop(material, "use_bend_twist", text="")
+        twist = row.row()
+        twist.active = material.use_bend_twist
+        twist.prop(material, "bend_twist_micro", text="")
+        _reset(row, material, "bend_twist")
+
+
+class PHYSICS_PT_weft_damping(PhysicsPanel, Panel):
+    bl_label = "Damping (s)"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        material = context.object.weft.material
+        flow = columns(self.layout)
+        _fields(flow, material, stretch_damping="Stretch", shear_damping="Shear")
+        _fields(flow, material, bend_damping="Bending")
+
+
+class PHYSICS_PT_weft_air(PhysicsPanel, Panel):
+    bl_label = "Air"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        material = context.object.weft.material
+        _fields(columns(self.layout), material, air_drag="Drag", air_lift="Lift")
+
+
+def _fields(layout: UILayout, material: WeftMaterial, **labels: str) -> None:
+    """Fields of the fabric, each with a button that resets it when it was changed."""
+    for name, label in labels.items():
+        row = layout.column().row(align=True)
+        stored = f"{name}_micro" if hasattr(material, f"{name}_micro") else name
+        row.prop(material, stored, text=label)
+        _reset(row, material, name)
+
+
+def _wide_field(layout: UILayout, material: WeftMaterial, name: str) -> None:
+    """A field whose name with its unit needs the whole width."""
+    row = layout.row(align=True)
+    row.use_property_split = False
+    row.prop(material, name)
+    row.prop_decorator(material, name)
+    _reset(row, material, name)
+
+
+def _reset(row: UILayout, material: WeftMaterial, name: str) -> None:
+    if name in fabrics.changed_fields(material):
+        row.operator("weft.field_reset", text="", icon="LOOP_BACK", emboss=False).field = name
+
+
+# --- shape ------------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
+    bl_label = "Shape"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        obj = context.object
+        flow = columns(self.layout)
+        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
+        props(flow, obj.weft, rest_shape="Rest Shape")
+        if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
+            flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
+        elif obj.weft.rest_shape == "PATTERN":
+            props(flow, obj.weft, pattern_size="Size (m)")
+        props(flow, obj.weft, shrink="Shrink")
+        column = flow.column()
+        column.active = bool(obj.data.uv_layers)
+        column.prop(obj.weft, "use_uv", text="UV Yarns")
+        column = flow.column()
+        column.active = bridge.has_sewing()
+        column.prop(obj.weft, "use_sewing")
+        if obj.weft.use_sewing and not bridge.has_sewing():
+            text = "This version of the library cannot sew yet"
+            lines(self.layout, context, text, "ERROR")
+
+
+class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
+    bl_label = "Pressure"
+    bl_parent_id = "PHYSICS_PT_weft_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.object.weft, "use_pressure", text="")
+
+    def draw(self, context: Context) -> None:
+        obj = context.object
+        flow = columns(self.layout)
+        self.layout.active &= obj.weft.use_pressure
+        props(flow, obj.weft, pressure="Pressure (Pa)", use_volume="Keep Volume")
+        column = flow.column()
+        column.active = obj.weft.use_volume
+        props(column, obj.weft, target_volume="Volume (m³)", volume_stiffness="Stiffness (Pa)")
+        flow.column().prop_search(obj.weft, "pressure_group", obj, "vertex_groups", text="Group")
+
+
+# --- collisions -------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_collisions(PhysicsPanel, Panel):
+    bl_label = "Collisions"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        weft = context.object.weft
+        flow = columns(self.layout)
+        if weft.role == "CLOTH":
+            _wide_field(flow.column(), weft.material, "thickness")
+            _fields(flow, weft.material, friction="Friction")
+            props(flow, context.scene.weft, collider_collection="Collection")
+        else:
+            row = flow.column()
+            row.use_property_split = False
+            row.prop(weft, "thickness")
+            props(flow, weft, friction="Friction")
+
+
+class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
+    bl_label = "Self Collisions"
+    bl_parent_id = "PHYSICS_PT_weft_collisions"
+    roles = CLOTH
+
+    def draw_header(self, context: Context) -> None:
+        row = self.layout.row()
+        row.active = bridge.has_self_collision()
+        row.prop(context.scene.weft, "self_collision", text="")
+
+    def draw(self, context: Context) -> None:
+        if bridge.has_self_collision():
+            text = "For all cloths of the scene. Two layers keep the sum of their thicknesses"
+            lines(self.layout, context, text, "INFO")
+        else:
+            text = "This version of the library does not keep cloth out of itself yet"
+            lines(self.layout, context, text, "ERROR")
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
+    bl_label = "Property Weights"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        obj = context.object
+        flow = columns(self.layout)
+        flow.column().prop_search(obj.weft, "density_group", obj, "vertex_groups", text="Density")
+        column = flow.column()
+        column.use_property_split = False
+        column.active = bool(obj.weft.density_group)
+        column.prop(obj.weft, "density_max")
+
+
+class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
+    bl_label = "Field Weights"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        weights = context.object.weft.field_weights
+        flow = columns(self.layout)
+        props(flow, weights, collection="Collection", gravity="Gravity", all="All")
+        for name in weights.factors():
+            if name not in {"gravity", "all"}:
+                flow.column().prop(weights, name, slider=True)
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        PHYSICS_PT_weft_material,
+        PHYSICS_PT_weft_stiffness,
+        PHYSICS_PT_weft_bending,
+        PHYSICS_PT_weft_damping,
+        PHYSICS_PT_weft_air,
+        PHYSICS_PT_weft_shape,
+        PHYSICS_PT_weft_pressure,
+        PHYSICS_PT_weft_collisions,
+        PHYSICS_PT_weft_self_collisions,
+        PHYSICS_PT_weft_property_weights,
+        PHYSICS_PT_weft_field_weights,
+    )
+)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Coloured triangle meshes over the 3D viewport."""
+
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+from mathutils import Matrix
+
+NEARER = 2e-4  # in depth: in front of the same surface as Blender draws it
+
+
+def batch(positions: np.ndarray, triangles: np.ndarray, colors: np.ndarray) -> gpu.types.GPUBatch:
+    """Something to draw: vertices `(n, 3)`, their colours `(n, 4)`, triangles."""
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    content = {
+        "pos": np.ascontiguousarray(positions, np.float32),
+        "color": np.ascontiguousarray(colors, np.float32),
+    }
+    return batch_for_shader(shader, "TRIS", content, indices=np.ascontiguousarray(triangles))
+
+
+def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> None:
+    """Draws them where they are, in front of what is at the same place."""
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    nearer = Matrix.Identity(4)
+    nearer[2][3] = -NEARER
+    gpu.state.depth_test_set("LESS_EQUAL")
+    gpu.state.blend_set("ALPHA")
+    gpu.matrix.push_projection()
+    gpu.matrix.load_projection_matrix(nearer @ gpu.matrix.get_projection_matrix())
+    if matrix is not None:
+        gpu.matrix.push()
+        gpu.matrix.multiply_matrix(matrix)
+    try:
+        for each in batches:
+            each.draw(shader)
+    finally:
+        if matrix is not None:
+            gpu.matrix.pop()
+        gpu.matrix.pop_projection()
+        gpu.state.blend_set("NONE")
+        gpu.state.depth_test_set("NONE")
+
+
+def shaded(normals: np.ndarray, color: tuple[float, float, float]) -> np.ndarray:
+    """Colours of a surface that is lit from above and a little from the side."""
+    light = np.array((0.3, -0.4, 0.866))
+    bright = 0.35 + 0.65 * np.abs(normals @ (light / np.linalg.norm(light)))
+    return np.column_stack([bright[:, None] * color, np.ones(len(normals))])

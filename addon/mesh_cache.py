@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A result as a Mesh Cache modifier that plays the cache file: small files, but tied to theirs.
+
+The modifier comes first, so what subdivides or thickens the cloth works on the result; deforming
+modifiers rest while it is shown, because their motion is in the file already.
+"""
+
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+from bpy.types import MeshCacheModifier, Object
+
+from . import cache, modifiers
+
+NAME = "Weft"
+
+
+def own_modifier(obj: Object) -> MeshCacheModifier | None:
+    """The modifier that a bake made on this object, if it is still there."""
+    name = obj.weft.result.modifier
+    found = obj.modifiers.get(name) if name else None
+    return found if found is not None and found.type == "MESH_CACHE" else None
+
+
+def write(obj: Object, stem: Path, frame_start: int, frame_count: int) -> None:
+    """Makes the modifier that plays a cache, not shown yet."""
+    result = obj.weft.result
+    modifier = obj.modifiers.new(NAME, "MESH_CACHE")
+    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    result.modifier = modifier.name
+    modifier.cache_format, modifier.frame_start = "PC2", frame_start
+    modifier.show_viewport = modifier.show_render = False
+    result.frame_start, result.frame_count = frame_start, frame_count
+    point_to(obj, stem)
+
+
+def point_to(obj: Object, stem: Path) -> None:
+    """Tells the modifier where the cache is, relative to the file where that is possible."""
+    modifier = own_modifier(obj)
+    if modifier is None:
+        return
+    path = str(cache.data_path(stem))
+    if bpy.data.filepath:
+        with suppress(ValueError):  # on another drive
+            path = bpy.path.relpath(path)
+    if modifier.filepath != path:
+        modifier.filepath = path
+
+
+def enable(obj: Object) -> None:
+    """Shows the result; deforming modifiers rest."""
+    modifier = own_modifier(obj)
+    if modifier is None:
+        return
+    modifiers.mute(obj, modifiers.is_deforming)
+    modifier.show_viewport = modifier.show_render = True
+
+
+def disable(obj: Object) -> None:
+    """Hides the result and gives the modifiers back."""
+    modifier = own_modifier(obj)
+    if modifier is not None:
+        modifier.show_viewport = modifier.show_render = False
+    modifiers.restore(obj)
+
+
+def remove(obj: Object) -> None:
+    """Deletes the modifier."""
+    modifier = own_modifier(obj)
+    if modifier is not None:
+        obj.modifiers.remove(modifier)
+    obj.weft.result.modifier = ""

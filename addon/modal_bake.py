@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a bake runs in a window, where a timer keeps it going, and without one."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+from bpy.types import Context, Event, Scene
+
+from . import bake, bridge
+from .reports import REFUSALS, in_words
+
+TIMER_SECONDS = 0.05
+
+
+class Display:
+    """What shows the progress of a bake in a window: timer, status bar, cursor, panels."""
+
+    current: "Display | None" = None
+
+    def __init__(self, context: Context) -> None:
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
+        manager.progress_begin(0, 100)
+        Display.current = self
+
+    def update(self, context: Context, running: bake.Bake) -> None:
+        context.window_manager.progress_update(int(100 * running.factor))
+        context.workspace.status_text_set(f"{running.line()}   (Esc: cancel and keep the frames)")
+        for window in context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type in {"PROPERTIES", "VIEW_3D"}:
+                    area.tag_redraw()
+
+    def end(self, context: Context) -> None:
+        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.progress_end()
+        for workspace in bpy.data.workspaces:
+            workspace.status_text_set(None)
+        Display.current = None
+
+
+class BakeOperator:
+    """Runs bakes one after the other, modally in a window, in one go where there is none."""
+
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if bridge.problem():
+            cls.poll_message_set(bridge.problem())
+            return False
+        return bake.running() is None
+
+    def execute(self, context: Context) -> set[str]:
+        before = context.window.scene
+        for scene in self.scenes(context):
+            _show_scene(context, scene)
+            try:
+                running = self.start(context)
+            except REFUSALS as error:
+                return self._refuse(context, before, error)
+            with _leaving_nothing(context, running):
+                _wait(running)
+                outcome = running.finish(context)
+            self._tell(outcome)
+            if outcome.cancelled:
+                break
+        _show_scene(context, before)
+        return {"FINISHED"}
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        if bpy.app.background:
+            return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        self._before = context.window.scene
+        self._waiting = self.scenes(context)
+        try:
+            self._start_next(context)
+        except REFUSALS as error:
+            return self._refuse(context, self._before, error)
+        Display(context)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        running, display = bake.running(), Display.current
+        if running is None:  # the file was replaced or the extension disabled
+            self.cancel(context)
+            return {"CANCELLED"}
+        if event.type == "ESC" and event.value == "PRESS":
+            running.stop()
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        with _leaving_nothing(context, running):
+            running.pump(bake.PUMP_SECONDS)
+            display.update(context, running)
+            if not running.is_done:
+                return {"PASS_THROUGH"}
+            return self._finish(context, running)
+
+    def _finish(self, context: Context, running: bake.Bake) -> set[str]:
+        """One scene is done: on to the next, or to the end."""
+        outcome = running.finish(context)
+        self._tell(outcome)
+        if self._waiting and not outcome.cancelled:
+            try:
+                self._start_next(context)
+            except REFUSALS as error:
+                Display.current.end(context)
+                return self._refuse(context, self._before, error)
+            return {"PASS_THROUGH"}
+        Display.current.end(context)
+        _show_scene(context, self._before)
+        return {"FINISHED"}
+
+    def cancel(self, context: Context) -> None:
+        """Blender ends the operator: it loads another file, or quits."""
+        if bake.running() is not None:
+            bake.running().abandon(restore=False)
+        if Display.current is not None:
+            Display.current.end(context)
+
+    def scenes(self, context: Context) -> list[Scene]:
+        """What is baked, in this order."""
+        return [context.scene]
+
+    def start(self, context: Context) -> bake.Bake:
+        """Begins the bake of the scene that is shown."""
+        return bake.Bake(context)
+
+    def _start_next(self, context: Context) -> None:
+        _show_scene(context, self._waiting.pop(0))
+        self.start(context)
+
+    def _refuse(self, context: Context, before: Scene, error: BaseException) -> set[str]:
+        self.report({"ERROR"}, in_words(error))
+        _show_scene(context, before)
+        return {"CANCELLED"}
+
+    def _tell(self, outcome: bake.Outcome) -> None:
+        if outcome.error:
+            self.report({"ERROR"}, f"{outcome.error} (kept: {outcome.result})")
+        elif outcome.cancelled:
+            self.report({"WARNING"}, f"Cancelled, kept: {outcome.result}")
+        else:
+            self.report({"INFO"}, f"Baked {outcome.result}")
+
+
+def _show_scene(context: Context, scene: Scene) -> None:
+    if context.window.scene != scene:
+        context.window.scene = scene
+
+
+@contextmanager
+def _leaving_nothing(context: Context, running: bake.Bake) -> Iterator[None]:
+    """After an error that nobody foresaw no thread, timer or status text stays behind."""
+    try:
+        yield
+    except BaseException:
+        running.abandon(restore=True)
+        if Display.current is not None:
+            Display.current.end(context)
+        raise
+
+
+def _wait(running: bake.Bake) -> None:
+    """Bakes to the end, telling every tenth."""
+    told = 0
+    while not running.is_done:
+        try:
+            running.pump(bake.PUMP_SECONDS)
+            running.wait(bake.WAIT_SECONDS)
+        except KeyboardInterrupt:
+            running.stop()
+        tenth = int(10 * running.factor)
+        if tenth > told:
+            told = tenth
+            print(running.line(), flush=True)

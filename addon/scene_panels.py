@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Settings that hold for all cloths of a scene, and what is shown of them in the viewport."""
+
+import bpy
+from bpy.types import Context, Panel
+
+from .panel_parts import CLOTH, PhysicsPanel, columns, props
+from .scene_reader import gravity
+
+
+class PHYSICS_PT_weft_forces(PhysicsPanel, Panel):
+    bl_label = "Gravity and Wind"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        settings = context.scene.weft
+        flow = columns(self.layout)
+        props(flow, settings, use_scene_gravity="Scene Gravity")
+        if settings.use_scene_gravity:
+            x, y, z = gravity(context.scene)
+            flow.column().label(text=f"{x:.3g}, {y:.3g}, {z:.3g} m/s²")
+        else:
+            flow.column().prop(settings, "gravity")
+        flow.column().prop(settings, "wind")
+        props(flow, settings, air_density="Air (kg/m³)")
+
+
+class PHYSICS_PT_weft_solver(PhysicsPanel, Panel):
+    bl_label = "Solver"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        settings = context.scene.weft
+        flow = columns(self.layout)
+        props(flow, settings, model="Model", integrator="Integrator", time_step="Step (s)")
+        props(flow, settings, tolerance="Tolerance", max_iterations="Iterations")
+        props(flow, settings, threads="Threads")
+
+
+class PHYSICS_PT_weft_overlay(PhysicsPanel, Panel):
+    bl_label = "Viewport Overlay"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        window = context.window_manager.weft
+        flow = columns(self.layout)
+        self.layout.active = True
+        props(flow, window, overlay="Show")
+        if window.overlay == "STRETCH":
+            props(flow, window, overlay_stretch="Red at (%)")
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (PHYSICS_PT_weft_forces, PHYSICS_PT_weft_solver, PHYSICS_PT_weft_overlay)
+)

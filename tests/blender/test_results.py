@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Results as Mesh Cache modifiers, bakes of several scenes, exports, statistics."""
+
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+from addon import bake, shape_keys, statistic, status
+
+
+def as_modifier():
+    bpy.context.scene.weft.result_kind = "MODIFIER"
+
+
+def baked(last=5, **options):
+    cloth = small_scenes.add_cloth(**options)
+    small_scenes.set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    return cloth
+
+
+def state(obj):
+    bpy.context.view_layer.update()
+    return status.of(bpy.context.scene, bpy.context.view_layer, obj)
+
+
+# --- mesh cache -------------------------------------------------------------------------------
+
+
+def test_a_result_can_be_a_mesh_cache_modifier():
+    as_modifier()
+    cloth = baked()
+    assert cloth.data.shape_keys is None and cloth.modifiers[0].type == "MESH_CACHE"
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert state(cloth).notes[0] == "Mesh Cache modifier: frames 1 to 5"
+    assert state(cloth).outdated == "" and state(cloth).problems == ()
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    assert len(cloth.modifiers) == 0 and cloth.weft.result.modifier == ""
+
+
+def test_the_modifier_comes_first_and_deforming_ones_rest():
+    as_modifier()
+    cloth = small_scenes.add_cloth()
+    displace = cloth.modifiers.new("Displace", "DISPLACE")
+    displace.direction, displace.mid_level, displace.strength = "X", 0.0, 0.3
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert [m.name for m in cloth.modifiers] == ["Weft", "Displace", "Subdivision"]
+    assert [m.show_viewport for m in cloth.modifiers] == [True, False, True]
+    frames = small_scenes.cached_frames(cloth)
+    assert frames[-1][:8, 0].mean() == pytest.approx(0.3, abs=1e-5)
+    assert bpy.ops.weft.bake() == {"FINISHED"}  # with the result shown
+    assert np.array_equal(small_scenes.cached_frames(cloth), frames)
+    assert len(cloth.modifiers) == 3 and state(cloth).outdated == ""
+    bpy.ops.weft.free()
+    assert [m.show_viewport for m in cloth.modifiers] == [True, True]
+
+
+def test_one_kind_of_result_replaces_the_other():
+    cloth = baked()
+    assert shape_keys.own_keys(cloth)
+    as_modifier()
+    assert bpy.ops.weft.resume() == {"FINISHED"}  # the cache is complete: it is shown anew
+    assert cloth.data.shape_keys is None and cloth.modifiers[0].name == "Weft"
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.context.scene.weft.result_kind = "KEYS"
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert len(cloth.modifiers) == 0 and len(shape_keys.own_keys(cloth)) == 5
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_the_users_keys_are_overwritten_and_back_after_freeing():
+    as_modifier()
+    cloth = small_scenes.add_cloth()
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    key = cloth.shape_key_add(name="User", from_mix=False)
+    for point in key.points:
+        point.co.z += 0.2
+    key.value = 1.0
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.ops.weft.free()
+    assert [block.name for block in cloth.data.shape_keys.key_blocks] == ["Basis", "User"]
+    assert small_scenes.evaluated(cloth)[:, 2] == pytest.approx(0.2)
+
+
+def test_a_deleted_modifier_is_told_and_comes_back():
+    as_modifier()
+    cloth = baked()
+    cloth.modifiers.clear()
+    assert "Mesh Cache modifier of the result is gone" in state(cloth).problems[0]
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert state(cloth).problems == ()
+
+
+def test_the_modifier_follows_the_cache_when_the_file_is_saved(tmp_path):
+    as_modifier()
+    bpy.context.scene.weft.property_unset("cache_directory")
+    cloth = baked()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert cloth.modifiers[0].filepath == f"//weft_cache/{cloth.weft.identity}.pc2"
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    cloth = bpy.data.objects["Sheet"]
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_a_cancelled_bake_leaves_a_modifier_that_plays():
+    as_modifier()
+    cloth = small_scenes.add_cloth()
+    small_scenes.set_frames(1, 500)
+    running = bake.Bake(bpy.context)
+    while running.frame < 4:
+        running.pump(0.01)
+        running.wait(0.005)
+    running.stop()
+    assert running.finish(bpy.context).cancelled
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+# --- several scenes ---------------------------------------------------------------------------
+
+
+def test_all_scenes_with_a_cloth_are_baked(tmp_path):
+    first = baked(last=3)
+    bpy.ops.weft.free()
+    other = bpy.data.scenes.new("Other")
+    empty = bpy.data.scenes.new("Empty")
+    other.weft.cache_directory = str(tmp_path / "other")
+    other.frame_start, other.frame_end = 2, 4
+    mesh = first.data.copy()
+    second = bpy.data.objects.new("Second", mesh)
+    second.weft.role = "CLOTH"
+    other.collection.objects.link(second)
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert bpy.context.window.scene.name == "Scene"
+    assert first.weft.result.frame_count == 3
+    assert (second.weft.result.frame_start, second.weft.result.frame_count) == (2, 3)
+    assert len(list((tmp_path / "other").glob("*.pc2"))) == 1
+    assert empty.frame_current == 1
+
+
+def test_baking_all_scenes_without_a_cloth_is_refused():
+    with pytest.raises(RuntimeError, match="no scene of this file has a cloth"):
+        bpy.ops.weft.bake_all()
+
+
+# --- export -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["ALEMBIC", "USD"])
+@pytest.mark.parametrize("result_kind", ["KEYS", "MODIFIER"])
+def test_baked_cloths_are_exported_and_come_back(kind, result_kind, tmp_path):
+    bpy.context.scene.weft.result_kind = result_kind
+    cloth = baked(last=6)
+    small_scenes.add_floor()
+    frames = small_scenes.cached_frames(cloth)
+    small_scenes.set_frames(1, 30)
+    path = tmp_path / {"ALEMBIC": "cloth.abc", "USD": "cloth.usdc"}[kind]
+    assert bpy.ops.weft.export(kind=kind, filepath=str(path)) == {"FINISHED"}
+    assert bpy.context.scene.frame_end == 30
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if kind == "ALEMBIC":
+        bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
+    else:
+        bpy.ops.wm.usd_import(filepath=str(path))
+    meshes = [obj for obj in bpy.data.objects if obj.type == "MESH"]
+    assert len(meshes) == 1  # the cloth, and not the floor
+    for frame in (1, 4, 6):
+        bpy.context.scene.frame_set(frame)
+        points = small_scenes.evaluated_world(meshes[0])
+        expected = frames[frame - 1] + np.float32((0, 0, 1))
+        assert np.sort(points, axis=0) == pytest.approx(np.sort(expected, axis=0), abs=1e-4)
+
+
+def test_exporting_needs_a_baked_cloth():
+    small_scenes.add_cloth()
+    assert not bpy.ops.weft.export.poll()
+
+
+# --- statistics -------------------------------------------------------------------------------
+
+
+def test_the_line_of_statistics_tells_time_contacts_and_stretch():
+    cloth = baked(last=6)
+    line = cloth.weft.result.statistic
+    assert line.startswith("5 frames in ") and "s/frame, at most 0 contacts" in line
+    assert line.endswith(" %") and cloth.weft.result.warnings == ""
+
+
+def test_what_was_not_as_it_should_be_is_a_warning():
+    found = statistic.Statistic(
+        frames=9,
+        seconds=3725.0,
+        steps=4,
+        rejected_steps=5,
+        unresolved_contacts=7,
+        max_stretch=0.8,
+        unconverged_frames=2,
+    )
+    assert "9 frames in 1:02:05 h" in found.line()
+    words = " ".join(found.warnings())
+    for part in ("2 frames were not solved", "7 contacts", "by 80 %", "5 time steps"):
+        assert part in words
+    assert statistic.Statistic().warnings() == []

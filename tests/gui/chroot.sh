@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Makes a Debian with a Blender that opens windows on a virtual screen: Blender 4.3 of trixie.
+# usage: chroot.sh FOLDER    (exit status 77, with the reason: it cannot be made here)
+set -u
+folder=$1
+packages='blender xvfb xdotool imagemagick libgl1-mesa-dri libgl1 libegl1 python3-numpy procps'
+refuse() {
+    echo "$1"
+    exit 77
+}
+
+[ -e "$folder/ready" ] && exit 0
+[ "$(id -u)" = 0 ] || refuse 'a Debian of its own can only be made by root'
+command -v debootstrap >/dev/null || refuse 'debootstrap is missing: apt-get install debootstrap'
+mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    sed -nE 's,^(deb( \[[^]]*\])?|URIs:) *(https?:[^ ]*/debian)/?( .*)?$,\3,p' | head -n 1)
+mkdir -p "$folder"
+debootstrap --variant=minbase trixie "$folder" "${mirror:-http://deb.debian.org/debian}" \
+    >"$folder.log" 2>&1 || refuse "debootstrap fails: $(tail -n 1 "$folder.log")"
+chroot "$folder" sh -c "apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+    apt-get install -qq -y --no-install-recommends $packages" >>"$folder.log" 2>&1 ||
+    refuse "Blender cannot be installed: $(tail -n 1 "$folder.log")"
+touch "$folder/ready"

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Makes the pictures of the fabrics that come with the extension.
+
+usage: make_cards.py [NAME …]    (in an environment with a bpy wheel, and with `weft` to import)
+"""
+
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+import weft  # noqa: E402
+
+from addon import card_picture, fabrics  # noqa: E402
+
+
+def main() -> None:
+    """Makes the named pictures, or all."""
+    wanted = sys.argv[1:]
+    for fabric in fabrics.everything().values():
+        if fabric.is_own or (wanted and fabric.name not in wanted):
+            continue
+        started = time.perf_counter()
+        card_picture.make(weft, fabric.fields, fabric.card)
+        print(f"{fabric.name}: {time.perf_counter() - started:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
