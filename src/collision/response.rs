@@ -100,6 +100,12 @@ impl Response {
         &mut self.obstacles
     }
 
+    /// The smallest thickness of a cloth, in m.
+    pub(crate) fn thickness(&self) -> f64 {
+        let cloths = &self.surfaces.surfaces[..self.cloth_vertices()];
+        cloths.iter().map(|surface| surface.thickness).fold(f64::INFINITY, f64::min)
+    }
+
     /// Numbers of vertices, edges and triangles.
     pub(crate) fn counts(&self) -> [usize; 3] {
         let surfaces = &self.surfaces;

@@ -28,6 +28,8 @@ pub(super) struct Accuracy {
     /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
     /// would have to move together for the same.
     pub(super) correction: f64,
+    /// The same while anything touches, in m.
+    pub(super) touching: f64,
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -119,7 +121,9 @@ impl Newton {
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let mut rescues = 0;
         loop {
-            if solved.correction <= accuracy.correction {
+            let touches = !problem.response.contacts().is_empty();
+            let wanted = if touches { accuracy.touching } else { accuracy.correction };
+            if solved.correction <= wanted {
                 let response = &mut *problem.response;
                 solved.converged = report.time(Task::Contact, || response.verify(positions));
                 if solved.converged || rescues == MOST_RESCUES {

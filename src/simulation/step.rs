@@ -55,6 +55,8 @@ impl Candidate {
     }
 }
 
+/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
+const FINEST: f64 = 0.02;
 /// Beyond this ratio of one step to the last BDF(2) is not stable (it is below 1 + √2); it starts anew.
 const LARGEST_RATIO: f64 = 2.4;
 
@@ -137,6 +139,8 @@ impl Simulation {
         let edge = self.edge_length;
         let accuracy = Accuracy {
             correction: self.settings.tolerance * edge,
+            touching: self.settings.tolerance
+                * edge.min(problem.response.thickness()).max(FINEST * edge),
             max_iterations: self.settings.max_iterations,
         };
         let solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);

