@@ -75,12 +75,22 @@ def choices(field: str) -> frozenset[str]:
 @cache
 def has_sewing() -> bool:
     """Whether this library draws pairs of vertices together."""
+    return _takes(sewing=np.array([(1, 3)]))
+
+
+@cache
+def has_rest_scale() -> bool:
+    """Whether parts of a cloth can shrink more than others in this library."""
+    return _takes(rest_scale=np.full((6, 2), 0.9))
+
+
+def _takes(**options: np.ndarray) -> bool:
+    """Whether the library makes a cloth of two triangles with such options."""
     corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
     points = [*corners, *((x + 2.0, y, z) for x, y, z in corners)]
-    faces, pairs = np.array([(0, 1, 2), (3, 4, 5)]), np.array([(1, 3)])
     try:
-        material = library().Material()
-        library().Cloth(np.array(points), faces, material, sewing=pairs)
+        material, faces = library().Material(), np.array([(0, 1, 2), (3, 4, 5)])
+        library().Cloth(np.array(points), faces, material, **options)
     except (ValueError, TypeError, RuntimeError):
         return False
     return True
@@ -151,6 +161,10 @@ def _cloth(source: ClothInput) -> Any:
             if not has_sewing():
                 raise ValueError("this version of the library cannot sew yet: switch Sewing off")
             options["sewing"] = source.sewing
+        if source.rest_scale is not None:
+            if not has_rest_scale():
+                raise ValueError("this version of the library cannot shrink parts of a cloth yet")
+            options["rest_scale"] = source.rest_scale
         return _library.Cloth(
             source.positions,
             source.faces,
@@ -223,6 +237,7 @@ def register() -> None:
     _problem = _find_problem()
     has_self_collision.cache_clear()
     has_sewing.cache_clear()
+    has_rest_scale.cache_clear()
     choices.cache_clear()
     hooks.connect(choices=choices)
 

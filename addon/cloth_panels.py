@@ -211,6 +211,12 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
         column.use_property_split = False
         column.active = bool(obj.weft.density_group)
         column.prop(obj.weft, "density_max")
+        column = flow.column()
+        column.active = bridge.has_rest_scale()
+        column.prop_search(obj.weft, "shrink_group", obj, "vertex_groups", text="Shrink")
+        column = flow.column()
+        column.active = bool(obj.weft.shrink_group) and bridge.has_rest_scale()
+        column.prop(obj.weft, "shrink_max", text="Max")
 
 
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):

@@ -30,6 +30,8 @@ SHAPE_SETTINGS = (
     "rest_key",
     "pattern_size",
     "shrink",
+    "shrink_group",
+    "shrink_max",
     "use_sewing",
     "use_pressure",
     "use_volume",
@@ -143,7 +145,7 @@ def _pins(obj: Object) -> str:
     def read() -> Iterator[Any]:
         yield chosen
         yield mesh_arrays.pinned_vertices(obj)
-        for name in (settings.density_group, settings.pressure_group):
+        for name in (settings.density_group, settings.shrink_group, settings.pressure_group):
             yield mesh_arrays.group_weights(obj, name)
         if settings.use_uv or settings.rest_shape == "PATTERN":
             yield mesh_arrays.active_uv(obj.data)

@@ -174,6 +174,25 @@ class WeftObject(PropertyGroup):
         precision=3,
         update=changed,
     )
+    shrink_group: StringProperty(
+        name="Shrinking Group",
+        options=FIXED,
+        description="Where this vertex group has weight 1 the cloth shrinks by the factor below, "
+        "where it has none by that of the Shape panel",
+        update=changed,
+    )
+    shrink_max: FloatProperty(
+        name="Max Shrinking",
+        options=FIXED,
+        description="Part by which the cloth is shorter at rest where the shrinking group has "
+        "weight 1, without unit; negative makes it longer",
+        default=0.2,
+        min=-10.0,
+        max=0.9,
+        soft_min=-1.0,
+        precision=3,
+        update=changed,
+    )
     use_sewing: BoolProperty(
         name="Sewing",
         options=FIXED,

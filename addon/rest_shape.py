@@ -23,6 +23,19 @@ def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
     return rest
 
 
+def scale(obj: Object) -> np.ndarray | None:
+    """Factors on the lengths at rest along warp and weft at each vertex, `(vertices, 2)`, besides
+    the shrinking of the whole; None where they are 1 everywhere.
+    """
+    settings = obj.weft
+    share = mesh_arrays.group_weights(obj, settings.shrink_group)
+    if share is None:
+        return None
+    least, most = (1.0 - as_decimal(f) for f in (settings.shrink, settings.shrink_max))
+    factors = 1.0 + share * (most / least - 1.0)
+    return None if (factors == 1.0).all() else np.repeat(factors[:, None], 2, axis=1)
+
+
 def mass_scale(obj: Object) -> np.ndarray | None:
     """The factor on the mass of each vertex, None where it is 1 everywhere.
 

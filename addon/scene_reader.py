@@ -34,6 +34,7 @@ class ClothInput:
     pins: np.ndarray
     material: dict[str, float | None]
     mass_scale: np.ndarray | None
+    rest_scale: np.ndarray | None
     sewing: np.ndarray | None
     triangles: np.ndarray
 
@@ -101,7 +102,7 @@ def check_cloth(obj: Object) -> None:
             f"the shape keys of '{obj.name}' are animated by the linked action "
             f"'{animation.action.name}': make it local"
         )
-    for use in ("pin", "density", "pressure"):
+    for use in ("pin", "density", "shrink", "pressure"):
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:
             raise ValueError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
@@ -196,6 +197,7 @@ class SceneReader:
             pins=mesh_arrays.pinned_vertices(obj),
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
+            rest_scale=rest_shape.scale(obj),
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
             triangles=triangles,
         )

@@ -78,8 +78,31 @@ def test_a_shrunk_cloth_gets_shorter_and_not_lighter():
     cloth.weft.shrink = 0.2
     assert bridge.vertex_areas(read().cloths[0]) == pytest.approx(plain, rel=1e-5)
     cloth.weft.material.stretch_damping = 0.05
-    last = baked(cloth, 30)[-1]
-    assert np.ptp(last, axis=0)[:2] == pytest.approx((0.8, 0.8), abs=0.02)
+    last = baked(cloth, 30)[-1].reshape(5, 5, 3)
+    for corner in (last[0, -1], last[-1, 0]):
+        assert np.linalg.norm(corner - last[0, 0]) == pytest.approx(0.8, abs=0.02)
+
+
+def test_parts_shrink_by_a_vertex_group():
+    if not bridge.has_rest_scale():
+        pytest.skip("this library shrinks cloths as a whole only")
+    cloth = small_scenes.add_cloth(count=7, pinned=False)
+    weightless()
+    left = [v.index for v in cloth.data.vertices if v.co.x < 1e-3]
+    cloth.vertex_groups.new(name="cuff").add(left, 1.0, "REPLACE")
+    before = bridge.vertex_areas(read().cloths[0])
+    cloth.weft.shrink_group, cloth.weft.shrink_max = "cuff", 0.3
+    source = read().cloths[0]
+    assert source.rest_scale[left] == pytest.approx(0.7)
+    assert np.delete(source.rest_scale, left, axis=0) == pytest.approx(1.0)
+    assert bridge.vertex_areas(source) == pytest.approx(before, rel=1e-5)
+    cloth.weft.material.stretch_damping = 0.05
+    last = baked(cloth, 30)[-1].reshape(7, 7, 3)
+    widths = np.linalg.norm(np.diff(last, axis=1), axis=2).mean(axis=0)
+    assert widths[0] == pytest.approx(0.7 / 6, rel=0.05)
+    assert widths[-1] == pytest.approx(1.0 / 6, rel=0.05)
+    cloth.weft.shrink_group = ""
+    assert read().cloths[0].rest_scale is None
 
 
 # --- masses -----------------------------------------------------------------------------------
@@ -121,7 +144,7 @@ def test_a_heavy_hem_hangs_lower():
     assert lowest[1] > lowest[0] + 0.01
 
 
-@pytest.mark.parametrize("use", ["density", "pressure"])
+@pytest.mark.parametrize("use", ["density", "pressure", "shrink"])
 def test_a_missing_group_is_refused_by_its_use(use):
     cloth = small_scenes.add_cloth()
     setattr(cloth.weft, f"{use}_group", "gone")

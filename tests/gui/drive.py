@@ -21,12 +21,13 @@ MODULE = "bl_ext.user_default.weft"
 BAKE_BUTTON = (1431, 401)  # in this window of Blender 4.3
 VIEW = (500, 500)
 LAST = 60
+# With Ctrl and Alt, which Blender itself leaves free for these.
 KEYS = {
-    "F5": ("wm.context_set_enum", {"data_path": "object.weft.role", "value": "CLOTH"}),
-    "F6": ("weft.preset_apply", {"name": "denim"}),
-    "F7": ("weft.check_scene", {}),
-    "F8": ("weft.resume", {}),
-    "F9": ("weft.free", {}),
+    "C": ("wm.context_set_enum", {"data_path": "object.weft.role", "value": "CLOTH"}),
+    "D": ("weft.preset_apply", {"name": "denim"}),
+    "K": ("weft.check_scene", {}),
+    "R": ("weft.resume", {}),
+    "J": ("weft.free", {}),
 }
 
 facts: dict[str, object] = {}
@@ -114,9 +115,9 @@ def arrange():
 
 
 def bind_keys():
-    keymap = bpy.context.window_manager.keyconfigs.user.keymaps["Window"]
+    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new(name="Window")
     for key, (operator, settings) in KEYS.items():
-        item = keymap.keymap_items.new(operator, key, "PRESS")
+        item = keymap.keymap_items.new(operator, key, "PRESS", ctrl=True, alt=True)
         for name, value in settings.items():
             setattr(item.properties, name, value)
 
@@ -132,13 +133,13 @@ def steps():
     arrange()
     look()
     yield 1.5
-    press("F5")
+    press("ctrl+alt+c")
     yield 1.0
     facts["role"] = sheet().weft.role
-    press("F6")
+    press("ctrl+alt+d")
     yield 1.0
     facts["fabric"] = own("fabrics").label(sheet().weft.material)
-    press("F7")
+    press("ctrl+alt+k")
     yield 1.5
     facts["findings"] = len(bpy.context.window_manager.weft.findings)
     shot("before")
@@ -163,7 +164,7 @@ def bake():
     facts["cancelled_at"] = sheet().weft.result.frame_count
     shot("cancelled")
     yield 0.5
-    press("F8")
+    press("ctrl+alt+r")
     yield 1.0
     while running() is not None:
         yield 0.3
@@ -211,7 +212,7 @@ def save_and_reopen():
     facts["height_reopened"] = lowest()
     shot("reopened")
     yield 0.5
-    press("F9")
+    press("ctrl+alt+j")
     yield 1.5
     facts["keys_freed"] = keys_of_sheet()
     cache = FOLDER / "weft_cache"
