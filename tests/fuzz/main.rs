@@ -10,6 +10,7 @@ mod crossing;
 mod motions;
 mod polynomial;
 mod random;
+mod roots;
 
 use contact::Hull;
 use motions::{Motion, motion};
