@@ -45,7 +45,11 @@ fn sheet(side: usize, order: Order, layer: usize) -> (Cloth, [usize; 2]) {
         if order == Order::Pile {
             let (sine, cosine) = (0.3 * layer as f64).sin_cos();
             let at = positions[*place] - Vec3::new(0.5, 0.5, 0.0);
-            positions[*place] = Vec3::new(cosine * at.x - sine * at.y, sine * at.x + cosine * at.y, 0.002 + 0.0021 * layer as f64);
+            positions[*place] = Vec3::new(
+                cosine * at.x - sine * at.y,
+                sine * at.x + cosine * at.y,
+                0.002 + 0.0021 * layer as f64,
+            );
         }
     }
     let corners: Vec<usize> = quads.into_iter().flatten().collect();
@@ -71,7 +75,8 @@ fn places(side: usize, order: Order, quads: &[[usize; 4]]) -> Vec<usize> {
         }
         Order::Shuffled => {
             // Multiplying by a number without a common factor permutes.
-            let stride = (count * 5 / 13..count).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
+            let stride =
+                (count * 5 / 13..count).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
             for (vertex, place) in places.iter_mut().enumerate() {
                 *place = vertex * stride % count;
             }
@@ -93,8 +98,10 @@ fn run(count: usize, threads: usize, order: Order) {
     let cloths: Vec<_> = (0..layers).map(|layer| sheet(side, order, layer)).collect();
     let pins = cloths[0].1;
     let cloths: Vec<Cloth> = cloths.into_iter().map(|(cloth, _)| cloth).collect();
-    let ground = [[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]].map(|[x, y]| Vec3::new(x, y, 0.0));
-    let ground = Collider::new(ground.to_vec(), &[[0, 1, 2], [0, 2, 3]], 0.3, 0.001).expect("ground");
+    let ground =
+        [[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]].map(|[x, y]| Vec3::new(x, y, 0.0));
+    let ground =
+        Collider::new(ground.to_vec(), &[[0, 1, 2], [0, 2, 3]], 0.3, 0.001).expect("ground");
     let colliders = if pile { vec![ground] } else { vec![] };
     let settings = Settings { threads, ..Settings::default() };
     let start = Instant::now();
