@@ -84,7 +84,7 @@ fn no_model_depends_on_threads_and_every_one_goes_on_from_a_checkpoint() {
     }
 }
 
-/// A sheet with lengths at rest shrunk along warp and weft takes on the lengths that are left, in every model.
+/// A sheet with other lengths at rest along warp and weft takes them on, in every model that does not pull at it.
 #[test]
 fn a_sheet_shrinks_to_its_scale() {
     let sheet = Sheet::new(Division::Nonuniform, [0.4, 0.3], [6, 5]);
@@ -94,15 +94,17 @@ fn a_sheet_shrinks_to_its_scale() {
         let cloth = cloth.with_rest_scale(vec![[shrunk, grown]; sheet.points.len()]).unwrap();
         let settings = Settings { model, ..calm() };
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        settle(&mut simulation, 1.0e-9);
+        for _ in 0..20 {
+            assert!(simulation.advance(0.1).unwrap().converged, "{model:?}");
+        }
         let positions = simulation.positions(0).unwrap();
-        let (first, last) = (positions[0], positions[positions.len() - 1]);
-        let size = [last.x - first.x, last.y - first.y];
+        let corner = |corner: usize| positions[corner];
+        let size = [(corner(36) - corner(0)).norm(), (corner(5) - corner(0)).norm()];
         let wanted = [0.4 * shrunk, 0.3 * grown];
-        // The diagonals of springs are scaled by their direction, not by where their ends go.
-        let allowed = if model.has_springs() { 0.01 } else { 1.0e-6 };
-        for (found, wanted) in size.iter().zip(&wanted) {
-            assert!((found / wanted - 1.0).abs() < allowed, "{model:?}: {size:?}, not {wanted:?}");
+        // Springs that only pull do not lengthen anything, and bent beams hardly do.
+        let count = if model == Model::ChoiKo { 1 } else { 2 };
+        for (found, wanted) in size.iter().zip(&wanted).take(count) {
+            assert!((found / wanted - 1.0).abs() < 1.0e-4, "{model:?}: {size:?}, not {wanted:?}");
         }
     }
 }
@@ -118,11 +120,12 @@ fn springs_take_the_stiffness_of_their_ends() {
             let settings = Settings { model, gravity: Vec3::x() * 9.81, ..calm() };
             let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
             simulation.set_pins(0, &sheet.columns(0..1), None).unwrap();
-            settle(&mut simulation, 1.0e-10);
+            settle(&mut simulation, 1.0e-8);
             sheet.end_position(&simulation).x - 0.5
         };
         let ratio = stretch(1.0) / stretch(4.0);
-        assert!((ratio - 4.0).abs() < 0.01, "{model:?}: {ratio}");
+        // Threads that only pull also come nearer to each other.
+        assert!((ratio - 4.0).abs() < 0.1, "{model:?}: {ratio}");
     }
 }
 
@@ -141,12 +144,15 @@ fn particles_and_triangles_are_the_same_fabric() {
         ..Material::default()
     };
     let displaced = |model: Model, gravity: Vec3, turn: f64| {
-        let sheet = Sheet::clamped(Division::Nonuniform, [0.5, 0.3], [20, 12]);
+        let sheet = Sheet::clamped(Division::Nonuniform, [0.5, 0.3], [14, 8]);
         let cloth = sheet.cloth(fabric.clone(), sheet.points.clone(), turn);
-        let mut simulation =
-            Simulation::new(&[cloth], &[], Settings { model, gravity, ..calm() }).unwrap();
+        let settings = Settings { model, gravity, tolerance: 1.0e-5, ..calm() };
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
         simulation.set_pins(0, &sheet.columns(0..2), None).unwrap();
-        settle(&mut simulation, 1.0e-8);
+        // Implicit Euler leaves hardly any motion after that.
+        for _ in 0..60 {
+            assert!(simulation.advance(0.1).unwrap().converged, "{model:?}");
+        }
         sheet.end_position(&simulation) - Vec3::x() * 0.5
     };
     for turn in [0.0, 0.5] {
