@@ -172,7 +172,7 @@ impl Pair {
             && let Some((time, direction)) = self.impact(&self.paths(motion), 0.0)
             && time < 1.0
         {
-            return self.crossed(&ends, &closest, direction);
+            return Some(self.crossed(&ends, &closest, direction));
         }
         let is_near = closest.distance < reach && closest.distance > TOUCHING * extent;
         (is_near && self.is_nearest(surfaces, motion.ends, &closest)).then(|| Touch {
@@ -277,12 +277,12 @@ impl Pair {
     }
 
     /// A pair that has crossed: along the normal it has now, on the side that it came from.
-    fn crossed(&self, ends: &[Vec3; 4], closest: &Closest, direction: Vec3) -> Option<Touch> {
+    fn crossed(&self, ends: &[Vec3; 4], closest: &Closest, direction: Vec3) -> Touch {
         let across = self.across(ends);
         let side = if across.dot(&direction) < 0.0 { -1.0 } else { 1.0 };
         let normal = across.try_normalize(f64::MIN_POSITIVE).map_or(direction, |n| n * side);
         let gap = self.gap(ends, &closest.weights, &normal);
-        Some(Touch { weights: closest.weights, normal, gap, is_crossed: true })
+        Touch { weights: closest.weights, normal, gap, is_crossed: true }
     }
 
     fn gap(&self, points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {

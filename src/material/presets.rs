@@ -217,9 +217,9 @@ const PRESETS: [(&str, Material); 14] = [
         "paper",
         Material {
             density: 8.0e-2,
-            stretch_warp: 500000.0,
-            stretch_weft: 250000.0,
-            shear: 130000.0,
+            stretch_warp: 500_000.0,
+            stretch_weft: 250_000.0,
+            shear: 130_000.0,
             poisson: 0.3,
             bend_warp: 4.2e-4,
             bend_weft: 2.1e-4,
