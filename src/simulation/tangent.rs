@@ -66,7 +66,7 @@ impl Tangent {
             let sums = fill_group(&dynamics.elements, recipes, &pattern, &mut group);
             for ((row, diagonal), sum) in group.rows.zip(group.diagonals).zip(&sums) {
                 let point = point_matrix(dynamics, stage, row, has_air);
-                *diagonal = Block::from_matrix(&(point - sum.symmetric()));
+                *diagonal = Block::from_matrix(&(point - sum.to_matrix()));
             }
         });
     }
@@ -163,7 +163,7 @@ fn fill_group(
                 for half in 0..=usize::from(columns[0] != columns[1]) {
                     let block = filled.next().unwrap_or_default();
                     sums[row - first].add(&block);
-                    sums[usize::from(columns[half])].add(&block);
+                    sums[usize::from(columns[half])].add(&block.transposed());
                     pair.set(half, &block);
                 }
             }
@@ -179,7 +179,7 @@ fn fill_group(
     sums
 }
 
-/// Sum of blocks, of which only the symmetric part counts: a block may stand for its transpose.
+/// Sum of blocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum([[f64; 4]; 3]);
 
@@ -192,8 +192,8 @@ impl Sum {
         }
     }
 
-    fn symmetric(&self) -> Matrix3<f64> {
-        Matrix3::from_fn(|i, j| 0.5 * (self.0[i][j] + self.0[j][i]))
+    fn to_matrix(self) -> Matrix3<f64> {
+        Matrix3::from_fn(|i, j| self.0[j][i])
     }
 }
 

@@ -143,35 +143,12 @@ impl BlockMatrix {
         self.coupling.clear();
     }
 
-    /// Adds whole rows, each with ascending columns and both halves: what falls within the pattern to the
-    /// blocks there, the rest to the coupling, which comes empty. Rows are ascending.
-    pub(super) fn add_rows(&mut self, rows: &[(u32, Vec<(u32, Block)>)]) {
-        let mut outside = Vec::new();
-        for (row, entries) in rows {
-            let i = *row as usize;
-            outside.clear();
-            for (column, block) in entries {
-                let j = *column as usize;
-                if i == j {
-                    self.diagonals[i].add(block);
-                } else if let Some((pair, half)) = self.slot_inside(i, j) {
-                    if j < i {
-                        let mut sum = self.pairs[pair].get(half);
-                        sum.add(block);
-                        self.pairs[pair].set(half, &sum);
-                    }
-                } else if let Some(slot) = self.pattern.far().slot(*row, *column) {
-                    self.far[slot].add(block);
-                } else {
-                    outside.push((*column, *block));
-                }
-            }
-            self.coupling.push_row(*row, &outside);
+    /// Takes over the blocks outside the pattern, which come as rows that follow each other.
+    pub(super) fn take_coupling(&mut self, parts: Vec<Coupling>) {
+        self.coupling.clear();
+        for part in &parts {
+            self.coupling.append(part);
         }
-    }
-
-    fn slot_inside(&self, i: usize, j: usize) -> Option<(usize, usize)> {
-        (i / GROUP == j / GROUP).then(|| self.pattern.near_slot(i.max(j), i.min(j)))?
     }
 
     /// Fills the blocks on the pattern with `value(row, column)`.
@@ -201,10 +178,14 @@ impl BlockMatrix {
         });
     }
 
-    /// Fills the blocks on the pattern group by group, in parallel; they come as they are.
-    pub fn fill(&mut self, fill: impl Fn(GroupBlocks<'_>) + Sync) {
+    /// Fills the blocks on the pattern group by group, in parallel; they come as they are. Gives what `fill` gives for
+    /// each group.
+    pub fn fill<Value: Send>(
+        &mut self,
+        fill: impl Fn(GroupBlocks<'_>) -> Value + Sync,
+    ) -> Vec<Value> {
         let Self { pattern, diagonals, pairs, far, .. } = self;
-        split_groups(pattern, diagonals, pairs, far).into_par_iter().for_each(&fill);
+        split_groups(pattern, diagonals, pairs, far).into_par_iter().map(&fill).collect()
     }
 
     /// Replaces blocks by `change(row, column, block)`: those outside of groups, and those inside the groups

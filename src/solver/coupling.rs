@@ -50,6 +50,15 @@ impl Coupling {
         self.blocks.extend(blocks.iter().map(|(_, block)| *block));
     }
 
+    /// Adds rows below all others.
+    pub(super) fn append(&mut self, other: &Self) {
+        for (position, row) in other.list.rows().iter().enumerate() {
+            let slots = other.list.slots(position);
+            self.list.push_row(*row, other.list.columns()[slots.clone()].iter().copied());
+            self.blocks.extend_from_slice(&other.blocks[slots]);
+        }
+    }
+
     /// Where the blocks are.
     #[must_use]
     pub fn list(&self) -> &RowList {

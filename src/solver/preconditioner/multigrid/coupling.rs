@@ -2,47 +2,131 @@
 //! What the coupling C of contacts becomes on the next level: PᵀCP.
 
 use super::aggregation::Interpolation;
-use crate::solver::{Block, Coupling, Outer};
-use rayon::prelude::*;
+use crate::solver::{Block, Coupling, GROUP, GroupBlocks, Pattern, RowList};
+use std::ops::Range;
 
-/// Coarse rows that are worth a task of their own.
-const ROWS: usize = 128;
+/// Not there.
+const NONE: u32 = u32::MAX;
 
-/// All rows of PᵀCP that have blocks, in ascending order, each with ascending columns; the blocks may fall
-/// anywhere, also on diagonals.
-pub(super) fn project_coupling(
+/// Adds PᵀCP to a group of rows of the coarse matrix, as far as its pattern goes, and gives the rest.
+pub(super) fn add_coupling(
     coupling: &Coupling,
     interpolation: &Interpolation,
-) -> Vec<(u32, Vec<(u32, Block)>)> {
-    let mut coarse_rows: Vec<u32> = Vec::new();
-    for fine in coupling.list().rows() {
-        coarse_rows.extend(interpolation.row(*fine as usize).iter().map(|(coarse, _)| *coarse));
+    pattern: &Pattern,
+    group: &mut GroupBlocks<'_>,
+) -> Coupling {
+    let mut outside = Coupling::default();
+    if coupling.list().is_empty() {
+        return outside;
     }
-    coarse_rows.sort_unstable();
-    coarse_rows.dedup();
-    let each = coarse_rows.into_par_iter().with_min_len(ROWS);
-    let coupling = coupling.outer();
-    each.map(|row| (row, coarse_row(&coupling, interpolation, row as usize))).collect()
+    let mut sums = RowSums::new(interpolation.coarse_count());
+    let mut places = GroupPlaces::new(pattern, group.rows.clone());
+    let mut rest = Vec::new();
+    for row in group.rows.clone() {
+        sums.collect(coupling, interpolation, row);
+        let far = places.next_row(row);
+        rest.clear();
+        for (column, block) in sums.drain() {
+            if column == row {
+                group.diagonals[row - places.rows.start].add(&block);
+            } else if let Some((pair, half)) = near_slot(pattern, row, column) {
+                if column < row {
+                    let pair = &mut group.pairs[pair - places.first_pair];
+                    let mut sum = pair.get(half);
+                    sum.add(&block);
+                    pair.set(half, &sum);
+                }
+            } else if let Some(slot) = far_slot(pattern.far(), &far, column) {
+                group.far[slot - places.first_far].add(&block);
+            } else {
+                rest.push((column as u32, block));
+            }
+        }
+        outside.push_row(row as u32, &rest);
+    }
+    outside
 }
 
-fn coarse_row(
-    coupling: &Outer<'_>,
-    interpolation: &Interpolation,
-    coarse: usize,
-) -> Vec<(u32, Block)> {
-    let mut row: Vec<(u32, Block)> = Vec::new();
-    for (fine, weight) in interpolation.column(coarse) {
-        let fine = *fine as usize;
-        coupling.visit(&(fine..fine + 1), |_, column, block| {
-            for (other, other_weight) in interpolation.row(column) {
-                let place = row.binary_search_by_key(other, |(known, _)| *known);
-                let place = place.unwrap_or_else(|place| {
-                    row.insert(place, (*other, Block::default()));
-                    place
-                });
-                row[place].1.add_scaled(weight * other_weight, block);
-            }
-        });
+/// A row of PᵀCP while it is summed up.
+struct RowSums {
+    /// Place of each coarse column in the lists below, or [`NONE`].
+    places: Vec<u32>,
+    columns: Vec<u32>,
+    blocks: Vec<Block>,
+}
+
+impl RowSums {
+    fn new(coarse_count: usize) -> Self {
+        Self { places: vec![NONE; coarse_count], columns: Vec::new(), blocks: Vec::new() }
     }
-    row
+
+    fn collect(&mut self, coupling: &Coupling, interpolation: &Interpolation, coarse: usize) {
+        let (list, blocks) = (coupling.list(), coupling.outer().blocks);
+        for (fine, weight) in interpolation.column(coarse) {
+            let Ok(position) = list.rows().binary_search(fine) else { continue };
+            let slots = list.slots(position);
+            for (column, block) in list.columns()[slots.clone()].iter().zip(&blocks[slots]) {
+                for (other, other_weight) in interpolation.row(*column as usize) {
+                    let place = &mut self.places[*other as usize];
+                    if *place == NONE {
+                        *place = self.columns.len() as u32;
+                        self.columns.push(*other);
+                        self.blocks.push(Block::default());
+                    }
+                    self.blocks[*place as usize].add_scaled(weight * other_weight, block);
+                }
+            }
+        }
+    }
+
+    /// Columns in ascending order, with their blocks; leaves nothing.
+    fn drain(&mut self) -> impl Iterator<Item = (usize, Block)> {
+        let mut order: Vec<(u32, u32)> = self.columns.drain(..).zip(0..).collect();
+        order.sort_unstable();
+        for (column, _) in &order {
+            self.places[*column as usize] = NONE;
+        }
+        let blocks = std::mem::take(&mut self.blocks);
+        order.into_iter().map(move |(column, place)| (column as usize, blocks[place as usize]))
+    }
+}
+
+/// Where the blocks of a group start in the pattern, and how far the rows with blocks outside have been gone through.
+struct GroupPlaces<'a> {
+    rows: Range<usize>,
+    first_pair: usize,
+    first_far: usize,
+    far: &'a RowList,
+    positions: std::iter::Peekable<Range<usize>>,
+}
+
+impl<'a> GroupPlaces<'a> {
+    fn new(pattern: &'a Pattern, rows: Range<usize>) -> Self {
+        let far = pattern.far();
+        let positions = far.positions(&rows);
+        let first_far = positions.clone().next().map_or(0, |position| far.slots(position).start);
+        Self {
+            first_pair: pattern.pairs(rows.start).start,
+            first_far,
+            far,
+            positions: positions.peekable(),
+            rows,
+        }
+    }
+
+    /// Slots outside the group of the next row.
+    fn next_row(&mut self, row: usize) -> Range<usize> {
+        let far = self.far;
+        let position = self.positions.next_if(|at| far.rows()[*at] as usize == row);
+        position.map_or(0..0, |position| far.slots(position))
+    }
+}
+
+fn near_slot(pattern: &Pattern, i: usize, j: usize) -> Option<(usize, usize)> {
+    (i / GROUP == j / GROUP).then(|| pattern.near_slot(i.max(j), i.min(j)))?
+}
+
+fn far_slot(far: &RowList, slots: &Range<usize>, column: usize) -> Option<usize> {
+    let place = far.columns()[slots.clone()].binary_search(&(column as u32)).ok()?;
+    Some(slots.start + place)
 }

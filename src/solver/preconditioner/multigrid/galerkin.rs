@@ -4,7 +4,7 @@
 //! Every group of rows of A is multiplied from both sides at once into blocks of its own, few enough to stay in the
 //! cache; the blocks of PᵀAP are sums of them. Where each product goes is found once.
 
-use super::{aggregation::Interpolation, coupling::project_coupling};
+use super::{aggregation::Interpolation, coupling::add_coupling};
 use crate::{
     parallel,
     solver::{
@@ -91,9 +91,12 @@ impl Galerkin {
     /// `coarse` = PᵀAP.
     pub(super) fn project(&mut self, matrix: &BlockMatrix, coarse: &mut BlockMatrix) {
         self.multiply(matrix);
-        coarse.fill(|group| self.collect(group));
-        coarse.clear_coupling();
-        coarse.add_rows(&project_coupling(matrix.coupling(), &self.interpolation));
+        let (coupling, pattern) = (matrix.coupling(), &self.coarse_pattern);
+        let rest = coarse.fill(|mut group| {
+            self.collect(&mut group);
+            add_coupling(coupling, &self.interpolation, pattern, &mut group)
+        });
+        coarse.take_coupling(rest);
     }
 
     pub(super) fn multiply(&mut self, matrix: &BlockMatrix) {
@@ -115,7 +118,7 @@ impl Galerkin {
     }
 
     /// Sums up a group of PᵀAP.
-    fn collect(&self, group: GroupBlocks<'_>) {
+    fn collect(&self, group: &mut GroupBlocks<'_>) {
         let first = self.block_starts[group.rows.start / GROUP] as usize;
         let mut starts = self.source_starts[first..].windows(2);
         let mut next = || {

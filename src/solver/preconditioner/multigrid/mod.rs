@@ -23,7 +23,7 @@ use smoother::{Correction, Smoother};
 use std::sync::Arc;
 
 /// Levels are added until one has no more rows than this; that one is solved directly.
-const COARSEST: usize = 10;
+const COARSEST: usize = 32;
 /// A level that does not have fewer rows than this part of the one above is not worth having.
 const LEAST_COARSENING: f64 = 0.7;
 
