@@ -40,7 +40,7 @@ impl BroadPhase {
             triangles: 0..surfaces.cloth_triangles,
         };
         let colliders = Ranges {
-            vertices: surfaces.cloth_vertices..surfaces.surfaces.len(),
+            vertices: surfaces.cloth_vertices..surfaces.kinds.len(),
             edges: surfaces.cloth_edges..surfaces.edges.len(),
             triangles: surfaces.cloth_triangles..surfaces.triangles.len(),
         };
@@ -178,7 +178,7 @@ impl Fit<'_> {
     /// The box around points, grown by a part of the thickness there, so that two boxes apart mean surfaces
     /// apart by more than that part of both.
     fn around(&self, vertices: &[u32]) -> MovingBox {
-        let margin = self.part * self.surfaces.surfaces[vertices[0] as usize].thickness;
+        let margin = self.part * self.surfaces.kinds[vertices[0] as usize].thickness;
         let Motion { starts, ends } = self.motion;
         let points = vertices.iter().map(|v| (&starts[*v as usize], &ends[*v as usize]));
         MovingBox::around(points).grown(margin)

@@ -121,7 +121,7 @@ impl Pair {
     /// thickness strains a cloth.
     pub(crate) fn thickness(&self, surfaces: &Surfaces) -> f64 {
         let [first, second] = self.ends();
-        let of = |vertex: u32| surfaces.surfaces[vertex as usize].thickness;
+        let of = |vertex: u32| surfaces.kinds[vertex as usize].thickness;
         let thickness = (of(first) + of(second)).max(SMALLEST_THICKNESS);
         let of_one_cloth = surfaces.is_cloth(first)
             && surfaces.bodies[first as usize] == surfaces.bodies[second as usize];
@@ -281,13 +281,8 @@ impl Pair {
         let across = self.across(ends);
         let side = if across.dot(&direction) < 0.0 { -1.0 } else { 1.0 };
         let normal = across.try_normalize(f64::MIN_POSITIVE).map_or(direction, |n| n * side);
-        let gap = self.gap(ends, &closest.weights, &normal);
+        let gap = gap(ends, &closest.weights, &normal);
         Touch { weights: closest.weights, normal, gap, is_crossed: true }
-    }
-
-    fn gap(&self, points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {
-        let between: Vec3 = points.iter().zip(weights).map(|(point, weight)| point * *weight).sum();
-        between.dot(normal)
     }
 
     /// A pair that touched when the step began, where no way tells the side: it goes to where the second
@@ -307,7 +302,7 @@ impl Pair {
         let is_first = !surfaces.is_cloth(second) || first > second;
         let side = if is_first { 1.0 } else { -1.0 };
         let normal = self.across(ends).try_normalize(f64::MIN_POSITIVE)? * side;
-        let gap = self.gap(ends, &closest.weights, &normal);
+        let gap = gap(ends, &closest.weights, &normal);
         (gap < reach).then_some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
     }
 
@@ -369,3 +364,9 @@ fn points_away(surfaces: &Surfaces, points: &[Vec3], vertex: u32, direction: &Ve
 pub(crate) const SMALLEST_THICKNESS: f64 = 1.0e-6;
 /// Parts of one cloth keep no more than this part of their distance at rest.
 const REST_PART: f64 = 0.5;
+
+/// The way along a normal between the points that weights name.
+fn gap(points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {
+    let between: Vec3 = points.iter().zip(weights).map(|(point, weight)| point * *weight).sum();
+    between.dot(normal)
+}

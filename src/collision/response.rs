@@ -102,18 +102,18 @@ impl Response {
 
     /// The smallest thickness of a cloth, in m.
     pub(crate) fn thickness(&self) -> f64 {
-        let cloths = &self.surfaces.surfaces[..self.cloth_vertices()];
+        let cloths = &self.surfaces.kinds[..self.cloth_vertices()];
         cloths.iter().map(|surface| surface.thickness).fold(f64::INFINITY, f64::min)
     }
 
     /// Numbers of vertices, edges and triangles.
     pub(crate) fn counts(&self) -> [usize; 3] {
         let surfaces = &self.surfaces;
-        [surfaces.surfaces.len(), surfaces.edges.len(), surfaces.triangles.len()]
+        [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()]
     }
 
     pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: Surface) {
-        self.surfaces.surfaces[vertices].fill(surface);
+        self.surfaces.kinds[vertices].fill(surface);
     }
 
     /// Contacts when the last step ended.
@@ -177,7 +177,7 @@ impl Response {
         };
         let reach = |pair: &Pair| {
             let [first, second] = pair.ends();
-            let of = |vertex: u32| surfaces.surfaces[vertex as usize].thickness;
+            let of = |vertex: u32| surfaces.kinds[vertex as usize].thickness;
             (1.0 + SLACK) * (of(first) + of(second))
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
@@ -278,7 +278,7 @@ impl Response {
     /// The contact of a pair that touches, without forces.
     fn touching(&self, pair: &Pair) -> Option<Contact> {
         let surfaces = &self.surfaces;
-        let [first, second] = pair.ends().map(|vertex| surfaces.surfaces[vertex as usize]);
+        let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
         let most = first.thickness + second.thickness;
         let touch =
             pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
@@ -426,7 +426,7 @@ fn sorted(mut vertices: Vec<u32>) -> Vec<u32> {
 
 /// Whether a pair comes closer than a step may leave it.
 fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool {
-    let [first, second] = pair.ends().map(|vertex| surfaces.surfaces[vertex as usize]);
+    let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
     let most = LEAST_GAP * (first.thickness + second.thickness);
     if !pair.measure(motion, most) {
         return false;

@@ -59,7 +59,7 @@ pub(crate) struct Surfaces {
     /// The triangles around every vertex.
     pub(crate) around: Incidence,
     /// For every vertex.
-    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) kinds: Vec<Surface>,
     /// The cloth or, counted on, the collider of every vertex.
     pub(crate) bodies: Vec<u32>,
     /// For every collider whether it has an inside.
@@ -80,7 +80,7 @@ pub(crate) struct ClothSurfaces<'a> {
     /// First vertex of each cloth, and the number of all vertices last.
     pub(crate) starts: &'a [usize],
     /// One for each cloth.
-    pub(crate) surfaces: Vec<Surface>,
+    pub(crate) kinds: Vec<Surface>,
     /// Undeformed positions, in m.
     pub(crate) rest: Vec<Vec3>,
     /// Area around each vertex, in m².
@@ -123,7 +123,7 @@ impl Surfaces {
             edges,
             sides,
             wings,
-            surfaces,
+            kinds: surfaces,
             bodies,
             cloth_count,
             cloth_vertices,

@@ -176,7 +176,7 @@ impl Tangle {
 
 /// Vertices, edges and triangles at crossings.
 fn near(surfaces: &Surfaces, crossings: &[Crossing]) -> [Vec<bool>; 3] {
-    let mut vertices = vec![false; surfaces.surfaces.len()];
+    let mut vertices = vec![false; surfaces.kinds.len()];
     let mut edges = vec![false; surfaces.edges.len()];
     let mut triangles = vec![false; surfaces.triangles.len()];
     for Crossing { edge, triangle } in crossings {

@@ -74,10 +74,10 @@ impl Tangent {
 
 impl<'a> Kinds<'a> {
     fn new(elements: &'a [Box<dyn Elements>], vertex_count: usize) -> Self {
-        let around = |elements: &Box<dyn Elements>| {
+        let around = |elements: &dyn Elements| {
             Incidence::of_list(elements.vertices(), elements.corner_count(), vertex_count)
         };
-        Self { elements, incidences: elements.iter().map(around).collect() }
+        Self { elements, incidences: elements.iter().map(|one| around(one.as_ref())).collect() }
     }
 
     /// Columns of some rows, and what their blocks are made of.

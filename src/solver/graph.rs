@@ -44,7 +44,7 @@ impl Graph {
         let mut untouched = 0..self.count() as u32;
         let mut front: VecDeque<u32> = VecDeque::new();
         while order.len() < self.count() {
-            if order.len() % GROUP == 0 {
+            if order.len().is_multiple_of(GROUP) {
                 shores.extend(front.drain(..));
             }
             let next = front.pop_front().or_else(|| shores.pop_front());

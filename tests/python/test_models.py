@@ -70,5 +70,5 @@ def test_a_cuff_draws_the_cloth_together(model):
         scene.advance(FRAME)
     moved = scene.positions()
     width = np.ptp(moved[-SIDE:, 1])
-    assert 0.74 < width < 0.95, "the edge in the cuff, of 1 m"
+    assert 0.7 < width < 0.95, "the edge in the cuff, of 1 m"
     assert np.ptp(moved[:SIDE, 1]) > 0.97, "the other edge"

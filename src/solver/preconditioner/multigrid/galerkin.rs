@@ -78,7 +78,7 @@ impl Galerkin {
             partial_starts,
             sources,
             source_starts,
-            block_starts: places.group_starts,
+            block_starts: places.groups,
             coarse_pattern: Arc::new(coarse_pattern),
             interpolation,
         }
@@ -219,51 +219,51 @@ fn coarse_pattern(plans: &[Plan], coarse_count: usize) -> Pattern {
 /// Numbers of the blocks of a matrix, group by group: diagonals, then those inside the group, then those outside.
 struct Places {
     /// Where the blocks of each group start.
-    group_starts: Vec<u32>,
+    groups: Vec<u32>,
     /// Where the blocks inside a group of each row start, and those outside of each row that has any.
-    near_starts: Vec<u32>,
-    far_starts: Vec<u32>,
+    near: Vec<u32>,
+    far: Vec<u32>,
 }
 
 impl Places {
     fn new(pattern: &Pattern) -> Self {
         let count = pattern.row_count();
-        let (mut group_starts, mut near_starts, mut far_starts) = (vec![0], Vec::new(), Vec::new());
+        let (mut groups, mut near, mut far) = (vec![0], Vec::new(), Vec::new());
         let mut end = 0;
         for first in (0..count).step_by(GROUP) {
             let rows = first..(first + GROUP).min(count);
             end += rows.len() as u32;
             for row in rows.clone() {
-                near_starts.push(end);
+                near.push(end);
                 end += pattern.near(row).count() as u32;
             }
             for position in pattern.far().positions(&rows) {
-                far_starts.push(end);
+                far.push(end);
                 end += pattern.far().slots(position).len() as u32;
             }
-            group_starts.push(end);
+            groups.push(end);
         }
-        Self { group_starts, near_starts, far_starts }
+        Self { groups, near, far }
     }
 
     fn count(&self) -> usize {
-        self.group_starts[self.group_starts.len() - 1] as usize
+        self.groups[self.groups.len() - 1] as usize
     }
 
     /// The number of a block that is there, or `None` where its transpose stands for it.
     fn find(&self, pattern: &Pattern, row: usize, column: usize) -> Option<usize> {
         if row == column {
-            return Some(self.group_starts[row / GROUP] as usize + row % GROUP);
+            return Some(self.groups[row / GROUP] as usize + row % GROUP);
         }
         if row / GROUP == column / GROUP {
             let mut near = pattern.near(row);
             let place = near.position(|other| usize::from(other) == column % GROUP)?;
-            return Some(self.near_starts[row] as usize + place);
+            return Some(self.near[row] as usize + place);
         }
         let far = pattern.far();
         let position = far.rows().binary_search(&(row as u32)).ok()?;
         let place = far.columns()[far.slots(position)].binary_search(&(column as u32)).ok()?;
-        Some(self.far_starts[position] as usize + place)
+        Some(self.far[position] as usize + place)
     }
 }
 
