@@ -90,11 +90,11 @@ pub(crate) struct ClothSurfaces<'a> {
 impl Surfaces {
     pub(crate) fn new(cloths: ClothSurfaces<'_>, colliders: &[Collider]) -> Self {
         let cloth_vertices = cloths.rest.len();
-        let cloth_count = cloths.surfaces.len();
+        let cloth_count = cloths.kinds.len();
         let mut triangles = cloths.triangles.to_vec();
         let (mut surfaces, mut bodies) = (Vec::new(), Vec::new());
         let lengths = cloths.starts.windows(2).map(|pair| pair[1] - pair[0]);
-        for (cloth, (surface, length)) in cloths.surfaces.into_iter().zip(lengths).enumerate() {
+        for (cloth, (surface, length)) in cloths.kinds.into_iter().zip(lengths).enumerate() {
             surfaces.extend(std::iter::repeat_n(surface, length));
             bodies.extend(std::iter::repeat_n(cloth as u32, length));
         }
@@ -184,7 +184,7 @@ impl Surfaces {
         // Both point the same way where the triangles fold over.
         let cosine = -across[0].dot(&across[1]);
         let sine = across[0].cross(&across[1]).norm();
-        let thickness = self.surfaces[self.edges[edge][0] as usize].thickness;
+        let thickness = self.kinds[self.edges[edge][0] as usize].thickness;
         let is_flat = cosine > 0.0 && 0.5 * length * sine < 2.0 * FLAT * thickness * cosine;
         let heights = across.map(|doubled| doubled.norm() / length);
         Ridge { length, flat: if is_flat { 0.5 * heights[0].min(heights[1]) } else { 0.0 } }

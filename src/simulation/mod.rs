@@ -84,7 +84,7 @@ impl Simulation {
             ClothSurfaces {
                 triangles: &dynamics.mesh.topology.triangles,
                 starts: &dynamics.mesh.cloth_starts,
-                surfaces: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
+                kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
                 rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
                 areas: &dynamics.mesh.rest.vertex_areas,
             },

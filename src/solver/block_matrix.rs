@@ -161,8 +161,9 @@ impl BlockMatrix {
                 *diagonal = value(row, row);
                 let columns = &pattern.near_columns()[pattern.pairs(row)];
                 for (columns, pair) in columns.iter().zip(&mut pairs) {
-                    for half in 0..=usize::from(columns[0] != columns[1]) {
-                        pair.set(half, &value(row, first + usize::from(columns[half])));
+                    let count = 1 + usize::from(columns[0] != columns[1]);
+                    for (half, column) in columns.iter().enumerate().take(count) {
+                        pair.set(half, &value(row, first + usize::from(*column)));
                     }
                 }
             }

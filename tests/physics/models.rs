@@ -175,7 +175,9 @@ fn what_a_model_cannot_simulate_is_refused() {
     let polygons = Polygons::new(&[4, 3], &[0, 1, 2, 3, 1, 4, 2], 5).unwrap();
     let cloth = Cloth::new(positions, &polygons, Material::default(), None, None).unwrap();
     for model in MODELS {
-        let refusal = Simulation::new(std::slice::from_ref(&cloth), &[], Settings { model, ..vacuum() }).err();
+        let refusal =
+            Simulation::new(std::slice::from_ref(&cloth), &[], Settings { model, ..vacuum() })
+                .err();
         assert_eq!(refusal.is_some(), model.needs_quads(), "{model:?}");
         if let Some(refusal) = refusal {
             let text = refusal.to_string();

@@ -22,7 +22,6 @@ pub(crate) enum Faces {
 pub(crate) struct Sample {
     pub(crate) points: Vec<Vec3>,
     pub(crate) columns: Vec<Range<usize>>,
-    pub(crate) length: f64,
     pub(crate) width: f64,
     polygons: Polygons,
 }
@@ -34,7 +33,7 @@ impl Sample {
             Faces::Triangles(pattern) => Self::of_strip(Strip::new(pattern, length, cells)),
             Faces::Quads(division) => {
                 let width = length * cells[1] as f64 / cells[0] as f64;
-                Self::of_sheet(&Sheet::new(division, [length, width], cells), length)
+                Self::of_sheet(&Sheet::new(division, [length, width], cells))
             }
         }
     }
@@ -45,25 +44,24 @@ impl Sample {
             Faces::Triangles(pattern) => Self::of_strip(Strip::clamped(pattern, length, cells)),
             Faces::Quads(division) => {
                 let width = length * cells[1] as f64 / cells[0] as f64;
-                Self::of_sheet(&Sheet::clamped(division, [length, width], cells), length)
+                Self::of_sheet(&Sheet::clamped(division, [length, width], cells))
             }
         }
     }
 
     fn of_strip(strip: Strip) -> Self {
         let polygons = strip.polygons();
-        let Strip { points, columns, length, width, .. } = strip;
-        Self { points, columns, length, width, polygons }
+        let Strip { points, columns, width, .. } = strip;
+        Self { points, columns, width, polygons }
     }
 
-    fn of_sheet(sheet: &Sheet, length: f64) -> Self {
+    fn of_sheet(sheet: &Sheet) -> Self {
         let rows = sheet.cells[1] + 1;
         Self {
             points: sheet.points.clone(),
             columns: (0..=sheet.cells[0])
                 .map(|column| column * rows..(column + 1) * rows)
                 .collect(),
-            length,
             width: sheet.size[1],
             polygons: sheet.polygons(),
         }
