@@ -52,6 +52,8 @@ pub struct Simulation {
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
+/// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
+const MOST_CORRECTIONS: f64 = 150.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -161,10 +163,13 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
+        let allowed = MOST_CORRECTIONS * (duration / self.settings.time_step).max(1.0);
         let mut done = 0.0;
         while done < 1.0 {
             let remaining = duration * (1.0 - done);
-            let longest = self.preferred_step.min(self.settings.time_step);
+            let is_spent = report.newton_iterations as f64 >= allowed;
+            let step = if is_spent { f64::INFINITY } else { self.preferred_step };
+            let longest = step.min(self.settings.time_step);
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
@@ -172,7 +177,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let candidate = self.solve_step(span, report);
             let shortest = SHORTEST_STEP * duration.min(self.settings.time_step);
-            let can_shorten = 0.5 * span.duration >= shortest;
+            let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             if can_shorten && (bad_vertex.is_some() || !candidate.solved.converged) {
                 self.preferred_step = 0.5 * span.duration;
