@@ -53,7 +53,7 @@ const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
 /// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
-const MOST_CORRECTIONS: f64 = 150.0;
+const MOST_CORRECTIONS: f64 = 300.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.

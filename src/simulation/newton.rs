@@ -76,7 +76,7 @@ const LOOSE: f64 = 4.0;
 /// Corrections without a shorter one than before, after which a stage is given up.
 const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
-const MOST_RESCUES: usize = 3;
+const MOST_RESCUES: usize = 6;
 /// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
 const SETTLING: usize = 8;
 const RENEWAL: usize = 16;
