@@ -244,10 +244,13 @@ impl Response {
         })
     }
 
-    /// Potential in J of those `contacts` that were none before, with the cloths at `positions`.
-    pub(crate) fn arriving(&self, contacts: &[Contact], positions: &[Vec3]) -> f64 {
-        let new = contacts.iter().filter(|contact| self.known(&contact.pair).is_none());
-        new.map(|contact| contact.reaction(&self.between(contact, positions)).potential).sum()
+    /// By how much `contacts` with the cloths at `positions` have another potential than those there are, in J, for
+    /// what has come and what has gone.
+    pub(crate) fn exchange(&self, contacts: &[Contact], positions: &[Vec3]) -> f64 {
+        let of = |contact: &Contact| contact.reaction(&self.between(contact, positions)).potential;
+        let come = contacts.iter().filter(|contact| find(&self.contacts, &contact.pair).is_none());
+        let gone = self.contacts.iter().filter(|contact| find(contacts, &contact.pair).is_none());
+        come.map(of).sum::<f64>() - gone.map(of).sum::<f64>()
     }
 
     /// Goes on with contacts that have been found.
@@ -256,9 +259,7 @@ impl Response {
     }
 
     fn known(&self, pair: &Pair) -> Option<&Contact> {
-        let key = pair.key();
-        let place = self.contacts.binary_search_by_key(&key, |contact| contact.pair.key()).ok()?;
-        Some(&self.contacts[place])
+        find(&self.contacts, pair)
     }
 
     fn move_to(&mut self, positions: &[Vec3]) {
@@ -414,6 +415,13 @@ impl Response {
     pub(super) fn start_of(&self, vertex: u32) -> Vec3 {
         self.starts[vertex as usize]
     }
+}
+
+/// The contact of a pair.
+fn find<'a>(contacts: &'a [Contact], pair: &Pair) -> Option<&'a Contact> {
+    let key = pair.key();
+    let place = contacts.binary_search_by_key(&key, |contact| contact.pair.key()).ok()?;
+    Some(&contacts[place])
 }
 
 /// Measures the first edges.

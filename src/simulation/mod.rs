@@ -48,12 +48,14 @@ pub struct Simulation {
     pool: Arc<ThreadPool>,
 }
 
+/// After that many steps are as short as this part of the longest, and have so many corrections at most.
+const HURRIED: (f64, usize) = (0.125, 10);
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
 /// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
-const MOST_CORRECTIONS: f64 = 300.0;
+const MOST_CORRECTIONS: f64 = 200.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -128,7 +130,8 @@ impl Simulation {
     pub fn step(&mut self, duration: f64) -> Result<Report> {
         check_positive("h", duration)?;
         self.run(|simulation, report| {
-            let span = Span { start: 0.0, end: 1.0, duration };
+            let corrections = simulation.settings.max_iterations;
+            let span = Span { start: 0.0, end: 1.0, duration, corrections };
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
             simulation.take(candidate, span, report);
@@ -163,17 +166,21 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let allowed = MOST_CORRECTIONS * (duration / self.settings.time_step).max(1.0);
+        let most = MOST_CORRECTIONS * (duration / self.settings.time_step).max(1.0);
         let mut done = 0.0;
         while done < 1.0 {
             let remaining = duration * (1.0 - done);
-            let is_spent = report.newton_iterations as f64 >= allowed;
-            let step = if is_spent { f64::INFINITY } else { self.preferred_step };
-            let longest = step.min(self.settings.time_step);
+            let is_spent = report.newton_iterations as f64 >= most;
+            let longest = if is_spent {
+                HURRIED.0 * self.settings.time_step
+            } else {
+                self.preferred_step.min(self.settings.time_step)
+            };
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
-            let span = Span { start: done, end, duration: remaining / count };
+            let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
+            let span = Span { start: done, end, duration: remaining / count, corrections };
             let before = report.newton_iterations;
             let candidate = self.solve_step(span, report);
             let shortest = SHORTEST_STEP * duration.min(self.settings.time_step);

@@ -30,6 +30,8 @@ pub(super) struct Accuracy {
     pub(super) correction: f64,
     /// The same while anything touches, in m.
     pub(super) touching: f64,
+    /// For so many corrections at most.
+    pub(super) fine_corrections: usize,
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -38,8 +40,9 @@ impl Accuracy {
     /// What is wanted of the correction after so many.
     fn after(&self, iterations: usize, touches: bool) -> f64 {
         match iterations {
-            0..FINE_CORRECTIONS if touches => self.touching,
-            LOOSE_CORRECTIONS.. if touches => LOOSE * self.correction,
+            _ if !touches => self.correction,
+            _ if iterations < self.fine_corrections => self.touching,
+            LOOSE_CORRECTIONS.. => LOOSE * self.correction,
             _ => self.correction,
         }
     }
@@ -67,9 +70,8 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// What touches is solved more finely, if that takes no more than so many corrections: friction of what slides or
-/// rests comes out right then, and where the shape changes fast nothing depends on it.
-const FINE_CORRECTIONS: usize = 5;
+/// So many corrections are solved less closely.
+const EASY_CORRECTIONS: usize = 5;
 /// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
 const LOOSE_CORRECTIONS: usize = 12;
 const LOOSE: f64 = 4.0;
@@ -270,7 +272,7 @@ impl Newton {
     /// Solves the linear equations. Says whether that gave numbers.
     fn solve_linear(&mut self, iterations: usize, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let is_easy = self.coupling.is_empty() && iterations < FINE_CORRECTIONS;
+        let is_easy = self.coupling.is_empty() && iterations < EASY_CORRECTIONS;
         let tolerance = if is_easy { LINEAR_TOLERANCE } else { HARD_TOLERANCE };
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
@@ -327,8 +329,9 @@ impl Newton {
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential <= allowed || halvings == MOST_HALVINGS {
                 let contacts = problem.look(&self.trial, iterations + 1, report);
-                let arriving = problem.response.arriving(&contacts, &self.trial);
-                if potential + arriving <= allowed || halvings >= MOST_EVASIONS {
+                // Running into something may cost what the correction was to bring, but no more.
+                let exchange = problem.response.exchange(&contacts, &self.trial);
+                if potential + exchange <= reference - length * slope || halvings >= MOST_EVASIONS {
                     positions.copy_from_slice(&self.trial);
                     std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
                     return (potential, contacts);
