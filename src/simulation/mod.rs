@@ -2,15 +2,24 @@
 //! A scene in motion.
 
 mod access;
+mod anderson;
 mod checkpoint;
+mod constant_matrix;
 mod dynamics;
+mod equations;
+mod fixed_point;
+mod forces_at;
 mod guides;
+mod landing;
 mod models;
 mod newton;
+mod quadratic;
 mod report;
 mod scheme;
+mod stability;
 mod state;
 mod step;
+mod step_control;
 mod tangent;
 
 pub use dynamics::Energy;
@@ -21,15 +30,17 @@ use crate::{
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     forces,
-    settings::{Settings, check_positive},
+    settings::{Preconditioning, Settings, Solver, check_positive},
 };
+use constant_matrix::ConstantMatrix;
 use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
 use rayon::ThreadPool;
 use state::State;
 use std::{sync::Arc, time::Instant};
-use step::Span;
+use step::{Candidate, Span};
+use step_control::StepControl;
 
 /// Cloths and colliders in motion.
 pub struct Simulation {
@@ -38,9 +49,12 @@ pub struct Simulation {
     response: Response,
     guides: Guides,
     newton: Newton,
+    /// The constant matrix, and the count of changes of materials that it was made after.
+    constant: (u64, ConstantMatrix),
     state: State,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
+    step_control: StepControl,
     /// Mean edge length, in m.
     edge_length: f64,
     /// How far the current frame has come, from 0 to 1.
@@ -52,6 +66,10 @@ pub struct Simulation {
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
+/// Steps after which the longest stable one is looked for anew.
+const STABLE_FOR: usize = 64;
+/// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
+const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -77,7 +95,13 @@ impl Simulation {
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
             let dynamics = Dynamics::new(cloths, &settings);
-            let newton = Newton::new(&dynamics, settings.preconditioner);
+            let preconditioner = if settings.integrator.is_explicit() {
+                // All that couples vertices is contacts.
+                Preconditioning::BlockJacobi
+            } else {
+                settings.preconditioner
+            };
+            let newton = Newton::new(&dynamics, preconditioner);
             (dynamics, newton)
         });
         let surfaces = Surfaces::new(
@@ -92,6 +116,7 @@ impl Simulation {
         );
         Ok(Self {
             preferred_step: settings.time_step,
+            step_control: StepControl::default(),
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
@@ -100,6 +125,7 @@ impl Simulation {
             settings,
             dynamics,
             newton,
+            constant: (0, ConstantMatrix::default()),
             pool: Arc::new(pool),
         })
     }
@@ -162,34 +188,87 @@ impl Simulation {
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
         let mut done = 0.0;
+        let mut stable = f64::INFINITY;
+        let mut renewal = 0;
         while done < 1.0 {
+            if report.steps >= renewal {
+                stable = self.stable_step()?;
+                renewal = report.steps + STABLE_FOR;
+            }
             let remaining = duration * (1.0 - done);
-            let longest = self.preferred_step.min(self.settings.time_step);
+            let longest = self.preferred_step.min(self.settings.time_step).min(stable);
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
             let span = Span { start: done, end, duration: remaining / count };
             let before = report.newton_iterations;
-            let candidate = self.solve_step(span, report);
-            let shortest = SHORTEST_STEP * duration.min(self.settings.time_step);
+            let mut candidate = self.solve_step(span, report);
+            let shortest = SHORTEST_STEP * duration.min(self.settings.time_step).min(stable);
             let can_shorten = 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
-            if can_shorten && (bad_vertex.is_some() || !candidate.solved.converged) {
+            candidate.solved.converged &= self.is_acceptable(&candidate);
+            if can_shorten && !candidate.solved.converged {
                 self.preferred_step = 0.5 * span.duration;
+                self.step_control.fail();
                 report.rejected_steps += 1;
                 continue;
             }
             self.check_finite(bad_vertex)?;
+            let iterations = match self.settings.solver {
+                // Those inside of its linear equations do not count.
+                Solver::FixedPoint => candidate.solved.iterations / fixed_point::UPDATES,
+                _ => report.newton_iterations - before,
+            };
             self.take(candidate, span, report);
-            self.steer((report.newton_iterations - before) as f64, span.duration);
+            self.steer(iterations as f64, span.duration);
             done = end;
             self.frame_part = end;
         }
         Ok(())
     }
 
+    /// Whether a step may be taken as it was solved.
+    fn is_acceptable(&self, candidate: &Candidate) -> bool {
+        let is_solved = candidate.not_finite().is_none() && candidate.solved.converged;
+        let positions = &self.state.positions;
+        is_solved
+            && (!self.is_linearised()
+                || self.dynamics.stretches_little(positions, candidate.positions()))
+    }
+
+    /// Whether the equations are linearised once a step.
+    fn is_linearised(&self) -> bool {
+        self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
+    }
+
+    /// The longest step that the integrator is stable with, in s.
+    fn stable_step(&mut self) -> Result<f64> {
+        let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
+            return Ok(f64::INFINITY);
+        };
+        let held = self.guides.held(self.state.positions.len());
+        let parts = (&mut self.dynamics, self.newton.tangent());
+        let longest = stability::longest_step(scheme, parts, &self.state.positions, &held);
+        if longest < SHORTEST_STABLE_STEP {
+            let found = format!(
+                "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",
+                self.settings.integrator.name(),
+                1.0 / (24.0 * longest)
+            );
+            let wanted = "a softer, damped or coarser cloth, or an implicit integrator";
+            return Err(Error::value("integrator", found, wanted));
+        }
+        Ok(longest)
+    }
+
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
+        if self.is_linearised() {
+            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
+                self.preferred_step = (2.0 * self.preferred_step).min(self.settings.time_step);
+            }
+            return;
+        }
         let allowed = self.settings.max_iterations as f64;
         if iterations < EASY.0 * allowed {
             self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);

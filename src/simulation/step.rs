@@ -3,10 +3,16 @@
 
 use super::{
     Report, Simulation, State,
+    equations::Work,
     guides::Guidance,
-    newton::{Accuracy, Problem, Solved},
+    landing,
+    newton::Solved,
     report::Task,
-    scheme::{Measures, START_GAMMA, Stage},
+    scheme::{
+        Measures, START_GAMMA, Stage,
+        explicit::{self, Scheme},
+        semi_implicit,
+    },
     state::{Past, Restart},
 };
 use crate::{Vec3, collision::Memory, settings::Integrator};
@@ -44,6 +50,11 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
+    /// Where it leads, in m.
+    pub(super) fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
     /// The first vertex whose position or velocity is not finite.
     pub(super) fn not_finite(&self) -> Option<usize> {
         let is_finite = |vector: &Vec3| vector.iter().all(|value| value.is_finite());
@@ -55,37 +66,95 @@ impl Candidate {
     }
 }
 
-/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
-const FINEST: f64 = 0.02;
 /// Beyond this ratio of one step to the last BDF(2) is not stable (it is below 1 + √2); it starts anew.
 const LARGEST_RATIO: f64 = 2.4;
 
 impl Simulation {
     /// Solves a step without taking it.
     pub(super) fn solve_step(&mut self, span: Span, report: &mut Report) -> Candidate {
+        let integrator = self.settings.integrator;
+        if let Some(scheme) = explicit::scheme(integrator) {
+            return self.solve_explicit(scheme, span, report);
+        }
         let now = self.measure(&self.state.positions);
         let past = self.state.past.clone();
         let usable = past.as_ref().filter(|past| span.duration <= LARGEST_RATIO * past.step);
-        match (self.settings.integrator, usable) {
-            (Integrator::ImplicitEuler, _) => {
-                let stage = Stage::implicit_euler(&self.state, now, span.duration);
-                self.solve_stage(stage, span, report)
-            }
-            (Integrator::Bdf2, Some(past)) => {
+        let needs_past = matches!(integrator, Integrator::Bdf2 | Integrator::Sbdf2);
+        let stage = match usable.filter(|_| needs_past) {
+            Some(past) => {
                 let before = self.measure(&past.positions);
                 let measures = |weight: f64| self.dynamics.extrapolate(&now, &before, weight);
-                let stage = Stage::bdf2(&self.state, past, measures, span.duration);
-                self.solve_stage(stage, span, report)
+                Stage::bdf2(&self.state, past, measures, span.duration)
             }
-            (Integrator::Bdf2, None) => self.solve_start(&now, span, report),
+            None if integrator == Integrator::Bdf2 => return self.solve_start(&now, span, report),
+            None if integrator == Integrator::ImplicitMidpoint => {
+                let difference = self.second_difference(&now, 0.5 * span.duration);
+                Stage::implicit_midpoint(&self.state, &now, &difference, span.duration)
+            }
+            None => Stage::implicit_euler(&self.state, now, span.duration),
+        };
+        let work = match integrator {
+            Integrator::ImexEuler => Work::Once(self.explicit_forces(None, span.duration)),
+            Integrator::Sbdf2 => Work::Once(self.explicit_forces(usable, span.duration)),
+            _ => Work::Implicit,
+        };
+        self.solve_stage((stage, work), span, report)
+    }
+
+    /// What a scheme with one solve takes from the past.
+    fn explicit_forces(&mut self, past: Option<&Past>, duration: f64) -> Vec<Vec3> {
+        self.update_constant_matrix();
+        let Self { dynamics, constant, .. } = self;
+        let motion = self.state.motion();
+        let mut forces = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
+        if let Some(past) = past {
+            let motion = semi_implicit::motion_before(past);
+            let before = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
+            semi_implicit::extrapolated(&mut forces, &before, duration / past.step);
         }
+        forces
+    }
+
+    /// ε(x + v·time) − 2ε(x) + ε(x − v·time).
+    fn second_difference(&self, now: &Measures, time: f64) -> Measures {
+        let motion = self.state.motion();
+        let before = self.dynamics.measure_along(&motion, -time);
+        let continued = self.dynamics.extrapolate(now, &before, 1.0);
+        self.dynamics.difference(&self.dynamics.measure_along(&motion, time), &continued)
+    }
+
+    /// An explicit step: where the forces lead, as far as contacts let it.
+    fn solve_explicit(&mut self, scheme: Scheme, span: Span, report: &mut Report) -> Candidate {
+        let guidance: Vec<Guidance> =
+            self.guides.guidance(&self.state.positions, span.end, span.duration).collect();
+        let mut start = self.state.motion();
+        for guide in &guidance {
+            let velocity = &mut start.velocities[guide.vertex];
+            *velocity = guide.projector * *velocity + guide.displacement / span.duration;
+        }
+        let dynamics = &mut self.dynamics;
+        let target = report.time(Task::Forces, || {
+            scheme(&start, span.duration, &mut |motion| {
+                let mut accelerations = dynamics.forces(motion);
+                for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
+                    *acceleration /= *mass;
+                }
+                for guide in &guidance {
+                    let acceleration = &mut accelerations[guide.vertex];
+                    *acceleration = guide.projector * *acceleration;
+                }
+                accelerations
+            })
+        });
+        let stage = Stage::ballistic(&target, span.duration);
+        self.finish_stage((stage, Work::Ballistic), target.positions, span, report)
     }
 
     /// The second-order start, in two stages.
     fn solve_start(&mut self, now: &Measures, span: Span, report: &mut Report) -> Candidate {
         let part = span.first_part(START_GAMMA);
         let stage = Stage::start_first(&self.state, now.clone(), span.duration);
-        let first = self.solve_stage(stage, part, report);
+        let first = self.solve_stage((stage, Work::Implicit), part, report);
         if first.not_finite().is_some() {
             return first;
         }
@@ -98,7 +167,7 @@ impl Simulation {
         );
         let memory = self.response.memory().clone();
         self.response.set_memory(first.memory.clone());
-        let mut second = self.solve_stage(stage, span, report);
+        let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
         second.solved.converged &= first.solved.converged;
         second.solved.correction = second.solved.correction.max(first.solved.correction);
@@ -109,18 +178,36 @@ impl Simulation {
         self.dynamics.measure(positions)
     }
 
-    fn solve_stage(&mut self, stage: Stage, span: Span, report: &mut Report) -> Candidate {
+    /// Solves a stage, starting from where the velocities lead.
+    fn solve_stage(
+        &mut self,
+        (stage, work): (Stage, Work),
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
         let state = &self.state;
         // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
         let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
-        let mut positions: Vec<Vec3> = (0..state.positions.len())
+        let positions: Vec<Vec3> = (0..state.positions.len())
             .map(|vertex| {
                 let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
                 state.positions[vertex] + mean * span.duration
             })
             .collect();
         let expected = state.extrapolated_velocities(span.duration);
-        self.dynamics.predict_air(&positions, &expected);
+        self.dynamics.predict_air_in(&stage, &positions, &expected);
+        self.finish_stage((stage, work), positions, span, report)
+    }
+
+    /// Solves a stage from the start `positions`, with contacts.
+    fn finish_stage(
+        &mut self,
+        (stage, work): (Stage, Work),
+        mut positions: Vec<Vec3>,
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
+        let state = &self.state;
         let guidance: Vec<Guidance> =
             self.guides.guidance(&state.positions, span.end, span.duration).collect();
         let held = self.guides.held(positions.len());
@@ -129,21 +216,7 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let mut problem = Problem {
-            dynamics: &mut self.dynamics,
-            response,
-            stage: &stage,
-            state,
-            guidance: &guidance,
-        };
-        let edge = self.edge_length;
-        let accuracy = Accuracy {
-            correction: self.settings.tolerance * edge,
-            touching: self.settings.tolerance
-                * edge.min(problem.response.thickness()).max(FINEST * edge),
-            max_iterations: self.settings.max_iterations,
-        };
-        let solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);
+        let solved = self.solve_equations((&stage, &work), &mut positions, &guidance, report);
         let response = &mut self.response;
         let (stopped, crossing) = if solved.converged {
             (Vec::new(), 0)
@@ -189,6 +262,10 @@ fn hand_on(
     let inverse_mass = |vertex: usize| {
         if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };
+    if landing::is_needed(simulation.settings.integrator) {
+        let ways = (state.positions.as_slice(), positions.as_slice());
+        landing::follow(response, ways, stage.duration, &mut velocities, inverse_mass);
+    }
     let impacts = response.end_impacts(&positions, &mut velocities, inverse_mass);
     let mut jumps: BTreeMap<usize, Matrix3<f64>> =
         impacts.into_iter().map(|jump| (jump.vertex, jump.free)).collect();

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How the equations of a stage are solved, contacts included.
+
+use super::{
+    Report, Simulation,
+    constant_matrix::ConstantMatrix,
+    fixed_point,
+    guides::Guidance,
+    newton::{Accuracy, Newton, Problem, Solved},
+    quadratic::{Metric, Quadratic},
+    scheme::{Stage, semi_implicit},
+};
+use crate::{Vec3, settings::Solver};
+
+/// What is to be solved.
+pub(super) enum Work {
+    /// All forces at the end of the stage, or where its equations hold.
+    Implicit,
+    /// Linear forces, with these others given, in N.
+    Once(Vec<Vec3>),
+    /// Nothing but contacts: all forces have led to where the search starts.
+    Ballistic,
+}
+
+/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
+const FINEST: f64 = 0.02;
+
+impl Simulation {
+    /// Solves a stage from the start `positions`, which become its solution.
+    pub(super) fn solve_equations(
+        &mut self,
+        (stage, work): (&Stage, &Work),
+        positions: &mut [Vec3],
+        guidance: &[Guidance],
+        report: &mut Report,
+    ) -> Solved {
+        let accuracy = self.accuracy();
+        let solver = self.settings.solver;
+        if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
+            self.update_constant_matrix();
+        }
+        let Self { dynamics, response, state, newton, constant, .. } = self;
+        let (revision, matrix) = (constant.0, &constant.1);
+        let mut problem = Problem { dynamics, response, stage, state, guidance, quadratic: None };
+        let search = (newton, &mut problem);
+        match work {
+            Work::Implicit => match solver {
+                Solver::Newton => search.0.solve(search.1, positions, accuracy, report),
+                Solver::FixedPoint => {
+                    fixed_point::solve(search, (matrix, revision), positions, accuracy, report)
+                }
+                Solver::Linearised => linearised(search, positions, accuracy, report),
+            },
+            Work::Once(explicit) => {
+                let given = (matrix, revision, explicit.as_slice());
+                once(search, given, positions, accuracy, report)
+            }
+            Work::Ballistic => ballistic(search, positions, accuracy, report),
+        }
+    }
+
+    fn accuracy(&self) -> Accuracy {
+        let edge = self.edge_length;
+        Accuracy {
+            correction: self.settings.tolerance * edge,
+            touching: self.settings.tolerance
+                * edge.min(self.response.thickness()).max(FINEST * edge),
+            max_iterations: self.settings.max_iterations,
+        }
+    }
+
+    /// Makes the constant matrix anew where materials have changed.
+    pub(super) fn update_constant_matrix(&mut self) {
+        let revision = self.dynamics.revision + 1;
+        if self.constant.0 != revision {
+            let tangent = self.newton.tangent();
+            self.constant = (revision, ConstantMatrix::new(&mut self.dynamics, tangent));
+        }
+    }
+}
+
+/// Numbers the matrix of a quadratic potential with the constant matrix of a revision.
+pub(super) fn number(stage: &Stage, revision: u64) -> Option<[u64; 3]> {
+    Some([revision, stage.beta.to_bits(), stage.reach.to_bits()])
+}
+
+/// One linear system, with given forces.
+fn once(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    (matrix, revision, explicit): (&ConstantMatrix, u64, &[Vec3]),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    let stage = problem.stage;
+    let reference = positions.to_vec();
+    let parts = (matrix, problem.dynamics.masses.as_slice());
+    let residuals = semi_implicit::residuals(stage, parts, explicit, &reference);
+    let around = (reference.as_slice(), residuals.as_slice());
+    let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, parts.1, around);
+    quadratic.number = number(stage, revision);
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}
+
+/// The equations linearised where the search starts (Baraff and Witkin 1998, eq. 6): one correction of Newton's, and
+/// contacts against its matrix.
+fn linearised(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    problem.lead(positions);
+    let stage = problem.stage;
+    let reference = positions.to_vec();
+    let mut residuals = vec![Vec3::zeros(); positions.len()];
+    problem.dynamics.evaluate(stage, positions, &mut residuals, report);
+    let tangent = newton.tangent();
+    tangent.fill(problem.dynamics, stage);
+    let matrix = tangent.matrix.clone();
+    let around = (reference.as_slice(), residuals.as_slice());
+    let metric = Metric::Matrix(&matrix);
+    let quadratic = Quadratic::new(metric, stage, &problem.dynamics.masses, around);
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}
+
+/// The least change of positions, weighed by mass, that contacts ask for; nothing where they ask for none.
+fn ballistic(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    problem.response.start(positions);
+    if problem.response.reactions().next().is_none() && problem.response.verify(positions) {
+        return Solved { iterations: 0, correction: 0.0, converged: true };
+    }
+    let target = positions.to_vec();
+    let none = vec![Vec3::zeros(); positions.len()];
+    let masses = &problem.dynamics.masses;
+    let around = (target.as_slice(), none.as_slice());
+    let quadratic = Quadratic::new(Metric::Inertia, problem.stage, masses, around);
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}
