@@ -18,7 +18,6 @@ const REGULAR: f64 = 1.0e-10;
 /// One step of the iteration.
 #[derive(Clone, Debug)]
 struct Update {
-    point: Vec<Vec3>,
     image: Vec<Vec3>,
     /// G(x) − x, and the matrix times that.
     way: Vec<Vec3>,
@@ -34,14 +33,13 @@ pub(super) struct Anderson {
 }
 
 impl Anderson {
-    /// Takes in that `point` led to `image`; `times` is the matrix times a field. Gives the factor by which the iteration
-    /// has contracted at worst between any remembered point and this one; 1 when there is none.
+    /// Takes in that `point` led to `image`; `times` is the matrix times a field.
     pub(super) fn remember(
         &mut self,
         point: &[Vec3],
         image: &[Vec3],
         times: impl Fn(&[Vec3]) -> Vec<Vec3>,
-    ) -> f64 {
+    ) {
         let way = difference(image, point);
         let weighed = times(&way);
         let square = dot(&way, &weighed);
@@ -51,14 +49,17 @@ impl Anderson {
         if self.updates.len() > DEPTH {
             self.updates.remove(0);
         }
-        let contraction = |other: &Update| {
-            let [from, to] = [difference(point, &other.point), difference(image, &other.image)];
-            (dot(&to, &times(&to)) / dot(&from, &times(&from)).max(f64::MIN_POSITIVE)).sqrt()
-        };
-        let worst = self.updates.iter().map(contraction).reduce(f64::max).unwrap_or(1.0);
-        let (point, image) = (point.to_vec(), image.to_vec());
-        self.updates.push(Update { point, image, way, weighed, square });
-        worst
+        self.updates.push(Update { image: image.to_vec(), way, weighed, square });
+    }
+
+    /// Adds to the forces at the last image what contacts do there: the matrix times the last way, less the forces
+    /// at the last point.
+    pub(super) fn balance(&self, forces_at_point: &[Vec3], forces: &mut [Vec3]) {
+        let Some(last) = self.updates.last() else { return };
+        for ((force, before), weighed) in forces.iter_mut().zip(forces_at_point).zip(&last.weighed)
+        {
+            *force += weighed - before;
+        }
     }
 
     /// Square of the length of the last update.

@@ -102,19 +102,19 @@ fn once(
     newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
 }
 
-/// The equations linearised where the search starts (Baraff and Witkin 1998, eq. 6): one correction of Newton's, and
-/// contacts against its matrix.
+/// The equations linearised at the start of the step (Baraff and Witkin 1998, eq. 6): one correction of Newton's from
+/// there, and contacts against its matrix. Where the velocities lead instead, all that turns is stretched, and
+/// linearised there it swings ever more.
 fn linearised(
     (newton, problem): (&mut Newton, &mut Problem<'_>),
     positions: &mut [Vec3],
     accuracy: Accuracy,
     report: &mut Report,
 ) -> Solved {
-    problem.lead(positions);
     let stage = problem.stage;
-    let reference = positions.to_vec();
+    let reference = problem.state.positions.clone();
     let mut residuals = vec![Vec3::zeros(); positions.len()];
-    problem.dynamics.evaluate(stage, positions, &mut residuals, report);
+    problem.dynamics.evaluate(stage, &reference, &mut residuals, report);
     let tangent = newton.tangent();
     tangent.fill(problem.dynamics, stage);
     let matrix = tangent.matrix.clone();

@@ -5,9 +5,10 @@
 //! It contracts slowly where forces are weak that the matrix takes for strong, as those across a stiff sheet: the
 //! slower the larger h²k/(ρl²). Anderson's acceleration (`anderson`) helps, shorter steps help more.
 //!
-//! **When it ends.** A short update does not mean a small error: an iteration that contracts by the factor L is off
-//! by its last update over 1 − L. L is measured as the worst that any of the remembered updates has shown, and an
-//! iteration with L ≥ 1 has not converged whatever its last update was.
+//! **When it ends.** A short update does not mean a small error: where the iteration hardly contracts, the error is many
+//! times the last update. What is left of the forces at the end, R, means an error of at most √⟨R, β²M⁻¹R⟩ in the norm that
+//! Newton's corrections are measured in, because the tangent is no less than M/β²; that has to be within the
+//! tolerance. Contacts enter R by the balance that the linear equations have found for them.
 
 use super::{
     Report,
@@ -16,12 +17,16 @@ use super::{
     equations::number,
     newton::{Accuracy, Newton, Problem, Solved},
     quadratic::{Metric, Quadratic},
+    scheme::Stage,
 };
 use crate::Vec3;
 
 /// Updates allowed for every correction that Newton's method is allowed: they are as much cheaper.
 pub(super) const UPDATES: usize = 4;
-/// The linear equations are solved to this part of the tolerance.
+/// The part of the tolerance that it is solved to. The last of Newton's corrections leaves the square of an error, an
+/// update most of it, and at the tolerance itself the errors of all steps would add up to something to see.
+const STRICT: f64 = 0.1;
+/// The linear equations are solved to this part of that.
 const INNER: f64 = 0.1;
 
 /// Solves a stage from the start `positions`, which become its solution.
@@ -34,11 +39,8 @@ pub(super) fn solve(
 ) -> Solved {
     let stage = problem.stage;
     let mass: f64 = problem.dynamics.masses.iter().sum();
-    let inner = Accuracy {
-        correction: INNER * accuracy.correction,
-        touching: INNER * accuracy.touching,
-        ..accuracy
-    };
+    let accuracy = accuracy.times(STRICT);
+    let inner = accuracy.times(INNER);
     let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let mut anderson = Anderson::default();
@@ -54,20 +56,37 @@ pub(super) fn solve(
         let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
         quadratic.number = number(stage, revision);
         let linear = newton.solve(&mut problem.with(&quadratic), positions, inner, report);
-        let contraction = anderson.remember(&point, positions, |field| quadratic.times(field));
-        let length = stage.beta * (anderson.last_square() / mass).sqrt();
+        anderson.remember(&point, positions, |field| quadratic.times(field));
         solved.iterations += 1;
-        solved.correction =
-            if contraction < 1.0 { length / (1.0 - contraction) } else { f64::INFINITY };
+        solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
         let touches = !problem.response.contacts().is_empty();
         let wanted = if touches { accuracy.touching } else { accuracy.correction };
         if solved.correction <= wanted && linear.converged {
-            solved.converged = true;
-            return solved;
+            let mut left = vec![Vec3::zeros(); positions.len()];
+            problem.dynamics.evaluate(stage, positions, &mut left, report);
+            if touches {
+                anderson.balance(&residuals, &mut left);
+            }
+            solved.correction = solved.correction.max(largest_error(problem, &mut left, mass));
+            if solved.correction <= wanted {
+                solved.converged = true;
+                return solved;
+            }
         }
         if solved.iterations < UPDATES * accuracy.max_iterations {
             anderson.mix(positions);
         }
     }
     solved
+}
+
+/// The largest error that the forces that are left may mean, in m as in [`Accuracy`].
+fn largest_error(problem: &Problem<'_>, left: &mut [Vec3], mass: f64) -> f64 {
+    for guide in problem.guidance {
+        left[guide.vertex] = guide.projector * left[guide.vertex];
+    }
+    let Stage { beta, reach, .. } = *problem.stage;
+    let masses = &problem.dynamics.masses;
+    let squares = left.iter().zip(masses).map(|(force, mass)| force.norm_squared() / mass);
+    beta * beta * (reach * squares.sum::<f64>() / mass).sqrt()
 }

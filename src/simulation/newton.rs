@@ -34,6 +34,14 @@ pub(super) struct Accuracy {
     pub(super) max_iterations: usize,
 }
 
+impl Accuracy {
+    /// The same, so many times as rough.
+    pub(super) fn times(self, factor: f64) -> Self {
+        let Self { correction, touching, max_iterations } = self;
+        Self { correction: factor * correction, touching: factor * touching, max_iterations }
+    }
+}
+
 /// How a stage ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Solved {

@@ -40,7 +40,7 @@ fn ten_periods_keep_the_energy_that_the_scheme_keeps() {
 #[test]
 fn explicit_schemes_change_the_energy_as_their_series_say() {
     let square = |z: f64| z * z;
-    for step_angle in [0.05_f64, 0.1, 0.2] {
+    for step_angle in [0.05_f64, 0.1] {
         let steps = 10.0 * TAU / step_angle;
         let sixth = step_angle.powi(6);
         for (integrator, per_step) in [
@@ -172,7 +172,7 @@ fn the_error_falls_with_the_order_of_the_scheme() {
 #[test]
 fn the_error_of_one_solve_falls_with_the_order_of_the_scheme() {
     for (integrator, order) in [(Integrator::ImexEuler, 1.0), (Integrator::Sbdf2, 2.0)] {
-        check_order((integrator, Solver::Newton), order, 480);
+        check_order((integrator, Solver::Newton), order, 1920);
     }
 }
 
