@@ -495,7 +495,7 @@ class Report:
 
     @property
     def newton_iterations(self) -> int:
-        """Newton corrections of all steps."""
+        """Newton corrections of all steps, or updates of the fixed-point solver."""
 
     @property
     def linear_iterations(self) -> int:

@@ -80,8 +80,8 @@ impl Simulation {
 }
 
 /// Numbers the matrix of a quadratic potential with the constant matrix of a revision.
-pub(super) fn number(stage: &Stage, revision: u64) -> Option<[u64; 3]> {
-    Some([revision, stage.beta.to_bits(), stage.reach.to_bits()])
+pub(super) fn number(stage: &Stage, revision: u64) -> [u64; 3] {
+    [revision, stage.beta.to_bits(), stage.reach.to_bits()]
 }
 
 /// One linear system, with given forces.
@@ -98,7 +98,7 @@ fn once(
     let residuals = semi_implicit::residuals(stage, parts, explicit, &reference);
     let around = (reference.as_slice(), residuals.as_slice());
     let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, parts.1, around);
-    quadratic.number = number(stage, revision);
+    quadratic.number = Some(number(stage, revision));
     newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
 }
 

@@ -44,6 +44,7 @@ pub(super) fn solve(
     let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let mut anderson = Anderson::default();
+    let before = report.newton_iterations;
     problem.lead(positions);
     while solved.iterations < UPDATES * accuracy.max_iterations {
         let point = positions.to_vec();
@@ -54,10 +55,12 @@ pub(super) fn solve(
         let around = (point.as_slice(), residuals.as_slice());
         let masses = &problem.dynamics.masses;
         let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
-        quadratic.number = number(stage, revision);
+        quadratic.number = Some(number(stage, revision));
         let linear = newton.solve(&mut problem.with(&quadratic), positions, inner, report);
         anderson.remember(&point, positions, |field| quadratic.times(field));
         solved.iterations += 1;
+        // What counts is updates, not the corrections inside of them.
+        report.newton_iterations = before + solved.iterations;
         solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
         let touches = !problem.response.contacts().is_empty();
         let wanted = if touches { accuracy.touching } else { accuracy.correction };

@@ -214,13 +214,8 @@ impl Simulation {
                 continue;
             }
             self.check_finite(bad_vertex)?;
-            let iterations = match self.settings.solver {
-                // Those inside of its linear equations do not count.
-                Solver::FixedPoint => candidate.solved.iterations / fixed_point::UPDATES,
-                _ => report.newton_iterations - before,
-            };
             self.take(candidate, span, report);
-            self.steer(iterations as f64, span.duration);
+            self.steer((report.newton_iterations - before) as f64, span.duration);
             done = end;
             self.frame_part = end;
         }
@@ -269,7 +264,10 @@ impl Simulation {
             }
             return;
         }
-        let allowed = self.settings.max_iterations as f64;
+        let allowed = match self.settings.solver {
+            Solver::FixedPoint => fixed_point::UPDATES * self.settings.max_iterations,
+            _ => self.settings.max_iterations,
+        } as f64;
         if iterations < EASY.0 * allowed {
             self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
         } else if iterations > HARD.0 * allowed {

@@ -148,7 +148,7 @@ impl Stage {
     pub(super) fn velocity(&self, vertex: usize, position: &Vec3) -> Vec3 {
         let velocity = (self.middle(vertex, position) - self.positions[vertex]) / self.beta;
         let given = self.velocities[vertex];
-        if self.reach == 1.0 { velocity } else { given + (velocity - given) * self.reach }
+        if self.reach > 1.0 { given + (velocity - given) * self.reach } else { velocity }
     }
 }
 
