@@ -8,6 +8,7 @@ use super::{
     guides::Guidance,
     newton::{Accuracy, Newton, Problem, Solved},
     quadratic::{Metric, Quadratic},
+    report::Task,
     scheme::{Stage, semi_implicit},
 };
 use crate::{Vec3, settings::Solver};
@@ -131,8 +132,12 @@ fn ballistic(
     accuracy: Accuracy,
     report: &mut Report,
 ) -> Solved {
-    problem.response.start(positions);
-    if problem.response.reactions().next().is_none() && problem.response.verify(positions) {
+    let response = &mut *problem.response;
+    let is_free = report.time(Task::Contact, || {
+        response.start(positions);
+        response.reactions().next().is_none() && response.verify(positions)
+    });
+    if is_free {
         return Solved { iterations: 0, correction: 0.0, converged: true };
     }
     let target = positions.to_vec();

@@ -250,7 +250,7 @@ impl Simulation {
                 self.settings.integrator.name(),
                 1.0 / (24.0 * longest)
             );
-            let wanted = "a softer, damped or coarser cloth, or an implicit integrator";
+            let wanted = "a softer or coarser cloth, another damping, or an implicit integrator";
             return Err(Error::value("integrator", found, wanted));
         }
         Ok(longest)
