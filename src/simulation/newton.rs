@@ -121,9 +121,10 @@ impl Newton {
         }
     }
 
-    /// The tangent, for another use.
+    /// The tangent, for another use, without what contacts have added to it.
     pub(super) fn tangent(&mut self) -> &mut Tangent {
         self.kept = None;
+        self.tangent.matrix.clear_coupling();
         &mut self.tangent
     }
 
