@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What all integrators and solvers promise: the same motion, steps that are stable, contacts that hold.
 
-use crate::scenes::{ground, sheet, square, throw, vacuum};
+use crate::scenes::{Ball, ground, sheet, square, throw, vacuum};
 use weft::{Cloth, Collider, Integrator, Material, Settings, Simulation, Solver, Vec3};
 
 const FRAME: f64 = 1.0 / 24.0;
@@ -134,6 +134,25 @@ fn contacts_hold_with_every_integrator() {
 
 fn soft() -> Material {
     Material { stretch_warp: 50.0, stretch_weft: 50.0, shear: 20.0, ..Material::default() }
+}
+
+/// Two sheets on a ball: contacts join vertices that no element joins.
+#[test]
+fn layers_of_cloth_hold_with_every_integrator() {
+    let combinations = Integrator::ALL.map(|integrator| (integrator, Solver::Newton));
+    let linearised = [(Integrator::ImplicitEuler, Solver::Linearised)];
+    for (integrator, solver) in combinations.into_iter().chain(linearised) {
+        let settings = Settings { integrator, solver, threads: 1, ..Settings::default() };
+        let cloths = [0.0, 0.01].map(|height| sheet(9, 0.4, height, soft()));
+        let ball = Ball::new(0.12, 12, 8).collider(Vec3::z() * -0.13);
+        let mut simulation = Simulation::new(&cloths, &[ball], settings).unwrap();
+        for frame in 0..4 {
+            let report = simulation.advance(FRAME).unwrap();
+            let name = format!("{integrator:?}, {solver:?}, frame {frame}: {report:?}");
+            assert!(report.converged && report.unresolved_contacts == 0, "{name}");
+            assert!(report.max_stretch < 0.2, "{name}");
+        }
+    }
 }
 
 /// A sheet dropped flat and askew on a floor.
