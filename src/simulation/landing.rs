@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Velocities at contacts for schemes that do not read them from the way of the whole step.
+//! Velocities at contacts for the implicit midpoint rule.
 //!
-//! An explicit scheme is moved by contacts after its forces, and the implicit midpoint rule turns a velocity that a
-//! contact has taken away into its opposite: what rests would keep a velocity into the surface, or swing to and
-//! fro. Where a contact presses, the sides move relative to each other as they have moved over the step: along
-//! the normal, and where friction holds them across it, too. Impacts are ended after that.
+//! It turns a velocity that a contact has taken away into its opposite, so that what rests would swing to and fro. Where a
+//! contact presses, the sides move relative to each other as they have moved over the step: along the normal, and
+//! where friction holds them across it, too. Impacts are ended after that.
 
-use crate::{Vec3, collision::Response, settings::Integrator};
+use crate::{Vec3, collision::Response};
 
 /// Rounds over all contacts; those that share vertices need some.
 const ROUNDS: usize = 8;
 /// Friction below this part of what the normal force allows holds.
 const HOLDS: f64 = 0.95;
-
-/// Whether an integrator is such a scheme.
-pub(super) fn is_needed(integrator: Integrator) -> bool {
-    integrator.is_explicit() || integrator == Integrator::ImplicitMidpoint
-}
 
 /// What a contact asks of velocities.
 struct Landing {

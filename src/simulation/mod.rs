@@ -55,6 +55,8 @@ pub struct Simulation {
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
     step_control: StepControl,
+    /// Longest stable step of an explicit scheme, in s.
+    stable_step: f64,
     /// Mean edge length, in m.
     edge_length: f64,
     /// How far the current frame has come, from 0 to 1.
@@ -66,6 +68,8 @@ pub struct Simulation {
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
+/// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
+const CONTACT_INTERVAL: f64 = 5.0e-4;
 /// Steps after which the longest stable one is looked for anew.
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
@@ -117,6 +121,7 @@ impl Simulation {
         Ok(Self {
             preferred_step: settings.time_step,
             step_control: StepControl::default(),
+            stable_step: f64::INFINITY,
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
@@ -153,6 +158,7 @@ impl Simulation {
         check_positive("h", duration)?;
         self.run(|simulation, report| {
             let span = Span { start: 0.0, end: 1.0, duration };
+            simulation.stable_step = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
             simulation.take(candidate, span, report);
@@ -188,22 +194,21 @@ impl Simulation {
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
         let mut done = 0.0;
-        let mut stable = f64::INFINITY;
         let mut renewal = 0;
         while done < 1.0 {
             if report.steps >= renewal {
-                stable = self.stable_step()?;
+                self.stable_step = self.longest_stable_step()?;
                 renewal = report.steps + STABLE_FOR;
             }
             let remaining = duration * (1.0 - done);
-            let longest = self.preferred_step.min(self.settings.time_step).min(stable);
+            let longest = self.preferred_step.min(self.longest_step());
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
             let span = Span { start: done, end, duration: remaining / count };
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
-            let shortest = SHORTEST_STEP * duration.min(self.settings.time_step).min(stable);
+            let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
@@ -236,8 +241,18 @@ impl Simulation {
         self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
     }
 
+    /// The longest time between two looks at contacts, in s.
+    fn longest_step(&self) -> f64 {
+        let time_step = self.settings.time_step;
+        if self.stable_step.is_finite() {
+            time_step.min(self.stable_step.max(CONTACT_INTERVAL))
+        } else {
+            time_step
+        }
+    }
+
     /// The longest step that the integrator is stable with, in s.
-    fn stable_step(&mut self) -> Result<f64> {
+    fn longest_stable_step(&mut self) -> Result<f64> {
         let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
             return Ok(f64::INFINITY);
         };

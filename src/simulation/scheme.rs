@@ -73,17 +73,12 @@ impl Stage {
         }
     }
 
-    /// A stage that forces have led to `target`; what moves it from there moves velocities over `duration`.
-    pub(super) fn ballistic(target: &Motion, duration: f64) -> Self {
+    /// A stage that forces have led to a motion; what moves it from there moves velocities over `duration`.
+    pub(super) fn ballistic(target: Motion, duration: f64) -> Self {
         let pairs = target.positions.iter().zip(&target.velocities);
-        Self {
-            duration,
-            beta: duration,
-            reach: 1.0,
-            positions: pairs.map(|(x, v)| x - v * duration).collect(),
-            velocities: target.velocities.clone(),
-            measures: Vec::new(),
-        }
+        let positions = pairs.map(|(x, v)| x - v * duration).collect();
+        let Motion { velocities, .. } = target;
+        Self { duration, beta: duration, reach: 1.0, positions, velocities, measures: Vec::new() }
     }
 
     /// BDF(2) over `duration` from a state and its past. `extrapolated` continues the way of the measures from

@@ -10,7 +10,7 @@ use super::{
     report::Task,
     scheme::{
         Measures, START_GAMMA, Stage,
-        explicit::{self, Scheme},
+        explicit::{self, Motion, Scheme},
         semi_implicit,
     },
     state::{Past, Restart},
@@ -44,6 +44,8 @@ pub(super) struct Candidate {
     velocities: Vec<Vec3>,
     restarts: Vec<Restart>,
     memory: Memory,
+    /// Steps that it is made of.
+    steps: usize,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
     unresolved: usize,
@@ -123,31 +125,38 @@ impl Simulation {
         self.dynamics.difference(&self.dynamics.measure_along(&motion, time), &continued)
     }
 
-    /// An explicit step: where the forces lead, as far as contacts let it.
+    /// Explicit steps, as many as are stable, to where the forces lead, and then as far as contacts let it.
     fn solve_explicit(&mut self, scheme: Scheme, span: Span, report: &mut Report) -> Candidate {
         let guidance: Vec<Guidance> =
             self.guides.guidance(&self.state.positions, span.end, span.duration).collect();
-        let mut start = self.state.motion();
+        let count = (span.duration / self.stable_step - 1.0e-6).ceil().max(1.0);
+        let mut motion = self.state.motion();
         for guide in &guidance {
-            let velocity = &mut start.velocities[guide.vertex];
+            let velocity = &mut motion.velocities[guide.vertex];
             *velocity = guide.projector * *velocity + guide.displacement / span.duration;
         }
         let dynamics = &mut self.dynamics;
-        let target = report.time(Task::Forces, || {
-            scheme(&start, span.duration, &mut |motion| {
-                let mut accelerations = dynamics.forces(motion);
-                for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
-                    *acceleration /= *mass;
-                }
-                for guide in &guidance {
-                    let acceleration = &mut accelerations[guide.vertex];
-                    *acceleration = guide.projector * *acceleration;
-                }
-                accelerations
-            })
+        let mut accelerations = |motion: &Motion| {
+            let mut accelerations = dynamics.forces(motion);
+            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
+                *acceleration /= *mass;
+            }
+            for guide in &guidance {
+                let acceleration = &mut accelerations[guide.vertex];
+                *acceleration = guide.projector * *acceleration;
+            }
+            accelerations
+        };
+        report.time(Task::Forces, || {
+            for _ in 0..count as usize {
+                motion = scheme(&motion, span.duration / count, &mut accelerations);
+            }
         });
-        let stage = Stage::ballistic(&target, span.duration);
-        self.finish_stage((stage, Work::Ballistic), target.positions, span, report)
+        let target = motion.positions.clone();
+        let stage = Stage::ballistic(motion, span.duration);
+        let mut candidate = self.finish_stage((stage, Work::Ballistic), target, span, report);
+        candidate.steps = count as usize;
+        candidate
     }
 
     /// The second-order start, in two stages.
@@ -202,7 +211,7 @@ impl Simulation {
     /// Solves a stage from the start `positions`, with contacts.
     fn finish_stage(
         &mut self,
-        (stage, work): (Stage, Work),
+        (mut stage, work): (Stage, Work),
         mut positions: Vec<Vec3>,
         span: Span,
         report: &mut Report,
@@ -216,7 +225,7 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let solved = self.solve_equations((&stage, &work), &mut positions, &guidance, report);
+        let solved = self.solve_equations((&mut stage, &work), &mut positions, &guidance, report);
         let response = &mut self.response;
         let (stopped, crossing) = if solved.converged {
             (Vec::new(), 0)
@@ -228,7 +237,8 @@ impl Simulation {
 
     /// Takes a step that has been solved.
     pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
-        let Candidate { positions, velocities, restarts, memory, solved, unresolved } = candidate;
+        let Candidate { positions, velocities, restarts, memory, steps, solved, unresolved } =
+            candidate;
         let time = self.state.time + span.duration;
         let before =
             std::mem::replace(&mut self.state, State { time, positions, velocities, past: None });
@@ -238,7 +248,7 @@ impl Simulation {
             velocities: before.velocities,
             restarts,
         });
-        report.steps += 1;
+        report.steps += steps;
         report.converged &= solved.converged;
         report.residual = report.residual.max(solved.correction / self.edge_length);
         report.contacts = memory.contact_count();
@@ -262,7 +272,7 @@ fn hand_on(
     let inverse_mass = |vertex: usize| {
         if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };
-    if landing::is_needed(simulation.settings.integrator) {
+    if simulation.settings.integrator == Integrator::ImplicitMidpoint {
         let ways = (state.positions.as_slice(), positions.as_slice());
         landing::follow(response, ways, stage.duration, &mut velocities, inverse_mass);
     }
@@ -291,5 +301,5 @@ fn hand_on(
     let restarts = jumps.into_iter().map(restart).collect();
     let memory = response.recall(crossing);
     let unresolved = crossing + response.crossing_count();
-    Candidate { positions, velocities, restarts, memory, solved, unresolved }
+    Candidate { positions, velocities, restarts, memory, steps: 1, solved, unresolved }
 }
