@@ -26,11 +26,7 @@ use nalgebra::Matrix3;
 const PRESSURE: f64 = 1.0e3;
 /// H of the law.
 const HARDENING: f64 = 20.0;
-/// Friction grows by no more than this factor from one correction to the next, unless it is light: that of a
-/// force at this compression.
-const GROWTH: f64 = 4.0;
-const LIGHT: f64 = 0.02;
-/// Each rescue multiplies the stiffness by this.
+/// Each rescue but the first, which makes a contact of what was none, multiplies the stiffness by this.
 const RESCUE: f64 = 8.0;
 
 /// A contact at the shape where it was last looked at.
@@ -46,8 +42,11 @@ pub(crate) struct Contact {
     pub(crate) stiffness: f64,
     /// Coulomb coefficient of both surfaces.
     pub(crate) friction: f64,
-    /// Normal force where it was last looked at, in N.
-    pub(crate) force: f64,
+    /// Normal force that corrections have come to, in N.
+    force: f64,
+    /// Compression at which the law gives this force, and its slope there in N/m.
+    compression: f64,
+    slope: f64,
     /// Largest friction, in N.
     pub(crate) limit: f64,
     /// The direction in which it slides; zero where it holds.
@@ -70,36 +69,70 @@ pub(crate) struct Reaction {
     pub(crate) potential: f64,
 }
 
-/// Stiffness in N/m of a contact of `area` in m².
-pub(crate) fn stiffness(area: f64, thickness: f64, rescues: u8) -> f64 {
-    PRESSURE * area / thickness * RESCUE.powi(i32::from(rescues))
+/// Compression σ at which the law gives a force, in terms of stiffness · thickness.
+fn compression(force: f64) -> f64 {
+    let most = 1.0 + HARDENING;
+    if force >= most {
+        return 1.0 + (force - most) / (1.0 + 3.0 * HARDENING);
+    }
+    // The real root of σ³ + σ/H = f/H.
+    let scale = 2.0 / (3.0 * HARDENING).sqrt();
+    scale * ((force / HARDENING * 4.0 / scale.powi(3)).asinh() / 3.0).sinh()
 }
 
 impl Contact {
+    /// A contact on which nothing presses yet, that keeps a distance `wanted` in m.
+    pub(crate) fn new(pair: Pair, touch: Touch, [wanted, thickness]: [f64; 2], area: f64) -> Self {
+        let stiffness =
+            PRESSURE * area / thickness * RESCUE.powi(i32::from(pair.rescues) - 1).max(1.0);
+        Self {
+            pair,
+            touch,
+            wanted,
+            thickness,
+            stiffness,
+            friction: 0.0,
+            force: 0.0,
+            compression: 0.0,
+            slope: stiffness,
+            limit: 0.0,
+            sliding: Vec3::zeros(),
+            shear: Vec3::zeros(),
+            origin: Vec3::zeros(),
+            is_new: false,
+        }
+    }
+
     /// Σ weight · position, in m.
     pub(crate) fn between(&self, positions: &[Vec3]) -> Vec3 {
         let parts = self.pair.vertices.iter().zip(&self.touch.weights);
         parts.map(|(vertex, weight)| positions[*vertex as usize] * *weight).sum()
     }
 
-    /// Normal force in N, its slope in N/m and its potential in J at a gap in m.
-    pub(crate) fn normal_force(&self, gap: f64) -> (f64, f64, f64) {
-        let compression = (self.wanted - gap) / self.thickness;
-        if compression <= 0.0 {
-            return (0.0, 0.0, 0.0);
-        }
-        let inside = compression.min(1.0);
-        let beyond = compression - inside;
-        let square = inside * inside;
-        let slope = 1.0 + 3.0 * HARDENING * square;
-        let force = inside + HARDENING * inside * square;
-        let potential = square * (0.5 + 0.25 * HARDENING * square);
+    /// Takes a normal force in N to be the one that corrections have come to.
+    pub(crate) fn carry(&mut self, force: f64) {
+        self.force = force;
+        self.compression = compression(force / (self.stiffness * self.thickness));
+        let inside = self.compression.min(1.0);
+        self.slope = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
+        self.limit = self.friction * force;
+    }
+
+    /// Takes the force at a compression from 0 to 1.
+    pub(crate) fn compress(&mut self, compression: f64) {
         let scale = self.stiffness * self.thickness;
-        (
-            scale * (force + slope * beyond),
-            self.stiffness * slope,
-            scale * self.thickness * (potential + beyond * (force + 0.5 * slope * beyond)),
-        )
+        self.carry(scale * compression * (1.0 + HARDENING * compression * compression));
+    }
+
+    /// Normal force that corrections have come to, in N.
+    pub(crate) fn force(&self) -> f64 {
+        self.force
+    }
+
+    /// Normal force in N at a gap in m: along the tangent of the law at the force that corrections have come to.
+    pub(crate) fn normal_force(&self, gap: f64) -> f64 {
+        let lacking = self.wanted - gap - self.compression * self.thickness;
+        (self.force + self.slope * lacking).max(0.0)
     }
 
     /// Way from the anchor along the surface, with the sides `between` apart, before the anchor gives way.
@@ -116,11 +149,12 @@ impl Contact {
     /// Force, stiffness and potential with the sides `between` apart.
     pub(crate) fn reaction(&self, between: &Vec3) -> Reaction {
         let normal = self.touch.normal;
-        let (force, slope, potential) = self.normal_force(between.dot(&normal));
+        let force = self.normal_force(between.dot(&normal));
+        let slope = if force > 0.0 { self.slope } else { 0.0 };
         let mut reaction = Reaction {
             force: normal * force,
             stiffness: normal * normal.transpose() * slope,
-            potential,
+            potential: 0.5 * force * force / self.slope,
         };
         if self.limit > 0.0 {
             self.add_friction(&self.reach(between), &mut reaction);
@@ -131,11 +165,7 @@ impl Contact {
     /// Takes the normal force of the shape with the sides `between` apart, and decides whether the contact slides
     /// there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
     pub(crate) fn press(&mut self, between: &Vec3) {
-        self.force = self.normal_force(between.dot(&self.touch.normal)).0;
-        // A force that is far from settled would make friction that is, too.
-        let most =
-            (GROWTH * self.limit).max(self.friction * LIGHT * self.stiffness * self.thickness);
-        self.limit = (self.friction * self.force).min(most);
+        self.carry(self.normal_force(between.dot(&self.touch.normal)));
         let reach = self.reach(between);
         let way = reach.norm();
         let slides = way > self.slip_length() && reach.dot(&self.sliding) >= 0.0;

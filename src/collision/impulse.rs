@@ -54,7 +54,7 @@ impl Response {
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<Impact<'a>> {
         let between = self.between(contact, positions);
-        let (force, ..) = contact.normal_force(between.dot(&contact.touch.normal));
+        let force = contact.normal_force(between.dot(&contact.touch.normal));
         let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
         let cloth = parts.filter(|(vertex, _)| self.is_cloth(**vertex));
         let inverse_mass =

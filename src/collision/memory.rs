@@ -44,17 +44,16 @@ impl Held {
     /// A contact at the end of a step; `None` where nothing presses.
     fn of(mut contact: Contact, positions: &[Vec3]) -> Option<Self> {
         let between = contact.between(positions);
-        contact.limit = f64::INFINITY;
         contact.press(&between);
         let reach = contact.reach(&between);
         let way = reach.norm();
         let part = if way > contact.slip_length() { contact.slip_length() / way } else { 1.0 };
         let Pair { kind, features, .. } = contact.pair;
-        (contact.force > 0.0).then_some(Self {
+        (contact.force() > 0.0).then_some(Self {
             is_vertex: kind == Kind::VertexFace,
             features,
             shear: reach * part,
-            force: contact.force,
+            force: contact.force(),
             sliding: contact.sliding,
         })
     }

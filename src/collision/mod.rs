@@ -18,6 +18,7 @@ mod memory;
 mod moving_tree;
 mod pair;
 mod response;
+mod retreat;
 mod surfaces;
 mod tangle;
 mod time_of_impact;
@@ -29,10 +30,12 @@ pub use closest_point::{
 };
 pub use collider::Collider;
 pub(crate) use collider::Obstacle;
+pub(crate) use contact::Contact;
 pub use crossing::segment_crosses_triangle;
 pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree};
 pub(crate) use response::Response;
+pub(crate) use retreat::Retreated;
 pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
 pub use time_of_impact::{
     Impact, Path, edge_edge_impact, edges_stay_apart, point_stays_apart, point_triangle_impact,

@@ -7,7 +7,7 @@
 //! have to go back.
 
 use super::{
-    Feature, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
+    Feature, Impact, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
     point_triangle_impact,
     surfaces::{NONE, Surfaces},
 };
@@ -169,10 +169,10 @@ impl Pair {
         }
         let way = self.relative_way(&starts, &ends) * CAUTION;
         if self.start + closest.distance <= way
-            && let Some((time, direction)) = self.impact(&self.paths(motion), 0.0)
-            && time < 1.0
+            && let Some(meeting) = self.impact(&self.paths(motion), 0.0)
+            && meeting.time < 1.0
         {
-            return Some(self.crossed(&ends, &closest, direction));
+            return Some(self.crossed(&ends, &closest, &meeting));
         }
         let is_near = closest.distance < reach && closest.distance > TOUCHING * extent;
         (is_near && self.is_nearest(surfaces, motion.ends, &closest)).then(|| Touch {
@@ -256,14 +256,26 @@ impl Pair {
         squares.fold(0.0, f64::max).sqrt()
     }
 
-    /// When the pair comes closer than a gap, and the direction from the second to the first feature then.
-    fn impact(&self, paths: &[Path; 4], gap: f64) -> Option<(f64, Vec3)> {
+    /// Where the pair comes closer than a gap.
+    fn impact(&self, paths: &[Path; 4], gap: f64) -> Option<Impact<4>> {
         let [a, b, c, d] = *paths;
         match self.kind {
-            Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap)
-                .map(|impact| (impact.time, impact.direction)),
-            Kind::EdgeEdge => edge_edge_impact(&[a, b], &[c, d], gap)
-                .map(|impact| (impact.time, impact.direction)),
+            Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap).map(|impact| {
+                let [u, v, w] = impact.weights;
+                Impact {
+                    time: impact.time,
+                    weights: [1.0, -u, -v, -w],
+                    direction: impact.direction,
+                }
+            }),
+            Kind::EdgeEdge => edge_edge_impact(&[a, b], &[c, d], gap).map(|impact| {
+                let [s, t] = impact.weights;
+                Impact {
+                    time: impact.time,
+                    weights: [1.0 - s, s, t - 1.0, -t],
+                    direction: impact.direction,
+                }
+            }),
         }
     }
 
@@ -276,13 +288,19 @@ impl Pair {
         }
     }
 
-    /// A pair that has crossed: along the normal it has now, on the side that it came from.
-    fn crossed(&self, ends: &[Vec3; 4], closest: &Closest, direction: Vec3) -> Touch {
-        let across = self.across(ends);
-        let side = if across.dot(&direction) < 0.0 { -1.0 } else { 1.0 };
-        let normal = across.try_normalize(f64::MIN_POSITIVE).map_or(direction, |n| n * side);
-        let gap = gap(ends, &closest.weights, &normal);
-        Touch { weights: closest.weights, normal, gap, is_crossed: true }
+    /// A pair that has crossed: a vertex above or below the triangle goes back through it, any other pair the way that
+    /// it met.
+    fn crossed(&self, ends: &[Vec3; 4], closest: &Closest, meeting: &Impact<4>) -> Touch {
+        let across = self.across(ends).try_normalize(f64::MIN_POSITIVE);
+        let is_inside = self.kind == Kind::VertexFace && closest.feature == Feature::Face;
+        let (normal, weights) = match across {
+            Some(normal) if is_inside => {
+                let side = if normal.dot(&meeting.direction) < 0.0 { -1.0 } else { 1.0 };
+                (normal * side, closest.weights)
+            }
+            _ => (meeting.direction, meeting.weights),
+        };
+        Touch { weights, normal, gap: gap(ends, &weights, &normal), is_crossed: true }
     }
 
     /// A pair that touched when the step began, where no way tells the side: it goes to where the second

@@ -3,7 +3,7 @@
 //!
 //! [`Response::begin`] finds the pairs that may meet on the way that is expected, [`Response::refresh`] looks before every
 //! correction which of them touch, [`Response::verify`] checks the way that came out against all
-//! pairs there are, and [`Response::retreat`] keeps the promise where nothing else has.
+//! pairs there are, and [`Response::retreat`] (in `retreat`) keeps the promise where nothing else has.
 //!
 //! **What is promised.** No step hands on a state in which surfaces have crossed that had not before. Every
 //! step moves all vertices on straight ways, from the state it was given to the one it hands on. Two surfaces of
@@ -17,7 +17,7 @@
 use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
-    contact::{Contact, stiffness},
+    contact::Contact,
     memory::{Memory, Remembered},
     pair::{Kind, Motion, Pair},
     surfaces::{Ridge, Surface, Surfaces},
@@ -34,8 +34,6 @@ const LEAST_GAP: f64 = 0.01;
 const SLACK: f64 = 0.5;
 /// When contacts settle, pairs are taken in that keep less than this part of their distance.
 const CLOSE: f64 = 0.5;
-/// Rounds in which vertices whose way would cross something go back.
-const MOST_RETREATS: usize = 12;
 
 /// The contacts of a scene.
 #[derive(Clone, Debug)]
@@ -169,6 +167,12 @@ impl Response {
             .tangle
             .as_ref()
             .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
+        self.pairs = self.find_pairs();
+    }
+
+    /// The pairs that may meet on the ways there are.
+    fn find_pairs(&self) -> Vec<Pair> {
+        let surfaces = &self.surfaces;
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         let ridges = &self.ridges;
         let is_idle = |pair: &Pair| {
@@ -184,7 +188,7 @@ impl Response {
             !is_idle(pair) && self.is_guarded(pair) && pair.measure(motion, reach(pair))
         });
         pairs.sort_unstable_by_key(Pair::key);
-        self.pairs = pairs;
+        pairs
     }
 
     /// What crosses when the step begins.
@@ -214,37 +218,47 @@ impl Response {
         let contacts = self.collect(|pair| {
             let mut contact = self.touching(pair)?;
             let Remembered { force, sliding, .. } = self.memory.of(pair);
-            contact.force = force;
-            contact.limit = contact.friction * force;
+            contact.carry(force);
             contact.sliding = sliding;
             Some(contact)
         });
         self.contacts = contacts;
     }
 
-    /// Looks anew which pairs touch with the cloths at `positions`, and in which direction.
-    pub(crate) fn refresh(&mut self, positions: &[Vec3]) {
+    /// Which pairs touch with the cloths at `positions`, and in which direction.
+    pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        let contacts = self.collect(|pair| self.contact(pair));
+        self.collect(|pair| self.contact(pair).or_else(|| self.guard(pair)))
+    }
+
+    /// The contacts there are with the cloths at `positions`, with their directions, so that corrections can settle, and
+    /// of others only those that have come close.
+    pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
+        self.move_to(positions);
+        self.collect(|pair| match self.known(pair) {
+            Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
+                Some(self.pressed(*known))
+            }
+            Some(_) => self.contact(pair),
+            None => self.contact(pair).filter(|new| new.touch.gap < CLOSE * new.wanted),
+        })
+    }
+
+    /// Potential in J of those `contacts` that were none before, with the cloths at `positions`.
+    pub(crate) fn arriving(&self, contacts: &[Contact], positions: &[Vec3]) -> f64 {
+        let new = contacts.iter().filter(|contact| self.known(&contact.pair).is_none());
+        new.map(|contact| contact.reaction(&self.between(contact, positions)).potential).sum()
+    }
+
+    /// Goes on with contacts that have been found.
+    pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
         self.contacts = contacts;
     }
 
-    /// Keeps the contacts there are, with their directions, so that corrections can settle, and takes in only those
-    /// pairs that have come close.
-    pub(crate) fn settle(&mut self, positions: &[Vec3]) {
-        self.move_to(positions);
-        let contacts = self.collect(|pair| {
-            let known =
-                self.contacts.binary_search_by_key(&pair.key(), |contact| contact.pair.key());
-            match known {
-                Ok(place) if pair.rescues == 0 && !self.contacts[place].touch.is_crossed => {
-                    Some(self.pressed(self.contacts[place]))
-                }
-                Ok(_) => self.contact(pair),
-                Err(_) => self.contact(pair).filter(|new| new.touch.gap < CLOSE * new.wanted),
-            }
-        });
-        self.contacts = contacts;
+    fn known(&self, pair: &Pair) -> Option<&Contact> {
+        let key = pair.key();
+        let place = self.contacts.binary_search_by_key(&key, |contact| contact.pair.key()).ok()?;
+        Some(&self.contacts[place])
     }
 
     fn move_to(&mut self, positions: &[Vec3]) {
@@ -258,6 +272,13 @@ impl Response {
         each.filter_map(one).collect()
     }
 
+    /// The contact of a pair that has let go, which the next correction must not go through unseen.
+    fn guard(&self, pair: &Pair) -> Option<Contact> {
+        let mut contact = self.pressed(*self.known(pair)?);
+        contact.touch.is_crossed = false;
+        (contact.force() == 0.0).then_some(contact)
+    }
+
     /// A contact with the forces it has now.
     fn pressed(&self, mut contact: Contact) -> Contact {
         contact.press(&contact.between(&self.ends));
@@ -267,10 +288,9 @@ impl Response {
     /// The contact of a pair that touches, with the forces it has now.
     fn contact(&self, pair: &Pair) -> Option<Contact> {
         let mut contact = self.touching(pair)?;
-        let key = pair.key();
-        if let Ok(place) = self.contacts.binary_search_by_key(&key, |contact| contact.pair.key()) {
-            let Contact { sliding, limit, .. } = self.contacts[place];
-            (contact.sliding, contact.limit) = (sliding, limit);
+        if let Some(known) = self.known(pair) {
+            contact.sliding = known.sliding;
+            contact.carry(known.force());
         }
         Some(self.pressed(contact))
     }
@@ -289,20 +309,11 @@ impl Response {
             return None;
         }
         let remembered = self.memory.of(pair);
-        let mut contact = Contact {
-            pair: *pair,
-            touch,
-            wanted,
-            thickness,
-            stiffness: stiffness(surfaces.area(pair, &touch.weights), thickness, pair.rescues),
-            friction: (first.friction * second.friction).sqrt(),
-            force: 0.0,
-            limit: 0.0,
-            sliding: Vec3::zeros(),
-            shear: remembered.shear,
-            origin: Vec3::zeros(),
-            is_new: !remembered.is_known,
-        };
+        let area = surfaces.area(pair, &touch.weights);
+        let mut contact = Contact::new(*pair, touch, [wanted, thickness], area);
+        contact.friction = (first.friction * second.friction).sqrt();
+        contact.shear = remembered.shear;
+        contact.is_new = !remembered.is_known;
         contact.origin = contact.between(&self.starts);
         Some(contact)
     }
@@ -343,17 +354,31 @@ impl Response {
     /// among the contacts from now on, stiffer than they were.
     pub(crate) fn verify(&mut self, positions: &[Vec3]) -> bool {
         let violations = self.violations(positions);
+        if violations.is_empty() {
+            return true;
+        }
+        self.widen_pairs();
         for violated in &violations {
             match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
                 Ok(place) => self.pairs[place].rescues += 1,
                 Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
             }
         }
-        violations.is_empty()
+        false
+    }
+
+    /// Takes in the pairs along the ways that corrections have led to.
+    fn widen_pairs(&mut self) {
+        let motion = Motion { starts: &self.starts, ends: &self.ends };
+        self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
+        let mut pairs = self.find_pairs();
+        pairs.retain(|pair| self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err());
+        self.pairs.extend(pairs);
+        self.pairs.sort_unstable_by_key(Pair::key);
     }
 
     /// The pairs that come too close on the ways to `positions`, in order.
-    fn violations(&mut self, positions: &[Vec3]) -> Vec<Pair> {
+    pub(super) fn violations(&mut self, positions: &[Vec3]) -> Vec<Pair> {
         self.move_to(positions);
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
@@ -363,37 +388,6 @@ impl Response {
         });
         found.sort_unstable_by_key(Pair::key);
         found
-    }
-
-    /// The last resort: vertices whose way would still cross something stay where they were, or go with the
-    /// surface that pushes them. Gives the vertices that do, and how many pairs cross even so.
-    pub(crate) fn retreat(&mut self, positions: &mut [Vec3]) -> (Vec<u32>, usize) {
-        let mut stopped = Vec::new();
-        for _ in 0..MOST_RETREATS {
-            let violations = self.violations(positions);
-            if violations.is_empty() {
-                return (sorted(stopped), 0);
-            }
-            for pair in &violations {
-                let carried = self.carried(pair);
-                let cloth = pair.vertices.iter().filter(|vertex| self.is_cloth(**vertex));
-                for vertex in cloth.filter(|vertex| !self.is_held[**vertex as usize]) {
-                    positions[*vertex as usize] = self.starts[*vertex as usize] + carried;
-                    stopped.push(*vertex);
-                }
-            }
-        }
-        let crossing = self.violations(positions).len();
-        (sorted(stopped), crossing)
-    }
-
-    /// The way of the collider in a pair, in m; zero where there is none.
-    fn carried(&self, pair: &Pair) -> Vec3 {
-        let moving = pair.vertices.iter().filter(|vertex| !self.is_cloth(**vertex));
-        let ways = moving.map(|vertex| self.ends[*vertex as usize] - self.starts[*vertex as usize]);
-        let (sum, count) =
-            ways.fold((Vec3::zeros(), 0), |(sum, count), way| (sum + way, count + 1));
-        if count == 0 { sum } else { sum / f64::from(count) }
     }
 
     /// Whether the motion of a cloth's vertex is given.
@@ -408,7 +402,17 @@ impl Response {
 
     /// Velocity of a collider's vertex, in m/s.
     pub(super) fn given_velocity(&self, vertex: u32) -> Vec3 {
-        (self.ends[vertex as usize] - self.starts[vertex as usize]) / self.duration
+        self.way(vertex) / self.duration
+    }
+
+    /// The way of a vertex in the step, in m.
+    pub(super) fn way(&self, vertex: u32) -> Vec3 {
+        self.ends[vertex as usize] - self.starts[vertex as usize]
+    }
+
+    /// Where a vertex was when the step began, in m.
+    pub(super) fn start_of(&self, vertex: u32) -> Vec3 {
+        self.starts[vertex as usize]
     }
 }
 
@@ -416,12 +420,6 @@ impl Response {
 fn find_ridges(surfaces: &Surfaces, positions: &[Vec3], ridges: &mut [Ridge]) {
     let each = ridges.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
     each.for_each(|(edge, ridge)| *ridge = surfaces.ridge(edge, positions));
-}
-
-fn sorted(mut vertices: Vec<u32>) -> Vec<u32> {
-    vertices.sort_unstable();
-    vertices.dedup();
-    vertices
 }
 
 /// Whether a pair comes closer than a step may leave it.

@@ -9,7 +9,7 @@
 //! the edges go where the line of the crossings becomes shorter (Volino and Magnenat-Thalmann 2006).
 
 use super::{
-    contact::{Contact, stiffness},
+    contact::Contact,
     pair::{Pair, Touch},
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
@@ -238,22 +238,11 @@ fn pull(surfaces: &Surfaces, positions: &[Vec3], pair: Pair, way: Vec3) -> Optio
     let normal = way.try_normalize(f64::MIN_POSITIVE)?;
     let weights = pair.weights(positions);
     let area = surfaces.area(&pair, &weights);
-    let mut contact = Contact {
-        pair,
-        touch: Touch { weights, normal, gap: 0.0, is_crossed: true },
-        wanted: 0.0,
-        thickness: length,
-        stiffness: stiffness(area, length, 0),
-        friction: 0.0,
-        force: 0.0,
-        limit: 0.0,
-        sliding: Vec3::zeros(),
-        shear: Vec3::zeros(),
-        origin: Vec3::zeros(),
-        is_new: false,
-    };
+    let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
+    let mut contact = Contact::new(pair, touch, [0.0, length], area);
     contact.origin = contact.between(positions);
     contact.touch.gap = contact.origin.dot(&normal);
     contact.wanted = contact.touch.gap + length;
+    contact.compress(1.0);
     Some(contact)
 }

@@ -36,7 +36,7 @@ impl Simulation {
         report: &mut Report,
     ) -> Solved {
         if matches!(work, Work::Ballistic) && self.lead_on(stage, positions, report) {
-            return Solved { iterations: 0, correction: 0.0, converged: true };
+            return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
         }
         let accuracy = self.accuracy();
         let solver = self.settings.solver;

@@ -41,7 +41,8 @@ pub(super) fn solve(
     let mass: f64 = problem.dynamics.masses.iter().sum();
     let accuracy = accuracy.times(STRICT);
     let inner = accuracy.times(INNER);
-    let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
+    let mut solved =
+        Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let mut anderson = Anderson::default();
     let before = report.newton_iterations;
@@ -63,8 +64,9 @@ pub(super) fn solve(
         report.newton_iterations = before + solved.iterations;
         solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
         let touches = !problem.response.contacts().is_empty();
-        let wanted = if touches { accuracy.touching } else { accuracy.correction };
-        if solved.correction <= wanted && linear.converged {
+        let wanted = accuracy.after(solved.iterations, touches);
+        solved.is_clear = linear.is_clear;
+        if solved.correction <= wanted && linear.converged && linear.is_clear {
             let mut left = vec![Vec3::zeros(); positions.len()];
             problem.dynamics.evaluate(stage, positions, &mut left, report);
             if touches {
@@ -77,6 +79,7 @@ pub(super) fn solve(
             }
         }
         if solved.iterations < UPDATES * accuracy.max_iterations {
+            solved.is_clear = false;
             anderson.mix(positions);
         }
     }

@@ -74,6 +74,8 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
+/// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
+const MOST_CORRECTIONS: f64 = 150.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -201,7 +203,11 @@ impl Simulation {
                 renewal = report.steps + STABLE_FOR;
             }
             let remaining = duration * (1.0 - done);
-            let longest = self.preferred_step.min(self.longest_step());
+            let allowed =
+                MOST_CORRECTIONS * self.effort() * (duration / self.longest_step()).max(1.0);
+            let is_spent = report.newton_iterations as f64 >= allowed;
+            let step = if is_spent { f64::INFINITY } else { self.preferred_step };
+            let longest = step.min(self.longest_step());
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
@@ -209,7 +215,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
-            let can_shorten = 0.5 * span.duration >= shortest;
+            let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
             if can_shorten && !candidate.solved.converged {
@@ -239,6 +245,14 @@ impl Simulation {
     /// Whether the equations are linearised once a step.
     fn is_linearised(&self) -> bool {
         self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
+    }
+
+    /// Iterations of the solver that are allowed for every one of Newton's method.
+    fn effort(&self) -> f64 {
+        match self.settings.solver {
+            Solver::FixedPoint => fixed_point::UPDATES as f64,
+            _ => 1.0,
+        }
     }
 
     /// The longest time between two looks at contacts, in s.
@@ -279,10 +293,7 @@ impl Simulation {
             }
             return;
         }
-        let allowed = match self.settings.solver {
-            Solver::FixedPoint => fixed_point::UPDATES * self.settings.max_iterations,
-            _ => self.settings.max_iterations,
-        } as f64;
+        let allowed = self.effort() * self.settings.max_iterations as f64;
         if iterations < EASY.0 * allowed {
             self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
         } else if iterations > HARD.0 * allowed {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Vec3,
-    collision::Response,
+    collision::{Contact, Response},
     parallel,
     settings::Preconditioning,
     solver::{
@@ -40,6 +40,15 @@ impl Accuracy {
         let Self { correction, touching, max_iterations } = self;
         Self { correction: factor * correction, touching: factor * touching, max_iterations }
     }
+
+    /// What is wanted of the correction after so many.
+    pub(super) fn after(&self, iterations: usize, touches: bool) -> f64 {
+        match iterations {
+            0..FINE_CORRECTIONS if touches => self.touching,
+            LOOSE_CORRECTIONS.. if touches => LOOSE * self.correction,
+            _ => self.correction,
+        }
+    }
 }
 
 /// How a stage ended.
@@ -49,8 +58,10 @@ pub(super) struct Solved {
     pub(super) iterations: usize,
     /// Length of the last correction, in m: see [`Accuracy`].
     pub(super) correction: f64,
-    /// Whether the last correction was short enough and nothing crosses.
+    /// Whether the last correction was short enough.
     pub(super) converged: bool,
+    /// Whether the ways of all vertices were found to cross nothing.
+    pub(super) is_clear: bool,
 }
 
 /// Potentials before the current one that a correction is measured against: the second-order stretch
@@ -60,15 +71,26 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
+/// The same for a correction that runs into other contacts.
+const MOST_EVASIONS: usize = 3;
+/// What touches is solved more finely, if that takes no more than so many corrections: friction of what slides or
+/// rests comes out right then, and where the shape changes fast nothing depends on it.
+const FINE_CORRECTIONS: usize = 5;
+/// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
+const LOOSE_CORRECTIONS: usize = 12;
+const LOOSE: f64 = 4.0;
+/// Corrections without a shorter one than before, after which a stage is given up.
+const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
-const MOST_RESCUES: usize = 5;
+const MOST_RESCUES: usize = 3;
 /// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
 const SETTLING: usize = 8;
 const RENEWAL: usize = 16;
 /// Relative residual of the linear equations of a correction.
 const LINEAR_TOLERANCE: f64 = 0.1;
-/// The same where contacts join layers of cloth: their stiffness hides errors from the norm that is measured in.
-const LAYERED_TOLERANCE: f64 = 0.01;
+/// The same where contacts join layers of cloth, and where corrections do not settle soon: the stiffness of contacts hides
+/// errors from the norm that is measured in.
+const HARD_TOLERANCE: f64 = 0.01;
 /// Most conjugate gradient iterations of a correction.
 const MOST_LINEAR_ITERATIONS: usize = 2000;
 
@@ -137,29 +159,37 @@ impl Newton {
         report: &mut Report,
     ) -> Solved {
         let mut recent = vec![self.start(problem, positions, report)];
-        let mut solved = Solved { iterations: 0, correction: f64::INFINITY, converged: false };
+        let mut solved =
+            Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let mut rescues = 0;
+        let mut best = (f64::INFINITY, 0);
         loop {
             let touches = !problem.response.contacts().is_empty();
-            let wanted = if touches { accuracy.touching } else { accuracy.correction };
-            if solved.correction <= wanted {
+            solved.converged = solved.correction <= accuracy.after(solved.iterations, touches);
+            if solved.converged {
                 let response = &mut *problem.response;
-                solved.converged = report.time(Task::Contact, || response.verify(positions));
-                if solved.converged || rescues == MOST_RESCUES {
+                solved.is_clear = report.time(Task::Contact, || response.verify(positions));
+                if solved.is_clear || rescues == MOST_RESCUES {
                     return solved;
                 }
                 rescues += 1;
-                problem.update_contacts(positions, (&solved, &mut recent), report);
+                best = (f64::INFINITY, solved.iterations);
+                let contacts = problem.look(positions, solved.iterations, report);
+                problem.take(contacts, positions, &mut recent);
             }
-            if solved.iterations == accuracy.max_iterations {
+            if solved.correction < best.0 {
+                best = (solved.correction, solved.iterations);
+            }
+            if solved.iterations == accuracy.max_iterations || solved.iterations > best.1 + PATIENCE
+            {
                 return solved;
             }
-            let Some(slope) = self.correct(problem, positions, solved.iterations > 0, report)
-            else {
+            let Some(slope) = self.correct(problem, positions, solved.iterations, report) else {
                 return solved;
             };
-            let potential = self.search(problem, positions, (&recent, slope), report);
+            let along = (solved.iterations, slope);
+            let (potential, contacts) = self.search(problem, positions, (&recent, along), report);
             recent.push(potential);
             if recent.len() > MEMORY {
                 recent.remove(0);
@@ -170,7 +200,7 @@ impl Newton {
             if !potential.is_finite() {
                 return solved;
             }
-            problem.update_contacts(positions, (&solved, &mut recent), report);
+            problem.take(contacts, positions, &mut recent);
         }
     }
 
@@ -193,10 +223,10 @@ impl Newton {
         &mut self,
         problem: &mut Problem<'_>,
         positions: &[Vec3],
-        has_prediction: bool,
+        iterations: usize,
         report: &mut Report,
     ) -> Option<f64> {
-        let is_kept = self.prepare(problem, has_prediction, report);
+        let is_kept = self.prepare(problem, iterations > 0, report);
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
@@ -206,7 +236,7 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let solved = self.solve_linear(report);
+        let solved = self.solve_linear(iterations, report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
@@ -277,9 +307,10 @@ impl Newton {
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, report: &mut Report) -> bool {
+    fn solve_linear(&mut self, iterations: usize, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let tolerance = if self.coupling.is_empty() { LINEAR_TOLERANCE } else { LAYERED_TOLERANCE };
+        let is_easy = self.coupling.is_empty() && iterations < FINE_CORRECTIONS;
+        let tolerance = if is_easy { LINEAR_TOLERANCE } else { HARD_TOLERANCE };
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,
@@ -313,15 +344,15 @@ impl Newton {
         })
     }
 
-    /// Goes along the correction, halving it until the potential agrees. Leaves the residuals there, and gives the
-    /// potential.
+    /// Goes along the correction, halving it until the potential agrees, with that of contacts that it runs into. Leaves
+    /// the residuals there, and gives the potential of the contacts there were, and the contacts there are.
     fn search(
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
-        (recent, slope): (&[f64], f64),
+        (recent, (iterations, slope)): (&[f64], (usize, f64)),
         report: &mut Report,
-    ) -> f64 {
+    ) -> (f64, Vec<Contact>) {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut length = 1.0;
         let mut halvings = 0;
@@ -332,12 +363,15 @@ impl Newton {
                 .with_min_len(4 * parallel::VERTICES)
                 .for_each(|(trial, position, direction)| *trial = position + direction * length);
             let potential = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
-            let accepted =
-                potential <= reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
-            if accepted || halvings == MOST_HALVINGS {
-                positions.copy_from_slice(&self.trial);
-                std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
-                return potential;
+            let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
+            if potential <= allowed || halvings == MOST_HALVINGS {
+                let contacts = problem.look(&self.trial, iterations + 1, report);
+                let arriving = problem.response.arriving(&contacts, &self.trial);
+                if potential + arriving <= allowed || halvings >= MOST_EVASIONS {
+                    positions.copy_from_slice(&self.trial);
+                    std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
+                    return (potential, contacts);
+                }
             }
             length *= 0.5;
             halvings += 1;
@@ -386,25 +420,25 @@ impl Problem<'_> {
         inside + self.response.potential(positions)
     }
 
-    /// Looks anew which surfaces touch, and measures what is compared with the potential from the new one.
-    fn update_contacts(
-        &mut self,
-        positions: &[Vec3],
-        (solved, recent): (&Solved, &mut [f64]),
-        report: &mut Report,
-    ) {
+    /// Which surfaces touch after so many corrections.
+    fn look(&mut self, positions: &[Vec3], iterations: usize, report: &mut Report) -> Vec<Contact> {
         let response = &mut *self.response;
         report.time(Task::Contact, || {
-            let before = response.potential(positions);
-            if solved.iterations % RENEWAL < SETTLING {
-                response.refresh(positions);
+            if iterations % RENEWAL < SETTLING {
+                response.refreshed(positions)
             } else {
-                response.settle(positions);
+                response.settled(positions)
             }
-            let change = response.potential(positions) - before;
-            for potential in recent {
-                *potential += change;
-            }
-        });
+        })
+    }
+
+    /// Goes on with these contacts, and measures what is compared with the potential from the new one.
+    fn take(&mut self, contacts: Vec<Contact>, positions: &[Vec3], recent: &mut [f64]) {
+        let before = self.response.potential(positions);
+        self.response.take(contacts);
+        let change = self.response.potential(positions) - before;
+        for potential in recent {
+            *potential += change;
+        }
     }
 }

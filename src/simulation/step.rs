@@ -15,7 +15,11 @@ use super::{
     },
     state::{Past, Restart},
 };
-use crate::{Vec3, collision::Memory, settings::Integrator};
+use crate::{
+    Vec3,
+    collision::{Memory, Retreated},
+    settings::Integrator,
+};
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;
 
@@ -225,14 +229,16 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let solved = self.solve_equations((&mut stage, &work), &mut positions, &guidance, report);
+        let mut solved =
+            self.solve_equations((&mut stage, &work), &mut positions, &guidance, report);
         let response = &mut self.response;
-        let (stopped, crossing) = if solved.converged {
-            (Vec::new(), 0)
+        let retreated = if solved.is_clear {
+            Retreated::default()
         } else {
             report.time(Task::Contact, || response.retreat(&mut positions))
         };
-        hand_on(self, &stage, positions, (solved, &stopped, crossing), &guidance)
+        solved.converged &= !retreated.has_stopped;
+        hand_on(self, &stage, positions, (solved, &retreated), &guidance)
     }
 
     /// Takes a step that has been solved.
@@ -263,7 +269,7 @@ fn hand_on(
     simulation: &Simulation,
     stage: &Stage,
     positions: Vec<Vec3>,
-    (solved, stopped, crossing): (Solved, &[u32], usize),
+    (solved, retreated): (Solved, &Retreated),
     guidance: &[Guidance],
 ) -> Candidate {
     let (state, response) = (&simulation.state, &simulation.response);
@@ -279,7 +285,7 @@ fn hand_on(
     let impacts = response.end_impacts(&positions, &mut velocities, inverse_mass);
     let mut jumps: BTreeMap<usize, Matrix3<f64>> =
         impacts.into_iter().map(|jump| (jump.vertex, jump.free)).collect();
-    for vertex in stopped {
+    for vertex in &retreated.vertices {
         let vertex = *vertex as usize;
         velocities[vertex] = (positions[vertex] - state.positions[vertex]) / stage.duration;
         jumps.insert(vertex, Matrix3::zeros());
@@ -299,7 +305,7 @@ fn hand_on(
         }
     };
     let restarts = jumps.into_iter().map(restart).collect();
-    let memory = response.recall(crossing);
-    let unresolved = crossing + response.crossing_count();
+    let memory = response.recall(retreated.crossing);
+    let unresolved = retreated.crossing + response.crossing_count();
     Candidate { positions, velocities, restarts, memory, steps: 1, solved, unresolved }
 }
