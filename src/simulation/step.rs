@@ -130,6 +130,7 @@ impl Simulation {
     }
 
     /// Explicit steps, as many as are stable, to where the forces lead, and then as far as contacts let it.
+    #[allow(clippy::cast_sign_loss, reason = "there is at least one step")]
     fn solve_explicit(&mut self, scheme: Scheme, span: Span, report: &mut Report) -> Candidate {
         let guidance: Vec<Guidance> =
             self.guides.guidance(&self.state.positions, span.end, span.duration).collect();

@@ -74,7 +74,9 @@ fn all_integrators_and_solvers_find_the_same_motion() {
 #[test]
 fn explicit_schemes_take_steps_that_are_stable_and_not_much_shorter() {
     for integrator in EXPLICIT {
-        let settings = Settings { integrator, threads: 1, ..Settings::default() };
+        // Contacts would stop what blows up.
+        let settings =
+            Settings { integrator, threads: 1, self_collision: false, ..Settings::default() };
         let mut stable = hanging(settings.clone());
         let mut steps = 0;
         for _ in 0..24 {
