@@ -227,8 +227,17 @@ class Settings:
     """How a scene is simulated. Immutable, and checked when built.
 
     Args:
-        integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
-            all motion).
+        integrator (str): How time is stepped. Implicit, for any fabric: "bdf2" (second order, the
+            default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
+            order, damps nothing). With one linear solve a step, sturdy but sluggish where the
+            fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
+            "symplectic_euler" (first order), "midpoint", "verlet" (second order), "rk4" (fourth);
+            advance makes their steps as short as is stable, and raises ValueError where a frame of
+            1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+        solver (str): How the equations of implicit integrators are solved: "newton" (the default);
+            "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
+            little damped fabrics; "linearised", one linearisation a step, shorter steps where the
+            cloth stretches by much (Baraff and Witkin 1998).
         model (str): What the cloth is made of. "fem" (the default): linear triangles with
             plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
             "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
@@ -246,7 +255,7 @@ class Settings:
             shorter, in the norm of the equations, than this part of the mean edge length; 0.02
             where not given.
         max_iterations (int): Newton corrections after which a step is tried again with half the
-            length; 30 where not given.
+            length; 30 where not given. The fixed-point solver is allowed four times as many updates.
         preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
             "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
         threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
@@ -260,6 +269,7 @@ class Settings:
         cls,
         *,
         integrator: str = "bdf2",
+        solver: str = "newton",
         model: str = "fem",
         time_step: float = 0.010416666666666666,
         gravity: _Numbers = (0.0, 0.0, -9.81),
@@ -273,6 +283,8 @@ class Settings:
     ) -> Self: ...
     @property
     def integrator(self) -> str: ...
+    @property
+    def solver(self) -> str: ...
     @property
     def model(self) -> str: ...
     @property
@@ -483,7 +495,7 @@ class Report:
 
     @property
     def newton_iterations(self) -> int:
-        """Newton corrections of all steps."""
+        """Newton corrections of all steps, or updates of the fixed-point solver."""
 
     @property
     def linear_iterations(self) -> int:

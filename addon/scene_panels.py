@@ -34,9 +34,9 @@ class PHYSICS_PT_weft_solver(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         settings = context.scene.weft
         flow = columns(self.layout)
-        props(flow, settings, model="Model", integrator="Integrator", time_step="Step (s)")
-        props(flow, settings, tolerance="Tolerance", max_iterations="Iterations")
-        props(flow, settings, threads="Threads")
+        props(flow, settings, model="Model", integrator="Integrator", solver="Solver")
+        props(flow, settings, time_step="Step (s)", tolerance="Tolerance")
+        props(flow, settings, max_iterations="Iterations", threads="Threads")
 
 
 class PHYSICS_PT_weft_overlay(PhysicsPanel, Panel):

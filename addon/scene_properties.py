@@ -25,15 +25,25 @@ RELATIVE_PATH = {"PATH_SUPPORTS_BLEND_RELATIVE"} if app.version >= (4, 5, 0) els
 
 
 INTEGRATORS = (
-    ("bdf2", "BDF2", "Second order: keeps the motion alive, for any fabric"),
+    ("bdf2", "BDF2", "Second order: keeps the motion alive, for any fabric. The one to use"),
     ("implicit_euler", "Implicit Euler", "First order: damps the motion, very sturdy"),
-    ("imex_euler", "IMEX Euler", "First order, one linear solution a step"),
-    ("sbdf2", "SBDF2", "Second order, one linear solution a step"),
-    ("implicit_midpoint", "Implicit Midpoint", "Second order, damps nothing"),
-    ("explicit_euler", "Explicit Euler", "First order, for very short steps only"),
-    ("explicit_midpoint", "Explicit Midpoint", "Second order, for very short steps only"),
-    ("leapfrog", "Leapfrog", "Second order, for very short steps only"),
-    ("rk4", "Runge-Kutta 4", "Fourth order, for very short steps only"),
+    ("implicit_midpoint", "Implicit Midpoint", "Second order, damps nothing: fabrics tremble"),
+    (
+        "imex_euler",
+        "IMEX Euler",
+        "First order, one linear solution a step: holds stiff fabrics back",
+    ),
+    ("sbdf2", "SBDF2", "Second order, one linear solution a step: rough for stiff fabrics"),
+    ("euler", "Explicit Euler", "First order, thousands of steps a frame: for comparison"),
+    ("symplectic_euler", "Symplectic Euler", "First order, thousands of steps a frame; sturdy"),
+    ("midpoint", "Explicit Midpoint", "Second order, thousands of steps a frame"),
+    ("verlet", "Verlet", "Second order, thousands of steps a frame; keeps energy"),
+    ("rk4", "Runge-Kutta 4", "Fourth order, thousands of steps a frame: the most exact"),
+)
+SOLVERS = (
+    ("newton", "Newton", "Solves every step to the tolerance. The one to use"),
+    ("fixed_point", "Fixed Point", "A constant matrix, over and over: slow for stiff fabrics"),
+    ("linearised", "Linearised", "One correction a step, by Baraff and Witkin 1998: fast, rough"),
 )
 MODELS = (
     ("fem", "Finite Elements", "Linear triangles with exact plate bending: the same on every mesh"),
@@ -58,6 +68,10 @@ def _offered(field: str, known: tuple[tuple[str, str, str], ...]) -> list[tuple]
 
 def _integrators(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
     return _offered("integrator", INTEGRATORS)
+
+
+def _solvers(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
+    return _offered("solver", SOLVERS)
 
 
 def _models(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
@@ -89,6 +103,13 @@ class WeftScene(PropertyGroup):
         options=FIXED,
         description="How the equations of motion are followed in time",
         items=_integrators,
+        update=changed,
+    )
+    solver: EnumProperty(
+        name="Solver",
+        options=FIXED,
+        description="How the equations of BDF2, implicit Euler and implicit midpoint are solved",
+        items=_solvers,
         update=changed,
     )
     model: EnumProperty(
@@ -228,6 +249,7 @@ class WeftScene(PropertyGroup):
         """The fields for `weft.Settings` that hold for a whole bake."""
         return {
             "integrator": self.integrator,
+            "solver": self.solver,
             "model": self.model,
             "time_step": as_decimal(self.time_step),
             "air_density": as_decimal(self.air_density),

@@ -18,7 +18,7 @@ pub use cloth::Cloth;
 pub use collision::Collider;
 pub use error::{Error, Result};
 pub use material::{Material, PlateRigidity, preset_names};
-pub use settings::{Integrator, Model, Preconditioning, Settings};
+pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
 pub use simulation::{Energy, Report, Simulation, Task};
 
 /// A point or vector in space, in metres unless said otherwise.

@@ -8,27 +8,116 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// How time is stepped.
+///
+/// Explicit schemes need steps as short as the stiffest fibre swings; `Simulation::advance` makes them so short by
+/// itself, and refuses what would take absurdly many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrator {
     /// Two-step backward differentiation: second order, A- and L-stable. The default.
     Bdf2,
     /// Implicit Euler: first order, damps all motion.
     ImplicitEuler,
+    /// The implicit midpoint rule: second order, damps nothing.
+    ImplicitMidpoint,
+    /// Implicit for a constant linear part of the forces, explicit for the rest: first order, one linear system a step.
+    ImexEuler,
+    /// Two-step backward differentiation for that part, extrapolation for the rest: second order, one linear system.
+    Sbdf2,
+    /// Explicit Euler: first order, feeds all motion that nothing damps.
+    Euler,
+    /// Euler-Cromer: explicit, first order, keeps the energy of oscillations.
+    SymplecticEuler,
+    /// The explicit midpoint rule: second order.
+    Midpoint,
+    /// The classical Runge-Kutta method: explicit, fourth order.
+    Rk4,
+    /// Verlet's method with velocities: explicit, second order, keeps the energy of oscillations.
+    Verlet,
 }
 
 impl Integrator {
-    const NAMES: [(&'static str, Self); 2] =
-        [("bdf2", Self::Bdf2), ("implicit_euler", Self::ImplicitEuler)];
+    /// All, the default first.
+    pub const ALL: [Self; 10] = [
+        Self::Bdf2,
+        Self::ImplicitEuler,
+        Self::ImplicitMidpoint,
+        Self::ImexEuler,
+        Self::Sbdf2,
+        Self::Euler,
+        Self::SymplecticEuler,
+        Self::Midpoint,
+        Self::Rk4,
+        Self::Verlet,
+    ];
 
     /// The integrator of a name.
     ///
     /// # Errors
     /// Lists the names there are when `name` is none of them.
     pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|integrator| integrator.name() == name);
+        found.ok_or_else(|| Error::unknown("integrator", name, &Self::ALL.map(Self::name)))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bdf2 => "bdf2",
+            Self::ImplicitEuler => "implicit_euler",
+            Self::ImplicitMidpoint => "implicit_midpoint",
+            Self::ImexEuler => "imex_euler",
+            Self::Sbdf2 => "sbdf2",
+            Self::Euler => "euler",
+            Self::SymplecticEuler => "symplectic_euler",
+            Self::Midpoint => "midpoint",
+            Self::Rk4 => "rk4",
+            Self::Verlet => "verlet",
+        }
+    }
+
+    /// Whether all forces are those at the end of a step, or inside of it.
+    #[must_use]
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::Bdf2 | Self::ImplicitEuler | Self::ImplicitMidpoint)
+    }
+
+    /// Whether all forces are taken from known states, so that steps have to be short.
+    #[must_use]
+    pub fn is_explicit(self) -> bool {
+        matches!(
+            self,
+            Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
+        )
+    }
+}
+
+/// How the equations of an implicit integrator are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Solver {
+    /// Newton's method with line search. The default.
+    Newton,
+    /// The iteration of Etzmuss 2002, section 3.4.3, with a constant matrix.
+    FixedPoint,
+    /// One linearisation a step, and shorter steps where the cloth stretches by much (Baraff and Witkin 1998).
+    Linearised,
+}
+
+impl Solver {
+    const NAMES: [(&'static str, Self); 3] = [
+        ("newton", Self::Newton),
+        ("fixed_point", Self::FixedPoint),
+        ("linearised", Self::Linearised),
+    ];
+
+    /// The solver of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
         let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, integrator)| *integrator)
-            .ok_or_else(|| Error::unknown("integrator", name, &Self::NAMES.map(|(name, _)| name)))
+        let names = Self::NAMES.map(|(name, _)| name);
+        found.map(|(_, solver)| *solver).ok_or_else(|| Error::unknown("solver", name, &names))
     }
 
     /// Its name.
@@ -137,6 +226,8 @@ impl Preconditioning {
 pub struct Settings {
     /// How time is stepped.
     pub integrator: Integrator,
+    /// How the equations of an implicit integrator are solved.
+    pub solver: Solver,
     /// What the cloth is made of in the computer.
     pub model: Model,
     /// Longest step, in s. The default, 1/96 s, is four steps a film frame: longer steps take as many
@@ -155,7 +246,8 @@ pub struct Settings {
     /// would have to move together for the same: errors of shape count by their inertia, those of strain
     /// by their much larger stiffness.
     pub tolerance: f64,
-    /// Newton corrections after which a step is given up and tried again with half the length.
+    /// Newton corrections after which a step is given up and tried again with half the length; four times as many
+    /// updates with the fixed-point solver.
     pub max_iterations: usize,
     /// What speeds up the linear equations.
     pub preconditioner: Preconditioning,
@@ -167,6 +259,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             integrator: Integrator::Bdf2,
+            solver: Solver::Newton,
             model: Model::Fem,
             time_step: 1.0 / 96.0,
             gravity: Vec3::new(0.0, 0.0, -9.81),

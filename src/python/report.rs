@@ -22,7 +22,7 @@ impl PyReport {
         self.0.rejected_steps
     }
 
-    /// Newton corrections of all steps.
+    /// Newton corrections of all steps, or updates of the fixed-point solver.
     #[getter]
     fn newton_iterations(&self) -> usize {
         self.0.newton_iterations

@@ -5,11 +5,12 @@ use super::{
     arrays::vector,
     scalars::{constructor, fields_of, flag, index, number, set_fields, text},
 };
-use crate::{Integrator, Model, Preconditioning, Settings};
+use crate::{Integrator, Model, Preconditioning, Settings, Solver};
 use pyo3::{prelude::*, types::PyDict};
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "integrator",
+    "solver",
     "model",
     "time_step",
     "gravity",
@@ -25,8 +26,17 @@ const FIELDS: [&str; 11] = [
 /// How a scene is simulated. Immutable, and checked when built.
 ///
 /// Args:
-///     integrator (str): "bdf2" (second order, the default) or "implicit_euler" (first order, damps
-///         all motion).
+///     integrator (str): How time is stepped. Implicit, for any fabric: "bdf2" (second order, the
+///         default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
+///         order, damps nothing). With one linear solve a step, sturdy but sluggish where the
+///         fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
+///         "symplectic_euler" (first order), "midpoint", "verlet" (second order), "rk4" (fourth);
+///         advance makes their steps as short as is stable, and raises ValueError where a frame of
+///         1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+///     solver (str): How the equations of implicit integrators are solved: "newton" (the default);
+///         "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
+///         little damped fabrics; "linearised", one linearisation a step, shorter steps where the
+///         cloth stretches by much (Baraff and Witkin 1998).
 ///     model (str): What the cloth is made of. "fem" (the default): linear triangles with
 ///         plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
 ///         "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
@@ -44,7 +54,7 @@ const FIELDS: [&str; 11] = [
 ///         shorter, in the norm of the equations, than this part of the mean edge length; 0.02
 ///         where not given.
 ///     max_iterations (int): Newton corrections after which a step is tried again with half the
-///         length; 30 where not given.
+///         length; 30 where not given. The fixed-point solver is allowed four times as many updates.
 ///     preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
 ///         "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
 ///     threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
@@ -61,7 +71,7 @@ impl PySettings {
     #[new]
     #[pyo3(
         signature = (**fields),
-        text_signature = "(*, integrator='bdf2', model='fem', time_step=0.010416666666666666, \
+        text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.010416666666666666, \
             gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
             tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]
@@ -75,6 +85,12 @@ impl PySettings {
     #[getter]
     fn integrator(&self) -> &'static str {
         self.0.integrator.name()
+    }
+
+    /// How the equations of implicit integrators are solved.
+    #[getter]
+    fn solver(&self) -> &'static str {
+        self.0.solver.name()
     }
 
     /// What the cloth is made of in the computer.
@@ -150,6 +166,7 @@ impl PySettings {
 fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match name {
         "integrator" => settings.integrator = Integrator::from_name(&text(name, value)?)?,
+        "solver" => settings.solver = Solver::from_name(&text(name, value)?)?,
         "model" => settings.model = Model::from_name(&text(name, value)?)?,
         "time_step" => settings.time_step = number(name, value)?,
         "gravity" => settings.gravity = vector(name, value)?,

@@ -4,7 +4,10 @@
 //! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
 //! does not hold meshes: it is restored into a simulation made of the same ones.
 
-use super::{Simulation, State, dynamics::Dynamics, guides::Guides, state::Past, surface};
+use super::{
+    Simulation, State, dynamics::Dynamics, guides::Guides, state::Past, step_control::StepControl,
+    surface,
+};
 use crate::{
     Material, Vec3,
     collision::Memory,
@@ -13,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MARK: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 16;
 
 /// What a checkpoint holds.
@@ -30,6 +33,7 @@ struct Snapshot {
     wind: Vec3,
     vertex_forces: Vec<Vec3>,
     preferred_step: f64,
+    step_control: StepControl,
 }
 
 impl Simulation {
@@ -49,6 +53,7 @@ impl Simulation {
             wind: self.dynamics.air.wind(),
             vertex_forces: self.dynamics.vertex_forces.clone(),
             preferred_step: self.preferred_step,
+            step_control: self.step_control.clone(),
         };
         let body = postcard::to_stdvec(&snapshot).map_err(|error| refused(error.to_string()))?;
         let mut bytes = Vec::with_capacity(HEADER + body.len());
@@ -88,6 +93,7 @@ impl Simulation {
         self.dynamics.air.set_wind(snapshot.wind);
         self.dynamics.vertex_forces = snapshot.vertex_forces;
         self.preferred_step = snapshot.preferred_step;
+        self.step_control = snapshot.step_control;
         self.update_held();
         Ok(())
     }
@@ -114,6 +120,7 @@ impl Simulation {
         }
         hasher.update(self.settings.model.name().as_bytes());
         hasher.update(self.settings.integrator.name().as_bytes());
+        hasher.update(self.settings.solver.name().as_bytes());
         hasher.update(&self.settings.time_step.to_le_bytes());
         hasher.update(&self.settings.tolerance.to_le_bytes());
         hasher.finalize()

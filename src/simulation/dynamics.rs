@@ -32,6 +32,10 @@ pub(super) struct Dynamics {
     /// Factors on lengths at rest and on stiffness; empty where there are none.
     pub(super) rest_scale: Vec<[f64; 2]>,
     pub(super) stiffness_scale: Vec<f64>,
+    /// Undeformed positions, in m.
+    pub(super) rest_positions: Vec<Vec3>,
+    /// Counts the changes of materials.
+    pub(super) revision: u64,
     /// Area that each vertex stands for, in m².
     vertex_areas: Vec<f64>,
     mass_scales: Vec<f64>,
@@ -85,6 +89,8 @@ impl Dynamics {
             vertex_forces: vec![Vec3::zeros(); count],
             rest_scale,
             stiffness_scale,
+            rest_positions: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
+            revision: 0,
             vertex_areas,
             mass_scales,
             materials,
@@ -114,10 +120,28 @@ impl Dynamics {
         self.air.set_material(cloth, &material);
         self.materials[cloth] = material;
         self.weigh(cloth);
+        self.revision += 1;
     }
 
-    /// Φ at `positions` in J, and −∇Φ in N as `residuals`.
+    /// Φ at the end `positions` of a stage in J, and −∇Φ in N as `residuals`. Where the equations hold before the
+    /// end, their potential is multiplied by the reach, so that the forces are those there.
     pub(super) fn evaluate(
+        &mut self,
+        stage: &Stage,
+        positions: &[Vec3],
+        residuals: &mut [Vec3],
+        report: &mut Report,
+    ) -> f64 {
+        if stage.reach > 1.0 {
+            let pairs = positions.iter().enumerate();
+            let middle: Vec<Vec3> = pairs.map(|(vertex, x)| stage.middle(vertex, x)).collect();
+            return stage.reach * self.evaluate_there(stage, &middle, residuals, report);
+        }
+        self.evaluate_there(stage, positions, residuals, report)
+    }
+
+    /// Φ and −∇Φ where the equations hold.
+    fn evaluate_there(
         &mut self,
         stage: &Stage,
         positions: &[Vec3],
@@ -157,8 +181,15 @@ impl Dynamics {
             .collect()
     }
 
-    /// See [`Elements::predict`].
-    pub(super) fn predict(&mut self, direction: &[Vec3]) {
+    /// See [`Elements::predict`]; `direction` is that of the end of a stage.
+    pub(super) fn predict(&mut self, stage: &Stage, direction: &[Vec3]) {
+        let scaled: Vec<Vec3>;
+        let direction = if stage.reach > 1.0 {
+            scaled = direction.iter().map(|way| way / stage.reach).collect();
+            &scaled
+        } else {
+            direction
+        };
         for elements in &mut self.elements {
             elements.predict(direction);
         }
@@ -198,6 +229,24 @@ impl Dynamics {
             }
             potential
         })
+    }
+
+    /// Predicts the air where the equations of a stage hold that is expected to end at `positions` with `velocities`.
+    pub(super) fn predict_air_in(
+        &mut self,
+        stage: &Stage,
+        positions: &[Vec3],
+        velocities: &[Vec3],
+    ) {
+        if stage.reach > 1.0 {
+            let pairs = positions.iter().enumerate();
+            let middle: Vec<Vec3> = pairs.map(|(vertex, x)| stage.middle(vertex, x)).collect();
+            let pairs = velocities.iter().zip(&stage.velocities);
+            let mean: Vec<Vec3> = pairs.map(|(v, from)| from + (v - from) / stage.reach).collect();
+            self.predict_air(&middle, &mean);
+        } else {
+            self.predict_air(positions, velocities);
+        }
     }
 
     /// Freezes what the air forces take from the shape and velocity expected at the end of a stage.

@@ -2,15 +2,24 @@
 //! A scene in motion.
 
 mod access;
+mod anderson;
 mod checkpoint;
+mod constant_matrix;
 mod dynamics;
+mod equations;
+mod fixed_point;
+mod forces_at;
 mod guides;
+mod landing;
 mod models;
 mod newton;
+mod quadratic;
 mod report;
 mod scheme;
+mod stability;
 mod state;
 mod step;
+mod step_control;
 mod tangent;
 
 pub use dynamics::Energy;
@@ -21,15 +30,17 @@ use crate::{
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     forces,
-    settings::{Settings, check_positive},
+    settings::{Preconditioning, Settings, Solver, check_positive},
 };
+use constant_matrix::ConstantMatrix;
 use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
 use rayon::ThreadPool;
 use state::State;
 use std::{sync::Arc, time::Instant};
-use step::Span;
+use step::{Candidate, Span};
+use step_control::StepControl;
 
 /// Cloths and colliders in motion.
 pub struct Simulation {
@@ -38,9 +49,14 @@ pub struct Simulation {
     response: Response,
     guides: Guides,
     newton: Newton,
+    /// The constant matrix, and the count of changes of materials that it was made after.
+    constant: (u64, ConstantMatrix),
     state: State,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
+    step_control: StepControl,
+    /// Longest stable step of an explicit scheme, in s.
+    stable_step: f64,
     /// Mean edge length, in m.
     edge_length: f64,
     /// How far the current frame has come, from 0 to 1.
@@ -54,6 +70,12 @@ const HURRIED: (f64, usize) = (0.125, 10);
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
+/// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
+const CONTACT_INTERVAL: f64 = 5.0e-4;
+/// Steps after which the longest stable one is looked for anew.
+const STABLE_FOR: usize = 64;
+/// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
+const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
 const MOST_CORRECTIONS: f64 = 200.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
@@ -81,7 +103,13 @@ impl Simulation {
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
             let dynamics = Dynamics::new(cloths, &settings);
-            let newton = Newton::new(&dynamics, settings.preconditioner);
+            let preconditioner = if settings.integrator.is_explicit() {
+                // All that couples vertices is contacts.
+                Preconditioning::BlockJacobi
+            } else {
+                settings.preconditioner
+            };
+            let newton = Newton::new(&dynamics, preconditioner);
             (dynamics, newton)
         });
         let surfaces = Surfaces::new(
@@ -96,6 +124,8 @@ impl Simulation {
         );
         Ok(Self {
             preferred_step: settings.time_step,
+            step_control: StepControl::default(),
+            stable_step: f64::INFINITY,
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
@@ -104,6 +134,7 @@ impl Simulation {
             settings,
             dynamics,
             newton,
+            constant: (0, ConstantMatrix::default()),
             pool: Arc::new(pool),
         })
     }
@@ -132,6 +163,7 @@ impl Simulation {
         self.run(|simulation, report| {
             let corrections = simulation.settings.max_iterations;
             let span = Span { start: 0.0, end: 1.0, duration, corrections };
+            simulation.stable_step = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
             simulation.take(candidate, span, report);
@@ -166,15 +198,21 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let most = MOST_CORRECTIONS * (duration / self.settings.time_step).max(1.0);
         let mut done = 0.0;
+        let mut renewal = 0;
         while done < 1.0 {
+            if report.steps >= renewal {
+                self.stable_step = self.longest_stable_step()?;
+                renewal = report.steps + STABLE_FOR;
+            }
             let remaining = duration * (1.0 - done);
+            let most =
+                MOST_CORRECTIONS * self.effort() * (duration / self.longest_step()).max(1.0);
             let is_spent = report.newton_iterations as f64 >= most;
             let longest = if is_spent {
-                HURRIED.0 * self.settings.time_step
+                HURRIED.0 * self.longest_step()
             } else {
-                self.preferred_step.min(self.settings.time_step)
+                self.preferred_step.min(self.longest_step())
             };
             // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
@@ -182,12 +220,14 @@ impl Simulation {
             let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
             let span = Span { start: done, end, duration: remaining / count, corrections };
             let before = report.newton_iterations;
-            let candidate = self.solve_step(span, report);
-            let shortest = SHORTEST_STEP * duration.min(self.settings.time_step);
+            let mut candidate = self.solve_step(span, report);
+            let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
-            if can_shorten && (bad_vertex.is_some() || !candidate.solved.converged) {
+            candidate.solved.converged &= self.is_acceptable(&candidate);
+            if can_shorten && !candidate.solved.converged {
                 self.preferred_step = 0.5 * span.duration;
+                self.step_control.fail();
                 report.rejected_steps += 1;
                 continue;
             }
@@ -200,9 +240,67 @@ impl Simulation {
         Ok(())
     }
 
+    /// Whether a step may be taken as it was solved.
+    fn is_acceptable(&self, candidate: &Candidate) -> bool {
+        let is_solved = candidate.not_finite().is_none() && candidate.solved.converged;
+        let positions = &self.state.positions;
+        is_solved
+            && (!self.is_linearised()
+                || self.dynamics.stretches_little(positions, candidate.positions()))
+    }
+
+    /// Whether the equations are linearised once a step.
+    fn is_linearised(&self) -> bool {
+        self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
+    }
+
+    /// Iterations of the solver that are allowed for every one of Newton's method.
+    fn effort(&self) -> f64 {
+        match self.settings.solver {
+            Solver::FixedPoint => fixed_point::UPDATES as f64,
+            _ => 1.0,
+        }
+    }
+
+    /// The longest time between two looks at contacts, in s.
+    fn longest_step(&self) -> f64 {
+        let time_step = self.settings.time_step;
+        if self.stable_step.is_finite() {
+            time_step.min(self.stable_step.max(CONTACT_INTERVAL))
+        } else {
+            time_step
+        }
+    }
+
+    /// The longest step that the integrator is stable with, in s.
+    fn longest_stable_step(&mut self) -> Result<f64> {
+        let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
+            return Ok(f64::INFINITY);
+        };
+        let held = self.guides.held(self.state.positions.len());
+        let parts = (&mut self.dynamics, self.newton.tangent());
+        let longest = stability::longest_step(scheme, parts, &self.state.positions, &held);
+        if longest < SHORTEST_STABLE_STEP {
+            let found = format!(
+                "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",
+                self.settings.integrator.name(),
+                1.0 / (24.0 * longest)
+            );
+            let wanted = "a softer or coarser cloth, another damping, or an implicit integrator";
+            return Err(Error::value("integrator", found, wanted));
+        }
+        Ok(longest)
+    }
+
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
-        let allowed = self.settings.max_iterations as f64;
+        if self.is_linearised() {
+            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
+                self.preferred_step = (2.0 * self.preferred_step).min(self.settings.time_step);
+            }
+            return;
+        }
+        let allowed = self.effort() * self.settings.max_iterations as f64;
         if iterations < EASY.0 * allowed {
             self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
         } else if iterations > HARD.0 * allowed {

@@ -6,8 +6,8 @@
 //! and the ways of all vertices have been found to cross nothing.
 
 use super::{
-    Report, State, dynamics::Dynamics, guides::Guidance, report::Task, scheme::Stage,
-    tangent::Tangent,
+    Report, State, dynamics::Dynamics, guides::Guidance, quadratic::Quadratic, report::Task,
+    scheme::Stage, tangent::Tangent,
 };
 use crate::{
     Vec3,
@@ -37,8 +37,13 @@ pub(super) struct Accuracy {
 }
 
 impl Accuracy {
+    /// The same, so many times as rough.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
+    }
+
     /// What is wanted of the correction after so many.
-    fn after(&self, iterations: usize, touches: bool) -> f64 {
+    pub(super) fn after(&self, iterations: usize, touches: bool) -> f64 {
         match iterations {
             _ if !touches => self.correction,
             _ if iterations < self.fine_corrections => self.touching,
@@ -93,6 +98,8 @@ const MOST_LINEAR_ITERATIONS: usize = 2000;
 /// What solving stages needs, kept from one to the next.
 pub(super) struct Newton {
     tangent: Tangent,
+    /// The quadratic potential whose matrix and preconditioner are at hand, without contacts.
+    kept: Option<[u64; 3]>,
     preconditioner: Box<dyn Preconditioner + Sync>,
     workspace: Workspace,
     filter: Filter,
@@ -113,6 +120,8 @@ pub(super) struct Problem<'a> {
     pub(super) stage: &'a Stage,
     pub(super) state: &'a State,
     pub(super) guidance: &'a [Guidance],
+    /// The potential without contacts, where it is not that of the stage.
+    pub(super) quadratic: Option<&'a Quadratic<'a>>,
 }
 
 impl Newton {
@@ -131,7 +140,15 @@ impl Newton {
             right_side: vec![[0.0; 4]; count],
             solution: vec![[0.0; 4]; count],
             tangent,
+            kept: None,
         }
+    }
+
+    /// The tangent, for another use, without what contacts have added to it.
+    pub(super) fn tangent(&mut self) -> &mut Tangent {
+        self.kept = None;
+        self.tangent.matrix.clear_coupling();
+        &mut self.tangent
     }
 
     /// Solves a stage from the start `positions`, which become its solution.
@@ -195,12 +212,7 @@ impl Newton {
         positions: &mut [Vec3],
         report: &mut Report,
     ) -> f64 {
-        let state = problem.state;
-        for guide in problem.guidance {
-            let displaced = positions[guide.vertex] - state.positions[guide.vertex];
-            positions[guide.vertex] =
-                state.positions[guide.vertex] + guide.displacement + guide.projector * displaced;
-        }
+        problem.lead(positions);
         let response = &mut *problem.response;
         report.time(Task::Contact, || response.start(positions));
         problem.evaluate(positions, &mut self.residuals, report)
@@ -215,23 +227,49 @@ impl Newton {
         iterations: usize,
         report: &mut Report,
     ) -> Option<f64> {
-        if iterations > 0 {
-            problem.dynamics.use_prediction();
-        }
-        report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
-        self.constrain(problem);
+        let is_kept = self.prepare(problem, iterations > 0, report);
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
         self.add_contacts(problem.response, positions);
         self.filter.apply(&mut self.right_side);
-        self.filter.apply_to(&mut self.tangent.matrix);
-        report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
+        if !is_kept {
+            self.filter.apply_to(&mut self.tangent.matrix);
+            report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
+        }
         let solved = self.solve_linear(iterations, report);
-        report.time(Task::Forces, || {
-            problem.dynamics.predict(&self.direction);
-        });
+        if problem.quadratic.is_none() {
+            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
+        }
         solved.then(|| self.slope())
+    }
+
+    /// Fills the matrix but for contacts, and sets the filter. Says whether both and the preconditioner are at hand.
+    fn prepare(
+        &mut self,
+        problem: &mut Problem<'_>,
+        has_prediction: bool,
+        report: &mut Report,
+    ) -> bool {
+        let Some(quadratic) = problem.quadratic else {
+            if has_prediction {
+                problem.dynamics.use_prediction();
+            }
+            report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
+            self.constrain(problem);
+            self.kept = None;
+            return false;
+        };
+        let before = self.filter.clone();
+        self.constrain(problem);
+        let is_free = problem.response.reactions().next().is_none();
+        let number = quadratic.number.filter(|_| is_free);
+        let is_kept = number.is_some() && number == self.kept && before == self.filter;
+        if !is_kept {
+            report.time(Task::Assembly, || quadratic.fill(&mut self.tangent.matrix));
+        }
+        self.kept = number;
+        is_kept
     }
 
     /// Adds the contacts to both sides of the equations.
@@ -359,9 +397,28 @@ fn preconditioner(
 }
 
 impl Problem<'_> {
+    /// The same problem with another potential without contacts.
+    pub(super) fn with<'b>(&'b mut self, quadratic: &'b Quadratic<'b>) -> Problem<'b> {
+        let Self { stage, state, guidance, .. } = *self;
+        let (dynamics, response) = (&mut *self.dynamics, &mut *self.response);
+        Problem { dynamics, response, stage, state, guidance, quadratic: Some(quadratic) }
+    }
+
+    /// Puts what is guided where it is to be.
+    pub(super) fn lead(&self, positions: &mut [Vec3]) {
+        for guide in self.guidance {
+            let start = self.state.positions[guide.vertex];
+            let displaced = positions[guide.vertex] - start;
+            positions[guide.vertex] = start + guide.displacement + guide.projector * displaced;
+        }
+    }
+
     /// The potential at `positions` in J, and the residuals without contacts in N.
     fn evaluate(&mut self, positions: &[Vec3], residuals: &mut [Vec3], report: &mut Report) -> f64 {
-        let inside = self.dynamics.evaluate(self.stage, positions, residuals, report);
+        let inside = match self.quadratic {
+            Some(quadratic) => quadratic.evaluate(positions, residuals),
+            None => self.dynamics.evaluate(self.stage, positions, residuals, report),
+        };
         inside + self.response.potential(positions)
     }
 

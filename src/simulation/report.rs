@@ -39,7 +39,7 @@ pub struct Report {
     pub steps: usize,
     /// Steps given up and tried again with a shorter length.
     pub rejected_steps: usize,
-    /// Newton corrections of all steps.
+    /// Newton corrections of all steps, or updates of the fixed-point solver.
     pub newton_iterations: usize,
     /// Conjugate gradient iterations of all steps.
     pub linear_iterations: usize,

@@ -5,12 +5,21 @@
 //! the past. Eliminating v, x is where Σ m/(2β²)‖x − (x̂ + βv̂)‖² + W(x) is stationary.
 //!
 //! * implicit Euler: x̂ = x₀, v̂ = v₀, β = h;
+//! * the implicit midpoint rule: the same to the middle of the step, and as far again;
 //! * BDF(2) with ω = h/h₋₁ (Etzmuss 2002, section 3.4.2): x̂ = c₁x₀ − c₂x₋₁, v̂ likewise, β = c₃h;
 //! * the second-order start: two stages of a singly diagonal Runge-Kutta method with γ = 1 − 1/√2,
 //!   which is L-stable and needs no past and no force at the start.
+//!
+//! Schemes that solve once a step (`semi_implicit`) take part of the forces from the past, and explicit ones
+//! (`explicit`) all of them.
+
+pub(super) mod explicit;
+mod implicit_midpoint;
+pub(super) mod semi_implicit;
 
 use super::state::{Past, State};
 use crate::Vec3;
+use explicit::Motion;
 
 /// γ of the starting method.
 pub(super) const START_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
@@ -28,6 +37,8 @@ pub(super) struct Stage {
     pub(super) duration: f64,
     /// β, in s.
     pub(super) beta: f64,
+    /// How far the stage leads, as a multiple of the way to where its equations hold.
+    pub(super) reach: f64,
     /// x̂ of each vertex, in m.
     pub(super) positions: Vec<Vec3>,
     /// v̂ of each vertex, in m/s.
@@ -40,6 +51,16 @@ pub(super) struct Stage {
 pub(super) type Measures = Vec<Vec<f64>>;
 
 impl Stage {
+    /// A stage without end, in which only elastic forces count.
+    pub(super) const STILL: Self = Self {
+        duration: f64::INFINITY,
+        beta: f64::INFINITY,
+        reach: 1.0,
+        positions: Vec::new(),
+        velocities: Vec::new(),
+        measures: Vec::new(),
+    };
+
     /// Implicit Euler over `duration` from a state.
     pub(super) fn implicit_euler(state: &State, now: Measures, duration: f64) -> Self {
         Self {
@@ -48,7 +69,16 @@ impl Stage {
             velocities: state.velocities.clone(),
             measures: now,
             beta: duration,
+            reach: 1.0,
         }
+    }
+
+    /// A stage that forces have led to a motion; what moves it from there moves velocities over `duration`.
+    pub(super) fn ballistic(target: Motion, duration: f64) -> Self {
+        let pairs = target.positions.iter().zip(&target.velocities);
+        let positions = pairs.map(|(x, v)| x - v * duration).collect();
+        let Motion { velocities, .. } = target;
+        Self { duration, beta: duration, reach: 1.0, positions, velocities, measures: Vec::new() }
     }
 
     /// BDF(2) over `duration` from a state and its past. `extrapolated` continues the way of the measures from
@@ -71,7 +101,7 @@ impl Stage {
             velocities[vertex] = state.velocities[vertex] * c1 - restart.velocity * c2;
         }
         let measures = extrapolated(c2);
-        Self { duration, beta: c3 * duration, positions, velocities, measures }
+        Self { duration, beta: c3 * duration, reach: 1.0, positions, velocities, measures }
     }
 
     /// First stage of the start of a step of `duration`.
@@ -99,12 +129,21 @@ impl Stage {
             velocities: combine(&state.velocities, first.1),
             measures,
             beta,
+            reach: 1.0,
         }
+    }
+
+    /// Where the equations hold when the stage ends at a position.
+    pub(super) fn middle(&self, vertex: usize, position: &Vec3) -> Vec3 {
+        let start = self.positions[vertex];
+        start + (position - start) / self.reach
     }
 
     /// Velocity of a vertex at a position at the end of the stage, in m/s.
     pub(super) fn velocity(&self, vertex: usize, position: &Vec3) -> Vec3 {
-        (position - self.positions[vertex]) / self.beta
+        let velocity = (self.middle(vertex, position) - self.positions[vertex]) / self.beta;
+        let given = self.velocities[vertex];
+        if self.reach > 1.0 { given + (velocity - given) * self.reach } else { velocity }
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a step changes.
 
+use super::scheme::explicit::Motion;
 use crate::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,11 @@ impl State {
     pub(super) fn at_rest(positions: Vec<Vec3>) -> Self {
         let velocities = vec![Vec3::zeros(); positions.len()];
         Self { time: 0.0, positions, velocities, past: None }
+    }
+
+    /// Positions and velocities.
+    pub(super) fn motion(&self) -> Motion {
+        Motion { positions: self.positions.clone(), velocities: self.velocities.clone() }
     }
 
     /// The velocities one step on, if they went on changing as they did.

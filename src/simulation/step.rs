@@ -3,10 +3,16 @@
 
 use super::{
     Report, Simulation, State,
+    equations::Work,
     guides::Guidance,
-    newton::{Accuracy, Problem, Solved},
+    landing,
+    newton::Solved,
     report::Task,
-    scheme::{Measures, START_GAMMA, Stage},
+    scheme::{
+        Measures, START_GAMMA, Stage,
+        explicit::{self, Motion, Scheme},
+        semi_implicit,
+    },
     state::{Past, Restart},
 };
 use crate::{
@@ -45,12 +51,19 @@ pub(super) struct Candidate {
     velocities: Vec<Vec3>,
     restarts: Vec<Restart>,
     memory: Memory,
+    /// Steps that it is made of.
+    steps: usize,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
     unresolved: usize,
 }
 
 impl Candidate {
+    /// Where it leads, in m.
+    pub(super) fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
     /// The first vertex whose position or velocity is not finite.
     pub(super) fn not_finite(&self) -> Option<usize> {
         let is_finite = |vector: &Vec3| vector.iter().all(|value| value.is_finite());
@@ -62,41 +75,103 @@ impl Candidate {
     }
 }
 
-/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
-const FINEST: f64 = 0.02;
-/// It is if that takes no more than so many corrections: friction of what slides or rests comes out right then, and where
-/// the shape changes fast nothing depends on it. More at the start, when contacts do not know their forces yet.
-const FINE: usize = 8;
-const FINE_AT_START: usize = 12;
 /// Beyond this ratio of one step to the last BDF(2) is not stable (it is below 1 + √2); it starts anew.
 const LARGEST_RATIO: f64 = 2.4;
 
 impl Simulation {
     /// Solves a step without taking it.
     pub(super) fn solve_step(&mut self, span: Span, report: &mut Report) -> Candidate {
+        let integrator = self.settings.integrator;
+        if let Some(scheme) = explicit::scheme(integrator) {
+            return self.solve_explicit(scheme, span, report);
+        }
         let now = self.measure(&self.state.positions);
         let past = self.state.past.clone();
         let usable = past.as_ref().filter(|past| span.duration <= LARGEST_RATIO * past.step);
-        match (self.settings.integrator, usable) {
-            (Integrator::ImplicitEuler, _) => {
-                let stage = Stage::implicit_euler(&self.state, now, span.duration);
-                self.solve_stage(stage, span, report)
-            }
-            (Integrator::Bdf2, Some(past)) => {
+        let needs_past = matches!(integrator, Integrator::Bdf2 | Integrator::Sbdf2);
+        let stage = match usable.filter(|_| needs_past) {
+            Some(past) => {
                 let before = self.measure(&past.positions);
                 let measures = |weight: f64| self.dynamics.extrapolate(&now, &before, weight);
-                let stage = Stage::bdf2(&self.state, past, measures, span.duration);
-                self.solve_stage(stage, span, report)
+                Stage::bdf2(&self.state, past, measures, span.duration)
             }
-            (Integrator::Bdf2, None) => self.solve_start(&now, span, report),
+            None if integrator == Integrator::Bdf2 => return self.solve_start(&now, span, report),
+            None if integrator == Integrator::ImplicitMidpoint => {
+                let difference = self.second_difference(&now, 0.5 * span.duration);
+                Stage::implicit_midpoint(&self.state, &now, &difference, span.duration)
+            }
+            None => Stage::implicit_euler(&self.state, now, span.duration),
+        };
+        let work = match integrator {
+            Integrator::ImexEuler => Work::Once(self.explicit_forces(None, span.duration)),
+            Integrator::Sbdf2 => Work::Once(self.explicit_forces(usable, span.duration)),
+            _ => Work::Implicit,
+        };
+        self.solve_stage((stage, work), span, report)
+    }
+
+    /// What a scheme with one solve takes from the past.
+    fn explicit_forces(&mut self, past: Option<&Past>, duration: f64) -> Vec<Vec3> {
+        self.update_constant_matrix();
+        let Self { dynamics, constant, .. } = self;
+        let motion = self.state.motion();
+        let mut forces = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
+        if let Some(past) = past {
+            let motion = semi_implicit::motion_before(past);
+            let before = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
+            semi_implicit::extrapolated(&mut forces, &before, duration / past.step);
         }
+        forces
+    }
+
+    /// ε(x + v·time) − 2ε(x) + ε(x − v·time).
+    fn second_difference(&self, now: &Measures, time: f64) -> Measures {
+        let motion = self.state.motion();
+        let before = self.dynamics.measure_along(&motion, -time);
+        let continued = self.dynamics.extrapolate(now, &before, 1.0);
+        self.dynamics.difference(&self.dynamics.measure_along(&motion, time), &continued)
+    }
+
+    /// Explicit steps, as many as are stable, to where the forces lead, and then as far as contacts let it.
+    #[allow(clippy::cast_sign_loss, reason = "there is at least one step")]
+    fn solve_explicit(&mut self, scheme: Scheme, span: Span, report: &mut Report) -> Candidate {
+        let guidance: Vec<Guidance> =
+            self.guides.guidance(&self.state.positions, span.end, span.duration).collect();
+        let count = (span.duration / self.stable_step - 1.0e-6).ceil().max(1.0);
+        let mut motion = self.state.motion();
+        for guide in &guidance {
+            let velocity = &mut motion.velocities[guide.vertex];
+            *velocity = guide.projector * *velocity + guide.displacement / span.duration;
+        }
+        let dynamics = &mut self.dynamics;
+        let mut accelerations = |motion: &Motion| {
+            let mut accelerations = dynamics.forces(motion);
+            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
+                *acceleration /= *mass;
+            }
+            for guide in &guidance {
+                let acceleration = &mut accelerations[guide.vertex];
+                *acceleration = guide.projector * *acceleration;
+            }
+            accelerations
+        };
+        report.time(Task::Forces, || {
+            for _ in 0..count as usize {
+                motion = scheme(&motion, span.duration / count, &mut accelerations);
+            }
+        });
+        let target = motion.positions.clone();
+        let stage = Stage::ballistic(motion, span.duration);
+        let mut candidate = self.finish_stage((stage, Work::Ballistic), target, span, report);
+        candidate.steps = count as usize;
+        candidate
     }
 
     /// The second-order start, in two stages.
     fn solve_start(&mut self, now: &Measures, span: Span, report: &mut Report) -> Candidate {
         let part = span.first_part(START_GAMMA);
         let stage = Stage::start_first(&self.state, now.clone(), span.duration);
-        let first = self.solve_stage(stage, part, report);
+        let first = self.solve_stage((stage, Work::Implicit), part, report);
         if first.not_finite().is_some() {
             return first;
         }
@@ -109,7 +184,7 @@ impl Simulation {
         );
         let memory = self.response.memory().clone();
         self.response.set_memory(first.memory.clone());
-        let mut second = self.solve_stage(stage, span, report);
+        let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
         second.solved.converged &= first.solved.converged;
         second.solved.correction = second.solved.correction.max(first.solved.correction);
@@ -120,18 +195,36 @@ impl Simulation {
         self.dynamics.measure(positions)
     }
 
-    fn solve_stage(&mut self, stage: Stage, span: Span, report: &mut Report) -> Candidate {
+    /// Solves a stage, starting from where the velocities lead.
+    fn solve_stage(
+        &mut self,
+        (stage, work): (Stage, Work),
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
         let state = &self.state;
         // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
         let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
-        let mut positions: Vec<Vec3> = (0..state.positions.len())
+        let positions: Vec<Vec3> = (0..state.positions.len())
             .map(|vertex| {
                 let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
                 state.positions[vertex] + mean * span.duration
             })
             .collect();
         let expected = state.extrapolated_velocities(span.duration);
-        self.dynamics.predict_air(&positions, &expected);
+        self.dynamics.predict_air_in(&stage, &positions, &expected);
+        self.finish_stage((stage, work), positions, span, report)
+    }
+
+    /// Solves a stage from the start `positions`, with contacts.
+    fn finish_stage(
+        &mut self,
+        (mut stage, work): (Stage, Work),
+        mut positions: Vec<Vec3>,
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
+        let state = &self.state;
         let guidance: Vec<Guidance> =
             self.guides.guidance(&state.positions, span.end, span.duration).collect();
         let held = self.guides.held(positions.len());
@@ -140,22 +233,12 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let mut problem = Problem {
-            dynamics: &mut self.dynamics,
-            response,
-            stage: &stage,
-            state,
-            guidance: &guidance,
-        };
-        let edge = self.edge_length;
-        let accuracy = Accuracy {
-            correction: self.settings.tolerance * edge,
-            touching: self.settings.tolerance
-                * edge.min(problem.response.thickness()).max(FINEST * edge),
-            fine_corrections: if state.past.is_some() { FINE } else { FINE_AT_START },
-            max_iterations: span.corrections,
-        };
-        let mut solved = self.newton.solve(&mut problem, &mut positions, accuracy, report);
+        let mut solved = self.solve_equations(
+            (&mut stage, &work),
+            &mut positions,
+            (&guidance, span.corrections),
+            report,
+        );
         let response = &mut self.response;
         let retreated = if solved.is_clear {
             Retreated::default()
@@ -168,7 +251,8 @@ impl Simulation {
 
     /// Takes a step that has been solved.
     pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
-        let Candidate { positions, velocities, restarts, memory, solved, unresolved } = candidate;
+        let Candidate { positions, velocities, restarts, memory, steps, solved, unresolved } =
+            candidate;
         let time = self.state.time + span.duration;
         let before =
             std::mem::replace(&mut self.state, State { time, positions, velocities, past: None });
@@ -178,7 +262,7 @@ impl Simulation {
             velocities: before.velocities,
             restarts,
         });
-        report.steps += 1;
+        report.steps += steps;
         report.converged &= solved.converged;
         report.residual = report.residual.max(solved.correction / self.edge_length);
         report.contacts = memory.contact_count();
@@ -202,6 +286,10 @@ fn hand_on(
     let inverse_mass = |vertex: usize| {
         if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };
+    if simulation.settings.integrator == Integrator::ImplicitMidpoint {
+        let ways = (state.positions.as_slice(), positions.as_slice());
+        landing::follow(response, ways, stage.duration, &mut velocities, inverse_mass);
+    }
     let impacts = response.end_impacts(&positions, &mut velocities, inverse_mass);
     let mut jumps: BTreeMap<usize, Matrix3<f64>> =
         impacts.into_iter().map(|jump| (jump.vertex, jump.free)).collect();
@@ -227,5 +315,5 @@ fn hand_on(
     let restarts = jumps.into_iter().map(restart).collect();
     let memory = response.recall(retreated.crossing);
     let unresolved = retreated.crossing + response.crossing_count();
-    Candidate { positions, velocities, restarts, memory, solved, unresolved }
+    Candidate { positions, velocities, restarts, memory, steps: 1, solved, unresolved }
 }

@@ -6,7 +6,8 @@
 
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
-    forces::{BlockColumns, BlockParts, Elements},
+    Vec3,
+    forces::{BlockColumns, BlockParts, Elements, StrainHistory},
     mesh::Incidence,
     solver::{Block, BlockMatrix, GROUP, GroupBlocks, Pattern},
 };
@@ -64,11 +65,32 @@ impl Tangent {
         let has_air = dynamics.air.is_felt();
         matrix.fill(|mut group| {
             let sums = fill_group(&dynamics.elements, recipes, &pattern, &mut group);
-            for ((row, diagonal), sum) in group.rows.zip(group.diagonals).zip(&sums) {
+            let rows = group.rows.clone().zip(&mut *group.diagonals);
+            for ((row, diagonal), sum) in rows.zip(&sums) {
                 let point = point_matrix(dynamics, stage, row, has_air);
                 *diagonal = Block::from_matrix(&(point - sum.to_matrix()));
             }
+            if stage.reach > 1.0 {
+                group.scale(1.0 / stage.reach as f32);
+            }
         });
+    }
+
+    /// The matrix of the elements alone at a shape, with viscosity at 1/β in 1/s.
+    pub(super) fn of_elements(
+        &mut self,
+        dynamics: &mut Dynamics,
+        positions: &[Vec3],
+        inverse_beta: f64,
+    ) -> &BlockMatrix {
+        let references = dynamics.measure(positions);
+        let mut forces = vec![Vec3::zeros(); positions.len()];
+        for (elements, reference) in dynamics.elements.iter_mut().zip(&references) {
+            let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
+            elements.evaluate(positions, history, &mut forces);
+        }
+        self.fill(dynamics, &Stage::STILL);
+        &self.matrix
     }
 }
 

@@ -48,6 +48,13 @@ impl Block {
         }
     }
 
+    /// Multiplies the matrix.
+    pub fn scale(&mut self, factor: f32) {
+        for entry in self.0.as_flattened_mut() {
+            *entry *= factor;
+        }
+    }
+
     /// Adds another matrix times `scale`.
     pub fn add_scaled(&mut self, scale: f32, other: &Self) {
         for (column, other) in self.0.iter_mut().zip(&other.0) {

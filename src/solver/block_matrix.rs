@@ -16,6 +16,13 @@ use std::{ops::Range, sync::Arc};
 pub struct BlockPair(pub(super) [[f32; 8]; 3]);
 
 impl BlockPair {
+    /// Multiplies both blocks.
+    pub fn scale(&mut self, factor: f32) {
+        for entry in self.0.as_flattened_mut() {
+            *entry *= factor;
+        }
+    }
+
     /// One of the two blocks.
     #[must_use]
     pub fn get(&self, half: usize) -> Block {
@@ -50,6 +57,18 @@ pub struct GroupBlocks<'a> {
     pub pairs: &'a mut [BlockPair],
     /// Their blocks outside the group, row by row.
     pub far: &'a mut [Block],
+}
+
+impl GroupBlocks<'_> {
+    /// Multiplies all blocks.
+    pub fn scale(&mut self, factor: f32) {
+        for block in self.diagonals.iter_mut().chain(&mut *self.far) {
+            block.scale(factor);
+        }
+        for pair in &mut *self.pairs {
+            pair.scale(factor);
+        }
+    }
 }
 
 impl BlockMatrix {

@@ -10,7 +10,7 @@ use nalgebra::Matrix3;
 use std::ops::Range;
 
 /// The projectors of all constrained vertices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// Constrained vertices in ascending order, each with its projector.
     projectors: Vec<(u32, Block)>,

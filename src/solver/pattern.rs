@@ -180,6 +180,21 @@ impl Pattern {
         &self.far
     }
 
+    /// Row and column of all blocks below the diagonal, row by row.
+    pub fn below_diagonal(&self) -> impl Iterator<Item = (usize, usize)> {
+        let far = |row: usize| {
+            let slots =
+                self.far.rows.binary_search(&(row as u32)).map(|place| self.far.slots(place));
+            let columns = &self.far.columns[slots.unwrap_or_default()];
+            columns.iter().map(|column| *column as usize).take_while(move |column| *column < row)
+        };
+        (0..self.row_count()).flat_map(move |row| {
+            let first = group_of(row).start;
+            let near = self.near(row).map(move |column| first + usize::from(column));
+            far(row).chain(near).map(move |column| (row, column))
+        })
+    }
+
     /// Where each row's pairs start.
     pub(super) fn near_starts(&self) -> &[u32] {
         &self.near_starts

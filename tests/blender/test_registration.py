@@ -127,7 +127,7 @@ def test_the_solver_settings_are_the_librarys_defaults():
         assert value == (expected if isinstance(expected, str) else pytest.approx(expected))
 
 
-@pytest.mark.parametrize("field", ["integrator", "model"])
+@pytest.mark.parametrize("field", ["integrator", "solver", "model"])
 def test_what_the_library_offers_can_be_chosen(field):
     settings = bpy.context.scene.weft
     there = bridge.choices(field)

@@ -109,6 +109,14 @@ fn momentum_is_kept_to_the_tolerance_and_angular_momentum_with_the_order_of_the_
     }
 }
 
+/// Its forces turn nothing in the middle of a step, where it takes them.
+#[test]
+fn the_implicit_midpoint_rule_keeps_both_momenta_to_the_tolerance() {
+    let losses = Flight::new(Integrator::ImplicitMidpoint).losses(200);
+    let allowed = 200.0_f64.powi(2) * vacuum().tolerance * 0.1 / (0.5 * FLIGHT.norm());
+    assert!(losses[0].max(losses[1]) < allowed, "{losses:?}");
+}
+
 /// A tilted sheet of cotton, thrown on the floor.
 struct Throw {
     simulation: Simulation,
@@ -143,9 +151,14 @@ impl Throw {
 
 #[test]
 fn a_sheet_thrown_on_the_floor_never_has_more_energy_than_at_the_start() {
-    for (integrator, friction) in
-        [(Integrator::Bdf2, 0.4), (Integrator::Bdf2, 0.0), (Integrator::ImplicitEuler, 0.4)]
-    {
+    for (integrator, friction) in [
+        (Integrator::Bdf2, 0.4),
+        (Integrator::Bdf2, 0.0),
+        (Integrator::ImplicitEuler, 0.4),
+        (Integrator::ImplicitMidpoint, 0.4),
+        (Integrator::ImexEuler, 0.4),
+        (Integrator::Sbdf2, 0.4),
+    ] {
         let mut thrown = Throw::new(integrator, friction);
         let start = thrown.simulation.energy().total();
         for frame in 1..=48 {

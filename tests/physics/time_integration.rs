@@ -3,12 +3,13 @@
 
 use crate::{oscillator::Oscillator, scenes};
 use std::f64::consts::TAU;
-use weft::{Integrator, Material, Settings, Simulation, Vec3};
+use weft::{Integrator, Material, Settings, Simulation, Solver, Vec3};
 
 /// Part of the energy of one mode that is left after ten periods. The first period, which holds the start of the
 /// scheme, is not counted, and the last step is taken in part.
-fn energy_kept(integrator: Integrator, step_angle: f64) -> f64 {
-    let mut oscillator = Oscillator::new(Settings { integrator, ..Settings::default() }, 0.0);
+fn energy_kept((integrator, solver): (Integrator, Solver), step_angle: f64) -> f64 {
+    let settings = Settings { integrator, solver, max_iterations: 200, ..Settings::default() };
+    let mut oscillator = Oscillator::new(settings, 0.0);
     let length = step_angle / oscillator.frequency;
     let period = (TAU / step_angle).round() as usize;
     let before = oscillator.energy_after(period, length);
@@ -22,11 +23,39 @@ fn ten_periods_keep_the_energy_that_the_scheme_keeps() {
     let table = [
         (Integrator::Bdf2, [0.996_105, 0.969_814_39, 0.795_674_62]),
         (Integrator::ImplicitEuler, [0.043_383_669, 0.001_926_640_9, 4.454_701_8e-6]),
+        (Integrator::ImplicitMidpoint, [1.0; 3]),
     ];
-    for (integrator, kept) in table {
-        for (step_angle, wanted) in [0.05, 0.1, 0.2].into_iter().zip(kept) {
-            let found = energy_kept(integrator, step_angle);
-            assert!((found / wanted - 1.0).abs() < 1e-3, "{integrator:?} {step_angle}: {found}");
+    for solver in [Solver::Newton, Solver::FixedPoint] {
+        for (integrator, kept) in table {
+            for (step_angle, wanted) in [0.05, 0.1, 0.2].into_iter().zip(kept) {
+                let found = energy_kept((integrator, solver), step_angle);
+                let name = format!("{integrator:?} {solver:?} {step_angle}: {found}");
+                assert!((found / wanted - 1.0).abs() < 1e-3, "{name}");
+            }
+        }
+    }
+}
+
+/// |R|² in closed form, R being the series of the exponential function that a scheme keeps.
+#[test]
+fn explicit_schemes_change_the_energy_as_their_series_say() {
+    let square = |z: f64| z * z;
+    for step_angle in [0.05_f64, 0.1] {
+        let steps = 10.0 * TAU / step_angle;
+        let sixth = step_angle.powi(6);
+        for (integrator, per_step) in [
+            (Integrator::Euler, 1.0 + square(step_angle)),
+            (Integrator::Midpoint, 1.0 + 0.25 * square(square(step_angle))),
+            (Integrator::Rk4, 1.0 - sixth / 72.0 + sixth * square(step_angle) / 576.0),
+        ] {
+            let found = energy_kept((integrator, Solver::Newton), step_angle);
+            let wanted = per_step.powf(steps);
+            assert!((found / wanted - 1.0).abs() < 2e-3, "{integrator:?} {step_angle}: {found}");
+        }
+        for integrator in [Integrator::SymplecticEuler, Integrator::Verlet] {
+            // It sways within a period, by a part of about ωh.
+            let found = energy_kept((integrator, Solver::Newton), step_angle);
+            assert!((found - 1.0).abs() < 1.2 * step_angle, "{integrator:?} {step_angle}: {found}");
         }
     }
 }
@@ -49,6 +78,7 @@ fn viscosity_takes_the_energy_of_a_kelvin_voigt_spring() {
 #[derive(Clone, Copy, Debug)]
 struct Motion {
     integrator: Integrator,
+    solver: Solver,
     /// Kelvin-Voigt time of all strains, in s.
     damping: f64,
     /// Density of the air, in kg/m³.
@@ -81,6 +111,7 @@ impl Motion {
         };
         let settings = Settings {
             integrator: self.integrator,
+            solver: self.solver,
             gravity: Vec3::new(0.5, 0.3, -2.0),
             wind: Vec3::new(0.4, -0.6, 0.2),
             air_density: self.air_density,
@@ -115,16 +146,46 @@ impl Motion {
     }
 }
 
+/// What is checked of an integrator: its order, and the number of even steps from which on errors show it.
+fn check_order((integrator, solver): (Integrator, Solver), order: f64, steps: usize) {
+    for (rhythm, rounds) in [(EVEN, steps), (UNEVEN, steps / 6)] {
+        for (damping, air_density) in [(0.0, 0.0), (0.02, 0.0), (0.0, 1.2)] {
+            let motion = Motion { integrator, solver, damping, air_density, rhythm };
+            let found = motion.order(rounds);
+            assert!((found - order).abs() < 0.1, "{motion:?}: {found}");
+        }
+    }
+}
+
 #[test]
 fn the_error_falls_with_the_order_of_the_scheme() {
-    let schemes = [(Integrator::Bdf2, 2.0), (Integrator::ImplicitEuler, 1.0)];
-    for (integrator, wanted) in schemes {
-        for (rhythm, rounds) in [(EVEN, 120), (UNEVEN, 20)] {
-            for (damping, air_density) in [(0.0, 0.0), (0.02, 0.0), (0.0, 1.2)] {
-                let motion = Motion { integrator, damping, air_density, rhythm };
-                let order = motion.order(rounds);
-                assert!((order - wanted).abs() < 0.1, "{motion:?}: {order}");
-            }
-        }
+    let schemes = [
+        (Integrator::Bdf2, 2.0),
+        (Integrator::ImplicitEuler, 1.0),
+        (Integrator::ImplicitMidpoint, 2.0),
+    ];
+    for (integrator, order) in schemes {
+        check_order((integrator, Solver::Newton), order, 120);
+    }
+}
+
+#[test]
+fn the_error_of_one_solve_falls_with_the_order_of_the_scheme() {
+    for (integrator, order) in [(Integrator::ImexEuler, 1.0), (Integrator::Sbdf2, 2.0)] {
+        check_order((integrator, Solver::Newton), order, 1920);
+    }
+}
+
+#[test]
+fn the_error_of_explicit_schemes_falls_with_their_order() {
+    let schemes = [
+        (Integrator::Euler, 1.0),
+        (Integrator::SymplecticEuler, 1.0),
+        (Integrator::Midpoint, 2.0),
+        (Integrator::Verlet, 2.0),
+        (Integrator::Rk4, 4.0),
+    ];
+    for (integrator, order) in schemes {
+        check_order((integrator, Solver::Newton), order, 240);
     }
 }

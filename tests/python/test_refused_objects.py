@@ -304,8 +304,12 @@ def settings_of(**fields: object) -> Callable:
 
 BAD_SETTINGS = {
     "an integrator to come": (
-        settings_of(integrator="sbdf2"),
-        (ValueError, 'integrator: "sbdf2" does not exist here; there is bdf2, implicit_euler'),
+        settings_of(integrator="leapfrog"),
+        (ValueError, 'integrator: "leapfrog" does not exist here; there is bdf2, .*sbdf2.*verlet'),
+    ),
+    "a solver to come": (
+        settings_of(solver="guess"),
+        (ValueError, 'solver: "guess" does not exist here; there is newton, fixed_point, linear'),
     ),
     "a model to come": (
         settings_of(model="masses"),

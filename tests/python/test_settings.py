@@ -19,6 +19,7 @@ CHANGES = {
     "tolerance": 1e-4,
     "max_iterations": 7,
     "preconditioner": "block_jacobi",
+    "solver": "fixed_point",
     "threads": 3,
 }
 
@@ -40,7 +41,7 @@ def test_settings_survive_every_copy():
 
 def test_the_defaults_are_those_of_the_signature():
     settings = weft.Settings()
-    assert (settings.integrator, settings.model) == ("bdf2", "fem")
+    assert (settings.integrator, settings.solver, settings.model) == ("bdf2", "newton", "fem")
     assert settings.gravity == (0.0, 0.0, -9.81)
     assert settings.wind == (0.0, 0.0, 0.0)
     assert settings.time_step == 1 / 96

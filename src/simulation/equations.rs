@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How the equations of a stage are solved, contacts included.
+
+use super::{
+    Report, Simulation,
+    constant_matrix::ConstantMatrix,
+    fixed_point,
+    guides::Guidance,
+    newton::{Accuracy, Newton, Problem, Solved},
+    quadratic::{Metric, Quadratic},
+    report::Task,
+    scheme::{Stage, semi_implicit},
+};
+use crate::{Vec3, settings::Solver};
+
+/// What is to be solved.
+pub(super) enum Work {
+    /// All forces at the end of the stage, or where its equations hold.
+    Implicit,
+    /// Linear forces, with these others given, in N.
+    Once(Vec<Vec3>),
+    /// Nothing but contacts: all forces have led to where the search starts.
+    Ballistic,
+}
+
+/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
+const FINEST: f64 = 0.02;
+/// It is if that takes no more than so many corrections: friction of what slides or rests comes out right then, and where
+/// the shape changes fast nothing depends on it. More at the start, when contacts do not know their forces yet.
+const FINE: usize = 8;
+const FINE_AT_START: usize = 12;
+
+impl Simulation {
+    /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
+    pub(super) fn solve_equations(
+        &mut self,
+        (stage, work): (&mut Stage, &Work),
+        positions: &mut [Vec3],
+        (guidance, corrections): (&[Guidance], usize),
+        report: &mut Report,
+    ) -> Solved {
+        if matches!(work, Work::Ballistic) && self.lead_on(stage, positions, report) {
+            return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
+        }
+        let accuracy = self.accuracy(corrections);
+        let solver = self.settings.solver;
+        if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
+            self.update_constant_matrix();
+        }
+        let Self { dynamics, response, state, newton, constant, .. } = self;
+        let (revision, matrix) = (constant.0, &constant.1);
+        let stage = &*stage;
+        let mut problem = Problem { dynamics, response, stage, state, guidance, quadratic: None };
+        let search = (newton, &mut problem);
+        match work {
+            Work::Implicit => match solver {
+                Solver::Newton => search.0.solve(search.1, positions, accuracy, report),
+                Solver::FixedPoint => {
+                    fixed_point::solve(search, (matrix, revision), positions, accuracy, report)
+                }
+                Solver::Linearised => linearised(search, positions, accuracy, report),
+            },
+            Work::Once(explicit) => {
+                let given = (matrix, revision, explicit.as_slice());
+                once(search, given, positions, accuracy, report)
+            }
+            Work::Ballistic => ballistic(search, positions, accuracy, report),
+        }
+    }
+
+    /// Where nothing touches on the way to `positions`, says so. Otherwise, what touches something is led on by its
+    /// velocity v at the end, from the start of the step, and not to where its scheme has led it: a contact then takes
+    /// (x − x₀)/h − v from the velocity, so that what rests has none left, and friction is that of the whole force.
+    /// (Against the other place a contact takes half of that with schemes of second order, and nothing with Euler's.)
+    fn lead_on(&mut self, stage: &mut Stage, positions: &mut [Vec3], report: &mut Report) -> bool {
+        let (response, starts) = (&mut self.response, &self.state.positions);
+        report.time(Task::Contact, || {
+            let pairs = starts.iter().zip(&stage.velocities);
+            let led: Vec<Vec3> = pairs.map(|(start, v)| start + v * stage.duration).collect();
+            response.start(&led);
+            let mut is_free = true;
+            for vertex in response.reactions().flat_map(|contact| contact.pair.vertices) {
+                let vertex = vertex as usize;
+                is_free = false;
+                if vertex < positions.len() {
+                    positions[vertex] = led[vertex];
+                    stage.positions[vertex] = starts[vertex];
+                }
+            }
+            is_free && response.verify(positions)
+        })
+    }
+
+    fn accuracy(&self, corrections: usize) -> Accuracy {
+        let edge = self.edge_length;
+        Accuracy {
+            correction: self.settings.tolerance * edge,
+            touching: self.settings.tolerance
+                * edge.min(self.response.thickness()).max(FINEST * edge),
+            fine_corrections: if self.state.past.is_some() { FINE } else { FINE_AT_START },
+            max_iterations: corrections,
+        }
+    }
+
+    /// Makes the constant matrix anew where materials have changed.
+    pub(super) fn update_constant_matrix(&mut self) {
+        let revision = self.dynamics.revision + 1;
+        if self.constant.0 != revision {
+            let tangent = self.newton.tangent();
+            self.constant = (revision, ConstantMatrix::new(&mut self.dynamics, tangent));
+        }
+    }
+}
+
+/// Numbers the matrix of a quadratic potential with the constant matrix of a revision.
+pub(super) fn number(stage: &Stage, revision: u64) -> [u64; 3] {
+    [revision, stage.beta.to_bits(), stage.reach.to_bits()]
+}
+
+/// One linear system, with given forces.
+fn once(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    (matrix, revision, explicit): (&ConstantMatrix, u64, &[Vec3]),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    let stage = problem.stage;
+    let reference = positions.to_vec();
+    let parts = (matrix, problem.dynamics.masses.as_slice());
+    let residuals = semi_implicit::residuals(stage, parts, explicit, &reference);
+    let around = (reference.as_slice(), residuals.as_slice());
+    let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, parts.1, around);
+    quadratic.number = Some(number(stage, revision));
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}
+
+/// The equations linearised at the start of the step (Baraff and Witkin 1998, eq. 6): one correction of Newton's from
+/// there, and contacts against its matrix. Where the velocities lead instead, all that turns is stretched, and
+/// linearised there it swings ever more.
+fn linearised(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    let stage = problem.stage;
+    let reference = problem.state.positions.clone();
+    let mut residuals = vec![Vec3::zeros(); positions.len()];
+    problem.dynamics.evaluate(stage, &reference, &mut residuals, report);
+    let tangent = newton.tangent();
+    tangent.fill(problem.dynamics, stage);
+    let matrix = tangent.matrix.clone();
+    let around = (reference.as_slice(), residuals.as_slice());
+    let metric = Metric::Matrix(&matrix);
+    let quadratic = Quadratic::new(metric, stage, &problem.dynamics.masses, around);
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}
+
+/// The least change of positions, weighed by mass, that contacts ask for.
+fn ballistic(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    let target = positions.to_vec();
+    let none = vec![Vec3::zeros(); positions.len()];
+    let masses = &problem.dynamics.masses;
+    let around = (target.as_slice(), none.as_slice());
+    let quadratic = Quadratic::new(Metric::Inertia, problem.stage, masses, around);
+    newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
+}

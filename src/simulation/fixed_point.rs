@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The fixed-point iteration of Etzmuss 2002, section 3.4.3: the step of a scheme with one solve, over and over with the
+//! forces that it has led to, until it is that of the implicit scheme. It is Newton's method with a constant matrix.
+//!
+//! It contracts slowly where forces are weak that the matrix takes for strong, as those across a stiff sheet: the
+//! slower the larger h²k/(ρl²). Anderson's acceleration (`anderson`) helps, shorter steps help more.
+//!
+//! **When it ends.** A short update does not mean a small error: where the iteration hardly contracts, the error is many
+//! times the last update. What is left of the forces at the end, R, means an error of at most √⟨R, β²M⁻¹R⟩ in the norm that
+//! Newton's corrections are measured in, because the tangent is no less than M/β²; that has to be within the
+//! tolerance. Contacts enter R by the balance that the linear equations have found for them.
+
+use super::{
+    Report,
+    anderson::Anderson,
+    constant_matrix::ConstantMatrix,
+    equations::number,
+    newton::{Accuracy, Newton, Problem, Solved},
+    quadratic::{Metric, Quadratic},
+    scheme::Stage,
+};
+use crate::Vec3;
+
+/// Updates allowed for every correction that Newton's method is allowed: they are as much cheaper.
+pub(super) const UPDATES: usize = 4;
+/// The part of the tolerance that it is solved to. The last of Newton's corrections leaves the square of an error, an
+/// update most of it, and at the tolerance itself the errors of all steps would add up to something to see.
+const STRICT: f64 = 0.1;
+/// The linear equations are solved to this part of that.
+const INNER: f64 = 0.1;
+
+/// Solves a stage from the start `positions`, which become its solution.
+pub(super) fn solve(
+    (newton, problem): (&mut Newton, &mut Problem<'_>),
+    (matrix, revision): (&ConstantMatrix, u64),
+    positions: &mut [Vec3],
+    accuracy: Accuracy,
+    report: &mut Report,
+) -> Solved {
+    let stage = problem.stage;
+    let mass: f64 = problem.dynamics.masses.iter().sum();
+    let accuracy = accuracy.times(STRICT);
+    let inner = accuracy.times(INNER);
+    let mut solved =
+        Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
+    let mut residuals = vec![Vec3::zeros(); positions.len()];
+    let mut anderson = Anderson::default();
+    let before = report.newton_iterations;
+    problem.lead(positions);
+    while solved.iterations < UPDATES * accuracy.max_iterations {
+        let point = positions.to_vec();
+        let potential = problem.dynamics.evaluate(stage, &point, &mut residuals, report);
+        if !potential.is_finite() {
+            return solved;
+        }
+        let around = (point.as_slice(), residuals.as_slice());
+        let masses = &problem.dynamics.masses;
+        let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
+        quadratic.number = Some(number(stage, revision));
+        let linear = newton.solve(&mut problem.with(&quadratic), positions, inner, report);
+        anderson.remember(&point, positions, |field| quadratic.times(field));
+        solved.iterations += 1;
+        // What counts is updates, not the corrections inside of them.
+        report.newton_iterations = before + solved.iterations;
+        solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
+        let touches = !problem.response.contacts().is_empty();
+        let wanted = accuracy.after(solved.iterations, touches);
+        solved.is_clear = linear.is_clear;
+        if solved.correction <= wanted && linear.converged && linear.is_clear {
+            let mut left = vec![Vec3::zeros(); positions.len()];
+            problem.dynamics.evaluate(stage, positions, &mut left, report);
+            if touches {
+                anderson.balance(&residuals, &mut left);
+            }
+            solved.correction = solved.correction.max(largest_error(problem, &mut left, mass));
+            if solved.correction <= wanted {
+                solved.converged = true;
+                return solved;
+            }
+        }
+        if solved.iterations < UPDATES * accuracy.max_iterations {
+            solved.is_clear = false;
+            anderson.mix(positions);
+        }
+    }
+    solved
+}
+
+/// The largest error that the forces that are left may mean, in m as in [`Accuracy`].
+fn largest_error(problem: &Problem<'_>, left: &mut [Vec3], mass: f64) -> f64 {
+    for guide in problem.guidance {
+        left[guide.vertex] = guide.projector * left[guide.vertex];
+    }
+    let Stage { beta, reach, .. } = *problem.stage;
+    let masses = &problem.dynamics.masses;
+    let squares = left.iter().zip(masses).map(|(force, mass)| force.norm_squared() / mass);
+    beta * beta * (reach * squares.sum::<f64>() / mass).sqrt()
+}

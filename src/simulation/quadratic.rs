@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Potentials that are quadratic but for contacts: Φ(x) = ½⟨x − x̄, H(x − x̄)⟩ − ⟨r, x − x̄⟩.
+//!
+//! What explicit schemes, schemes with one solve and iterations with a fixed matrix find without contacts is the
+//! minimum of such a potential. With the potentials of contacts added, [`super::newton`] finds the minimum of both: the
+//! least change to what the scheme wants, in the norm of its own matrix, that keeps what the response promises.
+
+use super::{constant_matrix::ConstantMatrix, scheme::Stage};
+use crate::{
+    Vec3, parallel,
+    solver::{Block, BlockMatrix, Row3},
+};
+
+/// H of a quadratic potential.
+pub(super) enum Metric<'a> {
+    /// M/β².
+    Inertia,
+    /// M/β² + K + D/β.
+    Constant(&'a ConstantMatrix),
+    /// Any other, with the inertia in it.
+    Matrix(&'a BlockMatrix),
+}
+
+/// A quadratic potential.
+pub(super) struct Quadratic<'a> {
+    pub(super) metric: Metric<'a>,
+    /// Factors of K and D.
+    factors: [f64; 2],
+    /// Diagonal of M/β², in kg/s².
+    inertia: Vec<f64>,
+    /// x̄, in m.
+    pub(super) reference: &'a [Vec3],
+    /// r, in N.
+    pub(super) residuals: &'a [Vec3],
+    /// Potentials with the same number have the same matrix.
+    pub(super) number: Option<[u64; 3]>,
+}
+
+impl<'a> Quadratic<'a> {
+    /// The potential around `reference`, with the coefficients of a stage.
+    pub(super) fn new(
+        metric: Metric<'a>,
+        stage: &Stage,
+        masses: &[f64],
+        (reference, residuals): (&'a [Vec3], &'a [Vec3]),
+    ) -> Self {
+        let Stage { beta, reach, .. } = *stage;
+        Self {
+            metric,
+            factors: [1.0 / reach, 1.0 / (beta * reach)],
+            inertia: masses.iter().map(|mass| mass / (beta * beta * reach)).collect(),
+            reference,
+            residuals,
+            number: None,
+        }
+    }
+
+    /// Φ at `positions` in J, and −∇Φ in N as `residuals`.
+    pub(super) fn evaluate(&self, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
+        let moved: Vec<Vec3> =
+            positions.iter().zip(self.reference).map(|(x, reference)| x - reference).collect();
+        let images = self.times(&moved);
+        for ((residual, start), image) in residuals.iter_mut().zip(self.residuals).zip(&images) {
+            *residual = start - image;
+        }
+        parallel::sum(positions.len(), parallel::VERTICES, |vertex| {
+            moved[vertex].dot(&(images[vertex] * 0.5 - self.residuals[vertex]))
+        })
+    }
+
+    /// H times a field.
+    pub(super) fn times(&self, field: &[Vec3]) -> Vec<Vec3> {
+        let mut images = match self.metric {
+            Metric::Inertia => vec![Vec3::zeros(); field.len()],
+            Metric::Constant(matrix) => matrix.times(self.factors, field),
+            Metric::Matrix(matrix) => return times(matrix, field),
+        };
+        for ((image, part), inertia) in images.iter_mut().zip(field).zip(&self.inertia) {
+            *image += part * *inertia;
+        }
+        images
+    }
+
+    /// Fills a matrix with H.
+    pub(super) fn fill(&self, matrix: &mut BlockMatrix) {
+        match self.metric {
+            Metric::Inertia => matrix.fill_by(|row, column| {
+                let value = if row == column { self.inertia[row] } else { 0.0 };
+                Block::scaled_identity(value as f32)
+            }),
+            Metric::Constant(constant) => constant.fill(self.factors, &self.inertia, matrix),
+            Metric::Matrix(own) => matrix.clone_from(own),
+        }
+    }
+}
+
+fn times(matrix: &BlockMatrix, field: &[Vec3]) -> Vec<Vec3> {
+    let rounded: Vec<Row3> =
+        field.iter().map(|part| [part.x as f32, part.y as f32, part.z as f32, 0.0]).collect();
+    let mut images = vec![[0.0; 4]; field.len()];
+    matrix.times(&rounded, &mut images);
+    let exact = |image: &Row3| Vec3::new(image[0].into(), image[1].into(), image[2].into());
+    images.iter().map(exact).collect()
+}
