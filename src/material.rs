@@ -8,10 +8,10 @@ mod quality;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-pub use curve::{CurvePoint, Curves, Hysteresis};
 pub(crate) use curve::mirrored;
 #[cfg(test)]
 pub(crate) use curve::stress_at;
+pub use curve::{CurvePoint, Curves, Hysteresis};
 pub use presets::preset_names;
 pub(crate) use quality::ELEMENTS as BRANCHES;
 pub use quality::{ChainElement, MemoryBranch, Quality};

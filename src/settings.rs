@@ -36,6 +36,13 @@ impl Integrator {
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
     }
+
+    /// Whether materials with curves or quality can be simulated: whether every evaluation of forces is at the end of a
+    /// stage from the last state.
+    #[must_use]
+    pub fn keeps_memory(self) -> bool {
+        matches!(self, Self::Bdf2 | Self::ImplicitEuler)
+    }
 }
 
 /// What the cloth is made of in the computer.

@@ -9,7 +9,10 @@
 //! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
 //! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
 
-use super::StrainHistory;
+use super::{
+    StrainHistory,
+    inelastic::{Inelastic, Memory, Part},
+};
 use crate::{
     Material, Vec3,
     mesh::{Incidence, Mesh},
@@ -115,6 +118,9 @@ pub struct Membrane {
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
     inverse_beta: f64,
+    materials: Vec<Material>,
+    /// Where the past matters.
+    inelastic: Option<Inelastic>,
 }
 
 /// Energies of a membrane, in J.
@@ -131,6 +137,7 @@ impl Membrane {
     #[must_use]
     pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
         let count = mesh.topology.triangles.len();
+        let new = || Inelastic::new(Part::Membrane, materials, &mesh.cloth_of_triangle);
         Self {
             triangles: mesh.topology.triangles.clone(),
             gradients: mesh.rest.gradients.clone(),
@@ -141,12 +148,75 @@ impl Membrane {
             shapes: vec![Shape::default(); count],
             corner_forces: vec![[Vec3::zeros(); 3]; count],
             inverse_beta: 0.0,
+            inelastic: materials.iter().any(Material::is_inelastic).then(new),
+            materials: materials.to_vec(),
         }
     }
 
     /// New moduli for a cloth.
     pub fn set_material(&mut self, cloth: usize, material: &Material) {
         self.moduli[cloth] = Moduli::new(material);
+        self.materials[cloth] = material.clone();
+        if let Some(inelastic) = &mut self.inelastic {
+            inelastic.set_material(cloth, material);
+        } else if material.is_inelastic() {
+            self.inelastic = Some(self.new_inelastic());
+        }
+    }
+
+    fn new_inelastic(&self) -> Inelastic {
+        Inelastic::new(Part::Membrane, &self.materials, &self.cloth_of_triangle)
+    }
+
+    /// Takes a shape for one that has long been what it is.
+    pub fn start_memory(&mut self, positions: &[Vec3]) {
+        let strains = self.all_strains(positions);
+        if let Some(inelastic) = &mut self.inelastic {
+            inelastic.set_strains(&strains);
+        }
+    }
+
+    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    pub fn begin_stage(&mut self, duration: f64) {
+        if let Some(inelastic) = &mut self.inelastic {
+            inelastic.begin(duration);
+        }
+    }
+
+    /// Remembers a step of `duration` seconds that has ended with a shape.
+    pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if self.inelastic.is_none() {
+            return;
+        }
+        let strains = self.all_strains(positions);
+        if let Some(inelastic) = &mut self.inelastic {
+            inelastic.end_step(&strains, duration);
+        }
+    }
+
+    fn all_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
+        let mut strains = vec![[0.0; 3]; self.triangle_count()];
+        self.strains(positions, &mut strains);
+        strains
+    }
+
+    /// What is remembered, as numbers; nothing where the past does not matter.
+    pub(crate) fn memory(&self) -> Vec<f64> {
+        self.inelastic.as_ref().map_or_else(Vec::new, Inelastic::values)
+    }
+
+    /// Numbers in [`Self::memory`] where the past matters.
+    pub(crate) fn memory_count(&self) -> usize {
+        self.triangle_count() * Memory::COUNT
+    }
+
+    /// Remembers what [`Self::memory`] gave.
+    pub(crate) fn set_memory(&mut self, values: &[f64]) {
+        self.inelastic = (!values.is_empty()).then(|| {
+            let mut inelastic = self.new_inelastic();
+            inelastic.set_values(values);
+            inelastic
+        });
     }
 
     /// Number of triangles.
@@ -171,21 +241,23 @@ impl Membrane {
         history: StrainHistory<'_, Strain>,
         forces: &mut [Vec3],
     ) -> f64 {
-        self.inverse_beta = history.inverse_beta;
-        let (moduli, cloths) = (&self.moduli, &self.cloth_of_triangle);
-        let (triangles, gradients, areas) = (&self.triangles, &self.gradients, &self.areas);
-        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
-            let s = derivatives(&triangles[t], &gradients[t], positions);
-            let strain = green_strain(&s);
-            let material = &moduli[cloths[t] as usize];
-            let (stress, potential) =
-                respond(material, &strain, &history.reference[t], history.inverse_beta);
-            *corner_forces = forces_at_corners(&s, &stress, &gradients[t], areas[t]);
-            *shape = Shape { s, stress, predicted: stress };
-            areas[t] * potential
+        let StrainHistory { reference, inverse_beta } = history;
+        self.inverse_beta = inverse_beta;
+        let Self { triangles, gradients, areas, moduli, cloth_of_triangle, inelastic, .. } = self;
+        let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
+        let sheet = Sheet { triangles, gradients, areas };
+        let law = |t: usize| &moduli[cloth_of_triangle[t] as usize];
+        let potential = match inelastic {
+            None => sheet.evaluate(positions, results, |t, strain| {
+                respond(law(t), strain, &reference[t], inverse_beta)
+            }),
+            Some(inelastic) => sheet.evaluate(positions, results, |t, strain| {
+                let inner = inelastic.respond(t, strain);
+                let (viscous, potential) = resist(law(t), strain, &reference[t], inverse_beta);
+                let stress = [0, 1, 2].map(|k| inner.stress[k] + viscous[k]);
+                (stress, inner.potential + potential)
+            }),
         };
-        let potential =
-            parallel::sum2(&mut self.shapes, &mut self.corner_forces, parallel::ELEMENTS, one);
         self.gather(forces);
         potential
     }
@@ -215,8 +287,7 @@ impl Membrane {
             let [su, sv] = &self.shapes[t].s;
             let [du, dv] = &change;
             let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
-            let moduli = self.moduli[self.cloth_of_triangle[t] as usize];
-            let step = apply(&moduli.tangent(self.inverse_beta), &strain);
+            let step = apply(&self.tangent_moduli(t), &strain);
             let stress = &self.shapes[t].stress;
             *predicted = [0, 1, 2].map(|k| stress[k] + step[k]);
         });
@@ -234,14 +305,28 @@ impl Membrane {
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
-        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
         let scaled = |value: f64| (area * value) as f32;
         TriangleTangent {
             s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
-            moduli: moduli.tangent(self.inverse_beta).map(scaled),
+            moduli: self.tangent_moduli(triangle).map(scaled),
             stress: tensile_part(&shape.predicted).map(scaled),
             gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
         }
+    }
+
+    /// Derivatives of the stress of a triangle by its strain at the last evaluation.
+    #[inline]
+    fn tangent_moduli(&self, triangle: usize) -> [f64; 4] {
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        self.inelastic.as_ref().map_or_else(
+            || moduli.tangent(self.inverse_beta),
+            |inelastic| {
+                let strain = green_strain(&self.shapes[triangle].s);
+                let inner = inelastic.respond(triangle, &strain).moduli;
+                let viscous = moduli.viscous(self.inverse_beta);
+                std::array::from_fn(|k| inner[k] + viscous[k])
+            },
+        )
     }
 
     /// Elastic energy at `positions`.
@@ -250,12 +335,45 @@ impl Membrane {
         let mut energy = MembraneEnergy::default();
         for (t, corners) in self.triangles.iter().enumerate() {
             let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
-            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
             let area = self.areas[t];
+            if let Some(inelastic) = &self.inelastic {
+                let [stretch, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
+                energy.stretch += area * stretch;
+                energy.shear += area * shear;
+                continue;
+            }
+            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
             energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
             energy.shear += 0.5 * area * strain[2] * stress[2];
         }
         energy
+    }
+}
+
+/// Triangles at rest.
+struct Sheet<'a> {
+    triangles: &'a [[u32; 3]],
+    gradients: &'a [[[f64; 2]; 3]],
+    areas: &'a [f64],
+}
+
+impl Sheet<'_> {
+    /// Finds shapes and forces at all corners from the stress, and its potential per area, that `respond` gives
+    /// for a triangle and its strain. Gives the potential, in J.
+    fn evaluate(
+        &self,
+        positions: &[Vec3],
+        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
+        respond: impl Fn(usize, &Strain) -> (Strain, f64) + Sync,
+    ) -> f64 {
+        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
+            let s = derivatives(&self.triangles[t], &self.gradients[t], positions);
+            let (stress, potential) = respond(t, &green_strain(&s));
+            *corner_forces = forces_at_corners(&s, &stress, &self.gradients[t], self.areas[t]);
+            *shape = Shape { s, stress, predicted: stress };
+            self.areas[t] * potential
+        };
+        parallel::sum2(shapes, corner_forces, parallel::ELEMENTS, one)
     }
 }
 
@@ -302,6 +420,18 @@ fn respond(
     let viscous = apply(&moduli.viscous(inverse_beta), &change);
     let potential = 0.5 * (dot(strain, &elastic) + dot(&change, &viscous));
     ([0, 1, 2].map(|k| elastic[k] + viscous[k]), potential)
+}
+
+/// Viscous stress in N/m, and its potential per area in J/m².
+fn resist(
+    moduli: &Moduli,
+    strain: &Strain,
+    reference: &Strain,
+    inverse_beta: f64,
+) -> (Strain, f64) {
+    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+    let stress = apply(&moduli.viscous(inverse_beta), &change);
+    (stress, 0.5 * dot(&change, &stress))
 }
 
 fn forces_at_corners(

@@ -46,8 +46,13 @@ pub struct Curves {
 
 impl Curves {
     /// Without any curve.
-    pub const NONE: Self =
-        Self { stretch_warp: None, stretch_weft: None, shear: None, bend_warp: None, bend_weft: None };
+    pub const NONE: Self = Self {
+        stretch_warp: None,
+        stretch_weft: None,
+        shear: None,
+        bend_warp: None,
+        bend_weft: None,
+    };
 
     /// All curves by name.
     #[must_use]
@@ -133,7 +138,10 @@ fn check_branch(name: &str, points: &[CurvePoint], modulus: f64) -> Result<()> {
         let Some(before) = index.checked_sub(1).map(|before| points[before]) else { continue };
         let (wide, high) = (point[0] - before[0], point[1] - before[1]);
         if !(wide > 0.0 && high >= 0.0) {
-            return refuse(index, "more strain and not less stress than the point before".to_owned());
+            return refuse(
+                index,
+                "more strain and not less stress than the point before".to_owned(),
+            );
         }
         if high > modulus * wide * (1.0 + ROUNDING) {
             let wanted = format!("a slope up to the modulus of the material, {modulus:?}");

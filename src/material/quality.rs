@@ -67,7 +67,11 @@ impl Quality {
     pub(super) fn check(&self) -> Result<()> {
         let Self { q, low, high } = *self;
         if !(q.is_finite() && q >= Self::LOWEST) {
-            return Err(Error::value("quality.q", q, format!("a number, {} or more", Self::LOWEST)));
+            return Err(Error::value(
+                "quality.q",
+                q,
+                format!("a number, {} or more", Self::LOWEST),
+            ));
         }
         if !(low.is_finite() && low > 0.0) {
             return Err(Error::value("quality.low", low, "a finite number more than 0"));
@@ -154,8 +158,7 @@ fn fit(q: f64, ratios: &[[f64; ELEMENTS]], before: &[f64; ELEMENTS]) -> [f64; EL
 /// The branch of 1/S whose pole lies between those of two members, or beyond the last.
 fn relaxation(members: &[ChainElement], spring: f64, index: usize) -> MemoryBranch {
     let compliance = |rate: f64| {
-        spring
-            + members.iter().map(|one| one.compliance / (1.0 - rate * one.time)).sum::<f64>()
+        spring + members.iter().map(|one| one.compliance / (1.0 - rate * one.time)).sum::<f64>()
     };
     let mut low = 1.0 / members[index].time;
     let mut high = members.get(index + 1).map_or_else(
@@ -174,10 +177,8 @@ fn relaxation(members: &[ChainElement], spring: f64, index: usize) -> MemoryBran
         if compliance(middle) < 0.0 { low = middle } else { high = middle }
     }
     let time = 2.0 / (low + high);
-    let slope: f64 = members
-        .iter()
-        .map(|one| one.compliance * one.time / (1.0 - one.time / time).powi(2))
-        .sum();
+    let slope: f64 =
+        members.iter().map(|one| one.compliance * one.time / (1.0 - one.time / time).powi(2)).sum();
     MemoryBranch { weight: time / slope, time }
 }
 

@@ -69,7 +69,7 @@ impl Simulation {
         if cloths.is_empty() {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
-        models::check(settings.model, cloths)?;
+        models::check(&settings, cloths)?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)
             .build()
@@ -78,7 +78,8 @@ impl Simulation {
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
-            let dynamics = Dynamics::new(cloths, &settings);
+            let mut dynamics = Dynamics::new(cloths, &settings);
+            dynamics.start_memory(&positions);
             let newton = Newton::new(&dynamics, settings.preconditioner);
             (dynamics, newton)
         });

@@ -127,9 +127,7 @@ impl Law {
     /// Prepares for a step of `duration` seconds.
     pub(crate) fn begin(&mut self, duration: f64) {
         self.stiffening = 1.0;
-        for ([weight, time], factors) in
-            self.branches[..self.count].iter().zip(&mut self.factors)
-        {
+        for ([weight, time], factors) in self.branches[..self.count].iter().zip(&mut self.factors) {
             let part = duration / time;
             let gain = if part > 0.0 { -(-part).exp_m1() / part } else { 1.0 };
             *factors = [(-part).exp(), gain];

@@ -22,14 +22,14 @@ pub(crate) struct Inelastic {
 }
 
 impl Inelastic {
-    /// `None` where every material is elastic and viscous alone.
-    pub(crate) fn new(part: Part, materials: &[Material], cloth_of_element: &[u32]) -> Option<Self> {
-        materials.iter().any(Material::is_inelastic).then(|| Self {
+    /// Elements without a past.
+    pub(crate) fn new(part: Part, materials: &[Material], cloth_of_element: &[u32]) -> Self {
+        Self {
             part,
             laws: materials.iter().map(|material| Law::new(material, part)).collect(),
             cloth_of_element: cloth_of_element.to_vec(),
             memories: vec![Memory::default(); cloth_of_element.len()],
-        })
+        }
     }
 
     /// Another material for a cloth. What was remembered stays, as strains.
