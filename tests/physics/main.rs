@@ -12,6 +12,7 @@ mod equilibrium;
 mod experiments;
 mod frequencies;
 mod friction;
+mod inelastic;
 mod invariance;
 mod membrane;
 mod model_experiments;
