@@ -114,7 +114,9 @@ impl Hysteresis {
         }
         let joined = self.joined();
         let (upper, lower) = (stress_at(&joined.load, 0.0), stress_at(&joined.unload, 0.0));
-        if upper < 0.0 || lower > 0.0 {
+        let stresses = self.load.iter().chain(&self.unload).map(|point| point[1].abs());
+        let rounding = ROUNDING * stresses.fold(0.0, f64::max);
+        if upper < -rounding || lower > rounding {
             let found = format!("from {lower:?} to {upper:?} without strain");
             return Err(Error::value(name, found, "0 between both branches without strain"));
         }

@@ -6,7 +6,10 @@ use super::{
     scalars::{dictionary, number, text, type_name},
 };
 use crate::{CurvePoint, Error, Hysteresis, Quality};
-use pyo3::{prelude::*, types::PyDict};
+use pyo3::{
+    prelude::*,
+    types::{PyDict, PyString},
+};
 
 /// A list of points, or a dict of two; `None` is no curve.
 pub(super) fn curve(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<Hysteresis>> {
@@ -81,10 +84,12 @@ fn entry<'py>(
 }
 
 fn points(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<CurvePoint>> {
-    let members = given.try_iter().map_err(|cause| {
-        let error = Error::value(argument, type_name(given), "a sequence of (strain, stress)");
-        caused_by(type_error(error), cause, given.py())
-    })?;
+    let refused =
+        || type_error(Error::value(argument, type_name(given), "a sequence of (strain, stress)"));
+    if given.is_instance_of::<PyString>() {
+        return Err(refused());
+    }
+    let members = given.try_iter().map_err(|cause| caused_by(refused(), cause, given.py()))?;
     let mut points = Vec::new();
     for (index, member) in members.enumerate() {
         let member = member?;

@@ -91,7 +91,7 @@ SHEAR = {
     "unload": [[-0.1, -3.0], [0.0, -0.5], [0.1, 3.0]],
 }
 OPTIONS = {
-    "stretch_warp_curve": [(0.0, 0.0), (0.02, 5.0), (0.04, 40.0)],
+    "stretch_warp_curve": [(0.0, 0.0), (0.02, 5.0), (0.04, 30.0)],
     "stretch_weft_curve": np.array([(0.0, 0.0), (0.02, 5.0)]),
     "shear_curve": SHEAR,
     "bend_warp_curve": {
