@@ -275,8 +275,8 @@ class WeftMaterial(PropertyGroup):
     quality_low: FloatProperty(
         name="From (Hz)",
         options=FIXED,
-        description="Lowest frequency at which the quality holds, in Hz; the longest period in s is its "
-        "inverse",
+        description="Lowest frequency at which the quality holds, in Hz; the longest period in s "
+        "is its inverse",
         default=0.1,
         min=1e-6,
         soft_max=10.0,
@@ -286,8 +286,8 @@ class WeftMaterial(PropertyGroup):
     quality_high: FloatProperty(
         name="To (Hz)",
         options=FIXED,
-        description="Highest frequency at which the quality holds, in Hz; the shortest period in s is its "
-        "inverse",
+        description="Highest frequency at which the quality holds, in Hz; the shortest period in s "
+        "is its inverse",
         default=10.0,
         min=1e-6,
         soft_max=100.0,

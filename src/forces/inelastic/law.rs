@@ -142,10 +142,7 @@ impl Law {
 
     pub(crate) fn respond(&self, strain: &Strain, memory: &Memory) -> Response {
         let moduli = self.moduli.map(|modulus| modulus * self.stiffening);
-        let mut shifted = *strain;
-        for k in 0..3 {
-            shifted[k] += self.offset(k, memory);
-        }
+        let shifted = [0, 1, 2].map(|k| strain[k] + self.offset(k, memory));
         let (plastic, flows) = self.plastic(&moduli, &shifted, memory);
         let elastic = [0, 1, 2].map(|k| shifted[k] - plastic[k]);
         let stress = apply(&moduli, &elastic);
@@ -192,7 +189,8 @@ impl Law {
                 plastic[k] = flow.plastic;
                 flows[k] = Some(flow);
             }
-            if before == plastic {
+            let moved = |k: usize| (plastic[k] - before[k]).abs();
+            if moved(0) + moved(1) <= f64::EPSILON * (plastic[0].abs() + plastic[1].abs()) {
                 break;
             }
         }

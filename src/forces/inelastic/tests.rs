@@ -75,15 +75,12 @@ fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
                 assert!((slope - here.stress[k]).abs() < 1.0e-4, "{slope} {}", here.stress[k]);
                 let [c11, c22, c12, c33] = here.moduli;
                 let column = [[c11, c12, 0.0], [c12, c22, 0.0], [0.0, 0.0, c33]][k];
-                for row in 0..3 {
-                    let rates = [
-                        ahead.stress[row] - here.stress[row],
-                        here.stress[row] - behind.stress[row],
-                    ];
-                    let [right, left] = rates.map(|rate| rate / step);
+                for (row, wanted) in column.into_iter().enumerate() {
+                    let right = (ahead.stress[row] - here.stress[row]) / step;
+                    let left = (here.stress[row] - behind.stress[row]) / step;
                     // At a kink the two sides differ.
                     if (right - left).abs() < 1.0e-3 {
-                        assert!((right - column[row]).abs() < 1.0e-2, "{right} {}", column[row]);
+                        assert!((right - wanted).abs() < 1.0e-2, "{right} {wanted}");
                     }
                 }
             }
