@@ -111,8 +111,7 @@ impl Elements for Triangles {
     }
 
     fn update_tangent(&mut self) {
-        let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|triangle| self.membrane.tangent(triangle)).collect_into_vec(&mut self.tangents);
+        self.membrane.tangents(&mut self.tangents);
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -223,8 +222,14 @@ impl Elements for Hinges {
     fn update_tangent(&mut self) {
         let bending = &self.bending;
         let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
-            .collect_into_vec(&mut self.tangents);
+        let tangents = &mut self.tangents;
+        if bending.is_inelastic() {
+            each.map(|hinge| HingeTangent::new(bending.softened(hinge), &bending.gradients(hinge)))
+                .collect_into_vec(tangents);
+        } else {
+            each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
+                .collect_into_vec(tangents);
+        }
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {

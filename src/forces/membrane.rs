@@ -9,9 +9,11 @@
 //! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
 //! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
 
+mod memory;
+
 use super::{
     StrainHistory,
-    inelastic::{Inelastic, Memory, Part},
+    inelastic::{Inelastic, Part},
 };
 use crate::{
     Material, Vec3,
@@ -164,61 +166,6 @@ impl Membrane {
         }
     }
 
-    fn new_inelastic(&self) -> Inelastic {
-        Inelastic::new(Part::Membrane, &self.materials, &self.cloth_of_triangle)
-    }
-
-    /// Takes a shape for one that has long been what it is.
-    pub fn start_memory(&mut self, positions: &[Vec3]) {
-        let strains = self.all_strains(positions);
-        if let Some(inelastic) = &mut self.inelastic {
-            inelastic.set_strains(&strains);
-        }
-    }
-
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
-    pub fn begin_stage(&mut self, duration: f64) {
-        if let Some(inelastic) = &mut self.inelastic {
-            inelastic.begin(duration);
-        }
-    }
-
-    /// Remembers a step of `duration` seconds that has ended with a shape.
-    pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        if self.inelastic.is_none() {
-            return;
-        }
-        let strains = self.all_strains(positions);
-        if let Some(inelastic) = &mut self.inelastic {
-            inelastic.end_step(&strains, duration);
-        }
-    }
-
-    fn all_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
-        let mut strains = vec![[0.0; 3]; self.triangle_count()];
-        self.strains(positions, &mut strains);
-        strains
-    }
-
-    /// What is remembered, as numbers; nothing where the past does not matter.
-    pub(crate) fn memory(&self) -> Vec<f64> {
-        self.inelastic.as_ref().map_or_else(Vec::new, Inelastic::values)
-    }
-
-    /// Numbers in [`Self::memory`] where the past matters.
-    pub(crate) fn memory_count(&self) -> usize {
-        self.triangle_count() * Memory::COUNT
-    }
-
-    /// Remembers what [`Self::memory`] gave.
-    pub(crate) fn set_memory(&mut self, values: &[f64]) {
-        self.inelastic = (!values.is_empty()).then(|| {
-            let mut inelastic = self.new_inelastic();
-            inelastic.set_values(values);
-            inelastic
-        });
-    }
-
     /// Number of triangles.
     #[must_use]
     pub fn triangle_count(&self) -> usize {
@@ -281,13 +228,28 @@ impl Membrane {
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
     pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Strain]) {
+        match &self.inelastic {
+            None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.predict_by(direction, predicted, |t| self.remembering(inelastic, t));
+            }
+        }
+    }
+
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn predict_by(
+        &self,
+        direction: &[Vec3],
+        predicted: &mut [Strain],
+        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+    ) {
         let each = predicted.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(t, predicted)| {
             let change = derivatives(&self.triangles[t], &self.gradients[t], direction);
             let [su, sv] = &self.shapes[t].s;
             let [du, dv] = &change;
             let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
-            let step = apply(&self.tangent_moduli(t), &strain);
+            let step = apply(&moduli(t), &strain);
             let stress = &self.shapes[t].stress;
             *predicted = [0, 1, 2].map(|k| stress[k] + step[k]);
         });
@@ -300,33 +262,55 @@ impl Membrane {
         }
     }
 
+    /// The tangents of all triangles at the last evaluation.
+    pub fn tangents(&self, tangents: &mut Vec<TriangleTangent>) {
+        let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
+        match &self.inelastic {
+            None => {
+                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents)
+            }
+            Some(inelastic) => each
+                .map(|t| self.tangent_by(t, self.remembering(inelastic, t)))
+                .collect_into_vec(tangents),
+        }
+    }
+
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
+        let moduli = match &self.inelastic {
+            None => self.viscoelastic(triangle),
+            Some(inelastic) => self.remembering(inelastic, triangle),
+        };
+        self.tangent_by(triangle, moduli)
+    }
+
+    #[inline]
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4]) -> TriangleTangent {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
         let scaled = |value: f64| (area * value) as f32;
         TriangleTangent {
             s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
-            moduli: self.tangent_moduli(triangle).map(scaled),
+            moduli: moduli.map(scaled),
             stress: tensile_part(&shape.predicted).map(scaled),
             gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
         }
     }
 
-    /// Derivatives of the stress of a triangle by its strain at the last evaluation.
+    /// Derivatives of the stress of a triangle by its strain where the past does not matter.
     #[inline]
-    fn tangent_moduli(&self, triangle: usize) -> [f64; 4] {
+    fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
+        self.moduli[self.cloth_of_triangle[triangle] as usize].tangent(self.inverse_beta)
+    }
+
+    /// The same where it does.
+    fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
-        self.inelastic.as_ref().map_or_else(
-            || moduli.tangent(self.inverse_beta),
-            |inelastic| {
-                let strain = green_strain(&self.shapes[triangle].s);
-                let inner = inelastic.respond(triangle, &strain).moduli;
-                let viscous = moduli.viscous(self.inverse_beta);
-                std::array::from_fn(|k| inner[k] + viscous[k])
-            },
-        )
+        let strain = green_strain(&self.shapes[triangle].s);
+        let inner = inelastic.respond(triangle, &strain).moduli;
+        let viscous = moduli.viscous(self.inverse_beta);
+        std::array::from_fn(|k| inner[k] + viscous[k])
     }
 
     /// Elastic energy at `positions`.

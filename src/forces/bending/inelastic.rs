@@ -213,6 +213,17 @@ impl super::Bending {
         }
     }
 
+    /// Whether the past matters.
+    pub(crate) fn is_inelastic(&self) -> bool {
+        self.plates.is_some()
+    }
+
+    /// [`Self::weight`] as far as it is left where the past matters.
+    pub(crate) fn softened(&self, hinge: usize) -> f64 {
+        let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
+        self.weight(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
+    }
+
     fn new_plates(&self, mesh: &Mesh) -> Plates {
         Plates::new(mesh, &self.hinges, &self.laws, &self.materials)
     }

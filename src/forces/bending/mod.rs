@@ -239,14 +239,11 @@ impl Bending {
         self.folding.gradients(hinge, &self.hinges)
     }
 
-    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation, and as far as it holds where the past
-    /// matters.
+    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.
     ///
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
     pub fn weight(&self, hinge: usize) -> f64 {
-        let elastic =
-            self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
-        self.stiffness.diagonal(hinge) * (elastic + self.dampings[hinge] * self.inverse_beta)
+        self.stiffness.diagonal(hinge) * (1.0 + self.dampings[hinge] * self.inverse_beta)
     }
 }
