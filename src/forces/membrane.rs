@@ -375,24 +375,29 @@ pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
 }
 
 /// Derivatives of `field` along warp and weft in a triangle.
+#[inline(always)]
 fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
     let [x, y, z] = corners.map(|vertex| field[vertex as usize]);
     [0, 1].map(|axis| x * gradients[0][axis] + y * gradients[1][axis] + z * gradients[2][axis])
 }
 
+#[inline(always)]
 fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
     [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
 }
 
+#[inline(always)]
 fn apply([c11, c22, c12, c33]: &[f64; 4], [e11, e22, e12]: &Strain) -> Strain {
     [c11 * e11 + c12 * e22, c12 * e11 + c22 * e22, c33 * e12]
 }
 
+#[inline(always)]
 fn dot(a: &Strain, b: &Strain) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// Elastic plus viscous stress in N/m, and their potential per area in J/m².
+#[inline(always)]
 fn respond(
     moduli: &Moduli,
     strain: &Strain,
@@ -418,6 +423,7 @@ fn resist(
     (stress, 0.5 * dot(&change, &stress))
 }
 
+#[inline(always)]
 fn forces_at_corners(
     [su, sv]: &[Vec3; 2],
     [s11, s22, s12]: &Strain,
