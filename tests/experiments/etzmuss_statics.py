@@ -96,7 +96,9 @@ def hanging() -> Case:
 
     fields = STIFF | {"stretch_warp": modulus, "stretch_weft": modulus, "shear": 0.5 * modulus}
     solution = {"particles": linear, "fem": green}
-    return Case("hanging", weft.Material(**fields), (force, 0.0, 0.0), solution, lambda x, y: x < 1e-9)
+    return Case(
+        "hanging", weft.Material(**fields), (force, 0.0, 0.0), solution, lambda x, y: x < 1e-9
+    )
 
 
 def sheared() -> Case:
@@ -124,7 +126,9 @@ def thread(load: float, steps: int) -> np.ndarray:
     def shot(angle: float) -> np.ndarray:
         def rate(s: float, state: np.ndarray) -> np.ndarray:
             turned, bent = state[2], state[3]
-            return np.array([np.cos(turned), np.sin(turned), bent, load * (0.5 - s) * np.cos(turned)])
+            return np.array(
+                [np.cos(turned), np.sin(turned), bent, load * (0.5 - s) * np.cos(turned)]
+            )
 
         states = [np.array([0.0, 0.0, angle, 0.0])]
         for step in range(steps):
@@ -170,7 +174,9 @@ def bent() -> Case:
 def experiments() -> Finding:
     """Figure 2.11: the error over the resolution."""
     models = [model for model in MODELS if model in offered("model")]
-    skipped = [f"model {model}: the library does not offer it" for model in MODELS if model not in models]
+    skipped = [
+        f"model {model}: the library does not offer it" for model in MODELS if model not in models
+    ]
     rows, plots, orders = [], [], []
     for case in (hanging(), sheared(), bent()):
         drawn = []

@@ -160,7 +160,7 @@ def sheet(
     normals = np.cross(corners[:, 2] - corners[:, 0], corners[:, 3] - corners[:, 1])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     normals /= np.where(lengths > 0.0, lengths, 1.0)
-    light = -(0.8 * ahead - 0.5 * up + 0.35 * right)
+    light = 0.45 * up + 0.3 * right - ahead
     bright = np.abs(normals @ light) / np.linalg.norm(light)
     order = np.argsort(-(corners.mean(axis=1) @ ahead))
     faces = []

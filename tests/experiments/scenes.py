@@ -25,7 +25,9 @@ def offered(setting: str) -> tuple[str, ...]:
 
 def grid(sides: tuple[int, int], lengths: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """Positions of a rectangle of so many cells from the origin along x and y, in m, and its quads."""
-    lines = [np.linspace(0.0, length, side + 1) for side, length in zip(sides, lengths, strict=True)]
+    lines = [
+        np.linspace(0.0, length, side + 1) for side, length in zip(sides, lengths, strict=True)
+    ]
     x, y = np.meshgrid(*lines, indexing="ij")
     positions = np.stack([x, y, np.zeros_like(x)], axis=-1).reshape(-1, 3)
     vertex = np.arange(len(positions)).reshape(x.shape)
@@ -47,10 +49,15 @@ def box(low: tuple, high: tuple) -> tuple[np.ndarray, np.ndarray]:
     return corners, np.array(triangles)
 
 
-def round_body(profile: list[tuple[float, float]], count: int = 48) -> tuple[np.ndarray, np.ndarray]:
+def round_body(
+    profile: list[tuple[float, float]], count: int = 48
+) -> tuple[np.ndarray, np.ndarray]:
     """A surface of revolution around z through points (radius, height), and its triangles."""
     angles = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(count, z)]) for r, z in profile]
+    rings = [
+        np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(count, z)])
+        for r, z in profile
+    ]
     points = np.concatenate([*rings, [(0.0, 0.0, profile[0][1]), (0.0, 0.0, profile[-1][1])]])
     index = np.arange(count)
     after = (index + 1) % count
