@@ -160,7 +160,7 @@ def table_3_2() -> Finding:
 
 
 def flag(integrator: str, step: float, frames: int) -> tuple[np.ndarray, np.ndarray, object]:
-    """A sheet with its upper edge fixed in the wind: energies over time, the last shape, the run."""
+    """A sheet with its upper edge fixed in the wind: energies over time, last shape, run."""
     points, quads = grid((40, 40), (1.0, 1.0))
     start = hung(points)
     settings = weft.Settings(integrator=integrator, time_step=step)
@@ -207,13 +207,16 @@ def figure_3_2() -> Finding:
     return Finding(
         name="A flag in the wind",
         source="Etzmuss 2002, figure 3.2",
-        statement="A sheet with its upper edge fixed blows in the wind. With equal steps, implicit Euler filters the folds out and the sheet swings less "
+        statement="A sheet with its upper edge fixed blows in the wind. With equal steps, "
+        "implicit Euler filters the folds out and the sheet swings less "
         "than it should; BDF(2) is even faster (11.6 s against 14.74 s).",
-        measured=f"After the first second implicit Euler keeps {kept[0]:.0%} of the energy of bending "
+        measured=f"After the first second implicit Euler keeps {kept[0]:.0%} of the energy of "
+        f"bending "
         f"and {kept[1]:.0%} of that of motion that BDF(2) keeps, in steps of {step} s. BDF(2) "
         f"was {'the faster' if quick else 'not the faster'}.",
         verdict=AGREES if max(kept) < 0.9 and quick else PARTLY,
-        why="The damping of implicit Euler per period grows with ωh, that of BDF(2) with (ωh)³. What "
+        why="The damping of implicit Euler per period grows with ωh, that of BDF(2) with (ωh)³. "
+        "What "
         "is damped away need not be computed, which is why BDF(2) does not always win on time.",
         tables=[Table("Means after the first second", head, rows)],
         plots=[bend, kinetic, *shapes],
@@ -258,7 +261,8 @@ def figure_3_3() -> Finding:
         measured=f"At a numerical stiffness h²k/(ρl²) of {stiffness:.0f} the mean distance of both "
         f"reaches {100.0 * far:.1f} cm for a sheet of 1 m.",
         verdict=AGREES if far > 0.02 else DIFFERS,
-        why="One solve with a matrix that knows no rotation leaves the sheet behind where it turns; "
+        why="One solve with a matrix that knows no rotation leaves the sheet behind where it "
+        "turns; "
         "repeating it to the end gives BDF(2).",
         plots=[drawn, *shapes],
     )

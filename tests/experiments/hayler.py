@@ -2,6 +2,7 @@
 """Hayler 2004: grids of growing size, and why the implicit solver there was unstable."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import plot
@@ -37,8 +38,8 @@ def verlet(springs: Springs, h: float) -> Callable[[State], State]:
 def listed(springs: Springs, h: float, complete: bool) -> Callable[[State], State]:
     """The implicit step: `complete`, or with the matrix of the listing.
 
-    The listing fills the blocks of connected particles alone. The blocks on the diagonal, minus the sum of a
-    row, stay empty, and the derivative of damping has the wrong sign there as well.
+    The listing fills the blocks of connected particles alone. The blocks on the diagonal, minus the
+    sum of a row, stay empty, and the derivative of damping has the wrong sign there as well.
     """
     count = 3 * springs.side**2
     index = np.arange(springs.side**2).reshape(springs.side, springs.side)
@@ -91,7 +92,8 @@ def missing_blocks() -> Finding:
         source="Hayler 2004, sections 4 and 5.2",
         statement="The implicit solver after Choi and Ko is stable at small steps only, hardly at "
         "10×10; why is unknown to the author.",
-        measured=f"With the matrix of the listing the largest stable step at 10×10 is {rows[-1][1]:.4f} s, "
+        measured=f"With the matrix of the listing the largest stable step at 10×10 is "
+        f"{rows[-1][1]:.4f} s, "
         f"less than the {rows[-1][3]:.4f} s of explicit Verlet; with its diagonal blocks, "
         f"{rows[-1][2]:.1f} s, the largest that was tried.",
         verdict=AGREES if min(ratios) > 10.0 else PARTLY,
@@ -136,17 +138,20 @@ def grids() -> Finding:
     ]
     frames = plot.Axis("particles per side", log=True), plot.Axis("frames per second", log=True)
     head = ["grid", "step 2004", "ratio", "2/ω, s", "ratio", "fps 2004", "fps, implicit here"]
-    falls = all(a >= b for a, b in zip(explicit, explicit[1:], strict=False))
+    falls = all(a >= b for a, b in pairwise(explicit))
     return Finding(
         name="Grids of growing size, explicit and implicit",
         source="Hayler 2004, tables 5.1 and 5.2",
-        statement="The stable step of Verlet falls from 8.5 to 5.5 (unit not stated) between 5×5 and "
+        statement="The stable step of Verlet falls from 8.5 to 5.5 (unit not stated) between 5×5 "
+        "and "
         "100×100, and frames per second with the number of particles.",
-        measured=f"The bound 2/ω of the fastest mode falls to {explicit[-1] / explicit[0]:.2f} of that at 5×5; "
+        measured=f"The bound 2/ω of the fastest mode falls to {explicit[-1] / explicit[0]:.2f} of "
+        f"that at 5×5; "
         f"in the document to {5.5 / 8.5:.2f}. Implicit steps of 1/24 s converge on every grid, "
         f"from {rate[0]:.0f} to {rate[-1]:.1f} frames per second.",
         verdict=AGREES if falls and all(row[-1] for row in rows) else PARTLY,
-        why="With springs of the same length in every grid the fastest mode hardly depends on how many "
+        why="With springs of the same length in every grid the fastest mode hardly depends on how "
+        "many "
         "there are; pulled and swinging cloth is stiffer, and more so the larger it is. The bound "
         "here is that of the sheet at rest.",
         tables=[

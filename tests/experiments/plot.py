@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Plots as SVG, so that a page needs nothing else: lines over two axes, and sheets seen from a side."""
+"""Plots as SVG, so that a page needs nothing else: lines over axes, and sheets from a side."""
 
 import math
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ import weft
 
 @cache
 def offered(setting: str) -> tuple[str, ...]:
-    """The names that the library takes for a setting, in its order; none where it has no such setting."""
+    """The names that the library takes for a setting; none where it has no such setting."""
     try:
         weft.Settings(**{setting: "?"})
     except ValueError as error:
@@ -24,7 +24,7 @@ def offered(setting: str) -> tuple[str, ...]:
 
 
 def grid(sides: tuple[int, int], lengths: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of a rectangle of so many cells from the origin along x and y, in m, and its quads."""
+    """Positions of a rectangle of so many cells along x and y, in m, and its quads."""
     lines = [
         np.linspace(0.0, length, side + 1) for side, length in zip(sides, lengths, strict=True)
     ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Mass-spring sheets as the documents wrote them, with their faults, to show what these do.
 
-The library offers correct schemes only. Here are those that were printed: vectors over a grid, one offset after
-the other.
+The library offers correct schemes only. Here are those that were printed: vectors over a grid, one
+offset after the other.
 """
 
 from collections.abc import Callable
@@ -68,7 +68,7 @@ class Springs:
         return self.free * force / self.mass
 
     def blocks(self, x: np.ndarray) -> list[tuple[tuple, tuple, np.ndarray, np.ndarray]]:
-        """For every offset −∂f/∂x and −∂f/∂v of its springs, without what compression makes negative."""
+        """For every offset −∂f/∂x, without what compression makes negative, and −∂f/∂v."""
         found = []
         for first, second, length in self.members:
             apart = x[second] - x[first]
@@ -81,7 +81,7 @@ class Springs:
         return found
 
     def implicit(self, h: float, filtered: bool = True) -> "Callable[[State], State]":
-        """One linearised implicit Euler step; pins filtered inside the solver, or put back afterwards."""
+        """One linearised implicit Euler step; pins filtered inside the solver, or put back."""
 
         def step(state: State) -> State:
             x, v = state
