@@ -77,6 +77,7 @@ def round_body(
 class Run:
     """What a simulation of some frames has cost and given."""
 
+    simulated: float = 0.0  # s
     steps: int = 0
     rejected: int = 0
     corrections: int = 0
@@ -94,10 +95,14 @@ def advance(
     frames: int,
     duration: float,
     watch: Callable[[weft.Simulation], object] | None = None,
+    limit: float = float("inf"),
 ) -> Run:
-    """Simulates frames of equal duration in s and adds up what they report."""
+    """Simulates frames of equal duration in s and adds up what they report, up to a limit in s."""
     run = Run()
     for _ in range(frames):
+        if run.seconds > limit:
+            break
+        run.simulated += duration
         start = perf_counter()
         report = simulation.advance(duration)
         run.seconds += perf_counter() - start
