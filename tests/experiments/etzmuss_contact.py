@@ -4,7 +4,7 @@
 import numpy as np
 import plot
 import weft
-from page import AGREES, PARTLY, Finding, Table
+from page import AGREES, DIFFERS, PARTLY, Finding, Table
 from scenes import advance, box, grid, isotropic
 
 
@@ -34,7 +34,7 @@ def figure_4_3() -> Finding:
     ]
     shown = plot.lines("Effort and collisions", plot.Axis("time, s"), plot.Axis("number"), drawn)
     shape = plot.sheet("the end", simulation.positions(), quads, (-0.7, -1.0, -0.3))
-    calm = rest.mean() < hit.mean() and contacts[-25:].mean() > contacts[first]
+    is_less, is_little = rest.mean() < hit.mean(), rest.mean() < 3.0 * free.mean()
     return Finding(
         name="Effort and collisions over time",
         source="Etzmuss 2002, figure 4.3",
@@ -42,9 +42,10 @@ def figure_4_3() -> Finding:
         "many collisions, hardly any additional work is necessary.",
         measured=f"{rows[0][1]:.0f} iterations per frame before, {rows[1][1]:.0f} after the hit, "
         f"{rows[2][1]:.0f} at rest with {rows[2][2]:.0f} contacts.",
-        verdict=AGREES if calm else PARTLY,
-        why="Contacts are part of the equations of a step and are remembered from one step to the "
-        "next, so that resting contact starts from its solution.",
+        verdict=AGREES if is_less and is_little else PARTLY if is_less else DIFFERS,
+        why="The impact is the dearest here, too. At rest more work is left than the document "
+        "reports: contacts and friction are solved together with the cloth until nothing crosses, while "
+        "there the velocity of each particle against the box is prescribed and no friction acts.",
         tables=[Table("Means per frame of 0.02 s", ["phase", "iterations", "contacts"], rows)],
         plots=[shown, shape],
     )
