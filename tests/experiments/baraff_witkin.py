@@ -35,7 +35,7 @@ def draped(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
 
 
 def hung(model: str, side: int, bending: float = 1.0) -> weft.Simulation:
-    """From two corners, without contact; each step linearised once where the library offers that."""
+    """From two corners, without contact; steps linearised once where the library offers it."""
     simulation = weft.Simulation([cloth(side, bending)], settings=settings(model, "linearised"))
     simulation.set_pins(0, [0, side * (side - 1)])
     return simulation
