@@ -17,6 +17,7 @@ import weft
 
 MODULES = (
     "etzmuss_statics",
+    "etzmuss_material",
     "etzmuss_integrators",
     "etzmuss_contact",
     "baraff_witkin",
