@@ -267,7 +267,7 @@ impl Membrane {
         let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
         match &self.inelastic {
             None => {
-                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents)
+                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents);
             }
             Some(inelastic) => each
                 .map(|t| self.tangent_by(t, self.remembering(inelastic, t)))

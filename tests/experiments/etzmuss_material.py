@@ -93,7 +93,7 @@ def branches() -> Finding:
 
 
 def decay(frequency: float, **fields: object) -> tuple[float, float]:
-    """Frequency in Hz and Q of the free oscillation of a triangle, of so many Hz without loss."""
+    """Frequency and Q of the free oscillation of a triangle, so many Hz without loss."""
     modulus = 40.0
     density = 3.0 * modulus / (2.0 * np.pi * frequency * HEIGHT) ** 2
     simulation = triangle(1e-4, stretch_warp=modulus, density=density, **fields)
@@ -130,8 +130,8 @@ def quality() -> Finding:
         source="Etzmuss 2002, section 2.4.2",
         statement="The hysteresis of textiles hardly depends on the frequency: a series of "
         "Kelvin-Voigt elements, fitted by least squares, approximates a constant Q.",
-        measured=f"Free oscillations between {chain[0][0]:.2g} and {chain[-1][0]:.2g} Hz have the Q "
-        f"of {wanted:g} that is asked for within {worst:.1%}; that of a single element falls with "
+        measured=f"Free oscillations between {chain[0][0]:.2g} and {chain[-1][0]:.2g} Hz have the "
+        f"Q of {wanted:g} that is asked for within {worst:.1%}; that of a single element falls with "
         "the frequency.",
         verdict=AGREES if worst < 0.1 else PARTLY,
         why="Eight elements over the band and half a decade beyond. The document adds up the "
