@@ -131,7 +131,7 @@ def quality() -> Finding:
         statement="The hysteresis of textiles hardly depends on the frequency: a series of "
         "Kelvin-Voigt elements, fitted by least squares, approximates a constant Q.",
         measured=f"Free oscillations between {chain[0][0]:.2g} and {chain[-1][0]:.2g} Hz have the "
-        f"Q of {wanted:g} that is asked for within {worst:.1%}; that of a single element falls with "
+        f"Q of {wanted:g} that is asked for within {worst:.1%}; that of one element falls with "
         "the frequency.",
         verdict=AGREES if worst < 0.1 else PARTLY,
         why="Eight elements over the band and half a decade beyond. The document adds up the "
