@@ -35,7 +35,7 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo test soak fuzz wheel zip bench bench-rust clean distclean
+.PHONY: demo test soak fuzz wheel zip bench bench-rust experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
@@ -62,6 +62,10 @@ bench: $(NEWEST_BPY)/ready .venv/weft ## Blender's cloth against Weft (SIZES=50,
 
 bench-rust: | rust ## timings of the library's parts
 	cargo bench --no-default-features
+
+ONLY ?=
+experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)
+	@.venv/bin/python tests/experiments/run.py --out out/experiments --only '$(ONLY)'
 
 SECONDS ?= 60
 fuzz: | rust ## the geometry of collisions against exact numbers (SECONDS=60)

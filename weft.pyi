@@ -9,7 +9,7 @@ What is wrong in an argument raises ValueError or TypeError with the name of the
 of the element, what came and what was wanted. The GIL is released while computing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
@@ -20,6 +20,7 @@ _IntegerArray: TypeAlias = NDArray[np.integer[Any]]
 _Rows: TypeAlias = _FloatArray | Iterable[Iterable[float]]
 _Numbers: TypeAlias = _FloatArray | Iterable[float]
 _Indices: TypeAlias = _IntegerArray | Iterable[int]
+_Curve: TypeAlias = Mapping[str, _Rows]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
 __all__ = ["Cloth", "Collider", "Material", "NotFiniteError", "Report"]
@@ -62,6 +63,20 @@ class Material:
         air_lift (float): Aerodynamic coefficient of the flow along the cloth.
         friction (float): Coulomb coefficient of friction.
         thickness (float): Contact thickness, in m: the gap that the cloth keeps on its side.
+        stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in place
+            of stretch_warp: {"load": points, "unload": points}, each point a strain and a stress in
+            N/m, or one list of points that is followed up and down alike. The strain grows along
+            "load" and falls along "unload"; between them it changes with the modulus, which no
+            piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
+            width over λ.
+        stretch_weft_curve (dict | sequence | None): The same along the weft.
+        shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
+        bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp: moment
+            per width in N over curvature in 1/m.
+        bend_weft_curve (dict | sequence | None): The same along the weft.
+        quality (dict | None): {"q": Q, "low": Hz, "high": Hz}: the part 2π/Q of the energy of every
+            cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
+            then those of slow changes. Q is 1 or more, high at most 1000 · low.
 
     Raises:
         TypeError: A field that does not exist, or a value that is no number.
@@ -86,6 +101,12 @@ class Material:
         air_lift: float = ...,
         friction: float = ...,
         thickness: float = ...,
+        stretch_warp_curve: _Curve | _Rows | None = None,
+        stretch_weft_curve: _Curve | _Rows | None = None,
+        shear_curve: _Curve | _Rows | None = None,
+        bend_warp_curve: _Curve | _Rows | None = None,
+        bend_weft_curve: _Curve | _Rows | None = None,
+        quality: Mapping[str, float] | None = None,
     ) -> Self: ...
     @staticmethod
     def preset(name: str) -> Material:
@@ -99,21 +120,22 @@ class Material:
         """
 
     @staticmethod
-    def from_dict(d: dict[str, float | None]) -> Material:
+    def from_dict(d: dict[str, Any]) -> Material:
         """A fabric from the fields that to_dict gives.
 
         Args:
-            d (dict[str, float | None]): Fields by name, as in the constructor.
+            d (dict[str, Any]): Fields by name, as in the constructor.
         """
 
-    def to_dict(self) -> dict[str, float | None]:
-        """All fields by name; bend_twist is None where it follows from the others."""
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name; bend_twist is None where it follows from the others, curves and quality
+        are left out where there are none."""
 
-    def replace(self, **fields: float | None) -> Material:
+    def replace(self, **fields: Any) -> Material:
         """The same fabric with some fields changed.
 
         Args:
-            **fields (float | None): The new values, as in the constructor.
+            **fields (Any): The new values, as in the constructor.
         """
 
     @property
@@ -146,6 +168,18 @@ class Material:
     def friction(self) -> float: ...
     @property
     def thickness(self) -> float: ...
+    @property
+    def stretch_warp_curve(self) -> dict[str, list[list[float]]] | None: ...
+    @property
+    def stretch_weft_curve(self) -> dict[str, list[list[float]]] | None: ...
+    @property
+    def shear_curve(self) -> dict[str, list[list[float]]] | None: ...
+    @property
+    def bend_warp_curve(self) -> dict[str, list[list[float]]] | None: ...
+    @property
+    def bend_weft_curve(self) -> dict[str, list[list[float]]] | None: ...
+    @property
+    def quality(self) -> dict[str, float] | None: ...
 
 @final
 class Cloth:

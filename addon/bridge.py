@@ -18,6 +18,7 @@ import numpy as np
 from bpy.types import Scene
 
 from . import hooks
+from .material import MATERIAL_FIELDS
 from .scene_reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
 LIMP = 1e-12  # N/m: as good as no resistance
@@ -180,7 +181,7 @@ def vertex_areas(source: ClothInput) -> np.ndarray:
 
     Measured: a cloth that resists nothing is pushed, from rest and without air, for one step.
     """
-    limp = dict.fromkeys(source.material, 0.0) | {"density": 1.0, "bend_twist": None}
+    limp = dict.fromkeys(MATERIAL_FIELDS, 0.0) | {"density": 1.0, "bend_twist": None}
     limp |= {"stretch_warp": LIMP, "stretch_weft": LIMP}
     with _naming(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}

@@ -5,7 +5,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from . import bake, bridge, fabrics
-from .material import WeftMaterial
+from .material import CURVES, WeftMaterial
 from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props
 
 
@@ -78,6 +78,27 @@ class PHYSICS_PT_weft_air(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         _fields(columns(self.layout), material, air_drag="Drag", air_lift="Lift")
+
+
+class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
+    bl_label = "Curves and Memory"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        material = context.object.weft.material
+        flow = columns(self.layout)
+        for name in CURVES:
+            row = flow.column().row(align=True)
+            row.prop(material, name)
+            _reset(row, material, name)
+        row = flow.column().row(align=True)
+        row.prop(material, "quality_q")
+        _reset(row, material, "quality")
+        column = flow.column()
+        column.active = material.quality_q > 0.0
+        props(column, material, quality_low="From (Hz)", quality_high="To (Hz)")
 
 
 def _fields(layout: UILayout, material: WeftMaterial, **labels: str) -> None:
@@ -241,6 +262,7 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_bending,
         PHYSICS_PT_weft_damping,
         PHYSICS_PT_weft_air,
+        PHYSICS_PT_weft_memory,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_pressure,
         PHYSICS_PT_weft_collisions,

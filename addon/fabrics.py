@@ -2,8 +2,8 @@
 """Fabrics in files: those that come with Weft in `presets`, and the user's own.
 
 A fabric is a TOML file with a title and its fields in SI units; each field is a number, or a number
-with where it is from. The user's own lie in Blender's folder for presets, from which they can be
-copied to other machines.
+with where it is from. Curves and quality are tables, or tables with where they are from. The user's
+own lie in Blender's folder for presets, from which they can be copied to other machines.
 """
 
 import re
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bpy
 
-from .material import MATERIAL_FIELDS, WeftMaterial, as_decimal
+from .material import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, whole_curve
 
 SHIPPED = Path(__file__).with_name("presets")
 OPTIONAL = frozenset(("bend_twist",))  # follows from the others where it is missing
@@ -27,7 +27,7 @@ class Fabric:
     name: str  # of the file, without its ending
     title: str
     description: str
-    fields: dict[str, float | None]
+    fields: dict[str, object]
     origins: dict[str, str]  # where each field is from, in words
     path: Path
 
@@ -98,7 +98,7 @@ def _read(path: Path, _modified: int) -> Fabric:
     entries = content.get("fields")
     if not isinstance(entries, dict):
         raise ValueError("it has no table [fields]")
-    unknown = set(entries) - set(MATERIAL_FIELDS)
+    unknown = set(entries) - set(MATERIAL_FIELDS) - set(OPTIONS)
     missing = set(MATERIAL_FIELDS) - set(entries) - OPTIONAL
     if unknown or missing:
         words = [f"unknown {n}" for n in sorted(unknown)] + [f"no {n}" for n in sorted(missing)]
@@ -107,8 +107,11 @@ def _read(path: Path, _modified: int) -> Fabric:
         name=path.stem,
         title=str(content.get("title", path.stem)),
         description=str(content.get("description", "")),
-        fields={name: _value(name, entries.get(name)) for name in MATERIAL_FIELDS},
-        origins={name: _origin(entries.get(name), content) for name in MATERIAL_FIELDS},
+        fields={name: _value(name, entries.get(name)) for name in MATERIAL_FIELDS}
+        | {name: _option(name, entries[name]) for name in OPTIONS if name in entries},
+        origins={
+            name: _origin(entries.get(name), content) for name in (*MATERIAL_FIELDS, *OPTIONS)
+        },
         path=path,
     )
 
@@ -120,6 +123,19 @@ def _value(name: str, entry: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{name} is no number: {value!r}")
     return float(value)
+
+
+def _option(name: str, entry: object) -> object:
+    """A curve, or the numbers of the quality."""
+    value = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
+    if name == "quality":
+        if isinstance(value, dict) and set(value) == {"q", "low", "high"}:
+            return {part: _value(f"quality.{part}", number) for part, number in value.items()}
+        raise ValueError(f"quality is no table of q, low and high: {value!r}")
+    curve = whole_curve(value)
+    if not isinstance(curve, dict) or set(curve) != {"load", "unload"}:
+        raise ValueError(f"{name} is no curve: {value!r}")
+    return curve
 
 
 def _origin(entry: object, content: dict) -> str:
@@ -145,7 +161,7 @@ def save(title: str, material: WeftMaterial) -> Fabric:
     lines = [f'title = "{_quoted(title)}"', 'description = ""', "", "[fields]"]
     for field, value in material.as_dict().items():
         if value is not None:
-            lines.append(f"{field} = {_number(value)}")
+            lines.append(f"{field} = {_written(value)}")
     folder = own_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.toml"
@@ -165,6 +181,18 @@ def delete(name: str) -> None:
 
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _written(value: object) -> str:
+    """A number, list or table as TOML wants it on one line."""
+    if isinstance(value, dict):
+        parts = ", ".join(f"{name} = {_written(part)}" for name, part in value.items())
+        return f"{{ {parts} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, str):
+        raise ValueError(f"{value!r} is no curve")
+    return _number(value)
 
 
 def _number(value: float) -> str:
@@ -198,14 +226,15 @@ def changed_fields(material: WeftMaterial) -> set[str]:
     if fabric is None:
         return set()
     wanted = {name: _rounded(value) for name, value in fabric.fields.items()}
-    return {name for name, value in material.as_dict().items() if value != wanted[name]}
+    found = material.as_dict()
+    return {name for name in {*wanted, *found} if found.get(name) != wanted.get(name)}
 
 
 def reset_field(material: WeftMaterial, field: str) -> None:
     """Gives one field the value of the fabric that was chosen."""
-    fields = material.as_dict() | {field: find(material.fabric).fields[field]}
+    fields = material.as_dict() | {field: find(material.fabric).fields.get(field)}
     material.assign(fields)
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else as_decimal(value)
+def _rounded(value: object) -> object:
+    return as_decimal(value) if isinstance(value, float) else value

@@ -127,6 +127,8 @@ def _fabric(obj: Object) -> Iterator[Any]:
     for name in MATERIAL_FIELDS:
         if not any(path.startswith(f"weft.material.{name}") for path in moving):
             yield name, material.value(name)
+    for name, value in material.options().items():
+        yield name, repr(value)
     for name in FORCE_SETTINGS:
         if f"weft.{name}" not in moving:
             yield name, as_decimal(getattr(obj.weft, name))

@@ -5,6 +5,8 @@ The numbers are SI whatever the unit scale of the scene, so none of them carries
 the unit stands in the label.
 """
 
+import json
+
 from bpy.props import BoolProperty, FloatProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 from bpy.utils import register_classes_factory
@@ -28,6 +30,14 @@ MATERIAL_FIELDS = (
     "friction",
     "thickness",
 )
+CURVES = (
+    "stretch_warp_curve",
+    "stretch_weft_curve",
+    "shear_curve",
+    "bend_warp_curve",
+    "bend_weft_curve",
+)
+OPTIONS = (*CURVES, "quality")  # left out where there are none
 
 
 FIXED: set[str] = set()  # options of a property that cannot be animated
@@ -77,6 +87,18 @@ def _in_si(field: str, name: str, description: str) -> object:
         soft_max=1e-3,
         precision=6,
         options={"SKIP_SAVE"},  # a view: what is animated is the number in µN·m
+    )
+
+
+def _curve(name: str, replaced: str, strain: str, stress: str) -> object:
+    """A measured curve, as the text of a JSON list or object."""
+    return StringProperty(
+        name=name,
+        options=FIXED,
+        description=f"Measured {stress} over {strain} in place of {replaced}, which no piece may "
+        'be steeper than: {"load": [[0, 0], ...], "unload": [[0, 0], ...]}, or one list of points',
+        default="",
+        update=changed,
     )
 
 
@@ -234,12 +256,63 @@ class WeftMaterial(PropertyGroup):
         update=changed,
     )
 
-    def as_dict(self) -> dict[str, float | None]:
+    stretch_warp_curve: _curve("Stretch Warp", "Stretch Warp", "strain", "stress in N/m")
+    stretch_weft_curve: _curve("Stretch Weft", "Stretch Weft", "strain", "stress in N/m")
+    shear_curve: _curve("Shear", "Shear", "shear angle in radians", "stress in N/m")
+    bend_warp_curve: _curve("Bending Warp", "Bending Warp", "curvature in 1/m", "moment in N")
+    bend_weft_curve: _curve("Bending Weft", "Bending Weft", "curvature in 1/m", "moment in N")
+    quality_q: FloatProperty(
+        name="Quality",
+        options=FIXED,
+        description="Quality factor Q, without unit: in every cycle of a motion 2π/Q of its energy "
+        "is lost in the fabric, however fast it is; 0 for none of this",
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        precision=1,
+        update=changed,
+    )
+    quality_low: FloatProperty(
+        name="From (Hz)",
+        options=FIXED,
+        description="Lowest frequency at which the quality holds, in Hz; the longest period in s "
+        "is its inverse",
+        default=0.1,
+        min=1e-6,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
+    quality_high: FloatProperty(
+        name="To (Hz)",
+        options=FIXED,
+        description="Highest frequency at which the quality holds, in Hz; the shortest period in s "
+        "is its inverse",
+        default=10.0,
+        min=1e-6,
+        soft_max=100.0,
+        precision=2,
+        update=changed,
+    )
+
+    def as_dict(self) -> dict[str, object]:
         """The fields for `weft.Material`."""
         fields = {name: self.value(name) for name in MATERIAL_FIELDS}
         if not self.use_bend_twist:
             fields["bend_twist"] = None
-        return fields
+        return fields | self.options()
+
+    def options(self) -> dict[str, object]:
+        """The curves and the quality that there are; a text that is no JSON as it is."""
+        given = {name: getattr(self, name) for name in CURVES}
+        options: dict[str, object] = {}
+        for name, text in given.items():
+            if text.strip():
+                options[name] = _parsed(text)
+        if self.quality_q > 0.0:
+            parts = {"q": self.quality_q, "low": self.quality_low, "high": self.quality_high}
+            options["quality"] = {name: as_decimal(value) for name, value in parts.items()}
+        return options
 
     def value(self, name: str) -> float:
         """One field in its SI unit, as it was typed."""
@@ -247,12 +320,38 @@ class WeftMaterial(PropertyGroup):
             return as_decimal(as_decimal(getattr(self, f"{name}_micro")) * MICRO)
         return as_decimal(getattr(self, name))
 
-    def assign(self, fields: dict[str, float | None]) -> None:
+    def assign(self, fields: dict[str, object]) -> None:
         """Takes over the fields of a `weft.Material`."""
+        for name in CURVES:
+            setattr(self, name, json.dumps(fields[name]) if fields.get(name) else "")
+        quality = fields.get("quality") or {"q": 0.0}
+        for name, value in quality.items():
+            setattr(self, f"quality_{name}", value)
         self.use_bend_twist = fields.get("bend_twist") is not None
         for name in MATERIAL_FIELDS:
             if fields.get(name) is not None:
                 setattr(self, name, fields[name])
+
+
+def _parsed(text: str) -> object:
+    """What a text says, in the form that the library gives it back in."""
+    try:
+        curve = json.loads(text)
+    except ValueError:
+        return text
+    return whole_curve(curve)
+
+
+def whole_curve(curve: object) -> object:
+    """A curve with both branches, its numbers as floats; what is none, as it is."""
+    branches = curve if isinstance(curve, dict) else {"load": curve, "unload": curve}
+    try:
+        return {
+            name: [[float(strain), float(stress)] for strain, stress in points]
+            for name, points in branches.items()
+        }
+    except (TypeError, ValueError):
+        return curve
 
 
 register, unregister = register_classes_factory((WeftMaterial,))

@@ -17,7 +17,10 @@ pub mod solver;
 pub use cloth::Cloth;
 pub use collision::Collider;
 pub use error::{Error, Result};
-pub use material::{Material, PlateRigidity, preset_names};
+pub use material::{
+    ChainElement, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity, Quality,
+    preset_names,
+};
 pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
 pub use simulation::{Energy, Report, Simulation, Task};
 

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a fabric is made of, in SI units, checked when built.
 
+mod curve;
 mod presets;
+mod quality;
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use curve::mirrored;
+#[cfg(test)]
+pub(crate) use curve::stress_at;
+pub use curve::{CurvePoint, Curves, Hysteresis};
 pub use presets::preset_names;
+pub(crate) use quality::ELEMENTS as BRANCHES;
+pub use quality::{ChainElement, MemoryBranch, Quality};
 
 /// A fabric. Immutable once built: every value in it has been checked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +51,12 @@ pub struct Material {
     pub friction: f64,
     /// Contact thickness, in m: the gap this cloth keeps on its side of a contact.
     pub thickness: f64,
+    /// Measured curves of stress over strain. The modulus of the same name, which no piece may be steeper than, is then
+    /// that of small reversals.
+    pub curves: Curves,
+    /// Loss of energy in every cycle at any speed, of stretch, shear and bending alike. Moduli are then those of
+    /// slow changes; fast ones are stiffer.
+    pub quality: Option<Quality>,
 }
 
 impl Default for Material {
@@ -89,7 +103,19 @@ impl Material {
             }
         }
         self.check_definite()?;
+        let moduli =
+            [self.stretch_warp, self.stretch_weft, self.shear, self.bend_warp, self.bend_weft];
+        for ((name, curve), modulus) in self.curves.by_name().into_iter().zip(moduli) {
+            curve.map_or(Ok(()), |curve| curve.check(name, modulus))?;
+        }
+        self.quality.map_or(Ok(()), |quality| quality.check())?;
         Ok(self)
+    }
+
+    /// Whether stress is more than the moduli times strain and its rate: then the past matters.
+    #[must_use]
+    pub fn is_inelastic(&self) -> bool {
+        self.quality.is_some() || self.curves != Curves::NONE
     }
 
     fn check_definite(&self) -> Result<()> {

@@ -90,6 +90,13 @@ impl Integrator {
             Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
         )
     }
+
+    /// Whether materials with curves or quality can be simulated: whether every evaluation of forces is at the end of a
+    /// stage from the last state.
+    #[must_use]
+    pub fn keeps_memory(self) -> bool {
+        matches!(self, Self::Bdf2 | Self::ImplicitEuler)
+    }
 }
 
 /// How the equations of an implicit integrator are solved.

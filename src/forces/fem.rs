@@ -25,7 +25,8 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         Membrane::new(&scaled(sheets), materials)
     };
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
-    let bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
+    let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
+    bending.set_materials(mesh, materials);
     vec![Box::new(Triangles::new(mesh, membrane)), Box::new(Hinges::new(bending))]
 }
 
@@ -110,8 +111,7 @@ impl Elements for Triangles {
     }
 
     fn update_tangent(&mut self) {
-        let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|triangle| self.membrane.tangent(triangle)).collect_into_vec(&mut self.tangents);
+        self.membrane.tangents(&mut self.tangents);
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -132,6 +132,30 @@ impl Elements for Triangles {
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
         self.membrane.set_material(cloth, material);
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        self.membrane.start_memory(positions);
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.membrane.begin_stage(duration);
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        self.membrane.end_step(positions, duration);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.membrane.memory()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.membrane.memory_count()
+    }
+
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        self.membrane.set_memory(values);
     }
 }
 
@@ -198,8 +222,14 @@ impl Elements for Hinges {
     fn update_tangent(&mut self) {
         let bending = &self.bending;
         let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
-            .collect_into_vec(&mut self.tangents);
+        let tangents = &mut self.tangents;
+        if bending.is_inelastic() {
+            each.map(|hinge| HingeTangent::new(bending.softened(hinge), &bending.gradients(hinge)))
+                .collect_into_vec(tangents);
+        } else {
+            each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
+                .collect_into_vec(tangents);
+        }
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -224,10 +254,34 @@ impl Elements for Hinges {
     }
 
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
-        self.bending.set_law(mesh, cloth, BendingLaw::from(material));
+        self.bending.set_material(mesh, cloth, material);
     }
 
     fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
         self.bending.set_held(mesh, held);
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        self.bending.start_memory(positions);
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.bending.begin_stage(duration);
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        self.bending.end_step(positions, duration);
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.bending.memory()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.bending.memory_count()
+    }
+
+    fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+        self.bending.set_memory(mesh, values);
     }
 }

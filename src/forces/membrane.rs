@@ -9,7 +9,12 @@
 //! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
 //! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
 
-use super::StrainHistory;
+mod memory;
+
+use super::{
+    StrainHistory,
+    inelastic::{Inelastic, Part},
+};
 use crate::{
     Material, Vec3,
     mesh::{Incidence, Mesh},
@@ -115,6 +120,9 @@ pub struct Membrane {
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
     inverse_beta: f64,
+    materials: Vec<Material>,
+    /// Where the past matters.
+    inelastic: Option<Inelastic>,
 }
 
 /// Energies of a membrane, in J.
@@ -131,6 +139,7 @@ impl Membrane {
     #[must_use]
     pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
         let count = mesh.topology.triangles.len();
+        let new = || Inelastic::new(Part::Membrane, materials, &mesh.cloth_of_triangle);
         Self {
             triangles: mesh.topology.triangles.clone(),
             gradients: mesh.rest.gradients.clone(),
@@ -141,12 +150,20 @@ impl Membrane {
             shapes: vec![Shape::default(); count],
             corner_forces: vec![[Vec3::zeros(); 3]; count],
             inverse_beta: 0.0,
+            inelastic: materials.iter().any(Material::is_inelastic).then(new),
+            materials: materials.to_vec(),
         }
     }
 
     /// New moduli for a cloth.
     pub fn set_material(&mut self, cloth: usize, material: &Material) {
         self.moduli[cloth] = Moduli::new(material);
+        self.materials[cloth] = material.clone();
+        if let Some(inelastic) = &mut self.inelastic {
+            inelastic.set_material(cloth, material);
+        } else if material.is_inelastic() {
+            self.inelastic = Some(self.new_inelastic());
+        }
     }
 
     /// Number of triangles.
@@ -171,21 +188,23 @@ impl Membrane {
         history: StrainHistory<'_, Strain>,
         forces: &mut [Vec3],
     ) -> f64 {
-        self.inverse_beta = history.inverse_beta;
-        let (moduli, cloths) = (&self.moduli, &self.cloth_of_triangle);
-        let (triangles, gradients, areas) = (&self.triangles, &self.gradients, &self.areas);
-        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
-            let s = derivatives(&triangles[t], &gradients[t], positions);
-            let strain = green_strain(&s);
-            let material = &moduli[cloths[t] as usize];
-            let (stress, potential) =
-                respond(material, &strain, &history.reference[t], history.inverse_beta);
-            *corner_forces = forces_at_corners(&s, &stress, &gradients[t], areas[t]);
-            *shape = Shape { s, stress, predicted: stress };
-            areas[t] * potential
+        let StrainHistory { reference, inverse_beta } = history;
+        self.inverse_beta = inverse_beta;
+        let Self { triangles, gradients, areas, moduli, cloth_of_triangle, inelastic, .. } = self;
+        let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
+        let sheet = Sheet { triangles, gradients, areas };
+        let law = |t: usize| &moduli[cloth_of_triangle[t] as usize];
+        let potential = match inelastic {
+            None => sheet.evaluate(positions, results, |t, strain| {
+                respond(law(t), strain, &reference[t], inverse_beta)
+            }),
+            Some(inelastic) => sheet.evaluate(positions, results, |t, strain| {
+                let inner = inelastic.respond(t, strain);
+                let (viscous, potential) = resist(law(t), strain, &reference[t], inverse_beta);
+                let stress = [0, 1, 2].map(|k| inner.stress[k] + viscous[k]);
+                (stress, inner.potential + potential)
+            }),
         };
-        let potential =
-            parallel::sum2(&mut self.shapes, &mut self.corner_forces, parallel::ELEMENTS, one);
         self.gather(forces);
         potential
     }
@@ -209,14 +228,28 @@ impl Membrane {
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
     pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Strain]) {
+        match &self.inelastic {
+            None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.predict_by(direction, predicted, |t| self.remembering(inelastic, t));
+            }
+        }
+    }
+
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn predict_by(
+        &self,
+        direction: &[Vec3],
+        predicted: &mut [Strain],
+        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+    ) {
         let each = predicted.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(t, predicted)| {
             let change = derivatives(&self.triangles[t], &self.gradients[t], direction);
             let [su, sv] = &self.shapes[t].s;
             let [du, dv] = &change;
             let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
-            let moduli = self.moduli[self.cloth_of_triangle[t] as usize];
-            let step = apply(&moduli.tangent(self.inverse_beta), &strain);
+            let step = apply(&moduli(t), &strain);
             let stress = &self.shapes[t].stress;
             *predicted = [0, 1, 2].map(|k| stress[k] + step[k]);
         });
@@ -229,19 +262,55 @@ impl Membrane {
         }
     }
 
+    /// The tangents of all triangles at the last evaluation.
+    pub fn tangents(&self, tangents: &mut Vec<TriangleTangent>) {
+        let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
+        match &self.inelastic {
+            None => {
+                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents);
+            }
+            Some(inelastic) => each
+                .map(|t| self.tangent_by(t, self.remembering(inelastic, t)))
+                .collect_into_vec(tangents),
+        }
+    }
+
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
+        let moduli = match &self.inelastic {
+            None => self.viscoelastic(triangle),
+            Some(inelastic) => self.remembering(inelastic, triangle),
+        };
+        self.tangent_by(triangle, moduli)
+    }
+
+    #[inline]
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4]) -> TriangleTangent {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
-        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
         let scaled = |value: f64| (area * value) as f32;
         TriangleTangent {
             s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
-            moduli: moduli.tangent(self.inverse_beta).map(scaled),
+            moduli: moduli.map(scaled),
             stress: tensile_part(&shape.predicted).map(scaled),
             gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
         }
+    }
+
+    /// Derivatives of the stress of a triangle by its strain where the past does not matter.
+    #[inline]
+    fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
+        self.moduli[self.cloth_of_triangle[triangle] as usize].tangent(self.inverse_beta)
+    }
+
+    /// The same where it does.
+    fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let strain = green_strain(&self.shapes[triangle].s);
+        let inner = inelastic.respond(triangle, &strain).moduli;
+        let viscous = moduli.viscous(self.inverse_beta);
+        std::array::from_fn(|k| inner[k] + viscous[k])
     }
 
     /// Elastic energy at `positions`.
@@ -250,12 +319,45 @@ impl Membrane {
         let mut energy = MembraneEnergy::default();
         for (t, corners) in self.triangles.iter().enumerate() {
             let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
-            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
             let area = self.areas[t];
+            if let Some(inelastic) = &self.inelastic {
+                let [stretch, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
+                energy.stretch += area * stretch;
+                energy.shear += area * shear;
+                continue;
+            }
+            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
             energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
             energy.shear += 0.5 * area * strain[2] * stress[2];
         }
         energy
+    }
+}
+
+/// Triangles at rest.
+struct Sheet<'a> {
+    triangles: &'a [[u32; 3]],
+    gradients: &'a [[[f64; 2]; 3]],
+    areas: &'a [f64],
+}
+
+impl Sheet<'_> {
+    /// Finds shapes and forces at all corners from the stress, and its potential per area, that `respond` gives
+    /// for a triangle and its strain. Gives the potential, in J.
+    fn evaluate(
+        &self,
+        positions: &[Vec3],
+        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
+        respond: impl Fn(usize, &Strain) -> (Strain, f64) + Sync,
+    ) -> f64 {
+        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
+            let s = derivatives(&self.triangles[t], &self.gradients[t], positions);
+            let (stress, potential) = respond(t, &green_strain(&s));
+            *corner_forces = forces_at_corners(&s, &stress, &self.gradients[t], self.areas[t]);
+            *shape = Shape { s, stress, predicted: stress };
+            self.areas[t] * potential
+        };
+        parallel::sum2(shapes, corner_forces, parallel::ELEMENTS, one)
     }
 }
 
@@ -273,24 +375,29 @@ pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
 }
 
 /// Derivatives of `field` along warp and weft in a triangle.
+#[inline(always)]
 fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
     let [x, y, z] = corners.map(|vertex| field[vertex as usize]);
     [0, 1].map(|axis| x * gradients[0][axis] + y * gradients[1][axis] + z * gradients[2][axis])
 }
 
+#[inline(always)]
 fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
     [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
 }
 
+#[inline(always)]
 fn apply([c11, c22, c12, c33]: &[f64; 4], [e11, e22, e12]: &Strain) -> Strain {
     [c11 * e11 + c12 * e22, c12 * e11 + c22 * e22, c33 * e12]
 }
 
+#[inline(always)]
 fn dot(a: &Strain, b: &Strain) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// Elastic plus viscous stress in N/m, and their potential per area in J/m².
+#[inline(always)]
 fn respond(
     moduli: &Moduli,
     strain: &Strain,
@@ -304,6 +411,19 @@ fn respond(
     ([0, 1, 2].map(|k| elastic[k] + viscous[k]), potential)
 }
 
+/// Viscous stress in N/m, and its potential per area in J/m².
+fn resist(
+    moduli: &Moduli,
+    strain: &Strain,
+    reference: &Strain,
+    inverse_beta: f64,
+) -> (Strain, f64) {
+    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+    let stress = apply(&moduli.viscous(inverse_beta), &change);
+    (stress, 0.5 * dot(&change, &stress))
+}
+
+#[inline(always)]
 fn forces_at_corners(
     [su, sv]: &[Vec3; 2],
     [s11, s22, s12]: &Strain,

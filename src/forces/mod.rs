@@ -6,6 +6,7 @@ mod baraff_witkin;
 pub mod bending;
 mod elements;
 mod fem;
+mod inelastic;
 mod membrane;
 mod particles;
 mod sheets;

@@ -9,7 +9,7 @@
 //! Graphics 41, 2022); rubber (Treloar, Stress-strain data for vulcanised rubber under various types of
 //! deformation, Transactions of the Faraday Society 40, 1944).
 
-use super::Material;
+use super::{Curves, Material};
 use crate::error::{Error, Result};
 
 /// A plain-weave cotton.
@@ -29,6 +29,8 @@ pub(super) const COTTON: Material = Material {
     air_lift: 0.1,
     friction: 0.4,
     thickness: 1.0e-3,
+    curves: Curves::NONE,
+    quality: None,
 };
 
 /// Names and fabrics, in the order of a menu.

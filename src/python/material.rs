@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Material`.
 
-use super::scalars::{constructor, dictionary, fields_of, number, set_fields, text};
+use super::{
+    curves::{curve, curve_dict, quality, quality_dict},
+    scalars::{constructor, dictionary, fields_of, number, set_fields, text},
+};
 use crate::Material;
 use pyo3::{prelude::*, types::PyDict};
 
@@ -21,6 +24,16 @@ const FIELDS: [&str; 15] = [
     "air_lift",
     "friction",
     "thickness",
+];
+
+/// Fields that are left out of a dict where they are None.
+const OPTIONS: [&str; 6] = [
+    "stretch_warp_curve",
+    "stretch_weft_curve",
+    "shear_curve",
+    "bend_warp_curve",
+    "bend_weft_curve",
+    "quality",
 ];
 
 /// A fabric, in SI units. Immutable, and checked when built.
@@ -46,6 +59,20 @@ const FIELDS: [&str; 15] = [
 ///     air_lift (float): Aerodynamic coefficient of the flow along the cloth.
 ///     friction (float): Coulomb coefficient of friction.
 ///     thickness (float): Contact thickness, in m: the gap that the cloth keeps on its side.
+///     stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in place
+///         of stretch_warp: {"load": points, "unload": points}, each point a strain and a stress in
+///         N/m, or one list of points that is followed up and down alike. The strain grows along
+///         "load" and falls along "unload"; between them it changes with the modulus, which no
+///         piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
+///         width over λ.
+///     stretch_weft_curve (dict | sequence | None): The same along the weft.
+///     shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
+///     bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp: moment
+///         per width in N over curvature in 1/m.
+///     bend_weft_curve (dict | sequence | None): The same along the weft.
+///     quality (dict | None): {"q": Q, "low": Hz, "high": Hz}: the part 2π/Q of the energy of every
+///         cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
+///         then those of slow changes. Q is 1 or more, high at most 1000 · low.
 ///
 /// Raises:
 ///     TypeError: A field that does not exist, or a value that is no number.
@@ -61,7 +88,9 @@ impl PyMaterial {
         signature = (**fields),
         text_signature = "(*, density=..., stretch_warp=..., stretch_weft=..., shear=..., poisson=..., \
             bend_warp=..., bend_weft=..., bend_twist=None, stretch_damping=..., shear_damping=..., \
-            bend_damping=..., air_drag=..., air_lift=..., friction=..., thickness=...)"
+            bend_damping=..., air_drag=..., air_lift=..., friction=..., thickness=..., \
+            stretch_warp_curve=None, stretch_weft_curve=None, shear_curve=None, \
+            bend_warp_curve=None, bend_weft_curve=None, quality=None)"
     )]
     fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         with_fields(Material::default(), fields)
@@ -82,21 +111,29 @@ impl PyMaterial {
     /// A fabric from the fields that to_dict gives.
     ///
     /// Args:
-    ///     d (dict[str, float | None]): Fields by name, as in the constructor.
+    ///     d (dict[str, Any]): Fields by name, as in the constructor.
     #[staticmethod]
     fn from_dict(d: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::new(Some(&dictionary("d", d)?))
     }
 
-    /// All fields by name; bend_twist is None where it follows from the others.
+    /// All fields by name; bend_twist is None where it follows from the others, curves and quality
+    /// are left out where there are none.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        fields_of(slf.as_any(), &FIELDS)
+        let fields = fields_of(slf.as_any(), &FIELDS)?;
+        for name in OPTIONS {
+            let value = slf.getattr(name)?;
+            if !value.is_none() {
+                fields.set_item(name, value)?;
+            }
+        }
+        Ok(fields)
     }
 
     /// The same fabric with some fields changed.
     ///
     /// Args:
-    ///     **fields (float | None): The new values, as in the constructor.
+    ///     **fields (Any): The new values, as in the constructor.
     #[pyo3(signature = (**fields))]
     fn replace(&self, fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         with_fields(self.0.clone(), fields)
@@ -192,19 +229,64 @@ impl PyMaterial {
         self.0.thickness
     }
 
+    /// Measured curve of a strip along the warp; None where there is none.
+    #[getter]
+    fn stretch_warp_curve<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        curve_dict(py, self.0.curves.stretch_warp.as_ref())
+    }
+
+    /// Measured curve of a strip along the weft; None where there is none.
+    #[getter]
+    fn stretch_weft_curve<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        curve_dict(py, self.0.curves.stretch_weft.as_ref())
+    }
+
+    /// Measured curve of shear; None where there is none.
+    #[getter]
+    fn shear_curve<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        curve_dict(py, self.0.curves.shear.as_ref())
+    }
+
+    /// Measured curve of bending a strip along the warp; None where there is none.
+    #[getter]
+    fn bend_warp_curve<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        curve_dict(py, self.0.curves.bend_warp.as_ref())
+    }
+
+    /// Measured curve of bending a strip along the weft; None where there is none.
+    #[getter]
+    fn bend_weft_curve<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        curve_dict(py, self.0.curves.bend_weft.as_ref())
+    }
+
+    /// Loss of energy in every cycle; None where there is none.
+    #[getter]
+    fn quality<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        quality_dict(py, self.0.quality)
+    }
+
     fn __getnewargs_ex__<'py>(slf: &Bound<'py, Self>) -> PyResult<((), Bound<'py, PyDict>)> {
-        Ok(((), fields_of(slf.as_any(), &FIELDS)?))
+        Ok(((), Self::to_dict(slf)?))
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        constructor("Material", &fields_of(slf.as_any(), &FIELDS)?)
+        constructor("Material", &Self::to_dict(slf)?)
     }
 }
 
 fn with_fields(mut material: Material, fields: Option<&Bound<'_, PyDict>>) -> PyResult<PyMaterial> {
-    set_fields("Material", fields, &FIELDS, |name, value| {
+    let known = [FIELDS.as_slice(), OPTIONS.as_slice()].concat();
+    set_fields("Material", fields, &known, |name, value| {
         if name == "bend_twist" {
             material.bend_twist = if value.is_none() { None } else { Some(number(name, value)?) };
+            return Ok(true);
+        }
+        if name == "quality" {
+            material.quality = quality(name, value)?;
+            return Ok(true);
+        }
+        if let Some(place) = material.curves.get_mut(name) {
+            *place = curve(name, value)?;
             return Ok(true);
         }
         let Some(field) = field_mut(&mut material, name) else { return Ok(false) };

@@ -5,6 +5,7 @@
 mod arrays;
 mod cloth;
 mod collider;
+mod curves;
 mod errors;
 mod material;
 mod report;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Looking at a simulation, and changing what drives it.
 
-use super::{Energy, Simulation, surface};
+use super::{Energy, Simulation, models, surface};
 use crate::{
     Material, Vec3,
     error::{Error, Result},
@@ -148,13 +148,15 @@ impl Simulation {
     /// Gives a cloth another material from now on.
     ///
     /// # Errors
-    /// An index that is no cloth, or a material that does not pass its checks.
+    /// An index that is no cloth, a material that does not pass its checks, or one that the model cannot simulate.
     pub fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
         self.check_cloth(cloth)?;
         let material = material.checked()?;
+        models::check_material(&self.settings, "material", &material)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
         self.response.set_surface(vertices, surface(&material));
         self.dynamics.set_material(cloth, material);
+        self.dynamics.start_memory(&self.state.positions);
         Ok(())
     }
 

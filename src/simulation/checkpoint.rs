@@ -16,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MARK: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const HEADER: usize = 16;
 
 /// What a checkpoint holds.
@@ -29,6 +29,8 @@ struct Snapshot {
     contacts: Memory,
     obstacles: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
+    /// What elements remember, kind by kind.
+    memories: Vec<Vec<f64>>,
     gravity: Vec3,
     wind: Vec3,
     vertex_forces: Vec<Vec3>,
@@ -49,6 +51,7 @@ impl Simulation {
             contacts: self.response.memory().clone(),
             obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
             materials: self.dynamics.materials.clone(),
+            memories: self.dynamics.elements.iter().map(|elements| elements.memory()).collect(),
             gravity: self.dynamics.gravity,
             wind: self.dynamics.air.wind(),
             vertex_forces: self.dynamics.vertex_forces.clone(),
@@ -82,6 +85,10 @@ impl Simulation {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
             self.response.set_surface(vertices, surface(&material));
             self.dynamics.set_material(cloth, material);
+        }
+        let Dynamics { elements, mesh, .. } = &mut self.dynamics;
+        for (elements, memory) in elements.iter_mut().zip(&snapshot.memories) {
+            elements.set_memory(mesh, memory);
         }
         for (obstacle, frame) in self.response.obstacles_mut().iter_mut().zip(snapshot.obstacles) {
             obstacle.set_frame(frame);
@@ -139,6 +146,7 @@ impl Simulation {
             && state.past.as_ref().is_none_or(has_past)
             && snapshot.vertex_forces.len() == count
             && snapshot.materials.len() == self.cloth_count()
+            && self.memories_fit(&snapshot.memories)
             && snapshot.guides.fit(count)
             && snapshot.contacts.fits(self.response.counts())
             && snapshot.obstacles.len() == obstacles.len()
@@ -147,6 +155,18 @@ impl Simulation {
                 .iter()
                 .zip(obstacles)
                 .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
+    }
+}
+
+impl Simulation {
+    /// Whether these can be the memories of the elements.
+    fn memories_fit(&self, memories: &[Vec<f64>]) -> bool {
+        let elements = &self.dynamics.elements;
+        let pairs = elements.iter().zip(memories);
+        memories.len() == elements.len()
+            && pairs.into_iter().all(|(elements, memory)| {
+                memory.is_empty() || memory.len() == elements.memory_count()
+            })
     }
 }
 

@@ -153,6 +153,7 @@ impl Dynamics {
             residuals.fill(Vec3::zeros());
             let mut inside = 0.0;
             for (elements, reference) in self.elements.iter_mut().zip(&stage.measures) {
+                elements.begin_stage(stage.duration);
                 let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
                 inside += elements.evaluate(positions, history, residuals);
             }
@@ -206,6 +207,20 @@ impl Dynamics {
     pub(super) fn set_held(&mut self, held: &[bool]) {
         for elements in &mut self.elements {
             elements.set_held(&self.mesh, held);
+        }
+    }
+
+    /// Takes a shape for one that has long been what it is.
+    pub(super) fn start_memory(&mut self, positions: &[Vec3]) {
+        for elements in &mut self.elements {
+            elements.start_memory(positions);
+        }
+    }
+
+    /// Remembers a step of `duration` seconds that has ended with a shape.
+    pub(super) fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        for elements in &mut self.elements {
+            elements.end_step(positions, duration);
         }
     }
 

@@ -93,7 +93,7 @@ impl Simulation {
         if cloths.is_empty() {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
-        models::check(settings.model, cloths)?;
+        models::check(&settings, cloths)?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads)
             .build()
@@ -102,7 +102,8 @@ impl Simulation {
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let obstacles = colliders.iter().map(Obstacle::new).collect();
         let (dynamics, newton) = pool.install(|| {
-            let dynamics = Dynamics::new(cloths, &settings);
+            let mut dynamics = Dynamics::new(cloths, &settings);
+            dynamics.start_memory(&positions);
             let preconditioner = if settings.integrator.is_explicit() {
                 // All that couples vertices is contacts.
                 Preconditioning::BlockJacobi
@@ -206,8 +207,7 @@ impl Simulation {
                 renewal = report.steps + STABLE_FOR;
             }
             let remaining = duration * (1.0 - done);
-            let most =
-                MOST_CORRECTIONS * self.effort() * (duration / self.longest_step()).max(1.0);
+            let most = MOST_CORRECTIONS * self.effort() * (duration / self.longest_step()).max(1.0);
             let is_spent = report.newton_iterations as f64 >= most;
             let longest = if is_spent {
                 HURRIED.0 * self.longest_step()

@@ -2,11 +2,11 @@
 //! From the model of the settings to its elements, and what a model asks of cloths.
 
 use crate::{
-    Cloth,
+    Cloth, Material,
     error::{Error, Result},
     forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
     mesh::Quads,
-    settings::Model,
+    settings::{Model, Settings, Solver},
 };
 
 /// The elements of a model, and the area that each vertex stands for, in m².
@@ -24,8 +24,10 @@ pub(super) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>
 }
 
 /// Refuses cloths that a model cannot simulate.
-pub(super) fn check(model: Model, cloths: &[Cloth]) -> Result<()> {
+pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
+    let model = settings.model;
     for (index, cloth) in cloths.iter().enumerate() {
+        check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
         if model.needs_quads() {
             check_quads(model, index, cloth)?;
         }
@@ -36,6 +38,31 @@ pub(super) fn check(model: Model, cloths: &[Cloth]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a material that remembers where a model, an integrator or a solver cannot: the other solvers take the tangent
+/// from a state that the material has left.
+pub(super) fn check_material(
+    settings: &Settings,
+    argument: &str,
+    material: &Material,
+) -> Result<()> {
+    if !material.is_inelastic() {
+        return Ok(());
+    }
+    let Settings { model, integrator, solver, .. } = *settings;
+    let found = if model != Model::Fem {
+        format!("model {}", model.name())
+    } else if !integrator.keeps_memory() {
+        format!("integrator {}", integrator.name())
+    } else if solver != Solver::Newton {
+        format!("solver {}", solver.name())
+    } else {
+        return Ok(());
+    };
+    let wanted =
+        "the model fem with bdf2 or implicit_euler, solved by newton, for curves and quality";
+    Err(Error::value(argument, found, wanted))
 }
 
 fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {

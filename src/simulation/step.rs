@@ -262,6 +262,7 @@ impl Simulation {
             velocities: before.velocities,
             restarts,
         });
+        self.dynamics.end_step(&self.state.positions, span.duration);
         report.steps += steps;
         report.converged &= solved.converged;
         report.residual = report.residual.max(solved.correction / self.edge_length);

@@ -148,3 +148,56 @@ def test_a_value_that_is_no_number_is_told(own_folder, material):
     path = own_folder / "own.toml"
     path.write_text(path.read_text().replace("density = 0.15", "density = true"))
     assert fabrics.problems() == ["own.toml: density is no number: True"]
+
+
+CURVE = {"load": [[0.0, 0.0], [0.1, 3.5]], "unload": [[0.0, 0.0], [0.05, 1.0], [0.1, 3.5]]}
+
+
+def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material, own_folder):
+    plain = material.as_dict()
+    material.shear_curve = (
+        '{"load": [[0, 0], [0.1, 3.5]], "unload": [[0, 0], [0.05, 1], [0.1, 3.5]]}'
+    )
+    material.bend_warp_curve = "[[0, 0], [100, 4e-4]]"
+    material.quality_q, material.quality_high = 5.0, 20.0
+    wanted = material.as_dict()
+    assert wanted["shear_curve"] == CURVE
+    assert wanted["quality"] == {"q": 5.0, "low": 0.1, "high": 20.0}
+    assert fabrics.changed_fields(material) == {"shear_curve", "bend_warp_curve", "quality"}
+    assert bridge.library().Material.from_dict(wanted).to_dict() == wanted
+    assert bpy.ops.weft.preset_add(title="Knitted") == {"FINISHED"}
+    bpy.ops.weft.preset_apply(name="cotton")
+    assert material.as_dict() == plain
+    assert bpy.ops.weft.preset_apply(name="knitted") == {"FINISHED"}
+    assert material.as_dict() == wanted == fabrics.find("knitted").fields
+    material.shear_curve = ""
+    assert fabrics.changed_fields(material) == {"shear_curve"}
+    bpy.ops.weft.field_reset(field="shear_curve")
+    bpy.ops.weft.preset_apply(name="cotton")
+    material.quality_q = 3.0
+    bpy.ops.weft.field_reset(field="quality")
+    assert material.as_dict() == plain
+
+
+def test_a_curve_that_is_none_is_told(own_folder, material):
+    material.shear_curve = "soft"
+    with pytest.raises(ValueError, match="'soft' is no curve"):
+        fabrics.save("Soft", material)
+    with pytest.raises(TypeError, match="shear_curve"):
+        bridge.library().Material.from_dict(material.as_dict())
+    material.shear_curve = ""
+    fabrics.save("Own", material)
+    path = own_folder / "own.toml"
+    path.write_text(path.read_text() + "shear_curve = 3.0\n")
+    assert fabrics.problems() == ["own.toml: shear_curve is no curve: 3.0"]
+    path.write_text(path.read_text().replace("shear_curve = 3.0", "quality = { q = 3.0 }"))
+    assert fabrics.problems() == ["own.toml: quality is no table of q, low and high: {'q': 3.0}"]
+
+
+def test_a_cloth_with_curves_and_quality_is_baked(tmp_path):
+    cloth = small_scenes.add_cloth()
+    bpy.context.scene.weft.cache_directory = str(tmp_path)
+    cloth.weft.material.shear_curve = "[[-0.1, -4], [0.1, 4]]"
+    cloth.weft.material.quality_q = 5.0
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}

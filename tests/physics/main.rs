@@ -13,6 +13,7 @@ mod experiments;
 mod fixed_point;
 mod frequencies;
 mod friction;
+mod inelastic;
 mod integrators;
 mod invariance;
 mod membrane;

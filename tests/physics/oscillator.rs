@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle of cloth with one degree of freedom: an oscillator of known frequency.
 
-use weft::{Cloth, Material, Settings, Simulation, Vec3, mesh::Polygons};
+use weft::{Cloth, Material, Quality, Settings, Simulation, Vec3, mesh::Polygons};
 
 /// A triangle whose base is held and whose tip moves along x alone.
 ///
@@ -30,6 +30,26 @@ impl Oscillator {
             shear_damping: 0.0,
             ..Material::default()
         };
+        Self::of(settings, material)
+    }
+
+    /// The oscillator of a material with quality, so heavy that its frequency in Hz would be this without.
+    pub(crate) fn with_quality(settings: Settings, quality: Quality, frequency: f64) -> Self {
+        let material = Material {
+            stretch_warp: 40.0,
+            stretch_weft: 40.0,
+            shear: 15.0,
+            poisson: 0.0,
+            stretch_damping: 0.0,
+            shear_damping: 0.0,
+            density: 3.0 * 40.0 / (std::f64::consts::TAU * frequency * HEIGHT).powi(2),
+            quality: Some(quality),
+            ..Material::default()
+        };
+        Self::of(settings, material)
+    }
+
+    fn of(settings: Settings, material: Material) -> Self {
         let frequency = (3.0 * material.stretch_warp / (material.density * HEIGHT * HEIGHT)).sqrt();
         let rest = [Vec3::zeros(), Vec3::new(HEIGHT, 0.4, 0.0), Vec3::new(0.0, 0.9, 0.0)];
         let mut start = rest.to_vec();
@@ -47,6 +67,11 @@ impl Oscillator {
         simulation.set_pins(0, &[0, 2], None).unwrap();
         simulation.set_guided_velocity(0, &[1], &[Vec3::y(), Vec3::z()], Vec3::zeros()).unwrap();
         Self { simulation, frequency }
+    }
+
+    /// How far the tip is from where it rests, in m.
+    pub(crate) fn displacement(&self) -> f64 {
+        self.simulation.positions(0).unwrap()[1].x - HEIGHT
     }
 
     /// Energy after so many steps, in J.

@@ -134,3 +134,35 @@ def test_a_checkpoint_of_another_scene_is_refused(foreign, checkpoint):
     with pytest.raises(ValueError, match="checkpoint: made by a simulation of other meshes"):
         foreign.restore(checkpoint)
     assert foreign.state() == before
+
+
+def test_curves_and_quality_are_remembered():
+    """The past of the material is in a checkpoint, and other models refuse such a material."""
+    shear = {
+        "load": [(-0.1, -3.0), (0.0, 0.4), (0.1, 3.0)],
+        "unload": [(-0.1, -3.0), (0.0, -0.4), (0.1, 3.0)],
+    }
+    material = weft.Material(shear_curve=shear, quality={"q": 5.0, "low": 0.1, "high": 10.0})
+
+    def begin() -> weft.Simulation:
+        scene = weft.Simulation([weft.Cloth(*grid(), material)])
+        scene.set_pins(0, [0])
+        return scene
+
+    first = begin()
+    for _ in range(4):
+        first.advance(FRAME)
+    second = begin()
+    second.restore(first.state())
+    for _ in range(4):
+        first.advance(FRAME)
+        second.advance(FRAME)
+    assert bits(first) == bits(second)
+    settings = weft.Settings(model="particles")
+    with pytest.raises(
+        ValueError, match=r"cloths\[0\]\.material: model particles; wanted the model fem"
+    ):
+        weft.Simulation([weft.Cloth(*grid(), material)], settings=settings)
+    scene = weft.Simulation([cloth()], settings=settings)
+    with pytest.raises(ValueError, match="material: model particles"):
+        scene.set_material(0, material)

@@ -6,6 +6,7 @@ import pickle
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 import weft
 
@@ -83,3 +84,46 @@ def test_a_dict_that_was_handed_out_is_a_copy():
 def test_comparing_with_something_else_is_no_error():
     assert weft.Material() != 3
     assert weft.Settings() != weft.Material()
+
+
+SHEAR = {
+    "load": [(-0.1, -3.0), (0.0, 0.5), (0.1, 3.0)],
+    "unload": [[-0.1, -3.0], [0.0, -0.5], [0.1, 3.0]],
+}
+OPTIONS = {
+    "stretch_warp_curve": [(0.0, 0.0), (0.02, 5.0), (0.04, 30.0)],
+    "stretch_weft_curve": np.array([(0.0, 0.0), (0.02, 5.0)]),
+    "shear_curve": SHEAR,
+    "bend_warp_curve": {
+        "load": [(0.0, 1e-5), (100.0, 5e-4)],
+        "unload": [(0.0, -1e-5), (100.0, 5e-4)],
+    },
+    "bend_weft_curve": [(-100.0, -2e-4), (100.0, 2e-4)],
+    "quality": {"q": 5, "low": 0.1, "high": 10.0},
+}
+
+
+@pytest.mark.parametrize("field", OPTIONS)
+def test_a_curve_or_quality_is_kept_copied_and_taken_back(field):
+    plain = weft.Material(shear=60.0)
+    assert getattr(plain, field) is None and field not in plain.to_dict()
+    material = plain.replace(**{field: OPTIONS[field]})
+    kept = getattr(material, field)
+    assert kept is not None and material.to_dict() == plain.to_dict() | {field: kept}
+    assert weft.Material.from_dict(material.to_dict()) == material != plain
+    assert eval(repr(material), {"Material": weft.Material}) == material
+    assert pickle.loads(pickle.dumps(material)) == material
+    assert material.replace(**{field: None}) == plain
+    kept.clear()
+    assert getattr(material, field)
+
+
+def test_one_list_is_followed_up_and_down():
+    curve = weft.Material(shear_curve=[(-0.1, -3), (0.1, 3)]).shear_curve
+    assert curve == {"load": [[-0.1, -3.0], [0.1, 3.0]], "unload": [[-0.1, -3.0], [0.1, 3.0]]}
+
+
+def test_all_options_at_once_survive_a_dict():
+    material = weft.Material(**OPTIONS)
+    assert set(material.to_dict()) == {*FIELDS, *OPTIONS}
+    assert weft.Material(**material.to_dict()) == material

@@ -289,6 +289,58 @@ BAD_MATERIALS = {
         lambda: COTTON.replace(friction=-1.0),
         (ValueError, "friction: -1"),
     ),
+    "a curve that is a number": (
+        lambda: weft.Material(shear_curve=3.0),
+        (TypeError, "shear_curve: float; wanted a sequence"),
+    ),
+    "a curve of one point": (
+        lambda: weft.Material(shear_curve=[(0, 0)]),
+        (ValueError, "shear_curve.load: 1 points; wanted 2 to 256"),
+    ),
+    "a point of three numbers": (
+        lambda: weft.Material(shear_curve=[(0, 0), (0.1, 1, 2)]),
+        (ValueError, "shear_curve: point 1: tuple; wanted two numbers"),
+    ),
+    "a point that is a number": (
+        lambda: weft.Material(shear_curve=[(0, 0), 0.1]),
+        (TypeError, "shear_curve: point 1: float; wanted two numbers"),
+    ),
+    "a stress in words": (
+        lambda: weft.Material(shear_curve=[(0, 0), (0.1, "much")]),
+        (TypeError, "shear_curve: str; wanted a number"),
+    ),
+    "a stress that is NaN": (
+        lambda: weft.Material(shear_curve=[(0, 0), (0.1, NAN)]),
+        (ValueError, "shear_curve.load: point 1: .*wanted two finite numbers"),
+    ),
+    "a curve steeper than its modulus": (
+        lambda: weft.Material(shear=10.0, shear_curve=[(0, 0), (0.1, 2.0)]),
+        (ValueError, "shear_curve.load: point 1: .*slope up to the modulus of the material, 10"),
+    ),
+    "a branch that does not exist": (
+        lambda: weft.Material(shear_curve={"up": []}),
+        (ValueError, "shear_curve: key up; wanted the keys load, unload"),
+    ),
+    "a branch that is missing": (
+        lambda: weft.Material(shear_curve={"load": [(0, 0), (0.1, 1)]}),
+        (ValueError, "shear_curve: no unload"),
+    ),
+    "a quality that is a number": (
+        lambda: weft.Material(quality=5.0),
+        (TypeError, "quality: float; wanted dict"),
+    ),
+    "a quality without a band": (
+        lambda: weft.Material(quality={"q": 5.0}),
+        (ValueError, "quality: no low"),
+    ),
+    "a quality below one": (
+        lambda: weft.Material(quality={"q": 0.5, "low": 0.1, "high": 10.0}),
+        (ValueError, "quality.q: 0.5; wanted a number, 1 or more"),
+    ),
+    "a band that is too wide": (
+        lambda: weft.Material(quality={"q": 5.0, "low": 0.1, "high": 1000.0}),
+        (ValueError, "quality.high: 1000; wanted more than low, up to 1000 times as much"),
+    ),
 }
 for name in COTTON.to_dict():
     for value, text in ((NAN, "NaN"), (INFINITY, "inf")):

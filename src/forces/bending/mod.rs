@@ -23,6 +23,7 @@ mod coupling;
 mod curvature;
 mod folding;
 mod hinges;
+mod inelastic;
 mod plate;
 mod stiffness;
 #[cfg(test)]
@@ -39,6 +40,7 @@ use crate::{
 };
 use folding::Folding;
 use hinges::Hinges;
+use inelastic::Plates;
 use rayon::prelude::*;
 use stiffness::{Passes, Stiffness};
 
@@ -70,6 +72,9 @@ pub struct Bending {
     /// 1/β of the last evaluation.
     inverse_beta: f64,
     passes: Passes,
+    materials: Vec<Material>,
+    /// Where the past matters.
+    plates: Option<Plates>,
 }
 
 impl Bending {
@@ -92,6 +97,8 @@ impl Bending {
             dampings: vec![0.0; hinges.count()],
             inverse_beta: 0.0,
             passes: Passes::new(hinges.count()),
+            materials: Vec::new(),
+            plates: None,
             hinges,
         };
         bending.set_plates(mesh);
@@ -123,6 +130,10 @@ impl Bending {
         if self.hinges.set_held(mesh, held) {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
+            if let Some(plates) = &mut self.plates {
+                plates.set_forms(mesh, &self.hinges, &self.laws);
+                plates.remeasure(&self.stiffness, &self.hinges);
+            }
         }
     }
 
@@ -153,7 +164,9 @@ impl Bending {
         for (angle, rest) in passes.angles_mut().iter_mut().zip(&self.rest_angles) {
             *angle = shortest(*angle - rest);
         }
-        0.5 * self.stiffness.side_moments::<false>(&self.hinges, &mut passes, |_| 1.0)
+        let linear = 0.5 * self.stiffness.side_moments::<false>(&self.hinges, &mut passes, |_| 1.0);
+        let beyond = |plates: &Plates| plates.stored_beyond_linear(passes.divided());
+        linear + self.plates.as_ref().map_or(0.0, beyond)
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
@@ -171,9 +184,12 @@ impl Bending {
     ) -> f64 {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
-        let Self { hinges, stiffness, folding, passes, rest_angles, dampings, .. } = self;
+        let Self { hinges, stiffness, folding, passes, rest_angles, dampings, plates, .. } = self;
         folding.update(positions, hinges, rest_angles, passes.angles_mut());
         let mut work = stiffness.side_moments::<false>(hinges, passes, |_| 1.0);
+        if let Some(plates) = plates {
+            work += 2.0 * plates.correct(hinges, passes);
+        }
         if history.inverse_beta > 0.0 {
             assert_eq!(history.reference.len(), rest_angles.len(), "one past angle per hinge");
             let each = (passes.angles_mut(), rest_angles, history.reference).into_par_iter();

@@ -183,6 +183,22 @@ impl Passes {
         let count = self.angles.len() - 1;
         &mut self.angles[..count]
     }
+
+    /// φ on both sides of every hinge, and a 0 past the last.
+    pub(super) fn divided(&self) -> &[f64] {
+        self.divided.as_flattened()
+    }
+
+    /// Adds to the moments of the first half: `moment(slot)` is m of a side more than there is.
+    pub(super) fn add_moments(&mut self, hinges: &Hinges, moment: impl Fn(usize) -> f64 + Sync) {
+        let Self { differences, loads, .. } = self;
+        let each = (differences, loads).into_par_iter().zip(&hinges.slots).enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, ((difference, load), slots))| {
+            let [left, right] = slots.map(|slot| moment(slot as usize));
+            *difference += left - right;
+            *load += hinges.shares[hinge] * (left + right);
+        });
+    }
 }
 
 /// M of some triangles; 0 where a triangle is held.

@@ -135,6 +135,28 @@ pub trait Elements: Send + Sync {
 
     /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
     fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}
+
+    /// Takes a shape for one that has long been what it is.
+    fn start_memory(&mut self, _positions: &[Vec3]) {}
+
+    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    fn begin_stage(&mut self, _duration: f64) {}
+
+    /// Remembers a step of `duration` seconds that has ended with a shape.
+    fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
+
+    /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Numbers in [`Self::memory`] where there are any.
+    fn memory_count(&self) -> usize {
+        0
+    }
+
+    /// Remembers what [`Self::memory`] gave: [`Self::memory_count`] numbers or none.
+    fn set_memory(&mut self, _mesh: &Mesh, _values: &[f64]) {}
 }
 
 /// Element, corner of the row and corner of the column of a code.

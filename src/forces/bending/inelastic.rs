@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Bending where the past matters: what the moments of triangles differ by from the linear plate.
+//!
+//! The curvature κ of a triangle is linear in the φ of its edges (see `plate`), and so the linear moments are forms of
+//! Dκ. Here the law of the material gives other moments for κ, and the forces of the difference are added: they
+//! pass through the same P and ∂θ/∂x and are again exactly the gradient of the potential.
+
+use super::{
+    BendingLaw,
+    hinges::Hinges,
+    stiffness::{Passes, Stiffness},
+};
+use crate::{
+    Material, PlateRigidity, Vec3,
+    forces::inelastic::{Inelastic, Memory, Part, apply},
+    mesh::Mesh,
+    parallel,
+};
+use rayon::prelude::*;
+
+/// A triangle in bending.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plate {
+    /// Curvature by the φ of each edge, in 1/m.
+    forms: [[f64; 3]; 3],
+    /// Where the φ of each edge is.
+    halves: [u32; 3],
+    /// In m².
+    area: f64,
+}
+
+/// What the law has given for a triangle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Correction {
+    /// m of each edge more than the linear one.
+    moments: [f64; 3],
+    /// D₁₁, D₂₂, D₁₂, D₆₆ of small changes.
+    moduli: [f64; 4],
+}
+
+/// All triangles in bending.
+#[derive(Clone, Debug)]
+pub(super) struct Plates {
+    inelastic: Inelastic,
+    members: Vec<Plate>,
+    corrections: Vec<Correction>,
+    /// Angles from the rest shape at the end of the last step.
+    angles: Vec<f64>,
+}
+
+impl Plates {
+    fn new(mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw], materials: &[Material]) -> Self {
+        let inelastic = Inelastic::new(Part::Plate, materials, &mesh.cloth_of_triangle);
+        let count = mesh.topology.triangles.len();
+        let mut plates = Self {
+            inelastic,
+            members: vec![Plate::default(); count],
+            corrections: vec![Correction::default(); count],
+            angles: vec![0.0; hinges.count()],
+        };
+        plates.set_forms(mesh, hinges, laws);
+        plates
+    }
+
+    /// Prepares the triangles that are not held.
+    pub(super) fn set_forms(&mut self, mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw]) {
+        for (triangle, plate) in self.members.iter_mut().enumerate() {
+            let law = &laws[mesh.cloth_of_triangle[triangle] as usize];
+            let mut forms = [[0.0; 3]; 3];
+            if !hinges.is_held[triangle] {
+                forms = curvature_forms(mesh, triangle, hinges.free_edges(triangle), &law.rigidity);
+            }
+            let halves = [0, 1, 2].map(|corner| {
+                let hinge = hinges.of_triangle[triangle][corner];
+                let slot = 3 * triangle as u32 + corner as u32;
+                let is_right = hinges.slots.get(hinge as usize).is_some_and(|own| own[0] != slot);
+                2 * hinge + u32::from(is_right)
+            });
+            *plate = Plate { forms, halves, area: mesh.rest.areas[triangle] };
+        }
+    }
+
+    /// Adds to the moments of `passes` what the law gives beyond the linear ones, and gives the same of the
+    /// potential, in J.
+    pub(super) fn correct(&mut self, hinges: &Hinges, passes: &mut Passes) -> f64 {
+        let Self { inelastic, members, corrections, .. } = self;
+        let divided = passes.divided();
+        let potential = parallel::sum2(
+            members,
+            corrections,
+            parallel::ELEMENTS,
+            |triangle, plate, correction| {
+                let curvature = plate.curvature(divided);
+                let response = inelastic.respond(triangle, &curvature);
+                let linear = apply(inelastic.law(triangle).linear(), &curvature);
+                let beyond = [0, 1, 2].map(|k| response.stress[k] - linear[k]);
+                let moments = plate.forms.map(|form| plate.area * dot(&form, &beyond));
+                *correction = Correction { moments, moduli: response.moduli };
+                plate.area * (response.potential - 0.5 * dot(&curvature, &linear))
+            },
+        );
+        passes.add_moments(hinges, |slot| corrections[slot / 3].moments[slot % 3]);
+        potential
+    }
+
+    /// How much of the linear stiffness against a hinge is left by the law in both of its triangles.
+    pub(super) fn softening(&self, hinge: usize, hinges: &Hinges) -> f64 {
+        let (mut left, mut whole) = (0.0, 0.0);
+        for slot in hinges.slots[hinge] {
+            let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
+            let plate = &self.members[triangle];
+            let form = &plate.forms[corner];
+            let linear = self.inelastic.law(triangle).linear();
+            left += plate.area * dot(form, &apply(&self.corrections[triangle].moduli, form));
+            whole += plate.area * dot(form, &apply(linear, form));
+        }
+        if whole > 0.0 { left / whole } else { 1.0 }
+    }
+
+    /// Energy that can be got back beyond that of the linear law, in J.
+    pub(super) fn stored_beyond_linear(&self, divided: &[f64]) -> f64 {
+        let one = |(triangle, plate): (usize, &Plate)| {
+            let curvature = plate.curvature(divided);
+            let law = self.inelastic.law(triangle);
+            let stored = law.stored(&curvature, self.inelastic.memory(triangle));
+            let linear = apply(law.linear(), &curvature);
+            plate.area * (stored[0] + stored[1] - 0.5 * dot(&curvature, &linear))
+        };
+        self.members.iter().enumerate().map(one).sum()
+    }
+
+    /// Curvatures for these angles from the rest shape.
+    fn curvatures(&self, stiffness: &Stiffness, hinges: &Hinges, angles: &[f64]) -> Vec<[f64; 3]> {
+        let mut passes = Passes::new(hinges.count());
+        passes.angles_mut().copy_from_slice(angles);
+        stiffness.side_moments::<false>(hinges, &mut passes, |_| 1.0);
+        let divided = passes.divided();
+        self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
+    }
+
+    /// Measures the shape at the end of the last step anew: other vertices are held now.
+    pub(super) fn remeasure(&mut self, stiffness: &Stiffness, hinges: &Hinges) {
+        let curvatures = self.curvatures(stiffness, hinges, &self.angles);
+        self.inelastic.set_strains(&curvatures);
+    }
+}
+
+impl Plate {
+    fn curvature(&self, divided: &[f64]) -> [f64; 3] {
+        let mut curvature = [0.0; 3];
+        for (form, half) in self.forms.iter().zip(self.halves) {
+            for (sum, part) in curvature.iter_mut().zip(form) {
+                *sum += part * divided[half as usize];
+            }
+        }
+        curvature
+    }
+}
+
+/// Curvature of a triangle by the φ of each edge. `free` edges bend as costs least by the linear law.
+fn curvature_forms(
+    mesh: &Mesh,
+    triangle: usize,
+    free: [bool; 3],
+    plate: &PlateRigidity,
+) -> [[f64; 3]; 3] {
+    let corners = &mesh.rest.corners[triangle];
+    let area = mesh.rest.areas[triangle];
+    let moduli = [plate.d11, plate.d22, plate.d12, plate.d66];
+    let mut forms = [0, 1, 2].map(|i| {
+        let (j, k) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
+        let (x, y) = (k[1] - j[1], j[0] - k[0]);
+        let scale = 1.0 / (x.hypot(y) * area);
+        [x * x * scale, y * y * scale, 2.0 * x * y * scale]
+    });
+    for edge in (0..3).filter(|edge| free[*edge]) {
+        let freed = std::mem::take(&mut forms[edge]);
+        let moment = apply(&moduli, &freed);
+        let square = dot(&freed, &moment);
+        if square > 0.0 {
+            for form in &mut forms {
+                let part = dot(form, &moment) / square;
+                *form = [0, 1, 2].map(|k| form[k] - part * freed[k]);
+            }
+        }
+    }
+    forms
+}
+
+fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+impl super::Bending {
+    /// Lets the past matter where materials say so. One material for each cloth.
+    pub fn set_materials(&mut self, mesh: &Mesh, materials: &[Material]) {
+        self.materials = materials.to_vec();
+        if materials.iter().any(Material::is_inelastic) {
+            self.plates = Some(self.new_plates(mesh));
+        }
+    }
+
+    /// Another material for a cloth.
+    pub fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
+        self.set_law(mesh, cloth, BendingLaw::from(material));
+        self.materials[cloth] = material.clone();
+        let Self { plates, hinges, laws, .. } = self;
+        if let Some(plates) = plates {
+            plates.inelastic.set_material(cloth, material);
+            plates.set_forms(mesh, hinges, laws);
+        } else if material.is_inelastic() {
+            self.plates = Some(self.new_plates(mesh));
+        }
+    }
+
+    /// Whether the past matters.
+    pub(crate) fn is_inelastic(&self) -> bool {
+        self.plates.is_some()
+    }
+
+    /// [`Self::weight`] as far as it is left where the past matters.
+    pub(crate) fn softened(&self, hinge: usize) -> f64 {
+        let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
+        self.weight(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
+    }
+
+    fn new_plates(&self, mesh: &Mesh) -> Plates {
+        Plates::new(mesh, &self.hinges, &self.laws, &self.materials)
+    }
+
+    /// Takes a shape for one that has long been what it is.
+    pub fn start_memory(&mut self, positions: &[Vec3]) {
+        let angles = self.deviations(positions);
+        if let Some(plates) = &mut self.plates {
+            plates.angles = angles;
+            plates.remeasure(&self.stiffness, &self.hinges);
+        }
+    }
+
+    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    pub fn begin_stage(&mut self, duration: f64) {
+        if let Some(plates) = &mut self.plates {
+            plates.inelastic.begin(duration);
+        }
+    }
+
+    /// Remembers a step of `duration` seconds that has ended with a shape.
+    pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if self.plates.is_none() {
+            return;
+        }
+        let angles = self.deviations(positions);
+        if let Some(plates) = &mut self.plates {
+            let curvatures = plates.curvatures(&self.stiffness, &self.hinges, &angles);
+            plates.inelastic.end_step(&curvatures, duration);
+            plates.angles = angles;
+        }
+    }
+
+    /// What is remembered, as numbers; nothing where the past does not matter.
+    pub(crate) fn memory(&self) -> Vec<f64> {
+        self.plates.as_ref().map_or_else(Vec::new, |plates| {
+            let mut values = plates.inelastic.values();
+            values.extend(&plates.angles);
+            values
+        })
+    }
+
+    /// Numbers in [`Self::memory`] where the past matters.
+    pub(crate) fn memory_count(&self) -> usize {
+        self.hinges.is_held.len() * Memory::COUNT + self.hinge_count()
+    }
+
+    /// Remembers what [`Self::memory`] gave.
+    pub(crate) fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+        self.plates = (!values.is_empty()).then(|| {
+            let mut plates = self.new_plates(mesh);
+            let (inner, angles) = values.split_at(values.len() - self.hinge_count());
+            plates.inelastic.set_values(inner);
+            plates.angles.copy_from_slice(angles);
+            plates
+        });
+    }
+
+    /// How far each hinge is from its rest angle.
+    fn deviations(&self, positions: &[Vec3]) -> Vec<f64> {
+        let mut angles = vec![0.0; self.hinge_count()];
+        self.angles(positions, &mut angles);
+        for (angle, rest) in angles.iter_mut().zip(&self.rest_angles) {
+            *angle = super::shortest(*angle - rest);
+        }
+        angles
+    }
+}

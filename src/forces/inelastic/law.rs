@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Stress where the past matters: measured curves with hysteresis, and memory of strain rates.
+//!
+//! For three strains ε with the linear law C, the stress is C(e + Σ w_k q_k) with e = ε − p. p is what stays after unloading,
+//! bounded by curves (see `bounds`); q̇_k + q_k/T_k = ė is the memory (see [`crate::Quality`]), integrated exactly for a strain
+//! that changes evenly in a step, as in Etzmuss 2002, eq. 2.33: q becomes αq + γΔe with α = exp(−h/T), γ = (1 − α)T/h.
+//! Then the stress of a step is C(1 + Σ wγ)(x − p) with x = ε plus a constant.
+//!
+//! p is where ½(x − p)ᵀC(x − p)(1 + Σ wγ) + ∫σ dp is least, in which σ(p) is one branch upwards and the other downwards.
+//! This least value is the potential of the step: convex in ε, with the stress as its derivative.
+
+use super::bounds::{Bounds, Flow};
+use crate::{Material, forces::membrane::Strain, material::BRANCHES};
+
+/// What is remembered of one element.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Memory {
+    /// p.
+    pub(crate) plastic: Strain,
+    /// e at the end of the last step.
+    pub(crate) strain: Strain,
+    /// q_k.
+    pub(crate) delayed: [Strain; BRANCHES],
+}
+
+impl Memory {
+    /// Numbers that it consists of.
+    pub(crate) const COUNT: usize = 3 * (2 + BRANCHES);
+
+    pub(crate) fn write(&self, values: &mut Vec<f64>) {
+        values.extend(self.plastic.iter().chain(&self.strain).chain(self.delayed.as_flattened()));
+    }
+
+    pub(crate) fn read(values: &[f64]) -> Self {
+        let mut memory = Self::default();
+        let places = memory.plastic.iter_mut().chain(&mut memory.strain);
+        let places = places.chain(memory.delayed.as_flattened_mut());
+        for (place, value) in places.zip(values) {
+            *place = *value;
+        }
+        memory
+    }
+}
+
+/// Which curves of a material act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Membrane,
+    Plate,
+}
+
+/// The law of one cloth.
+#[derive(Clone, Debug)]
+pub(crate) struct Law {
+    /// C₁₁, C₂₂, C₁₂, C₃₃ of slow changes.
+    moduli: [f64; 4],
+    bounds: [Option<Bounds>; 3],
+    /// w and T of each branch; the first `count` of them act.
+    branches: [[f64; 2]; BRANCHES],
+    count: usize,
+    /// α and γ of each branch for the step at hand.
+    factors: [[f64; 2]; BRANCHES],
+    /// 1 + Σ wγ.
+    stiffening: f64,
+}
+
+/// Stress of an element in a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Response {
+    /// In N/m.
+    pub(crate) stress: Strain,
+    /// Potential per area, in J/m².
+    pub(crate) potential: f64,
+    /// Derivatives of the stress, as C₁₁, C₂₂, C₁₂, C₃₃.
+    pub(crate) moduli: [f64; 4],
+    plastic: Strain,
+}
+
+/// Rounds in which p of both yarns settle; each leaves ν² of the error.
+const MOST_ROUNDS: usize = 60;
+
+impl Law {
+    pub(crate) fn new(material: &Material, part: Part) -> Self {
+        let curves = &material.curves;
+        let (moduli, measured) = match part {
+            Part::Membrane => (
+                material.membrane_moduli(),
+                [
+                    (&curves.stretch_warp, material.stretch_warp),
+                    (&curves.stretch_weft, material.stretch_weft),
+                    (&curves.shear, material.shear),
+                ],
+            ),
+            Part::Plate => {
+                let plate = material.plate_rigidity();
+                let none = (&None, 0.0);
+                let bends = [
+                    (&curves.bend_warp, material.bend_warp),
+                    (&curves.bend_weft, material.bend_weft),
+                    none,
+                ];
+                ([plate.d11, plate.d22, plate.d12, plate.d66], bends)
+            }
+        };
+        let bounds = measured
+            .map(|(curve, modulus)| curve.as_ref().map(|curve| Bounds::new(curve, modulus)));
+        let mut branches = [[0.0; 2]; BRANCHES];
+        let mut count = 0;
+        for branch in material.quality.iter().flat_map(crate::Quality::branches) {
+            if branch.weight > 0.0 {
+                branches[count] = [branch.weight, branch.time];
+                count += 1;
+            }
+        }
+        let mut law = Self {
+            moduli,
+            bounds,
+            branches,
+            count,
+            factors: [[1.0; 2]; BRANCHES],
+            stiffening: 1.0,
+        };
+        law.begin(0.0);
+        law
+    }
+
+    /// Prepares for a step of `duration` seconds.
+    pub(crate) fn begin(&mut self, duration: f64) {
+        self.stiffening = 1.0;
+        for ([weight, time], factors) in self.branches[..self.count].iter().zip(&mut self.factors) {
+            let part = duration / time;
+            let gain = if part > 0.0 { -(-part).exp_m1() / part } else { 1.0 };
+            *factors = [(-part).exp(), gain];
+            self.stiffening += weight * gain;
+        }
+    }
+
+    /// Moduli without memory and curves.
+    pub(crate) fn linear(&self) -> &[f64; 4] {
+        &self.moduli
+    }
+
+    pub(crate) fn respond(&self, strain: &Strain, memory: &Memory) -> Response {
+        let moduli = self.moduli.map(|modulus| modulus * self.stiffening);
+        let shifted = [0, 1, 2].map(|k| strain[k] + self.offset(k, memory));
+        let (plastic, flows) = self.plastic(&moduli, &shifted, memory);
+        let elastic = [0, 1, 2].map(|k| shifted[k] - plastic[k]);
+        let stress = apply(&moduli, &elastic);
+        let work: f64 = flows.iter().flatten().map(|flow| flow.work).sum();
+        let potential = 0.5 * dot(&elastic, &stress) + work;
+        let hardening = flows.map(|flow| flow.map_or(f64::INFINITY, |flow| flow.hardening));
+        Response { stress, potential, moduli: softened(moduli, hardening), plastic }
+    }
+
+    /// The constant in the strain of a step that memory gives.
+    fn offset(&self, k: usize, memory: &Memory) -> f64 {
+        let mut offset = 0.0;
+        for index in 0..self.count {
+            let [decay, gain] = self.factors[index];
+            let weight = self.branches[index][0];
+            offset += weight * (decay * memory.delayed[index][k] - gain * memory.strain[k]);
+        }
+        offset / self.stiffening
+    }
+
+    /// p, and how each part of it has come there.
+    fn plastic(
+        &self,
+        moduli: &[f64; 4],
+        strain: &Strain,
+        memory: &Memory,
+    ) -> (Strain, [Option<Flow>; 3]) {
+        let mut plastic = memory.plastic;
+        let mut flows = [None; 3];
+        let [c11, c22, c12, c33] = *moduli;
+        if let Some(bounds) = &self.bounds[2] {
+            let flow = bounds.flow(memory.plastic[2], strain[2], c33);
+            plastic[2] = flow.plastic;
+            flows[2] = Some(flow);
+        }
+        let own = [c11, c22];
+        let is_coupled = self.bounds[0].is_some() && self.bounds[1].is_some() && c12 > 0.0;
+        for _ in 0..if is_coupled { MOST_ROUNDS } else { 1 } {
+            let before = plastic;
+            for (k, other) in [(0, 1), (1, 0)] {
+                let Some(bounds) = &self.bounds[k] else { continue };
+                let across = c12 / own[k] * (strain[other] - plastic[other]);
+                let flow = bounds.flow(memory.plastic[k], strain[k] + across, own[k]);
+                plastic[k] = flow.plastic;
+                flows[k] = Some(flow);
+            }
+            let moved = |k: usize| (plastic[k] - before[k]).abs();
+            if moved(0) + moved(1) <= f64::EPSILON * (plastic[0].abs() + plastic[1].abs()) {
+                break;
+            }
+        }
+        (plastic, flows)
+    }
+
+    /// What is remembered after a step that ends at a strain.
+    pub(crate) fn remember(&self, strain: &Strain, memory: &mut Memory) {
+        let plastic = self.respond(strain, memory).plastic;
+        for k in 0..3 {
+            let elastic = strain[k] - plastic[k];
+            for index in 0..self.count {
+                let [decay, gain] = self.factors[index];
+                let delayed = &mut memory.delayed[index][k];
+                *delayed = decay * *delayed + gain * (elastic - memory.strain[k]);
+            }
+            memory.strain[k] = elastic;
+        }
+        memory.plastic = plastic;
+    }
+
+    /// What can be got back, per area in J/m²: of strain along the yarns (or of all curvature), and of shear.
+    pub(crate) fn stored(&self, strain: &Strain, memory: &Memory) -> [f64; 2] {
+        let mut stored = [0.0; 2];
+        let elastic = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
+        let delayed = self.branches[..self.count].iter().zip(&memory.delayed);
+        let parts = delayed.map(|(branch, delayed)| (branch[0], delayed));
+        for (weight, strain) in parts.chain([(1.0, &elastic)]) {
+            let stress = apply(&self.moduli, strain);
+            stored[0] += 0.5 * weight * (strain[0] * stress[0] + strain[1] * stress[1]);
+            stored[1] += 0.5 * weight * strain[2] * stress[2];
+        }
+        for (k, bounds) in self.bounds.iter().enumerate() {
+            let part = bounds.as_ref().map_or(0.0, |bounds| bounds.stored(memory.plastic[k]));
+            stored[k / 2] += part;
+        }
+        stored
+    }
+}
+
+/// Moduli less what flow along the curves takes; `hardening` is infinite where nothing flows.
+fn softened([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
+    let [first, second, third] = hardening;
+    let (mut t11, mut t22, mut t12) = (c11, c22, c12);
+    if first.is_finite() {
+        let whole = c11 + first;
+        (t11, t12, t22) = (c11 * first / whole, c12 * first / whole, c22 - c12 * c12 / whole);
+    }
+    if second.is_finite() {
+        let whole = t22 + second;
+        (t11, t12, t22) = (t11 - t12 * t12 / whole, t12 * second / whole, t22 * second / whole);
+    }
+    let t33 = if third.is_finite() { c33 * third / (c33 + third) } else { c33 };
+    [t11, t22, t12, t33]
+}
+
+pub(crate) fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
+    [c11 * e1 + c12 * e2, c12 * e1 + c22 * e2, c33 * e3]
+}
+
+fn dot(a: &Strain, b: &Strain) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
