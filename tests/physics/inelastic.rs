@@ -9,7 +9,7 @@ use crate::{
     strips::{Pattern, Strip},
 };
 use weft::{
-    Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Vec3,
+    Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Solver, Vec3,
     forces::{
         Membrane, StrainHistory,
         bending::{Bending, BendingLaw},
@@ -439,7 +439,13 @@ fn what_is_no_curve_is_refused_by_its_point_and_models_without_memory_by_name() 
 
     let strip = Strip::new(Pattern::Right, 0.3, [4, 4]);
     let cloth = strip.cloth(fabric(), strip.points.clone(), 0.0);
-    let settings = Settings { model: Model::BaraffWitkin, ..Settings::default() };
-    let error = Simulation::new(&[cloth], &[], settings).err().unwrap().to_string();
+    let with = |settings| {
+        Simulation::new(std::slice::from_ref(&cloth), &[], settings).err().unwrap().to_string()
+    };
+    let error = with(Settings { model: Model::BaraffWitkin, ..Settings::default() });
     assert!(error.contains("baraff_witkin") && error.contains("fem"), "{error}");
+    let error = with(Settings { integrator: Integrator::Verlet, ..Settings::default() });
+    assert!(error.contains("verlet") && error.contains("bdf2"), "{error}");
+    let error = with(Settings { solver: Solver::FixedPoint, ..Settings::default() });
+    assert!(error.contains("fixed_point") && error.contains("newton"), "{error}");
 }
