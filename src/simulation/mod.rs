@@ -54,8 +54,9 @@ const HURRIED: (f64, usize) = (0.125, 10);
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 64.0;
-/// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
-const MOST_CORRECTIONS: f64 = 200.0;
+/// A frame with contacts that has taken the corrections of so many stages for each of its longest steps refuses none
+/// any more.
+const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -166,11 +167,13 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let most = MOST_CORRECTIONS * (duration / self.settings.time_step).max(1.0);
-        let mut done = 0.0;
+        let most = MOST_STAGES
+            * self.settings.max_iterations as f64
+            * (duration / self.settings.time_step).max(1.0);
+        let (mut done, mut spent) = (0.0, 0);
         while done < 1.0 {
             let remaining = duration * (1.0 - done);
-            let is_spent = report.newton_iterations as f64 >= most;
+            let is_spent = spent as f64 >= most;
             let longest = if is_spent {
                 HURRIED.0 * self.settings.time_step
             } else {
@@ -183,6 +186,10 @@ impl Simulation {
             let span = Span { start: done, end, duration: remaining / count, corrections };
             let before = report.newton_iterations;
             let candidate = self.solve_step(span, report);
+            let corrections = report.newton_iterations - before;
+            if !self.response.contacts().is_empty() {
+                spent += corrections;
+            }
             let shortest = SHORTEST_STEP * duration.min(self.settings.time_step);
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
@@ -193,7 +200,7 @@ impl Simulation {
             }
             self.check_finite(bad_vertex)?;
             self.take(candidate, span, report);
-            self.steer((report.newton_iterations - before) as f64, span.duration);
+            self.steer(corrections as f64, span.duration);
             done = end;
             self.frame_part = end;
         }
