@@ -76,8 +76,9 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
-/// Corrections of a frame, for each of its longest steps, after which no step is refused any more.
-const MOST_CORRECTIONS: f64 = 200.0;
+/// A frame with contacts that has taken the corrections of so many stages for each of its longest steps refuses none
+/// any more.
+const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -199,7 +200,7 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let mut done = 0.0;
+        let (mut done, mut spent) = (0.0, 0);
         let mut renewal = 0;
         while done < 1.0 {
             if report.steps >= renewal {
@@ -207,8 +208,8 @@ impl Simulation {
                 renewal = report.steps + STABLE_FOR;
             }
             let remaining = duration * (1.0 - done);
-            let most = MOST_CORRECTIONS * self.effort() * (duration / self.longest_step()).max(1.0);
-            let is_spent = report.newton_iterations as f64 >= most;
+            let stages = MOST_STAGES * (duration / self.longest_step()).max(1.0);
+            let is_spent = spent as f64 >= stages * self.stage_corrections();
             let longest = if is_spent {
                 HURRIED.0 * self.longest_step()
             } else {
@@ -221,6 +222,10 @@ impl Simulation {
             let span = Span { start: done, end, duration: remaining / count, corrections };
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
+            let corrections = report.newton_iterations - before;
+            if !self.response.contacts().is_empty() {
+                spent += corrections;
+            }
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
@@ -233,7 +238,7 @@ impl Simulation {
             }
             self.check_finite(bad_vertex)?;
             self.take(candidate, span, report);
-            self.steer((report.newton_iterations - before) as f64, span.duration);
+            self.steer(corrections as f64, span.duration);
             done = end;
             self.frame_part = end;
         }
@@ -254,11 +259,12 @@ impl Simulation {
         self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
     }
 
-    /// Iterations of the solver that are allowed for every one of Newton's method.
-    fn effort(&self) -> f64 {
+    /// Iterations that the solver is allowed for a stage.
+    fn stage_corrections(&self) -> f64 {
+        let corrections = self.settings.max_iterations as f64;
         match self.settings.solver {
-            Solver::FixedPoint => fixed_point::UPDATES as f64,
-            _ => 1.0,
+            Solver::FixedPoint => fixed_point::UPDATES as f64 * corrections,
+            _ => corrections,
         }
     }
 
@@ -300,7 +306,7 @@ impl Simulation {
             }
             return;
         }
-        let allowed = self.effort() * self.settings.max_iterations as f64;
+        let allowed = self.stage_corrections();
         if iterations < EASY.0 * allowed {
             self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
         } else if iterations > HARD.0 * allowed {

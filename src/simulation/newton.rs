@@ -75,12 +75,12 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// So many corrections are solved less closely.
+/// So many corrections are solved less closely in any case.
 const EASY_CORRECTIONS: usize = 5;
 /// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
 const LOOSE_CORRECTIONS: usize = 12;
 const LOOSE: f64 = 4.0;
-/// Corrections without a shorter one than before, after which a stage is given up.
+/// Corrections without a shorter one after which a stage in which anything touches is given up.
 const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
 const MOST_RESCUES: usize = 6;
@@ -182,8 +182,8 @@ impl Newton {
             if solved.correction < best.0 {
                 best = (solved.correction, solved.iterations);
             }
-            if solved.iterations == accuracy.max_iterations || solved.iterations > best.1 + PATIENCE
-            {
+            let is_hopeless = touches && solved.iterations > best.1 + PATIENCE;
+            if is_hopeless || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
             let Some(slope) = self.correct(problem, positions, solved.iterations, report) else {
@@ -237,7 +237,9 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let solved = self.solve_linear(iterations, report);
+        let touches = !problem.response.contacts().is_empty();
+        let is_hard = !self.coupling.is_empty() || (touches && iterations >= EASY_CORRECTIONS);
+        let solved = self.solve_linear(is_hard, report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
@@ -308,10 +310,9 @@ impl Newton {
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, iterations: usize, report: &mut Report) -> bool {
+    fn solve_linear(&mut self, is_hard: bool, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let is_easy = self.coupling.is_empty() && iterations < EASY_CORRECTIONS;
-        let tolerance = if is_easy { LINEAR_TOLERANCE } else { HARD_TOLERANCE };
+        let tolerance = if is_hard { HARD_TOLERANCE } else { LINEAR_TOLERANCE };
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,
