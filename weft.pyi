@@ -63,16 +63,16 @@ class Material:
         air_lift (float): Aerodynamic coefficient of the flow along the cloth.
         friction (float): Coulomb coefficient of friction.
         thickness (float): Contact thickness, in m: the gap that the cloth keeps on its side.
-        stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in place
-            of stretch_warp: {"load": points, "unload": points}, each point a strain and a stress in
-            N/m, or one list of points that is followed up and down alike. The strain grows along
-            "load" and falls along "unload"; between them it changes with the modulus, which no
-            piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
+        stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in
+            place of stretch_warp: {"load": points, "unload": points}, each point a strain and a
+            stress in N/m, or one list of points that is followed up and down alike. The strain
+            grows along "load" and falls along "unload"; between them it changes with the modulus,
+            which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
             width over λ.
         stretch_weft_curve (dict | sequence | None): The same along the weft.
         shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
-        bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp: moment
-            per width in N over curvature in 1/m.
+        bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp:
+            moment per width in N over curvature in 1/m.
         bend_weft_curve (dict | sequence | None): The same along the weft.
         quality (dict | None): {"q": Q, "low": Hz, "high": Hz}: the part 2π/Q of the energy of every
             cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
@@ -128,8 +128,8 @@ class Material:
         """
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields by name; bend_twist is None where it follows from the others, curves and quality
-        are left out where there are none."""
+        """All fields by name; bend_twist is None where it follows from the others, curves and
+        quality are left out where there are none."""
 
     def replace(self, **fields: Any) -> Material:
         """The same fabric with some fields changed.
@@ -289,7 +289,8 @@ class Settings:
             shorter, in the norm of the equations, than this part of the mean edge length; 0.02
             where not given.
         max_iterations (int): Newton corrections after which a step is tried again with half the
-            length; 30 where not given. The fixed-point solver is allowed four times as many updates.
+            length; 30 where not given. The fixed-point solver is allowed four times as many
+            updates.
         preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
             "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
         threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.

@@ -59,16 +59,16 @@ const OPTIONS: [&str; 6] = [
 ///     air_lift (float): Aerodynamic coefficient of the flow along the cloth.
 ///     friction (float): Coulomb coefficient of friction.
 ///     thickness (float): Contact thickness, in m: the gap that the cloth keeps on its side.
-///     stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in place
-///         of stretch_warp: {"load": points, "unload": points}, each point a strain and a stress in
-///         N/m, or one list of points that is followed up and down alike. The strain grows along
-///         "load" and falls along "unload"; between them it changes with the modulus, which no
-///         piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
+///     stretch_warp_curve (dict | sequence | None): Measured curve of a strip along the warp in
+///         place of stretch_warp: {"load": points, "unload": points}, each point a strain and a
+///         stress in N/m, or one list of points that is followed up and down alike. The strain
+///         grows along "load" and falls along "unload"; between them it changes with the modulus,
+///         which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
 ///         width over λ.
 ///     stretch_weft_curve (dict | sequence | None): The same along the weft.
 ///     shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
-///     bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp: moment
-///         per width in N over curvature in 1/m.
+///     bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp:
+///         moment per width in N over curvature in 1/m.
 ///     bend_weft_curve (dict | sequence | None): The same along the weft.
 ///     quality (dict | None): {"q": Q, "low": Hz, "high": Hz}: the part 2π/Q of the energy of every
 ///         cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
@@ -117,8 +117,8 @@ impl PyMaterial {
         Self::new(Some(&dictionary("d", d)?))
     }
 
-    /// All fields by name; bend_twist is None where it follows from the others, curves and quality
-    /// are left out where there are none.
+    /// All fields by name; bend_twist is None where it follows from the others, curves and
+    /// quality are left out where there are none.
     fn to_dict<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let fields = fields_of(slf.as_any(), &FIELDS)?;
         for name in OPTIONS {

@@ -54,7 +54,8 @@ const FIELDS: [&str; 12] = [
 ///         shorter, in the norm of the equations, than this part of the mean edge length; 0.02
 ///         where not given.
 ///     max_iterations (int): Newton corrections after which a step is tried again with half the
-///         length; 30 where not given. The fixed-point solver is allowed four times as many updates.
+///         length; 30 where not given. The fixed-point solver is allowed four times as many
+///         updates.
 ///     preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
 ///         "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
 ///     threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
