@@ -65,7 +65,7 @@ FAILS = {
     "box_without_room": "cloth ends outside",
     "hollows_filled_with_cloth": "does not come free",
 }
-# What holds, but fails with slightly other arithmetic: solved steps and given up ones lie close together.
+# What holds, but fails with slightly other arithmetic.
 UNCERTAIN = {
     "crumpled_in_a_closing_box",
     "pulled_through_a_ring",

@@ -4,7 +4,6 @@
 import pytest
 from rest import MEASURES
 
-
 # What misses its bounds today.
 FAILS = {
     "ten_layers_at_rest": "4 cm/s after 2 s, 1 mm/s wanted",
