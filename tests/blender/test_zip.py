@@ -58,7 +58,7 @@ def test_the_zip_installs_bakes_and_goes(archive, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "KEYS 6 FILES 3" in done.stdout
+    assert "KEYS 6 FILES 4" in done.stdout
     assert "LIBRARY weft" in done.stdout
     assert "LEFT False" in done.stdout
 
