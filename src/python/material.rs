@@ -63,8 +63,8 @@ const OPTIONS: [&str; 6] = [
 ///         place of stretch_warp: {"load": points, "unload": points}, each point a strain and a
 ///         stress in N/m, or one list of points that is followed up and down alike. The strain
 ///         grows along "load" and falls along "unload"; between them it changes with the modulus,
-///         which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the force per
-///         width over λ.
+///         which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the
+///         force per width over λ.
 ///     stretch_weft_curve (dict | sequence | None): The same along the weft.
 ///     shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
 ///     bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp:
