@@ -90,7 +90,7 @@ def marked(name: str) -> object:
     return pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", map(marked, RECIPES))
+@pytest.mark.parametrize("name", [marked(name) for name in RECIPES])
 def test_scene(name, elsewhere):
     failures = elsewhere(short, name)
     assert not failures, "\n".join(["", *failures])

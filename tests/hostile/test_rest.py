@@ -17,7 +17,7 @@ def marked(name: str) -> object:
     return pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", map(marked, MEASURES))
+@pytest.mark.parametrize("name", [marked(name) for name in MEASURES])
 def test_figures(name):
     figures = MEASURES[name](True)
     assert all(figure.ok for figure in figures), "\n".join(["", *map(str, figures)])
