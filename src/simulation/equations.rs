@@ -23,8 +23,9 @@ pub(super) enum Work {
     Ballistic,
 }
 
-/// What touches is solved to the tolerance of its thickness, but not finer than of this part of an edge.
-const FINEST: f64 = 0.02;
+/// What touches is solved to the tolerance of this part of its thickness, but not finer than of a part of an edge.
+const FINE_PART: f64 = 0.25;
+const FINEST: f64 = 0.005;
 /// It is if that takes no more than so many corrections: friction of what slides or rests comes out right then, and where
 /// the shape changes fast nothing depends on it. More at the start, when contacts do not know their forces yet.
 const FINE: usize = 8;
@@ -96,7 +97,7 @@ impl Simulation {
         Accuracy {
             correction: self.settings.tolerance * edge,
             touching: self.settings.tolerance
-                * edge.min(self.response.thickness()).max(FINEST * edge),
+                * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
             fine_corrections: if self.state.past.is_some() { FINE } else { FINE_AT_START },
             max_iterations: corrections,
         }
