@@ -552,7 +552,7 @@ class Report:
 
     @property
     def converged(self) -> bool:
-        """Whether every step met the tolerance."""
+        """Whether every step met the tolerance; where contacts come and go, four times it."""
 
     @property
     def seconds(self) -> dict[str, float]:

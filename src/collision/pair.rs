@@ -206,9 +206,8 @@ impl Pair {
         match self.kind {
             Kind::VertexFace => {
                 let found = closest_on_triangle(&a, &[b, c, d]);
-                let [u, v, w] = found.weights;
                 Closest {
-                    weights: [1.0, -u, -v, -w],
+                    weights: of_point(found.weights),
                     offset: found.offset,
                     distance: found.distance_squared.sqrt(),
                     feature: found.feature,
@@ -219,7 +218,7 @@ impl Pair {
                 let [s, t] = found.parameters;
                 let is_inside = 0.0 < s && s < 1.0 && 0.0 < t && t < 1.0;
                 Closest {
-                    weights: [1.0 - s, s, t - 1.0, -t],
+                    weights: of_edges([s, t]),
                     offset: found.offset,
                     distance: found.distance_squared.sqrt(),
                     feature: if is_inside { Feature::Face } else { Feature::Vertex(0) },
@@ -260,22 +259,20 @@ impl Pair {
     fn impact(&self, paths: &[Path; 4], gap: f64) -> Option<Impact<4>> {
         let [a, b, c, d] = *paths;
         match self.kind {
-            Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap).map(|impact| {
-                let [u, v, w] = impact.weights;
-                Impact {
-                    time: impact.time,
-                    weights: [1.0, -u, -v, -w],
-                    direction: impact.direction,
-                }
-            }),
-            Kind::EdgeEdge => edge_edge_impact(&[a, b], &[c, d], gap).map(|impact| {
-                let [s, t] = impact.weights;
-                Impact {
-                    time: impact.time,
-                    weights: [1.0 - s, s, t - 1.0, -t],
-                    direction: impact.direction,
-                }
-            }),
+            Kind::VertexFace => point_triangle_impact(&a, &[b, c, d], gap).map(
+                |Impact { time, weights, direction }| Impact {
+                    time,
+                    weights: of_point(weights),
+                    direction,
+                },
+            ),
+            Kind::EdgeEdge => edge_edge_impact(&[a, b], &[c, d], gap).map(
+                |Impact { time, weights, direction }| Impact {
+                    time,
+                    weights: of_edges(weights),
+                    direction,
+                },
+            ),
         }
     }
 
@@ -353,6 +350,16 @@ impl Pair {
             (Kind::EdgeEdge, _) => false,
         }
     }
+}
+
+/// Weights of a vertex and a point on a triangle.
+fn of_point([u, v, w]: [f64; 3]) -> [f64; 4] {
+    [1.0, -u, -v, -w]
+}
+
+/// Weights of points so far along two edges.
+fn of_edges([s, t]: [f64; 2]) -> [f64; 4] {
+    [1.0 - s, s, t - 1.0, -t]
 }
 
 /// Whether a direction away from an edge leans over neither of its triangles.

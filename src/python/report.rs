@@ -53,7 +53,7 @@ impl PyReport {
         self.0.residual
     }
 
-    /// Whether every step met the tolerance.
+    /// Whether every step met the tolerance; where contacts come and go, four times it.
     #[getter]
     fn converged(&self) -> bool {
         self.0.converged

@@ -49,7 +49,7 @@ pub struct Report {
     pub unresolved_contacts: usize,
     /// The largest residual that any step was accepted with: see `Settings::tolerance`.
     pub residual: f64,
-    /// Whether every step met the tolerance.
+    /// Whether every step met the tolerance; where contacts come and go, four times it.
     pub converged: bool,
     /// The largest principal stretch of any triangle at the end, less 1.
     pub max_stretch: f64,

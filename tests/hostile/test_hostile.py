@@ -57,16 +57,16 @@ def elsewhere() -> Iterator[Elsewhere]:
     process.close()
 
 
-# What fails today. All squeeze or hit cloth between things whose motion is given.
-FAILS = {
-    "knife_sweeps_a_curtain": "stretches to 2.9 times its length, 2 allowed",
-    "plates_close_and_open": "the sheet ends inside a plate",
-    "plates_close_on_a_roll": "the roll ends inside a plate",
-    "box_without_room": "cloth ends outside",
-    "hollows_filled_with_cloth": "does not come free",
-}
-# What holds, but fails with slightly other arithmetic.
-UNCERTAIN = {
+# What a squeeze does to cloth today that it should not. In all of these cloth is between or before
+# things whose motion is given; those that hold here may fail with slightly other arithmetic. None
+# may stall, die or take too long.
+SQUEEZED = {"overstretched", "too fast", "crossing", "strayed"}
+SQUEEZES = {
+    "knife_sweeps_a_curtain",
+    "plates_close_and_open",
+    "plates_close_on_a_roll",
+    "box_without_room",
+    "hollows_filled_with_cloth",
     "crumpled_in_a_closing_box",
     "pulled_through_a_ring",
     "hail",
@@ -80,20 +80,19 @@ UNCERTAIN = {
 }
 
 
-def marked(name: str) -> object:
-    """The scene, with what is known of it."""
-    marks = []
-    if name in FAILS:
-        marks.append(pytest.mark.xfail(reason=FAILS[name], strict=False))
-    if name in UNCERTAIN:
-        marks.append(pytest.mark.xfail(reason="does not hold everywhere", strict=False))
-    return pytest.param(name, marks=marks)
+def kind(failure: str) -> str:
+    """The word for what failed, in `frame 3: crossing: ...`."""
+    return failure.split(": ")[1] if failure.startswith("frame ") else failure
 
 
-@pytest.mark.parametrize("name", [marked(name) for name in RECIPES])
+@pytest.mark.parametrize("name", RECIPES)
 def test_scene(name, elsewhere):
     failures = elsewhere(short, name)
-    assert not failures, "\n".join(["", *failures])
+    borne = SQUEEZED if name in SQUEEZES else set()
+    unborne = [failure for failure in failures if kind(failure) not in borne]
+    assert not unborne, "\n".join(["", *failures])
+    if failures:
+        pytest.xfail(failures[0])
 
 
 # Without shrinking, which would run the slowest example again and again.

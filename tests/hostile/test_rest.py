@@ -2,22 +2,28 @@
 """Gaps and calm at rest, friction, what must not matter: in the short form."""
 
 import pytest
-from rest import MEASURES
+from rest import MEASURES, Figure
 
-# What misses its bounds today.
-FAILS = {
-    "ten_layers_at_rest": "4 cm/s after 2 s, 1 mm/s wanted",
-    "resolution_and_frame_rate": "silhouettes differ by 10 %, 3 % wanted",
+# What misses its bounds today, and wider ones that it keeps.
+MISSES = {
+    ("ten_layers_at_rest", "smallest gap, m"): (0.0015, 0.0021),
+    ("ten_layers_at_rest", "speed after 2 s, m/s"): (0.0, 0.2),
+    ("resolution_and_frame_rate", "silhouette, 1600 to 400 vertices"): (0.8, 1.2),
+    ("resolution_and_frame_rate", "silhouette, 60 to 24 frames a second"): (0.8, 1.2),
 }
 
 
-def marked(name: str) -> object:
-    """The measure, with what is known of it."""
-    marks = [pytest.mark.xfail(reason=FAILS[name], strict=False)] if name in FAILS else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [marked(name) for name in MEASURES])
+@pytest.mark.parametrize("name", MEASURES)
 def test_figures(name):
     figures = MEASURES[name](True)
-    assert all(figure.ok for figure in figures), "\n".join(["", *map(str, figures)])
+    missed = [figure for figure in figures if not figure.ok]
+    unborne = [figure for figure in missed if not is_borne(name, figure)]
+    assert not unborne, "\n".join(["", *map(str, figures)])
+    if missed:
+        pytest.xfail(str(missed[0]))
+
+
+def is_borne(name: str, figure: Figure) -> bool:
+    """Whether a figure that misses its bounds is known to, and not worse than known."""
+    low, high = MISSES.get((name, figure.name), (figure.low, figure.high))
+    return low <= figure.value <= high
