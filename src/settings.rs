@@ -268,7 +268,7 @@ impl Default for Settings {
             integrator: Integrator::Bdf2,
             solver: Solver::Newton,
             model: Model::Fem,
-            time_step: 1.0 / 96.0,
+            time_step: 1.0 / 48.0,
             gravity: Vec3::new(0.0, 0.0, -9.81),
             wind: Vec3::zeros(),
             air_density: 1.2,

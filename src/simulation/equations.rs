@@ -26,10 +26,8 @@ pub(super) enum Work {
 /// What touches is solved to the tolerance of this part of its thickness, but not finer than of a part of an edge.
 const FINE_PART: f64 = 0.25;
 const FINEST: f64 = 0.005;
-/// It is if that takes no more than so many corrections: friction of what slides or rests comes out right then, and where
-/// the shape changes fast nothing depends on it. More at the start, when contacts do not know their forces yet.
-const FINE: usize = 8;
-const FINE_AT_START: usize = 12;
+/// Corrections may end at this multiple of the tolerance, as a part of the first one.
+const RELATIVE: f64 = 2.5;
 
 impl Simulation {
     /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
@@ -98,7 +96,7 @@ impl Simulation {
             correction: self.settings.tolerance * edge,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
-            fine_corrections: if self.state.past.is_some() { FINE } else { FINE_AT_START },
+            part: RELATIVE * self.settings.tolerance,
             max_iterations: corrections,
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn solve(
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let mut anderson = Anderson::default();
     let before = report.newton_iterations;
+    let mut first = 0.0;
     problem.lead(positions);
     while solved.iterations < UPDATES * accuracy.max_iterations {
         let point = positions.to_vec();
@@ -64,7 +65,10 @@ pub(super) fn solve(
         report.newton_iterations = before + solved.iterations;
         solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
         let touches = !problem.response.contacts().is_empty();
-        let wanted = accuracy.after(solved.iterations, touches);
+        if solved.iterations == 1 {
+            first = solved.correction;
+        }
+        let wanted = accuracy.after(solved.iterations, first, touches);
         solved.is_clear = linear.is_clear;
         if solved.correction <= wanted && linear.converged && linear.is_clear {
             let mut left = vec![Vec3::zeros(); positions.len()];

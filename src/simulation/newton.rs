@@ -28,10 +28,10 @@ pub(super) struct Accuracy {
     /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
     /// would have to move together for the same.
     pub(super) correction: f64,
-    /// The same while anything touches, in m.
+    /// The finest that is asked for while anything touches, in m.
     pub(super) touching: f64,
-    /// For so many corrections at most.
-    pub(super) fine_corrections: usize,
+    /// The same as a part of the first correction of the stage, where that is between both.
+    pub(super) part: f64,
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -42,13 +42,15 @@ impl Accuracy {
         Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
     }
 
-    /// What is wanted of the correction after so many.
-    pub(super) fn after(&self, iterations: usize, touches: bool) -> f64 {
+    /// What is wanted of the correction after so many, of which the first was `first` long, in m.
+    ///
+    /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
+    /// what touches and hardly moves is solved finely, and what moves fast to a part of how it moves.
+    pub(super) fn after(&self, iterations: usize, first: f64, touches: bool) -> f64 {
         match iterations {
             _ if !touches => self.correction,
-            _ if iterations < self.fine_corrections => self.touching,
             LOOSE_CORRECTIONS.. => LOOSE * self.correction,
-            _ => self.correction,
+            _ => (self.part * first).min(self.correction).max(self.touching),
         }
     }
 }
@@ -75,8 +77,6 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// So many corrections are solved less closely in any case.
-const EASY_CORRECTIONS: usize = 5;
 /// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
 const LOOSE_CORRECTIONS: usize = 12;
 const LOOSE: f64 = 4.0;
@@ -85,12 +85,11 @@ const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
 const MOST_RESCUES: usize = 6;
 /// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
-const SETTLING: usize = 8;
-const RENEWAL: usize = 16;
+const SETTLING: usize = 3;
+const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction.
 const LINEAR_TOLERANCE: f64 = 0.1;
-/// The same where contacts join layers of cloth, and where corrections do not settle soon: the stiffness of contacts hides
-/// errors from the norm that is measured in.
+/// The same where contacts join layers of cloth: their stiffness hides errors from the norm that is measured in.
 const HARD_TOLERANCE: f64 = 0.01;
 /// Most conjugate gradient iterations of a correction.
 const MOST_LINEAR_ITERATIONS: usize = 2000;
@@ -165,9 +164,11 @@ impl Newton {
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let mut rescues = 0;
         let mut best = (f64::INFINITY, 0);
+        let mut first = 0.0;
         loop {
             let touches = !problem.response.contacts().is_empty();
-            solved.converged = solved.correction <= accuracy.after(solved.iterations, touches);
+            let wanted = accuracy.after(solved.iterations, first, touches);
+            solved.converged = solved.correction <= wanted;
             if solved.converged {
                 let response = &mut *problem.response;
                 solved.is_clear = report.time(Task::Contact, || response.verify(positions));
@@ -196,6 +197,9 @@ impl Newton {
                 recent.remove(0);
             }
             solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
+            if solved.iterations == 0 {
+                first = solved.correction;
+            }
             solved.iterations += 1;
             report.newton_iterations += 1;
             if !potential.is_finite() {
@@ -237,9 +241,7 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let touches = !problem.response.contacts().is_empty();
-        let is_hard = !self.coupling.is_empty() || (touches && iterations >= EASY_CORRECTIONS);
-        let solved = self.solve_linear(is_hard, report);
+        let solved = self.solve_linear(report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
@@ -310,9 +312,9 @@ impl Newton {
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, is_hard: bool, report: &mut Report) -> bool {
+    fn solve_linear(&mut self, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let tolerance = if is_hard { HARD_TOLERANCE } else { LINEAR_TOLERANCE };
+        let tolerance = if self.coupling.is_empty() { LINEAR_TOLERANCE } else { HARD_TOLERANCE };
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,
