@@ -80,7 +80,7 @@ const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// any more.
 const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
-const EASY: (f64, f64) = (0.5, 1.5);
+const EASY: (f64, f64) = (0.5, 2.0);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
 const HARD: (f64, f64) = (0.9, 0.75);
 
@@ -300,15 +300,11 @@ impl Simulation {
 
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
-        if self.is_linearised() {
-            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
-                self.preferred_step = (2.0 * self.preferred_step).min(self.settings.time_step);
-            }
-            return;
-        }
         let allowed = self.stage_corrections();
-        if iterations < EASY.0 * allowed {
-            self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
+        if self.is_linearised() || iterations < EASY.0 * allowed {
+            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
+                self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
+            }
         } else if iterations > HARD.0 * allowed {
             let shortest = SHORTEST_STEP * self.settings.time_step;
             self.preferred_step = (HARD.1 * duration).max(shortest);
