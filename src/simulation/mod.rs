@@ -76,8 +76,7 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
-/// A frame with contacts that has taken the corrections of so many stages for each of its longest steps refuses none
-/// any more.
+/// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more.
 const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
@@ -223,9 +222,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            if !self.response.contacts().is_empty() {
-                spent += corrections;
-            }
+            spent += corrections;
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
