@@ -20,6 +20,7 @@ mod membrane;
 mod memory;
 mod model_experiments;
 mod model_forces;
+mod model_parts;
 mod model_table;
 mod models;
 mod noise;
