@@ -46,10 +46,9 @@ pub(super) fn solve(
     let mut solved =
         Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
     let mut residuals = vec![Vec3::zeros(); positions.len()];
-    let mut last = 0.0;
+    let (mut first, mut last, mut touches) = (0.0, 0.0, false);
     let mut anderson = Anderson::default();
     let before = report.newton_iterations;
-    let mut first = 0.0;
     problem.lead(positions);
     while solved.iterations < UPDATES * accuracy.max_iterations {
         let point = positions.to_vec();
@@ -61,7 +60,12 @@ pub(super) fn solve(
         let masses = &problem.dynamics.masses;
         let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
         quadratic.number = Some(number(stage, revision));
-        let needed = inner.no_finer_than(ENOUGH * last);
+        // Contacts are met anew in every update, and settling them inside of one is lost on the next.
+        let is_rough = last > accuracy.after(solved.iterations, first, true);
+        let needed = match inner.no_finer_than(ENOUGH * last) {
+            needed if is_rough && touches => Accuracy { max_iterations: 1, ..needed },
+            needed => needed,
+        };
         let linear = newton.solve(&mut problem.with(&quadratic), positions, needed, report);
         anderson.remember(&point, positions, |field| quadratic.times(field));
         solved.iterations += 1;
@@ -69,7 +73,7 @@ pub(super) fn solve(
         report.newton_iterations = before + solved.iterations;
         solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
         last = solved.correction;
-        let touches = !problem.response.contacts().is_empty();
+        touches = !problem.response.contacts().is_empty();
         if solved.iterations == 1 {
             first = solved.correction;
         }

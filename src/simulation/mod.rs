@@ -222,7 +222,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            spent += corrections;
+            spent += corrections * self.cost();
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
@@ -263,6 +263,14 @@ impl Simulation {
             Solver::FixedPoint => fixed_point::UPDATES as f64 * corrections,
             _ => corrections,
         }
+    }
+
+    /// What an iteration counts as: an update of the fixed-point solver costs as much as a correction where anything
+    /// touches.
+    fn cost(&self) -> usize {
+        let touches = !self.response.contacts().is_empty();
+        let has_updates = self.settings.solver == Solver::FixedPoint;
+        if touches && has_updates { fixed_point::UPDATES } else { 1 }
     }
 
     /// The longest time between two looks at contacts, in s.
