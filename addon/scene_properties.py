@@ -56,7 +56,6 @@ MODELS = (
 )
 EXPLICIT = frozenset(("euler", "symplectic_euler", "midpoint", "verlet", "rk4"))
 SOLVED = frozenset(("bdf2", "implicit_euler", "implicit_midpoint"))  # by one of the solvers
-OF_QUADS = frozenset(("particles", "particles_membrane", "mass_spring_16"))
 _shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
 
 

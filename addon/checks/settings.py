@@ -8,9 +8,8 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .. import bridge, location, status, timing
 from ..fields import snapshot
-from ..scene_properties import OF_QUADS
 from ..scene_reader import gravity
-from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
+from .finding import ERROR, INFO, WARNING, Finding, on_object
 
 STRONG_GRAVITY = 50.0  # m/s²
 LONG_FRAME = 1 / 12  # s
@@ -29,8 +28,6 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         yield on_object(INFO, obj, title, meaning)
     yield from _frames(scene)
     yield from _gravity(scene)
-    for obj in cloths:
-        yield from _model(scene, obj)
     for obj in cloths:
         yield from _result(scene, view_layer, obj)
     orphans = location.orphans(scene)
@@ -69,23 +66,6 @@ def _gravity(scene: Scene) -> Iterator[Finding]:
     elif pull == 0.0:
         meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
         yield Finding(INFO, "There is no gravity", meaning)
-
-
-def _model(scene: Scene, obj: Object) -> Iterator[Finding]:
-    settings = scene.weft
-    if obj.weft.material.options() and not settings.keeps_memory():
-        meaning = (
-            "Curves and quality need the model Finite Elements and an integrator that is not "
-            "explicit: choose these in the Solver panel, or clear Curves and Memory"
-        )
-        yield on_object(ERROR, obj, "its fabric has curves or quality", meaning)
-    corners = np.empty(len(obj.data.polygons), np.int32)
-    obj.data.polygons.foreach_get("loop_total", corners)
-    others = np.flatnonzero(corners != 4)
-    if settings.model in OF_QUADS and len(others):
-        text = "faces without four corners"
-        meaning = "The model in the Solver panel is one of quads. Finite Elements takes any faces"
-        yield on_elements(ERROR, obj, text, meaning, domain="FACE", indices=others)
 
 
 def _result(scene: Scene, view_layer: ViewLayer, obj: Object) -> Iterator[Finding]:

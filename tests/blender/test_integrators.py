@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every integrator, solver and model of the library in a bake."""
 
+import re
+
 import bpy
 import pytest
 import small_scenes
@@ -113,12 +115,13 @@ def test_curves_are_greyed_out_and_refused_where_nothing_remembers():
         assert ("quality_q" in panel.greyed) != remembers, name
         assert any("Finite Elements" in line for line in panel.text) != remembers
         bpy.ops.weft.check_scene()
-        titles = [finding.title for finding in check_operators._findings]
-        assert ("Sheet: its fabric has curves or quality" in titles) != remembers, name
+        refusal = f"'Sheet': material: {field} {name}; wanted .*fem"
+        told = [re.search(refusal, finding.title) for finding in check_operators._findings]
+        assert any(told) != remembers, name
         if remembers:
             assert bpy.ops.weft.bake() == {"FINISHED"}
             continue
-        with pytest.raises(RuntimeError, match=f"'Sheet': material: {field} {name}; wanted .*fem"):
+        with pytest.raises(RuntimeError, match=refusal):
             bpy.ops.weft.bake()
 
 
@@ -140,7 +143,7 @@ def test_a_face_that_is_no_quad_is_named_and_finite_elements_are_offered(model):
     bpy.context.scene.weft.model = model
     small_scenes.set_frames(1, 2)
     bpy.ops.weft.check_scene()
-    (found,) = [one for one in check_operators._findings if "four corners" in one.title]
-    assert found.domain == "FACE" and list(found.indices) == [1]
-    with pytest.raises(RuntimeError, match=r"'Cut': faces: face 1: 3 corners.*fem takes any"):
+    wanted = r"'Cut': faces: face 1: 3 corners.*fem takes any"
+    assert any(re.search(wanted, finding.title) for finding in check_operators._findings)
+    with pytest.raises(RuntimeError, match=wanted):
         bpy.ops.weft.bake()
