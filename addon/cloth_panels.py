@@ -242,6 +242,7 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
         column = flow.column()
         column.active = bool(obj.weft.shrink_group) and bridge.has_rest_scale()
         column.prop(obj.weft, "shrink_max", text="Max")
+        column.prop(obj.weft, "shrink_yarns", text="Yarns")
 
 
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
