@@ -76,7 +76,8 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
-/// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more.
+/// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
+/// `Simulation::cost`.
 const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 1.5);
@@ -265,12 +266,15 @@ impl Simulation {
         }
     }
 
-    /// What an iteration counts as: an update of the fixed-point solver costs as much as a correction where anything
-    /// touches.
+    /// What an iteration counts as. Where nothing touches Newton's method always comes to the end with steps that are
+    /// short enough; the fixed-point solver may not, and where anything touches its updates cost as much as corrections.
     fn cost(&self) -> usize {
         let touches = !self.response.contacts().is_empty();
-        let has_updates = self.settings.solver == Solver::FixedPoint;
-        if touches && has_updates { fixed_point::UPDATES } else { 1 }
+        match (self.settings.solver, touches) {
+            (Solver::FixedPoint, true) => fixed_point::UPDATES,
+            (Solver::FixedPoint, false) | (_, true) => 1,
+            (_, false) => 0,
+        }
     }
 
     /// The longest time between two looks at contacts, in s.

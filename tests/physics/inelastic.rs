@@ -268,6 +268,8 @@ fn inelastic_forces_are_the_gradient_of_their_potential() {
             let (net, size) =
                 (forces.iter().sum::<Vec3>().norm(), forces.iter().map(Vec3::norm).sum::<f64>());
             assert!(net < 1.0e-12 * size);
+            let torque: Vec3 = shape.iter().zip(&forces).map(|(x, f)| x.cross(f)).sum();
+            assert!(torque.norm() < 1.0e-12 * size, "{with_membrane}: {torque:?} of {size}");
         }
     }
 }
