@@ -13,9 +13,12 @@ const FRAME: f64 = 1.0 / 24.0;
 /// All integrators that take such materials, with all their solvers.
 fn combinations() -> Vec<(Integrator, Solver)> {
     let taking = Integrator::ALL.into_iter().filter(|integrator| integrator.keeps_memory());
-    let solvers = |integrator: Integrator| match integrator.is_implicit() {
-        true => vec![Solver::Newton, Solver::FixedPoint, Solver::Linearised],
-        false => vec![Solver::Newton],
+    let solvers = |integrator: Integrator| {
+        if integrator.is_implicit() {
+            vec![Solver::Newton, Solver::FixedPoint, Solver::Linearised]
+        } else {
+            vec![Solver::Newton]
+        }
     };
     taking.flat_map(|one| solvers(one).into_iter().map(move |solver| (one, solver))).collect()
 }
