@@ -89,7 +89,7 @@ class Part(Layout):
 def test_the_solver_panel_is_collapsed_and_its_defaults_are_the_librarys():
     assert "DEFAULT_CLOSED" in PHYSICS_PT_weft_solver.bl_options
     chosen, defaults = bpy.context.scene.weft.solver_settings(), bridge.library().Settings()
-    for name in ("integrator", "solver", "model", "time_step", "tolerance", "max_iterations"):
+    for name in ("integrator", "solver", "model", "tolerance", "max_iterations"):
         assert chosen[name] == pytest.approx(getattr(defaults, name)), name
 
 

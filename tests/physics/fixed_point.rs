@@ -90,6 +90,7 @@ fn a_frame_ends_however_stiff_the_cloth_is() {
         ..Material::default()
     };
     let settings = Settings { solver: Solver::FixedPoint, threads: 1, ..Settings::default() };
+    let settings = Settings { time_step: 1.0 / 96.0, ..settings };
     let cloth = sheet(SIDE, SIZE, 0.0, material);
     let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
     simulation.set_pins(0, &[0, SIDE - 1], None).unwrap();

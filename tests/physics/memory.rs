@@ -73,7 +73,8 @@ fn all_integrators_and_solvers_find_the_same_motion_of_a_fabric_that_remembers()
     };
     let exact = after(Integrator::Bdf2, Solver::Newton, 1.0e-4);
     // What it remembers matters here.
-    let mut forgetful = hanging(Settings::default(), soft(None));
+    let fine = Settings { time_step: 1.0e-3, ..Settings::default() };
+    let mut forgetful = hanging(fine, soft(None));
     for _ in 0..4 {
         forgetful.advance(FRAME).unwrap();
     }
@@ -168,11 +169,12 @@ fn a_checkpoint_holds_what_extrapolation_needs() {
     }
 }
 
-/// A stiff woven fabric at the step of the defaults: no scheme blows up, and what it gives is energy that it had.
+/// A stiff woven fabric in steps of 1/96 s: no scheme blows up, and what it gives is energy that it had.
 #[test]
 fn stiff_fabrics_with_curves_stay_in_one_piece_with_every_integrator_and_solver() {
     for (integrator, solver) in combinations() {
-        let settings = Settings { integrator, solver, ..Settings::default() };
+        let time_step = 1.0 / 96.0;
+        let settings = Settings { integrator, solver, time_step, ..Settings::default() };
         let material = Material { quality: Some(QUALITY), ..fabric() };
         let mut simulation = hanging(settings, material);
         let start = simulation.energy().total();
