@@ -32,6 +32,7 @@ SHAPE_SETTINGS = (
     "shrink",
     "shrink_group",
     "shrink_max",
+    "shrink_yarns",
     "use_sewing",
     "use_pressure",
     "use_volume",

@@ -33,7 +33,10 @@ def scale(obj: Object) -> np.ndarray | None:
         return None
     least, most = (1.0 - as_decimal(f) for f in (settings.shrink, settings.shrink_max))
     factors = 1.0 + share * (most / least - 1.0)
-    return None if (factors == 1.0).all() else np.repeat(factors[:, None], 2, axis=1)
+    pairs = np.repeat(factors[:, None], 2, axis=1)
+    kept = {"BOTH": (), "WARP": 1, "WEFT": 0}[settings.shrink_yarns]
+    pairs[:, kept] = 1.0
+    return None if (pairs == 1.0).all() else pairs
 
 
 def mass_scale(obj: Object) -> np.ndarray | None:

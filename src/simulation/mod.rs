@@ -76,8 +76,8 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
-/// A frame with contacts that has taken the corrections of so many stages for each of its longest steps refuses none
-/// any more.
+/// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
+/// `Simulation::cost`.
 const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 2.0);
@@ -223,9 +223,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            if !self.response.contacts().is_empty() {
-                spent += corrections;
-            }
+            spent += corrections * self.cost();
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
@@ -265,6 +263,17 @@ impl Simulation {
         match self.settings.solver {
             Solver::FixedPoint => fixed_point::UPDATES as f64 * corrections,
             _ => corrections,
+        }
+    }
+
+    /// What an iteration counts as. Where nothing touches Newton's method always comes to the end with steps that are
+    /// short enough; the fixed-point solver may not, and where anything touches its updates cost as much as corrections.
+    fn cost(&self) -> usize {
+        let touches = !self.response.contacts().is_empty();
+        match (self.settings.solver, touches) {
+            (Solver::FixedPoint, true) => fixed_point::UPDATES,
+            (Solver::FixedPoint, false) | (_, true) => 1,
+            (_, false) => 0,
         }
     }
 
