@@ -13,6 +13,7 @@ mod closest_point;
 mod collider;
 mod contact;
 mod crossing;
+mod deviations;
 mod impulse;
 mod memory;
 mod moving_tree;

@@ -39,6 +39,8 @@ pub(crate) struct Pair {
     pub(crate) vertices: [u32; 4],
     /// Distance when the step began, in m.
     pub(crate) start: f64,
+    /// No greater than the distance at any time of the way on which it was measured, in m.
+    pub(crate) clearance: f64,
     /// How often the contact has been made stiffer in this step.
     pub(crate) rescues: u8,
 }
@@ -86,7 +88,7 @@ impl Pair {
     }
 
     fn new(kind: Kind, features: [u32; 2], vertices: [u32; 4]) -> Self {
-        Self { kind, features, vertices, start: 0.0, rescues: 0 }
+        Self { kind, features, vertices, start: 0.0, clearance: 0.0, rescues: 0 }
     }
 
     /// Its name among all pairs.
@@ -132,20 +134,24 @@ impl Pair {
         thickness
     }
 
-    /// Measures the distance at the start and says whether the pair may come within `reach` in m on its way.
+    /// Measures the distance at the start, and says whether the pair may come within `reach` in m on its way.
     pub(crate) fn measure(&mut self, motion: Motion<'_>, reach: f64) -> bool {
         let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
-        if self.keeps_apart(&starts, &ends, reach) {
+        if self.separation(&self.between_middles(&starts), [&starts, &ends]) > reach {
             return false;
         }
-        self.start = self.closest(&starts).distance;
+        let start = self.closest(&starts);
+        self.start = start.distance;
         let way = self.relative_way(&starts, &ends) * CAUTION;
-        if self.start - way > reach {
+        if self.start - way > reach || self.separation(&start.offset, [&starts, &ends]) > reach {
             return false;
         }
+        let end = self.closest(&ends);
         // The distance changes no faster than both move relative to each other.
-        self.start + self.closest(&ends).distance - way <= 2.0 * reach
+        let least = 0.5 * (self.start + end.distance - way);
+        self.clearance = least.max(self.separation(&end.offset, [&starts, &ends]));
+        self.clearance <= reach
     }
 
     /// Whether the pair comes closer than `gap` in m on its way.
@@ -227,23 +233,28 @@ impl Pair {
         }
     }
 
-    /// Whether both are farther apart than `reach` in m along the line between their middles, at the start and at the
-    /// end; on straight ways they are so all the time then.
-    fn keeps_apart(&self, starts: &[Vec3; 4], ends: &[Vec3; 4], reach: f64) -> bool {
-        let [a, b, c, d] = starts;
-        let axis = match self.kind {
+    /// From the middle of the second feature to that of the first, of any length.
+    fn between_middles(&self, points: &[Vec3; 4]) -> Vec3 {
+        let [a, b, c, d] = points;
+        match self.kind {
             Kind::VertexFace => a * 3.0 - (b + c + d),
             Kind::EdgeEdge => (a + b) - (c + d),
-        };
-        let room = reach * axis.norm() * CAUTION;
-        [starts, ends].into_iter().all(|points| {
+        }
+    }
+
+    /// How far the first feature is from the second along an axis, at the nearer of several times, in m; on straight ways
+    /// between such times they are never nearer. Negative where the axis does not separate them.
+    fn separation(&self, axis: &Vec3, times: [&[Vec3; 4]; 2]) -> f64 {
+        let along = times.map(|points| {
             // Differences first, so that nothing is lost far from the origin.
-            let along = [1, 2, 3].map(|k| (points[k] - points[0]).dot(&axis));
+            let along = [1, 2, 3].map(|k| (points[0] - points[k]).dot(axis));
             match self.kind {
-                Kind::VertexFace => along[0].max(along[1]).max(along[2]) < -room,
-                Kind::EdgeEdge => along[1].max(along[2]) - along[0].min(0.0) < -room,
+                Kind::VertexFace => along[0].min(along[1]).min(along[2]),
+                Kind::EdgeEdge => along[1].min(along[2]) - along[0].max(0.0),
             }
-        })
+        });
+        let length = axis.norm() * CAUTION;
+        if length > 0.0 { along[0].min(along[1]) / length } else { 0.0 }
     }
 
     /// No point of the first feature moves farther relative to any of the second, in m.

@@ -18,9 +18,10 @@ use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
     contact::Contact,
+    deviations::Deviations,
     memory::{Memory, Remembered},
     pair::{Kind, Motion, Pair},
-    surfaces::{Ridge, Surface, Surfaces},
+    surfaces::{NONE, Ridge, Surface, Surfaces},
     tangle::{Tangle, crosses},
 };
 use crate::{Vec3, parallel};
@@ -50,6 +51,9 @@ pub(crate) struct Response {
     ridges: Vec<Ridge>,
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
+    /// For every pair its place among the contacts, or [`NONE`].
+    places: Vec<u32>,
+    deviations: Deviations,
     /// What crosses at the start of the step, and what draws it apart.
     tangle: Option<Tangle>,
     pulls: Vec<Contact>,
@@ -79,6 +83,8 @@ impl Response {
             is_held: vec![false; positions.len()],
             pairs: Vec::new(),
             contacts: Vec::new(),
+            places: Vec::new(),
+            deviations: Deviations::default(),
             tangle: None,
             pulls: Vec::new(),
             // What crosses at the start is not known before it has been looked for.
@@ -152,7 +158,6 @@ impl Response {
                 *position = new;
             }
         }
-        self.contacts.clear();
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
         if has_moved {
@@ -168,6 +173,8 @@ impl Response {
             .as_ref()
             .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
         self.pairs = self.find_pairs();
+        self.deviations.expect(&self.ends[..count]);
+        self.take(Vec::new());
     }
 
     /// The pairs that may meet on the ways there are.
@@ -215,32 +222,32 @@ impl Response {
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
-        let contacts = self.collect(|pair| {
+        let contacts = self.collect(|pair, _| {
             let mut contact = self.touching(pair)?;
             let Remembered { force, sliding, .. } = self.memory.of(pair);
             contact.carry(force);
             contact.sliding = sliding;
             Some(contact)
         });
-        self.contacts = contacts;
+        self.take(contacts);
     }
 
     /// Which pairs touch with the cloths at `positions`, and in which direction.
     pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        self.collect(|pair| self.contact(pair).or_else(|| self.guard(pair)))
+        self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)))
     }
 
     /// The contacts there are with the cloths at `positions`, with their directions, so that corrections can settle, and
     /// of others only those that have come close.
     pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        self.collect(|pair| match self.known(pair) {
+        self.collect(|pair, known| match known {
             Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
                 Some(self.pressed(*known))
             }
-            Some(_) => self.contact(pair),
-            None => self.contact(pair).filter(|new| new.touch.gap < CLOSE * new.wanted),
+            Some(_) => self.contact(pair, known),
+            None => self.contact(pair, None).filter(|new| new.touch.gap < CLOSE * new.wanted),
         })
     }
 
@@ -256,26 +263,50 @@ impl Response {
     /// Goes on with contacts that have been found.
     pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
         self.contacts = contacts;
-    }
-
-    fn known(&self, pair: &Pair) -> Option<&Contact> {
-        find(&self.contacts, pair)
+        let mut place = 0;
+        // Both are in order.
+        let places = self.pairs.iter().map(|pair| match self.contacts.get(place) {
+            Some(contact) if contact.pair.key() == pair.key() => {
+                place += 1;
+                place as u32 - 1
+            }
+            _ => NONE,
+        });
+        self.places.clear();
+        self.places.extend(places);
     }
 
     fn move_to(&mut self, positions: &[Vec3]) {
         let count = self.cloth_vertices();
         self.ends[..count].copy_from_slice(positions);
+        self.deviations.measure(positions);
     }
 
-    /// What `one` makes of all pairs, in their order.
-    fn collect(&self, one: impl Fn(&Pair) -> Option<Contact> + Sync + Send) -> Vec<Contact> {
-        let each = self.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
-        each.filter_map(one).collect()
+    /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
+    fn collect(
+        &self,
+        one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync + Send,
+    ) -> Vec<Contact> {
+        let each = self.pairs.par_iter().zip(&self.places).with_min_len(parallel::ELEMENTS / 4);
+        let contact = |(pair, place): (&Pair, &u32)| {
+            let known = self.contacts.get(*place as usize);
+            if known.is_none() && self.deviations.leave_apart(pair, self.reach(pair)) {
+                return None;
+            }
+            one(pair, known)
+        };
+        each.filter_map(contact).collect()
+    }
+
+    /// Distance within which a pair may touch, in m.
+    fn reach(&self, pair: &Pair) -> f64 {
+        let [first, second] = pair.ends().map(|vertex| self.surfaces.kinds[vertex as usize]);
+        (first.thickness + second.thickness).max(super::pair::SMALLEST_THICKNESS)
     }
 
     /// The contact of a pair that has let go, which the next correction must not go through unseen.
-    fn guard(&self, pair: &Pair) -> Option<Contact> {
-        let mut contact = self.pressed(*self.known(pair)?);
+    fn guard(&self, known: Option<&Contact>) -> Option<Contact> {
+        let mut contact = self.pressed(*known?);
         contact.touch.is_crossed = false;
         (contact.force() == 0.0).then_some(contact)
     }
@@ -287,9 +318,9 @@ impl Response {
     }
 
     /// The contact of a pair that touches, with the forces it has now.
-    fn contact(&self, pair: &Pair) -> Option<Contact> {
+    fn contact(&self, pair: &Pair, known: Option<&Contact>) -> Option<Contact> {
         let mut contact = self.touching(pair)?;
-        if let Some(known) = self.known(pair) {
+        if let Some(known) = known {
             contact.sliding = known.sliding;
             contact.carry(known.force());
         }
@@ -300,9 +331,7 @@ impl Response {
     fn touching(&self, pair: &Pair) -> Option<Contact> {
         let surfaces = &self.surfaces;
         let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
-        let most = first.thickness + second.thickness;
-        let touch =
-            pair.touch(surfaces, self.motion(), most.max(super::pair::SMALLEST_THICKNESS))?;
+        let touch = pair.touch(surfaces, self.motion(), self.reach(pair))?;
         let thickness = pair.thickness(surfaces);
         let parted = pair.start + thickness * self.duration / PARTING_TIME;
         let wanted = thickness.min(parted);
@@ -365,6 +394,12 @@ impl Response {
                 Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
             }
         }
+        for pair in &mut self.pairs {
+            // They were measured on other ways.
+            pair.clearance = 0.0;
+        }
+        let contacts = std::mem::take(&mut self.contacts);
+        self.take(contacts);
         false
     }
 

@@ -65,11 +65,11 @@ pub struct Simulation {
 }
 
 /// After that many steps are as short as this part of the longest, and have so many corrections at most.
-const HURRIED: (f64, usize) = (0.125, 10);
+const HURRIED: (f64, usize) = (0.0625, 10);
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
-const SHORTEST_STEP: f64 = 1.0 / 64.0;
+const SHORTEST_STEP: f64 = 1.0 / 128.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
 const CONTACT_INTERVAL: f64 = 5.0e-4;
 /// Steps after which the longest stable one is looked for anew.
@@ -78,7 +78,7 @@ const STABLE_FOR: usize = 64;
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
 /// `Simulation::cost`.
-const MOST_STAGES: f64 = 7.0;
+const MOST_STAGES: f64 = 14.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
 const EASY: (f64, f64) = (0.5, 2.0);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
