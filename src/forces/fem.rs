@@ -5,7 +5,7 @@ use super::{
     BlockColumns, BlockParts, ElasticEnergy, Elements, Membrane, Sheets, Strain, StrainHistory,
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{add_scaled, decode},
+    elements::decode,
 };
 use crate::{
     Material, Vec3,
@@ -42,9 +42,7 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        self.parts.for_each(|block, codes| {
-            self.elements.add_blocks(codes, &mut self.blocks[block]);
-        });
+        self.parts.fill(self.elements, self.blocks);
     }
 }
 
@@ -120,9 +118,15 @@ impl Elements for Triangles {
 
     #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        // Summed in registers.
+        let mut sum = *block;
         for (triangle, i, j) in codes.iter().map(|code| decode::<3>(*code)) {
-            add_scaled(block, 1.0, &self.tangents[triangle].block(i, j));
+            let part = self.tangents[triangle].block(i, j);
+            for (column, part) in sum.iter_mut().zip(part) {
+                *column = std::array::from_fn(|row| column[row] + part[row]);
+            }
         }
+        *block = sum;
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
@@ -238,15 +242,16 @@ impl Elements for Hinges {
 
     #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        // Summed in registers.
+        let mut sum = *block;
         for (hinge, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
             let gradients = &self.tangents[hinge].0;
-            let (left, right) = (&gradients[i], &gradients[j]);
-            for (column, scale) in block.iter_mut().zip(right) {
-                for (entry, value) in column.iter_mut().zip(left) {
-                    *entry += scale * value;
-                }
+            let (left, right) = (gradients[i], gradients[j]);
+            for (column, scale) in sum.iter_mut().zip(right) {
+                *column = std::array::from_fn(|row| column[row] + scale * left[row]);
             }
         }
+        *block = sum;
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

@@ -99,12 +99,10 @@ impl TriangleTangent {
         let [su, sv] = &self.s;
         let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
         let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
-        let mut columns = [0, 1, 2]
-            .map(|k| std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k]));
-        for (k, column) in columns.iter_mut().enumerate() {
-            column[k] += geometric;
-        }
-        columns
+        [0, 1, 2].map(|k| {
+            let diagonal: [f32; 4] = std::array::from_fn(|row| if row == k { geometric } else { 0.0 });
+            std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k] + diagonal[row])
+        })
     }
 }
 

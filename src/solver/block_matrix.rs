@@ -25,11 +25,13 @@ impl BlockPair {
 
     /// One of the two blocks.
     #[must_use]
+    #[inline(always)]
     pub fn get(&self, half: usize) -> Block {
         Block(self.0.map(|column| std::array::from_fn(|k| column[4 * half + k])))
     }
 
     /// Replaces one of the two blocks.
+    #[inline(always)]
     pub fn set(&mut self, half: usize, block: &Block) {
         for (column, values) in self.0.iter_mut().zip(&block.0) {
             column[4 * half..4 * half + 4].copy_from_slice(values);

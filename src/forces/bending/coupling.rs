@@ -39,21 +39,25 @@ impl Coupling {
         coupling
     }
 
-    /// One element of the product with the vector of `values`.
+    /// One element of the product with each of the vectors of `values`.
     #[inline]
-    pub(super) fn row(
+    pub(super) fn row<const COUNT: usize>(
         &self,
         hinge: usize,
         neighbours: &[u32; 4],
-        value: impl Fn(usize) -> f64,
-    ) -> f64 {
+        value: impl Fn(usize) -> [f64; COUNT],
+    ) -> [f64; COUNT] {
         let near = &self.near[hinge];
-        let mut sum = f64::from(near[0]) * value(hinge);
+        let mut sum = value(hinge).map(|value| f64::from(near[0]) * value);
+        let mut add = |coefficient: f32, column: usize| {
+            let (coefficient, values) = (f64::from(coefficient), value(column));
+            sum = std::array::from_fn(|k| sum[k] + coefficient * values[k]);
+        };
         for (coefficient, half) in near[1..].iter().zip(neighbours) {
-            sum += f64::from(*coefficient) * value(*half as usize / 2);
+            add(*coefficient, *half as usize / 2);
         }
         for (column, coefficient) in &self.far[self.far_range(hinge)] {
-            sum += f64::from(*coefficient) * value(*column as usize);
+            add(*coefficient, *column as usize);
         }
         sum
     }

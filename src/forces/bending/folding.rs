@@ -11,7 +11,7 @@
 //! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
 //! the gradient of the energy (nor do they keep angular momentum).
 
-use super::{angle::shortest, hinges::Hinges};
+use super::{hinges::Hinges, stiffness::Pair};
 use crate::{
     Vec3,
     mesh::{Incidence, Mesh, angle_between},
@@ -60,13 +60,13 @@ impl Folding {
         }
     }
 
-    /// Takes on the shape of `positions` and writes how far each hinge is from its rest angle.
+    /// Takes on the shape of `positions` and writes what `of_angle(hinge, angle)` gives.
     pub(super) fn update(
         &mut self,
         positions: &[Vec3],
         hinges: &Hinges,
-        rest_angles: &[f64],
-        deviations: &mut [f64],
+        of_angle: impl Fn(usize, f64) -> Pair + Sync,
+        angles: &mut [Pair],
     ) {
         let Self { triangles, least_normals, least_lengths, normals, dots, .. } = self;
         let each =
@@ -78,20 +78,19 @@ impl Folding {
             *normal = cross / cross.norm_squared().max(least_normals[triangle]);
             *dots = [first.dot(&second), -first.dot(&third), second.dot(&third)];
         });
-        let each = (deviations, &mut self.inverse_lengths).into_par_iter().enumerate();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, (deviation, inverse_length))| {
+        let each = (angles, &mut self.inverse_lengths).into_par_iter().enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, (own, inverse_length))| {
             let [a, b, ..] = hinges.vertices[hinge];
             let edge = positions[b as usize] - positions[a as usize];
             let length = edge.norm_squared().max(least_lengths[hinge]).sqrt();
             *inverse_length = 1.0 / length;
             let [left, right] = hinges.slots[hinge].map(|slot| &normals[slot as usize / 3]);
-            let angle = angle_between(left, right, &edge, length);
-            *deviation = shortest(angle - rest_angles[hinge]);
+            *own = of_angle(hinge, angle_between(left, right, &edge, length));
         });
     }
 
     /// Rates at which hinges fold when vertices move along `direction`: B · direction.
-    pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [f64]) {
+    pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [Pair]) {
         let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
         let each = corner_values.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(triangle, values)| {
@@ -104,24 +103,20 @@ impl Folding {
         let each = rates.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(hinge, rate)| {
             let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
-            *rate = (left + right) * inverse_lengths[hinge];
+            *rate = [(left + right) * inverse_lengths[hinge]; 2];
         });
     }
 
     /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
-    pub(super) fn gather(&mut self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
-        let Self { normals, dots, corner_values, incidence, .. } = self;
-        let each = corner_values.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
-        each.for_each(|(triangle, values)| {
-            let at_edges = hinges.of_triangle[triangle].map(|hinge| loads[hinge as usize]);
-            *values = turns(dots[triangle], at_edges);
-        });
+    pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
+        let Self { normals, dots, incidence, .. } = self;
         let each = out.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, out)| {
             let mut sum = Vec3::zeros();
             for (triangle, corner) in incidence.around(vertex) {
-                let value = corner_values[*triangle as usize][*corner as usize];
-                sum += normals[*triangle as usize] * value;
+                let triangle = *triangle as usize;
+                let at_edges = hinges.of_triangle[triangle].map(|hinge| loads[hinge as usize]);
+                sum += normals[triangle] * turn(dots[triangle], at_edges, usize::from(*corner));
             }
             *out += sum * sign;
         });
@@ -153,10 +148,13 @@ impl Folding {
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
 #[inline]
 fn turns(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
-    let [s0, s1, s2] = heights;
-    [
-        dots[1] * (s0 - s2) + dots[2] * (s0 - s1),
-        dots[2] * (s1 - s0) + dots[0] * (s1 - s2),
-        dots[0] * (s2 - s1) + dots[1] * (s2 - s0),
-    ]
+    [0, 1, 2].map(|edge| turn(dots, heights, edge))
+}
+
+/// t of one edge.
+#[inline]
+fn turn(dots: [f64; 3], heights: [f64; 3], edge: usize) -> f64 {
+    let (next, last) = ([1, 2, 0][edge], [2, 0, 1][edge]);
+    let own = heights[edge];
+    dots[next] * (own - heights[last]) + dots[last] * (own - heights[next])
 }

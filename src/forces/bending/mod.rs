@@ -160,11 +160,8 @@ impl Bending {
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> f64 {
         let mut passes = Passes::new(self.hinges.count());
-        self.angles(positions, passes.angles_mut());
-        for (angle, rest) in passes.angles_mut().iter_mut().zip(&self.rest_angles) {
-            *angle = shortest(*angle - rest);
-        }
-        let linear = 0.5 * self.stiffness.side_moments::<false>(&self.hinges, &mut passes, |_| 1.0);
+        passes.set_angles(&self.deviations(positions));
+        let linear = 0.5 * self.stiffness.side_moments(&self.hinges, &mut passes, |_| 0.0);
         let beyond = |plates: &Plates| plates.stored_beyond_linear(passes.divided());
         linear + self.plates.as_ref().map_or(0.0, beyond)
     }
@@ -185,19 +182,20 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let Self { hinges, stiffness, folding, passes, rest_angles, dampings, plates, .. } = self;
-        folding.update(positions, hinges, rest_angles, passes.angles_mut());
-        let mut work = stiffness.side_moments::<false>(hinges, passes, |_| 1.0);
+        let StrainHistory { reference, inverse_beta } = history;
+        let is_viscous = inverse_beta > 0.0;
+        assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
+        let angles = |hinge: usize, angle: f64| {
+            let rest = rest_angles[hinge];
+            let deviation = shortest(angle - rest);
+            let change = if is_viscous { shortest(deviation + rest - reference[hinge]) } else { 0.0 };
+            [deviation, change]
+        };
+        folding.update(positions, hinges, angles, passes.angles_mut());
+        let viscosity = |hinge: usize| dampings[hinge] * inverse_beta;
+        let mut work = stiffness.side_moments(hinges, passes, viscosity);
         if let Some(plates) = plates {
             work += 2.0 * plates.correct(hinges, passes);
-        }
-        if history.inverse_beta > 0.0 {
-            assert_eq!(history.reference.len(), rest_angles.len(), "one past angle per hinge");
-            let each = (passes.angles_mut(), rest_angles, history.reference).into_par_iter();
-            each.with_min_len(parallel::ELEMENTS).for_each(|(angle, rest, reference)| {
-                *angle = shortest(*angle + *rest - reference);
-            });
-            let viscosity = |hinge: usize| dampings[hinge] * history.inverse_beta;
-            work += stiffness.side_moments::<true>(hinges, passes, viscosity);
         }
         self.gather(-1.0, forces);
         0.5 * work
@@ -208,8 +206,7 @@ impl Bending {
     pub fn add_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let Self { hinges, stiffness, folding, passes, dampings, inverse_beta, .. } = self;
         folding.fold_rates(direction, hinges, passes.angles_mut());
-        let scale = |hinge: usize| 1.0 + dampings[hinge] * *inverse_beta;
-        stiffness.side_moments::<false>(hinges, passes, scale);
+        stiffness.side_moments(hinges, passes, |hinge| dampings[hinge] * *inverse_beta);
         self.gather(1.0, out);
     }
 
