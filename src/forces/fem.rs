@@ -61,6 +61,8 @@ struct Triangles {
     membrane: Membrane,
     vertices: Vec<[u32; 3]>,
     predicted: Vec<Strain>,
+    /// Whether the next tangent takes its geometric part from `predicted`.
+    is_predicted: bool,
     tangents: Vec<TriangleTangent>,
 }
 
@@ -68,7 +70,7 @@ impl Triangles {
     fn new(mesh: &Mesh, membrane: Membrane) -> Self {
         let vertices = mesh.topology.triangles.clone();
         let predicted = vec![[0.0; 3]; vertices.len()];
-        Self { membrane, vertices, predicted, tangents: Vec::new() }
+        Self { membrane, vertices, predicted, is_predicted: false, tangents: Vec::new() }
     }
 }
 
@@ -97,6 +99,7 @@ impl Elements for Triangles {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         let history = StrainHistory { reference: reference.as_chunks().0, inverse_beta };
+        self.is_predicted = false;
         self.membrane.evaluate(positions, history, forces)
     }
 
@@ -105,11 +108,12 @@ impl Elements for Triangles {
     }
 
     fn use_prediction(&mut self) {
-        self.membrane.set_predicted_stress(&self.predicted);
+        self.is_predicted = true;
     }
 
     fn update_tangent(&mut self) {
-        self.membrane.tangents(&mut self.tangents);
+        let predicted = self.is_predicted.then_some(self.predicted.as_slice());
+        self.membrane.tangents(predicted, &mut self.tangents);
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -169,12 +173,8 @@ impl Elements for Triangles {
 struct HingeTangent([[f32; 4]; 4]);
 
 impl HingeTangent {
-    fn new(weight: f64, gradients: &[Vec3; 4]) -> Self {
-        let root = weight.max(0.0).sqrt();
-        Self(gradients.map(|gradient| {
-            let [x, y, z] = gradient.into();
-            [(root * x) as f32, (root * y) as f32, (root * z) as f32, 0.0]
-        }))
+    fn new(bending: &Bending, hinge: usize, weight: f64) -> Self {
+        Self(bending.scaled_gradients(hinge, weight.max(0.0).sqrt()))
     }
 }
 
@@ -228,10 +228,10 @@ impl Elements for Hinges {
         let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
         let tangents = &mut self.tangents;
         if bending.is_inelastic() {
-            each.map(|hinge| HingeTangent::new(bending.softened(hinge), &bending.gradients(hinge)))
+            each.map(|hinge| HingeTangent::new(bending, hinge, bending.softened(hinge)))
                 .collect_into_vec(tangents);
         } else {
-            each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
+            each.map(|hinge| HingeTangent::new(bending, hinge, bending.weight(hinge)))
                 .collect_into_vec(tangents);
         }
     }

@@ -67,8 +67,6 @@ struct Shape {
     s: [Vec3; 2],
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
-    /// Stress that the geometric part of the tangent is taken at, in N/m.
-    predicted: Strain,
 }
 
 /// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
@@ -100,7 +98,8 @@ impl TriangleTangent {
         let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
         let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
         [0, 1, 2].map(|k| {
-            let diagonal: [f32; 4] = std::array::from_fn(|row| if row == k { geometric } else { 0.0 });
+            let diagonal: [f32; 4] =
+                std::array::from_fn(|row| if row == k { geometric } else { 0.0 });
             std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k] + diagonal[row])
         })
     }
@@ -253,22 +252,18 @@ impl Membrane {
         });
     }
 
-    /// Takes the stress of the geometric stiffness from a prediction.
-    pub fn set_predicted_stress(&mut self, predicted: &[Strain]) {
-        for (shape, predicted) in self.shapes.iter_mut().zip(predicted) {
-            shape.predicted = *predicted;
-        }
-    }
-
-    /// The tangents of all triangles at the last evaluation.
-    pub fn tangents(&self, tangents: &mut Vec<TriangleTangent>) {
+    /// The tangents of all triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// of the stress there is.
+    pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut Vec<TriangleTangent>) {
+        let stress = |t: usize| predicted.map_or(&self.shapes[t].stress, |list| &list[t]);
         let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
         match &self.inelastic {
             None => {
-                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents);
+                each.map(|t| self.tangent_by(t, self.viscoelastic(t), stress(t)))
+                    .collect_into_vec(tangents);
             }
             Some(inelastic) => each
-                .map(|t| self.tangent_by(t, self.remembering(inelastic, t)))
+                .map(|t| self.tangent_by(t, self.remembering(inelastic, t), stress(t)))
                 .collect_into_vec(tangents),
         }
     }
@@ -280,18 +275,18 @@ impl Membrane {
             None => self.viscoelastic(triangle),
             Some(inelastic) => self.remembering(inelastic, triangle),
         };
-        self.tangent_by(triangle, moduli)
+        self.tangent_by(triangle, moduli, &self.shapes[triangle].stress)
     }
 
-    #[inline]
-    fn tangent_by(&self, triangle: usize, moduli: [f64; 4]) -> TriangleTangent {
+    #[inline(always)]
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], stress: &Strain) -> TriangleTangent {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
         let scaled = |value: f64| (area * value) as f32;
         TriangleTangent {
             s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
             moduli: moduli.map(scaled),
-            stress: tensile_part(&shape.predicted).map(scaled),
+            stress: tensile_part(stress).map(scaled),
             gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
         }
     }
@@ -352,7 +347,7 @@ impl Sheet<'_> {
             let s = derivatives(&self.triangles[t], &self.gradients[t], positions);
             let (stress, potential) = respond(t, &green_strain(&s));
             *corner_forces = forces_at_corners(&s, &stress, &self.gradients[t], self.areas[t]);
-            *shape = Shape { s, stress, predicted: stress };
+            *shape = Shape { s, stress };
             self.areas[t] * potential
         };
         parallel::sum2(shapes, corner_forces, parallel::ELEMENTS, one)

@@ -9,9 +9,7 @@ use crate::{
     Vec3,
     forces::{BlockColumns, BlockParts, Elements, StrainHistory, block_code},
     mesh::Incidence,
-    solver::{
-        Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Pattern, dispatch,
-    },
+    solver::{Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Pattern, dispatch},
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;

@@ -163,6 +163,7 @@ pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
 }
 
 /// Scalar product of two short lists of vectors, summed in `f64`.
+#[inline(always)]
 pub(super) fn serial_dot(a: &[Row3], b: &[Row3]) -> f64 {
     let mut sums = [0.0; 4];
     for (a, b) in a.iter().zip(b) {

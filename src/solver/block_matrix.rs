@@ -270,43 +270,48 @@ impl BlockMatrix {
             .map(|(group, result)| {
                 let rows = group * GROUP..group * GROUP + result.len();
                 let near = self.near(&rows);
-                let diagonals = &self.diagonals[rows.clone()];
-                dispatch(Product { near, diagonals, vector: &vector[rows.clone()], result });
-                for outer in self.outer() {
-                    outer.visit(&rows, |row, column, block| {
-                        block.accumulate(&vector[column], &mut result[row - rows.start]);
-                    });
-                }
-                super::block::serial_dot(&vector[rows], result)
+                let (diagonals, outer) = (&self.diagonals[rows.clone()], self.outer());
+                dispatch(Product { near, diagonals, outer, rows, vector, result })
             })
             .collect();
         parts.iter().sum()
     }
 }
 
-/// The product with what is inside a group.
+/// The product with a group of rows, and its scalar product with their part of the vector.
 struct Product<'a> {
     near: Near<'a>,
     diagonals: &'a [Block],
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
     vector: &'a [Row3],
     result: &'a mut [Row3],
 }
 
 impl Kernel for Product<'_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, vector, result } = self;
+    fn run<L: Lanes>(self, lanes: L) -> f64 {
+        let Self { near, diagonals, outer, rows, vector, result } = self;
+        let own = &vector[rows.clone()];
         let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
-        from[..vector.len()].copy_from_slice(vector);
+        from[..own.len()].copy_from_slice(own);
         for (row, diagonal) in diagonals.iter().enumerate() {
-            let own = diagonal.times(&from[row]);
+            let own = lanes.times(diagonal, &from[row]);
             let others = near.gather(lanes, row, &from);
             into[row] = std::array::from_fn(|k| own[k] + others[k]);
             near.scatter(lanes, row, &from[row].map(|value| -value), &mut into);
         }
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &vector[column]);
+                let entry = &mut into[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] + product[k]);
+            });
+        }
         result.copy_from_slice(&into[..result.len()]);
+        super::block::serial_dot(own, result)
     }
 }
 

@@ -10,8 +10,9 @@ use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
     forces::{
-        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, choi_ko, mass_spring,
-        particles, block_code},
+        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, block_code, choi_ko,
+        mass_spring, particles,
+    },
     mesh::{Mesh, Uv},
 };
 

@@ -40,7 +40,7 @@ impl Coupling {
     }
 
     /// One element of the product with each of the vectors of `values`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn row<const COUNT: usize>(
         &self,
         hinge: usize,
@@ -48,16 +48,18 @@ impl Coupling {
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
         let near = &self.near[hinge];
-        let mut sum = value(hinge).map(|value| f64::from(near[0]) * value);
-        let mut add = |coefficient: f32, column: usize| {
-            let (coefficient, values) = (f64::from(coefficient), value(column));
-            sum = std::array::from_fn(|k| sum[k] + coefficient * values[k]);
+        let mut sum = [0.0; COUNT];
+        let mut add = |coefficient: f32, values: [f64; COUNT]| {
+            for (sum, value) in sum.iter_mut().zip(values) {
+                *sum += f64::from(coefficient) * value;
+            }
         };
+        add(near[0], value(hinge));
         for (coefficient, half) in near[1..].iter().zip(neighbours) {
-            add(*coefficient, *half as usize / 2);
+            add(*coefficient, value(*half as usize / 2));
         }
         for (column, coefficient) in &self.far[self.far_range(hinge)] {
-            add(*coefficient, *column as usize);
+            add(*coefficient, value(*column as usize));
         }
         sum
     }

@@ -14,13 +14,18 @@
 use super::{hinges::Hinges, stiffness::Pair};
 use crate::{
     Vec3,
-    mesh::{Incidence, Mesh, angle_between},
+    fours::places,
+    mesh::{Incidence, Mesh, angles_between},
     parallel,
+    solver::{Kernel, Lanes, Row3, dispatch},
 };
 use rayon::prelude::*;
 
 /// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
 const SMALLEST_RATIO: f64 = 0.05;
+
+/// Triangles or hinges that are worth a task of their own.
+const CHUNK: usize = parallel::ELEMENTS;
 
 /// The current shape as far as folding depends on it.
 #[derive(Clone, Debug)]
@@ -69,23 +74,17 @@ impl Folding {
         angles: &mut [Pair],
     ) {
         let Self { triangles, least_normals, least_lengths, normals, dots, .. } = self;
-        let each =
-            (&mut *normals, dots).into_par_iter().enumerate().with_min_len(parallel::ELEMENTS);
-        each.for_each(|(triangle, (normal, dots))| {
-            let [x0, x1, x2] = triangles[triangle].map(|vertex| positions[vertex as usize]);
-            let (first, second, third) = (x1 - x0, x2 - x0, x2 - x1);
-            let cross = first.cross(&second);
-            *normal = cross / cross.norm_squared().max(least_normals[triangle]);
-            *dots = [first.dot(&second), -first.dot(&third), second.dot(&third)];
+        let results = normals.par_chunks_mut(CHUNK).zip(dots.par_chunks_mut(CHUNK));
+        let given = triangles.par_chunks(CHUNK).zip(least_normals.par_chunks(CHUNK));
+        results.zip(given).for_each(|((normals, dots), (triangles, least_normals))| {
+            dispatch(Turn { positions, triangles, least_normals, normals, dots });
         });
-        let each = (angles, &mut self.inverse_lengths).into_par_iter().enumerate();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, (own, inverse_length))| {
-            let [a, b, ..] = hinges.vertices[hinge];
-            let edge = positions[b as usize] - positions[a as usize];
-            let length = edge.norm_squared().max(least_lengths[hinge]).sqrt();
-            *inverse_length = 1.0 / length;
-            let [left, right] = hinges.slots[hinge].map(|slot| &normals[slot as usize / 3]);
-            *own = of_angle(hinge, angle_between(left, right, &edge, length));
+        let normals = normals.as_slice();
+        let results = angles.par_chunks_mut(CHUNK).zip(self.inverse_lengths.par_chunks_mut(CHUNK));
+        results.enumerate().for_each(|(chunk, (angles, inverse_lengths))| {
+            let (first, of_angle) = (chunk * CHUNK, &of_angle);
+            let results = (angles, inverse_lengths);
+            dispatch(Fold { positions, hinges, normals, least_lengths, first, of_angle, results });
         });
     }
 
@@ -115,7 +114,8 @@ impl Folding {
             let mut sum = Vec3::zeros();
             for (triangle, corner) in incidence.around(vertex) {
                 let triangle = *triangle as usize;
-                let at_edges = hinges.of_triangle[triangle].map(|hinge| loads[hinge as usize]);
+                let [a, b, c] = hinges.of_triangle[triangle];
+                let at_edges = [loads[a as usize], loads[b as usize], loads[c as usize]];
                 sum += normals[triangle] * turn(dots[triangle], at_edges, usize::from(*corner));
             }
             *out += sum * sign;
@@ -125,6 +125,33 @@ impl Folding {
     /// 1/l of each hinge.
     pub(super) fn inverse_lengths(&self) -> &[f64] {
         &self.inverse_lengths
+    }
+
+    /// ∂θ/∂x of one hinge at its vertices a, b, c, d, times `scale` and rounded; the fourth number is padding.
+    #[inline]
+    pub(super) fn scaled_gradients(&self, hinge: usize, hinges: &Hinges, scale: f64) -> [Row3; 4] {
+        let scale = scale * self.inverse_lengths[hinge];
+        let [left, right] = &hinges.slots[hinge];
+        let (left, [left_next, left_last]) = self.side(*left, scale);
+        let (right, [right_next, right_last]) = self.side(*right, scale);
+        // As in `gradients`.
+        let sum = |a: f32, b: f32| -> Row3 { std::array::from_fn(|k| left[k] * a + right[k] * b) };
+        [
+            sum(-left_last, -right_next),
+            sum(-left_next, -right_last),
+            sum(left_next + left_last, 0.0),
+            sum(0.0, right_next + right_last),
+        ]
+    }
+
+    /// ν of the triangle of a slot, and `scale` times the c of the two corners after that of the slot.
+    #[inline(always)]
+    fn side(&self, slot: u32, scale: f64) -> (Row3, [f32; 2]) {
+        let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
+        let (dots, normal) = (&self.dots[triangle], &self.normals[triangle]);
+        let (next, last) = (dots[[1, 2, 0][corner]], dots[[2, 0, 1][corner]]);
+        let row = [normal.x as f32, normal.y as f32, normal.z as f32, 0.0];
+        (row, [(scale * next) as f32, (scale * last) as f32])
     }
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
@@ -141,6 +168,80 @@ impl Folding {
         let [c, left_a, left_b] = side(hinges.slots[hinge][0]);
         let [d, right_b, right_a] = side(hinges.slots[hinge][1]);
         [left_a + right_a, left_b + right_b, c, d]
+    }
+}
+
+/// Finds ν and c of some triangles.
+struct Turn<'a> {
+    positions: &'a [Vec3],
+    triangles: &'a [[u32; 3]],
+    least_normals: &'a [f64],
+    normals: &'a mut [Vec3],
+    dots: &'a mut [[f64; 3]],
+}
+
+impl Kernel for Turn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, triangles, least_normals, normals, dots } = self;
+        let batches = normals.chunks_mut(4).zip(dots.chunks_mut(4)).enumerate();
+        for (batch, (normals, dots)) in batches {
+            let own = places(4 * batch, triangles.len());
+            let corner = |c: usize| lanes.vectors(|k| &positions[triangles[own[k]][c] as usize]);
+            let (x0, x1, x2) = (corner(0), corner(1), corner(2));
+            let (first, second) = (lanes.between(&x1, &x0), lanes.between(&x2, &x0));
+            let third = lanes.between(&x2, &x1);
+            let cross = lanes.cross(&first, &second);
+            let least = lanes.choose(&own, least_normals);
+            let square = lanes.larger(lanes.dot(&cross, &cross), least);
+            let x = lanes.numbers(lanes.quotient(cross[0], square));
+            let y = lanes.numbers(lanes.quotient(cross[1], square));
+            let z = lanes.numbers(lanes.quotient(cross[2], square));
+            let a = lanes.numbers(lanes.dot(&first, &second));
+            let b = lanes.numbers(lanes.dot(&first, &third));
+            let c = lanes.numbers(lanes.dot(&second, &third));
+            for (k, (normal, dots)) in normals.iter_mut().zip(dots).enumerate() {
+                *normal = Vec3::new(x[k], y[k], z[k]);
+                *dots = [a[k], -b[k], c[k]];
+            }
+        }
+    }
+}
+
+/// Finds the angles and inverse lengths of some hinges.
+struct Fold<'a, OfAngle> {
+    positions: &'a [Vec3],
+    hinges: &'a Hinges,
+    normals: &'a [Vec3],
+    least_lengths: &'a [f64],
+    first: usize,
+    of_angle: &'a OfAngle,
+    results: (&'a mut [Pair], &'a mut [f64]),
+}
+
+impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, hinges, normals, least_lengths, first, of_angle, results } = self;
+        let batches = results.0.chunks_mut(4).zip(results.1.chunks_mut(4)).enumerate();
+        for (batch, (angles, inverse_lengths)) in batches {
+            let own = places(first + 4 * batch, hinges.count());
+            let end = |c: usize| lanes.vectors(|k| &positions[hinges.vertices[own[k]][c] as usize]);
+            let edge = lanes.between(&end(1), &end(0));
+            let least = lanes.choose(&own, least_lengths);
+            let length = lanes.root(lanes.larger(lanes.dot(&edge, &edge), least));
+            let side = |s: usize| lanes.vectors(|k| &normals[hinges.slots[own[k]][s] as usize / 3]);
+            let found = angles_between(lanes, [&side(0), &side(1)], &edge, length);
+            let inverses = lanes.numbers(lanes.quotient(lanes.all(1.0), length));
+            for (k, (angle, inverse)) in angles.iter_mut().zip(inverse_lengths).enumerate() {
+                *angle = of_angle(own[k], found[k]);
+                *inverse = inverses[k];
+            }
+        }
     }
 }
 

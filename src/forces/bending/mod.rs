@@ -35,8 +35,10 @@ pub(crate) use angle::shortest;
 use super::StrainHistory;
 use crate::{
     Material, PlateRigidity, Vec3,
-    mesh::{Mesh, hinge_angle},
+    fours::places,
+    mesh::{Mesh, hinge_angles},
     parallel,
+    solver::{Kernel, Lanes, dispatch},
 };
 use folding::Folding;
 use hinges::Hinges;
@@ -149,11 +151,10 @@ impl Bending {
     /// If `out` has not one place for each hinge.
     pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
         assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
-        let each = (out, &self.hinges.vertices).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(angle, vertices)| {
-            let [a, b, c, d] = vertices.map(|vertex| &positions[vertex as usize]);
-            *angle = hinge_angle(a, b, c, d);
-        });
+        let chunks = out.par_chunks_mut(parallel::ELEMENTS);
+        chunks
+            .zip(self.hinges.vertices.par_chunks(parallel::ELEMENTS))
+            .for_each(|(angles, vertices)| dispatch(MeasureAngles { positions, vertices, angles }));
     }
 
     /// Elastic energy of a shape, in J.
@@ -188,7 +189,8 @@ impl Bending {
         let angles = |hinge: usize, angle: f64| {
             let rest = rest_angles[hinge];
             let deviation = shortest(angle - rest);
-            let change = if is_viscous { shortest(deviation + rest - reference[hinge]) } else { 0.0 };
+            let change =
+                if is_viscous { shortest(deviation + rest - reference[hinge]) } else { 0.0 };
             [deviation, change]
         };
         folding.update(positions, hinges, angles, passes.angles_mut());
@@ -236,11 +238,38 @@ impl Bending {
         self.folding.gradients(hinge, &self.hinges)
     }
 
+    /// The same gradients times `scale`, rounded; the fourth number of each is padding.
+    pub(crate) fn scaled_gradients(&self, hinge: usize, scale: f64) -> [[f32; 4]; 4] {
+        self.folding.scaled_gradients(hinge, &self.hinges, scale)
+    }
+
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.
     ///
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
     pub fn weight(&self, hinge: usize) -> f64 {
         self.stiffness.diagonal(hinge) * (1.0 + self.dampings[hinge] * self.inverse_beta)
+    }
+}
+
+/// Measures the angles of some hinges.
+struct MeasureAngles<'a> {
+    positions: &'a [Vec3],
+    vertices: &'a [[u32; 4]],
+    angles: &'a mut [f64],
+}
+
+impl Kernel for MeasureAngles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, vertices, angles } = self;
+        for (batch, angles) in angles.chunks_mut(4).enumerate() {
+            let own = places(4 * batch, vertices.len());
+            let corner = |c: usize| lanes.vectors(|k| &positions[vertices[own[k]][c] as usize]);
+            let found = hinge_angles(lanes, &[corner(0), corner(1), corner(2), corner(3)]);
+            angles.copy_from_slice(&found[..angles.len()]);
+        }
     }
 }

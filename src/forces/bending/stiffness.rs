@@ -109,16 +109,20 @@ impl Stiffness {
         let each = divided[..count].par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(hinge, sides)| {
             let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
-            let own = angles[hinge].map(|angle| hinges.shares[hinge] * angle);
-            *sides = [[own[0] + shift[0], own[1] + shift[1]], [own[0] - shift[0], own[1] - shift[1]]];
+            let (share, [angle, change]) = (hinges.shares[hinge], angles[hinge]);
+            let own = [share * angle, share * change];
+            *sides =
+                [[own[0] + shift[0], own[1] + shift[1]], [own[0] - shift[0], own[1] - shift[1]]];
         });
         let one = |hinge: usize, difference: &mut f64, load: &mut f64| {
             let sides = self.moments_of_sides(hinges, divided, hinge);
             let viscosity = viscosity(hinge);
-            let [left, right] = sides.map(|[elastic, change]| elastic + viscosity * change);
+            let (left, right) =
+                (sides[0][0] + viscosity * sides[0][1], sides[1][0] + viscosity * sides[1][1]);
             *difference = left - right;
             *load = hinges.shares[hinge] * (left + right);
-            let work = |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
+            let work =
+                |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
             work(0) + viscosity * work(1)
         };
         parallel::sum2(&mut differences[..count], &mut loads[..count], parallel::ELEMENTS, one)
@@ -142,15 +146,21 @@ impl Stiffness {
     }
 
     /// m on both sides of a hinge.
-    #[inline]
+    #[inline(always)]
     fn moments_of_sides(&self, hinges: &Hinges, divided: &[[Pair; 2]], hinge: usize) -> [Pair; 2] {
         let halves = divided.as_flattened();
-        let phi = hinges.neighbours[hinge].map(|half| &halves[half as usize]);
-        let moment = |row: &[f64; 3], own: &Pair, next: &Pair, last: &Pair| {
-            [0, 1].map(|k| row[0] * own[k] + row[1] * next[k] + row[2] * last[k])
+        let near = &hinges.neighbours[hinge];
+        let moment = |side: usize| {
+            let row = &self.rows[hinge][side];
+            let own = divided[hinge][side];
+            let (next, last) =
+                (halves[near[2 * side] as usize], halves[near[2 * side + 1] as usize]);
+            [
+                row[0] * own[0] + row[1] * next[0] + row[2] * last[0],
+                row[0] * own[1] + row[1] * next[1] + row[2] * last[1],
+            ]
         };
-        let ([left, right], [own_left, own_right]) = (&self.rows[hinge], &divided[hinge]);
-        [moment(left, own_left, phi[0], phi[1]), moment(right, own_right, phi[2], phi[3])]
+        [moment(0), moment(1)]
     }
 }
 

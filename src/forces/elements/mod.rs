@@ -98,6 +98,12 @@ pub trait Elements: Send + Sync {
         now + weight * (now - before)
     }
 
+    /// [`Self::extrapolate`] for all measures.
+    fn extrapolate_all(&self, now: &[f64], before: &[f64], weight: f64) -> Vec<f64> {
+        let pairs = now.iter().zip(before);
+        pairs.map(|(now, before)| self.extrapolate(*now, *before, weight)).collect()
+    }
+
     /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
     /// forces, in J.
     fn evaluate(

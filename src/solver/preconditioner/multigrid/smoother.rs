@@ -11,13 +11,16 @@ use super::weights::Weights;
 use crate::{
     parallel,
     solver::{
-        Block, BlockMatrix, GROUP, Row3,
+        Block, BlockMatrix, GROUP, Outer, Row3,
         lanes::{Kernel, Lanes, dispatch},
         near::{GroupVector, Near},
     },
 };
 use rayon::prelude::*;
 use std::ops::Range;
+
+/// More groups than this for each thread need not be dealt evenly.
+const MOST_GROUPS: usize = 8;
 
 /// Inverses of D̃, and by how much of itself each row of it is larger than D.
 #[derive(Default)]
@@ -34,7 +37,7 @@ pub(super) struct Correction<'a> {
 }
 
 impl Correction<'_> {
-    #[inline]
+    #[inline(always)]
     fn at(&self, row: usize) -> Row3 {
         let mut sum = [0.0; 4];
         for (coarse, weight) in self.weights.row(row) {
@@ -82,21 +85,23 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        let groups = solution.par_chunks_mut(GROUP).zip(residual.par_chunks_mut(GROUP));
-        groups.enumerate().for_each(|(group, (solution, residual))| {
-            let rows = group * GROUP..group * GROUP + solution.len();
-            let diagonals = self.diagonals(&rows);
-            let (near, side) = (matrix.near(&rows), &side[rows]);
-            dispatch(Forward { near, diagonals, side, solution, residual });
+        let length = task_length(solution.len());
+        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+        tasks.enumerate().for_each(|(task, (solution, residual))| {
+            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
+                let first = task * length + group * GROUP;
+                let rows = first..first + solution.len();
+                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+                Forward { near, diagonals, side: &side[rows], solution, residual }
+            });
+            sweep(sweeps);
         });
         let solution = &*solution;
         residual.par_chunks_mut(GROUP).enumerate().for_each(|(group, residual)| {
-            let first = group * GROUP;
-            for outer in matrix.outer() {
-                outer.visit(&(first..first + residual.len()), |row, column, block| {
-                    block.subtract(&solution[column], &mut residual[row - first]);
-                });
-            }
+            let rows = group * GROUP..group * GROUP + residual.len();
+            let value = |row: usize| solution[row];
+            dispatch(SubtractOuter { outer: matrix.outer(), rows, value, residual });
         });
     }
 
@@ -108,21 +113,20 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        let groups = solution.par_chunks_mut(GROUP).zip(residual.par_chunks_mut(GROUP));
-        groups.enumerate().for_each(|(group, (solution, residual))| {
-            let rows = group * GROUP..group * GROUP + solution.len();
-            for outer in matrix.outer() {
-                outer.visit(&rows, |row, column, block| {
-                    block.subtract(&correction.at(column), &mut residual[row - rows.start]);
-                });
-            }
-            let mut step = [[0.0; 4]; GROUP];
-            for (step, row) in step.iter_mut().zip(rows.clone()) {
-                *step = correction.at(row);
-            }
-            let diagonals = self.diagonals(&rows);
-            let near = matrix.near(&rows);
-            dispatch(Backward { near, diagonals, step: &step, solution, residual });
+        let length = task_length(solution.len());
+        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+        tasks.enumerate().for_each(|(task, (solution, residual))| {
+            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
+                let first = task * length + group * GROUP;
+                let rows = first..first + solution.len();
+                let value = |row: usize| correction.at(row);
+                let own = rows.clone();
+                dispatch(SubtractOuter { outer: matrix.outer(), rows: own, value, residual });
+                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+                Backward { near, diagonals, first: rows.start, correction, solution, residual }
+            });
+            sweep(sweeps);
         });
     }
 
@@ -144,6 +148,90 @@ struct Diagonals<'a> {
     excesses: &'a [f32],
 }
 
+/// Subtracts from some rows the product of what couples groups and a vector.
+struct SubtractOuter<'a, Value> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    value: Value,
+    residual: &'a mut [Row3],
+}
+
+impl<Value: Fn(usize) -> Row3> Kernel for SubtractOuter<'_, Value> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, value, residual } = self;
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &value(column));
+                let entry = &mut residual[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            });
+        }
+    }
+}
+
+/// A sweep over the rows of a group.
+trait Sweep {
+    fn row_count(&self) -> usize;
+
+    /// Fills the vectors that the sweep works on; they come as 0.
+    fn begin(&self, vectors: &mut [GroupVector; 2]);
+
+    /// Goes on by one row, the one after so many.
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+
+    /// Hands on what has been found.
+    fn finish(self, vectors: &[GroupVector; 2]);
+}
+
+/// Rows of a task: few groups of a small matrix are dealt evenly to the threads, those of a large one go by twos.
+fn task_length(row_count: usize) -> usize {
+    let (groups, threads) = (row_count.div_ceil(GROUP), rayon::current_num_threads());
+    let part = groups.div_ceil(threads);
+    if part > MOST_GROUPS { 2 * GROUP } else { part.max(1) * GROUP }
+}
+
+/// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.
+fn sweep<S: Sweep>(mut sweeps: impl Iterator<Item = S>) {
+    while let Some(first) = sweeps.next() {
+        dispatch(Sweeps { first, second: sweeps.next() });
+    }
+}
+
+struct Sweeps<S> {
+    first: S,
+    second: Option<S>,
+}
+
+impl<S: Sweep> Kernel for Sweeps<S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { mut first, second } = self;
+        let mut vectors = [[[0.0; 4]; GROUP]; 2];
+        first.begin(&mut vectors);
+        let mut both = 0;
+        if let Some(mut second) = second {
+            let mut others = [[[0.0; 4]; GROUP]; 2];
+            second.begin(&mut others);
+            // Only the last group of a matrix is shorter than others.
+            both = second.row_count().min(first.row_count());
+            for count in 0..both {
+                first.advance(lanes, count, &mut vectors);
+                second.advance(lanes, count, &mut others);
+            }
+            second.finish(&others);
+        }
+        for count in both..first.row_count() {
+            first.advance(lanes, count, &mut vectors);
+        }
+        first.finish(&vectors);
+    }
+}
+
 /// x = (D̃ + L)⁻¹ b, and what is left of b − A x inside the group: (D̃ − D) x − Lᵀ x.
 struct Forward<'a> {
     near: Near<'a>,
@@ -153,23 +241,27 @@ struct Forward<'a> {
     residual: &'a mut [Row3],
 }
 
-impl Kernel for Forward<'_> {
-    type Output = ();
+impl Sweep for Forward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, _vectors: &mut [GroupVector; 2]) {}
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, side, solution, residual } = self;
-        let (mut found, mut left) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
-        for row in 0..near.row_count() {
-            let known = near.gather(lanes, row, &found);
-            let value: Row3 = std::array::from_fn(|k| side[row][k] - known[k]);
-            let entry = diagonals.inverses[row].times(&value);
-            found[row] = entry;
-            left[row] = value.map(|value| diagonals.excesses[row] * value);
-            near.scatter(lanes, row, &entry, &mut left);
-        }
-        solution.copy_from_slice(&found[..solution.len()]);
-        residual.copy_from_slice(&left[..residual.len()]);
+    fn advance<L: Lanes>(&mut self, lanes: L, row: usize, vectors: &mut [GroupVector; 2]) {
+        let [found, left] = vectors;
+        let known = self.near.gather(lanes, row, found);
+        let value: Row3 = std::array::from_fn(|k| self.side[row][k] - known[k]);
+        let entry = lanes.times(&self.diagonals.inverses[row], &value);
+        found[row] = entry;
+        left[row] = value.map(|value| self.diagonals.excesses[row] * value);
+        self.near.scatter(lanes, row, &entry, left);
+    }
+
+    fn finish(self, [found, left]: &[GroupVector; 2]) {
+        self.solution.copy_from_slice(&found[..self.solution.len()]);
+        self.residual.copy_from_slice(&left[..self.residual.len()]);
     }
 }
 
@@ -177,32 +269,41 @@ impl Kernel for Forward<'_> {
 struct Backward<'a> {
     near: Near<'a>,
     diagonals: Diagonals<'a>,
-    /// e.
-    step: &'a GroupVector,
+    /// Gives e, from this row on.
+    correction: Correction<'a>,
+    first: usize,
     solution: &'a mut [Row3],
     /// r less what comes from outside the group.
     residual: &'a [Row3],
 }
 
-impl Kernel for Backward<'_> {
-    type Output = ();
+impl Sweep for Backward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, [step, left]: &mut [GroupVector; 2]) {
+        for (offset, step) in step.iter_mut().take(self.residual.len()).enumerate() {
+            *step = self.correction.at(self.first + offset);
+        }
+        left[..self.residual.len()].copy_from_slice(self.residual);
+    }
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, step, solution, residual } = self;
-        let mut left = [[0.0; 4]; GROUP];
-        left[..residual.len()].copy_from_slice(residual);
-        for row in (0..near.row_count()).rev() {
-            let known = near.gather(lanes, row, step);
-            let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
-            let found = diagonals.inverses[row].times(&value);
-            // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
-            let excess = diagonals.excesses[row];
-            let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
-            near.scatter(lanes, row, &entry, &mut left);
-            for (solution, entry) in solution[row].iter_mut().zip(&entry) {
-                *solution += entry;
-            }
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let row = self.near.row_count() - 1 - count;
+        let [step, left] = vectors;
+        let known = self.near.gather(lanes, row, step);
+        let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
+        let found = lanes.times(&self.diagonals.inverses[row], &value);
+        // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
+        let excess = self.diagonals.excesses[row];
+        let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
+        self.near.scatter(lanes, row, &entry, left);
+        for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
+            *solution += entry;
         }
     }
+
+    fn finish(self, _vectors: &[GroupVector; 2]) {}
 }
