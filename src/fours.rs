@@ -45,6 +45,15 @@ pub(crate) trait Fours: Copy {
         ]
     }
 
+    /// The vectors one by one.
+    #[inline(always)]
+    fn separate(self, vectors: &[Self::Four; 3]) -> [Vec3; 4] {
+        let [x, y, z] = vectors;
+        let (x, y, z) = (self.numbers(*x), self.numbers(*y), self.numbers(*z));
+        let one = |k: usize| Vec3::new(x[k], y[k], z[k]);
+        [one(0), one(1), one(2), one(3)]
+    }
+
     /// Four members of a list.
     #[inline(always)]
     fn choose(self, places: &[usize; 4], list: &[f64]) -> Self::Four {

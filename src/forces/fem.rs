@@ -168,13 +168,28 @@ impl Elements for Triangles {
 }
 
 /// Angle gradients of a hinge, times the root of its weight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct HingeTangent([[f32; 4]; 4]);
 
-impl HingeTangent {
-    fn new(bending: &Bending, hinge: usize, weight: f64) -> Self {
-        Self(bending.scaled_gradients(hinge, weight.max(0.0).sqrt()))
+/// Finds the tangents of hinges from the first on.
+struct TangentsOfHinges<'a> {
+    bending: &'a Bending,
+    first: usize,
+    tangents: &'a mut [HingeTangent],
+}
+
+impl Kernel for TangentsOfHinges<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { bending, first, tangents } = self;
+        let is_inelastic = bending.is_inelastic();
+        for (hinge, tangent) in (first..).zip(tangents) {
+            let weight = if is_inelastic { bending.softened(hinge) } else { bending.weight(hinge) };
+            tangent.0 = bending.scaled_gradients(lanes, hinge, weight.max(0.0).sqrt());
+        }
     }
 }
 
@@ -188,8 +203,9 @@ struct Hinges {
 
 impl Hinges {
     fn new(bending: Bending) -> Self {
-        let vertices = (0..bending.hinge_count()).map(|hinge| bending.hinge_vertices(hinge));
-        Self { vertices: vertices.collect(), tangents: Vec::new(), bending }
+        let count = bending.hinge_count();
+        let vertices = (0..count).map(|hinge| bending.hinge_vertices(hinge)).collect();
+        Self { vertices, tangents: vec![HingeTangent::default(); count], bending }
     }
 }
 
@@ -225,15 +241,10 @@ impl Elements for Hinges {
 
     fn update_tangent(&mut self) {
         let bending = &self.bending;
-        let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        let tangents = &mut self.tangents;
-        if bending.is_inelastic() {
-            each.map(|hinge| HingeTangent::new(bending, hinge, bending.softened(hinge)))
-                .collect_into_vec(tangents);
-        } else {
-            each.map(|hinge| HingeTangent::new(bending, hinge, bending.weight(hinge)))
-                .collect_into_vec(tangents);
-        }
+        let chunks = self.tangents.par_chunks_mut(parallel::ELEMENTS).enumerate();
+        chunks.for_each(|(chunk, tangents)| {
+            dispatch(TangentsOfHinges { bending, first: chunk * parallel::ELEMENTS, tangents });
+        });
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {

@@ -10,6 +10,10 @@
 //! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
 
 mod memory;
+mod sheet;
+mod tangent;
+
+pub use tangent::TriangleTangent;
 
 use super::{
     StrainHistory,
@@ -21,6 +25,7 @@ use crate::{
     parallel,
 };
 use rayon::prelude::*;
+use sheet::Sheet;
 
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
@@ -67,42 +72,6 @@ struct Shape {
     s: [Vec3; 2],
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
-}
-
-/// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct TriangleTangent {
-    s: [[f32; 4]; 2],
-    /// Area times C₁₁, C₂₂, C₁₂, C₃₃.
-    moduli: [f32; 4],
-    /// Area times the tensile part of the predicted stress.
-    stress: [f32; 3],
-    gradients: [[f32; 2]; 3],
-}
-
-impl TriangleTangent {
-    /// Columns of the block that couples corners `i` and `j`, in N/m; the fourth row is padding.
-    #[must_use]
-    #[inline(always)]
-    pub fn block(&self, i: usize, j: usize) -> [[f32; 4]; 3] {
-        let [a, b] = self.gradients[i];
-        let [c, d] = self.gradients[j];
-        let [c11, c22, c12, c33] = self.moduli;
-        let [s11, s22, s12] = self.stress;
-        let uu = c11 * a * c + c33 * b * d;
-        let uv = c12 * a * d + c33 * b * c;
-        let vu = c12 * b * c + c33 * a * d;
-        let vv = c22 * b * d + c33 * a * c;
-        let geometric = s11 * a * c + s22 * b * d + s12 * (a * d + b * c);
-        let [su, sv] = &self.s;
-        let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
-        let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
-        [0, 1, 2].map(|k| {
-            let diagonal: [f32; 4] =
-                std::array::from_fn(|row| if row == k { geometric } else { 0.0 });
-            std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k] + diagonal[row])
-        })
-    }
 }
 
 /// The membrane of all cloths of a scene.
@@ -283,12 +252,8 @@ impl Membrane {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
         let scaled = |value: f64| (area * value) as f32;
-        TriangleTangent {
-            s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
-            moduli: moduli.map(scaled),
-            stress: tensile_part(stress).map(scaled),
-            gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
-        }
+        let stiffness = (moduli.map(scaled), tensile_part(stress).map(scaled));
+        TriangleTangent::new(&shape.s, stiffness, &self.gradients[triangle])
     }
 
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
@@ -324,33 +289,6 @@ impl Membrane {
             energy.shear += 0.5 * area * strain[2] * stress[2];
         }
         energy
-    }
-}
-
-/// Triangles at rest.
-struct Sheet<'a> {
-    triangles: &'a [[u32; 3]],
-    gradients: &'a [[[f64; 2]; 3]],
-    areas: &'a [f64],
-}
-
-impl Sheet<'_> {
-    /// Finds shapes and forces at all corners from the stress, and its potential per area, that `respond` gives
-    /// for a triangle and its strain. Gives the potential, in J.
-    fn evaluate(
-        &self,
-        positions: &[Vec3],
-        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
-        respond: impl Fn(usize, &Strain) -> (Strain, f64) + Sync,
-    ) -> f64 {
-        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
-            let s = derivatives(&self.triangles[t], &self.gradients[t], positions);
-            let (stress, potential) = respond(t, &green_strain(&s));
-            *corner_forces = forces_at_corners(&s, &stress, &self.gradients[t], self.areas[t]);
-            *shape = Shape { s, stress };
-            self.areas[t] * potential
-        };
-        parallel::sum2(shapes, corner_forces, parallel::ELEMENTS, one)
     }
 }
 
@@ -414,18 +352,6 @@ fn resist(
     let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
     let stress = apply(&moduli.viscous(inverse_beta), &change);
     (stress, 0.5 * dot(&change, &stress))
-}
-
-#[inline(always)]
-fn forces_at_corners(
-    [su, sv]: &[Vec3; 2],
-    [s11, s22, s12]: &Strain,
-    gradients: &[[f64; 2]; 3],
-    area: f64,
-) -> [Vec3; 3] {
-    let along_warp = (su * *s11 + sv * *s12) * -area;
-    let along_weft = (sv * *s22 + su * *s12) * -area;
-    gradients.map(|[a, b]| along_warp * a + along_weft * b)
 }
 
 /// The stress with its compressive principal values set to 0.

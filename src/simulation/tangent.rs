@@ -203,28 +203,34 @@ impl Kernel for Distribute<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
+    fn run<L: Lanes>(self, lanes: L) {
         let Self { pattern, rows, blocks, pairs, outside, sums } = self;
         let first = rows.start / GROUP * GROUP;
         let mut blocks = blocks.iter();
         let empty = BlockColumns::default();
         for row in rows.clone() {
+            let mut own = sums[row - first];
             let columns = &pattern.near_columns()[pattern.pairs(row)];
-            for (columns, pair) in columns.iter().zip(&mut *pairs) {
-                for half in 0..=usize::from(columns[0] != columns[1]) {
-                    let block = Block(*blocks.next().unwrap_or(&empty));
-                    sums[row - first].add(&block);
-                    sums[usize::from(columns[half])].add(&block.transposed());
-                    pair.set(half, &block);
-                }
+            for ([a, b], pair) in columns.iter().zip(&mut *pairs) {
+                let left = Block(*blocks.next().unwrap_or(&empty));
+                let right = if a == b { empty } else { *blocks.next().unwrap_or(&empty) };
+                let right = Block(right);
+                own.add(lanes, &left);
+                own.add(lanes, &right);
+                let [left_transposed, right_transposed] = lanes.transposed(&left, &right);
+                sums[usize::from(*a)].add(lanes, &left_transposed);
+                sums[usize::from(*b)].add(lanes, &right_transposed);
+                pair.set(0, &left);
+                pair.set(1, &right);
             }
+            sums[row - first] = own;
         }
         let far = pattern.far();
         for position in far.positions(&rows) {
             let row = far.rows()[position] as usize;
             for block in outside.by_ref().take(far.slots(position).len()) {
                 *block = Block(*blocks.next().unwrap_or(&empty));
-                sums[row - first].add(block);
+                sums[row - first].add(lanes, block);
             }
         }
     }
@@ -236,11 +242,9 @@ struct Sum([[f64; 4]; 3]);
 
 impl Sum {
     #[inline(always)]
-    fn add(&mut self, block: &Block) {
+    fn add<L: Lanes>(&mut self, lanes: L, block: &Block) {
         for (sum, column) in self.0.iter_mut().zip(&block.0) {
-            for (sum, value) in sum.iter_mut().zip(column) {
-                *sum += f64::from(*value);
-            }
+            *sum = lanes.numbers(lanes.plus(lanes.four(sum), lanes.widened(column)));
         }
     }
 

@@ -22,6 +22,20 @@ pub(crate) trait Lanes: Fours {
     /// Rows instead of columns, in each half for itself.
     fn transpose(self, columns: [Self::Pair; 3]) -> [Self::Pair; 3];
 
+    /// The same numbers, of twice the width.
+    fn widened(self, row: &Row3) -> Self::Four;
+    /// Four numbers, rounded.
+    fn rounded(self, four: Self::Four) -> Row3;
+
+    /// Two blocks, transposed.
+    #[inline(always)]
+    fn transposed(self, left: &Block, right: &Block) -> [Block; 2] {
+        let column = |k: usize| self.join(&left.0[k], &right.0[k]);
+        let [a, b, c] = self.transpose([column(0), column(1), column(2)]);
+        let ([a, d], [b, e], [c, f]) = (self.split(a), self.split(b), self.split(c));
+        [Block([a, b, c]), Block([d, e, f])]
+    }
+
     /// A block times a vector.
     fn times(self, block: &Block, vector: &Row3) -> Row3;
     /// Adds `scale` times a block to another.
@@ -99,6 +113,16 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
+    fn widened(self, row: &Row3) -> [f64; 4] {
+        row.map(f64::from)
+    }
+
+    #[inline(always)]
+    fn rounded(self, four: [f64; 4]) -> Row3 {
+        four.map(|value| value as f32)
+    }
+
+    #[inline(always)]
     fn times(self, block: &Block, vector: &Row3) -> Row3 {
         let [a, b, c] = block.0;
         std::array::from_fn(|k| a[k] * vector[0] + b[k] * vector[1] + c[k] * vector[2])
@@ -113,7 +137,7 @@ impl Lanes for Plain {
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::{Block, Kernel, Lanes, Row3};
-    use core::arch::x86_64::{__m128, __m256};
+    use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 
     /// A kernel with the registers of AVX2.
@@ -178,6 +202,16 @@ mod wide {
                 self.avx._mm256_shuffle_ps::<0b11_01_11_10>(low, c),
                 self.avx._mm256_shuffle_ps::<0b11_10_01_00>(high, c),
             ]
+        }
+
+        #[inline(always)]
+        fn widened(self, row: &Row3) -> __m256d {
+            self.avx._mm256_cvtps_pd(cast(*row))
+        }
+
+        #[inline(always)]
+        fn rounded(self, four: __m256d) -> Row3 {
+            cast(self.avx._mm256_cvtpd_ps(four))
         }
 
         #[inline(always)]

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a group.
-pub const GROUP: usize = 512;
+pub const GROUP: usize = 256;
 
 /// Sparse rows: columns of those rows that have any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

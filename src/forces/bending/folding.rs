@@ -109,14 +109,17 @@ impl Folding {
     /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
     pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
         let Self { normals, dots, incidence, .. } = self;
+        let (dots, of_slot) = (dots.as_flattened(), hinges.of_triangle.as_flattened());
         let each = out.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, out)| {
             let mut sum = Vec3::zeros();
             for (triangle, corner) in incidence.around(vertex) {
-                let triangle = *triangle as usize;
-                let [a, b, c] = hinges.of_triangle[triangle];
-                let at_edges = [loads[a as usize], loads[b as usize], loads[c as usize]];
-                sum += normals[triangle] * turn(dots[triangle], at_edges, usize::from(*corner));
+                let [own, next, last] =
+                    AROUND[usize::from(*corner)].map(|k| 3 * *triangle as usize + k);
+                let load = |slot: usize| loads[of_slot[slot] as usize];
+                let turned = load(own);
+                let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
+                sum += normals[*triangle as usize] * value;
             }
             *out += sum * sign;
         });
@@ -128,30 +131,35 @@ impl Folding {
     }
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d, times `scale` and rounded; the fourth number is padding.
-    #[inline]
-    pub(super) fn scaled_gradients(&self, hinge: usize, hinges: &Hinges, scale: f64) -> [Row3; 4] {
+    #[inline(always)]
+    pub(super) fn scaled_gradients<L: Lanes>(
+        &self,
+        lanes: L,
+        (hinge, hinges): (usize, &Hinges),
+        scale: f64,
+    ) -> [Row3; 4] {
         let scale = scale * self.inverse_lengths[hinge];
         let [left, right] = &hinges.slots[hinge];
-        let (left, [left_next, left_last]) = self.side(*left, scale);
-        let (right, [right_next, right_last]) = self.side(*right, scale);
+        let (left, left_next, left_last) = self.side(lanes, *left, scale);
+        let (right, right_next, right_last) = self.side(lanes, *right, scale);
         // As in `gradients`.
-        let sum = |a: f32, b: f32| -> Row3 { std::array::from_fn(|k| left[k] * a + right[k] * b) };
+        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.all(part));
+        let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
         [
-            sum(-left_last, -right_next),
-            sum(-left_next, -right_last),
-            sum(left_next + left_last, 0.0),
-            sum(0.0, right_next + right_last),
+            lanes.rounded(sum(-left_last, -right_next)),
+            lanes.rounded(sum(-left_next, -right_last)),
+            lanes.rounded(times(left, left_next + left_last)),
+            lanes.rounded(times(right, right_next + right_last)),
         ]
     }
 
     /// ν of the triangle of a slot, and `scale` times the c of the two corners after that of the slot.
     #[inline(always)]
-    fn side(&self, slot: u32, scale: f64) -> (Row3, [f32; 2]) {
+    fn side<L: Lanes>(&self, lanes: L, slot: u32, scale: f64) -> (L::Four, f64, f64) {
         let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
         let (dots, normal) = (&self.dots[triangle], &self.normals[triangle]);
         let (next, last) = (dots[[1, 2, 0][corner]], dots[[2, 0, 1][corner]]);
-        let row = [normal.x as f32, normal.y as f32, normal.z as f32, 0.0];
-        (row, [(scale * next) as f32, (scale * last) as f32])
+        (lanes.four(&[normal.x, normal.y, normal.z, 0.0]), scale * next, scale * last)
     }
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
@@ -245,17 +253,15 @@ impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
     }
 }
 
+/// A corner, the next one and the last one of a triangle.
+const AROUND: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
+
 /// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
 #[inline]
 fn turns(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
-    [0, 1, 2].map(|edge| turn(dots, heights, edge))
-}
-
-/// t of one edge.
-#[inline]
-fn turn(dots: [f64; 3], heights: [f64; 3], edge: usize) -> f64 {
-    let (next, last) = ([1, 2, 0][edge], [2, 0, 1][edge]);
-    let own = heights[edge];
-    dots[next] * (own - heights[last]) + dots[last] * (own - heights[next])
+    AROUND.map(|[own, next, last]| {
+        let turned = heights[own];
+        dots[next] * (turned - heights[last]) + dots[last] * (turned - heights[next])
+    })
 }

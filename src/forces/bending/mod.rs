@@ -239,8 +239,14 @@ impl Bending {
     }
 
     /// The same gradients times `scale`, rounded; the fourth number of each is padding.
-    pub(crate) fn scaled_gradients(&self, hinge: usize, scale: f64) -> [[f32; 4]; 4] {
-        self.folding.scaled_gradients(hinge, &self.hinges, scale)
+    #[inline(always)]
+    pub(crate) fn scaled_gradients<L: Lanes>(
+        &self,
+        lanes: L,
+        hinge: usize,
+        scale: f64,
+    ) -> [[f32; 4]; 4] {
+        self.folding.scaled_gradients(lanes, (hinge, &self.hinges), scale)
     }
 
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.

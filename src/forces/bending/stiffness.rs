@@ -92,6 +92,7 @@ impl Stiffness {
         self.rows[hinge][side]
     }
 
+    #[inline]
     pub(super) fn diagonal(&self, hinge: usize) -> f64 {
         self.diagonal[hinge]
     }

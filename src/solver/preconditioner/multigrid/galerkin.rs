@@ -9,7 +9,7 @@ use super::{aggregation::Interpolation, coupling::add_coupling};
 use crate::{
     parallel,
     solver::{
-        Block, BlockMatrix, GROUP, GroupBlocks, Pattern, Row3,
+        Block, BlockMatrix, GROUP, GroupBlocks, Pattern,
         lanes::{Kernel, Lanes, dispatch},
         near::Near,
     },
@@ -156,20 +156,6 @@ impl Galerkin {
         for block in group.far.iter_mut() {
             *block = next();
         }
-    }
-
-    /// `coarse` = Pᵀ · `fine`.
-    pub(super) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
-        let each = coarse.par_iter_mut().enumerate().with_min_len(GROUP);
-        each.for_each(|(row, coarse)| {
-            let mut sum = [0.0; 4];
-            for (fine_row, weight) in self.interpolation.column(row) {
-                for (entry, value) in sum.iter_mut().zip(&fine[*fine_row as usize]) {
-                    *entry += weight * value;
-                }
-            }
-            *coarse = sum;
-        });
     }
 }
 

@@ -7,7 +7,6 @@
 //! the norm of the diagonal: D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once:
 //! the forward one leaves the residual, the backward one starts from it.
 
-use super::weights::Weights;
 use crate::{
     parallel,
     solver::{
@@ -27,26 +26,6 @@ const MOST_GROUPS: usize = 8;
 pub(super) struct Smoother {
     inverses: Vec<Block>,
     excesses: Vec<f32>,
-}
-
-/// What the next level has found, and how it is interpolated.
-#[derive(Clone, Copy)]
-pub(super) struct Correction<'a> {
-    pub(super) weights: &'a Weights,
-    pub(super) coarse: &'a [Row3],
-}
-
-impl Correction<'_> {
-    #[inline(always)]
-    fn at(&self, row: usize) -> Row3 {
-        let mut sum = [0.0; 4];
-        for (coarse, weight) in self.weights.row(row) {
-            for (sum, value) in sum.iter_mut().zip(&self.coarse[*coarse as usize]) {
-                *sum += weight * value;
-            }
-        }
-        sum
-    }
 }
 
 impl Smoother {
@@ -100,16 +79,15 @@ impl Smoother {
         let solution = &*solution;
         residual.par_chunks_mut(GROUP).enumerate().for_each(|(group, residual)| {
             let rows = group * GROUP..group * GROUP + residual.len();
-            let value = |row: usize| solution[row];
-            dispatch(SubtractOuter { outer: matrix.outer(), rows, value, residual });
+            dispatch(SubtractOuter { outer: matrix.outer(), rows, vector: solution, residual });
         });
     }
 
-    /// Adds the correction to `solution` and sweeps backward; `residual` is that without the correction.
+    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction.
     pub(super) fn backward(
         &self,
         matrix: &BlockMatrix,
-        correction: Correction<'_>,
+        correction: &[Row3],
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
@@ -120,11 +98,10 @@ impl Smoother {
             let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
                 let first = task * length + group * GROUP;
                 let rows = first..first + solution.len();
-                let value = |row: usize| correction.at(row);
-                let own = rows.clone();
-                dispatch(SubtractOuter { outer: matrix.outer(), rows: own, value, residual });
+                let (outer, own) = (matrix.outer(), rows.clone());
+                dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
                 let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
-                Backward { near, diagonals, first: rows.start, correction, solution, residual }
+                Backward { near, diagonals, correction: &correction[rows], solution, residual }
             });
             sweep(sweeps);
         });
@@ -149,22 +126,22 @@ struct Diagonals<'a> {
 }
 
 /// Subtracts from some rows the product of what couples groups and a vector.
-struct SubtractOuter<'a, Value> {
+struct SubtractOuter<'a> {
     outer: [Outer<'a>; 2],
     rows: Range<usize>,
-    value: Value,
+    vector: &'a [Row3],
     residual: &'a mut [Row3],
 }
 
-impl<Value: Fn(usize) -> Row3> Kernel for SubtractOuter<'_, Value> {
+impl Kernel for SubtractOuter<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { outer, rows, value, residual } = self;
+        let Self { outer, rows, vector, residual } = self;
         for outer in outer {
             outer.visit(&rows, |row, column, block| {
-                let product = lanes.times(block, &value(column));
+                let product = lanes.times(block, &vector[column]);
                 let entry = &mut residual[row - rows.start];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);
             });
@@ -269,9 +246,8 @@ impl Sweep for Forward<'_> {
 struct Backward<'a> {
     near: Near<'a>,
     diagonals: Diagonals<'a>,
-    /// Gives e, from this row on.
-    correction: Correction<'a>,
-    first: usize,
+    /// e.
+    correction: &'a [Row3],
     solution: &'a mut [Row3],
     /// r less what comes from outside the group.
     residual: &'a [Row3],
@@ -283,9 +259,7 @@ impl Sweep for Backward<'_> {
     }
 
     fn begin(&self, [step, left]: &mut [GroupVector; 2]) {
-        for (offset, step) in step.iter_mut().take(self.residual.len()).enumerate() {
-            *step = self.correction.at(self.first + offset);
-        }
+        step[..self.correction.len()].copy_from_slice(self.correction);
         left[..self.residual.len()].copy_from_slice(self.residual);
     }
 
