@@ -70,7 +70,8 @@ impl Triangles {
     fn new(mesh: &Mesh, membrane: Membrane) -> Self {
         let vertices = mesh.topology.triangles.clone();
         let predicted = vec![[0.0; 3]; vertices.len()];
-        Self { membrane, vertices, predicted, is_predicted: false, tangents: Vec::new() }
+        let tangents = vec![TriangleTangent::default(); vertices.len()];
+        Self { membrane, vertices, predicted, is_predicted: false, tangents }
     }
 }
 

@@ -223,18 +223,27 @@ impl Membrane {
 
     /// The tangents of all triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
     /// of the stress there is.
-    pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut Vec<TriangleTangent>) {
-        let stress = |t: usize| predicted.map_or(&self.shapes[t].stress, |list| &list[t]);
-        let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
+    pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut [TriangleTangent]) {
         match &self.inelastic {
-            None => {
-                each.map(|t| self.tangent_by(t, self.viscoelastic(t), stress(t)))
-                    .collect_into_vec(tangents);
+            None => self.tangents_by(predicted, tangents, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.tangents_by(predicted, tangents, |t| self.remembering(inelastic, t));
             }
-            Some(inelastic) => each
-                .map(|t| self.tangent_by(t, self.remembering(inelastic, t), stress(t)))
-                .collect_into_vec(tangents),
         }
+    }
+
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn tangents_by(
+        &self,
+        predicted: Option<&[Strain]>,
+        tangents: &mut [TriangleTangent],
+        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+    ) {
+        let each = tangents.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(t, tangent)| {
+            let stress = predicted.map_or(&self.shapes[t].stress, |list| &list[t]);
+            *tangent = self.tangent_by(t, moduli(t), stress);
+        });
     }
 
     /// The tangent of a triangle at the last evaluation.

@@ -84,16 +84,6 @@ impl Block {
         }
     }
 
-    /// Subtracts the matrix times `vector` from `result`.
-    #[inline(always)]
-    pub fn subtract(&self, vector: &Row3, result: &mut Row3) {
-        for (column, scale) in self.0.iter().zip(vector) {
-            for (entry, value) in result.iter_mut().zip(column) {
-                *entry -= value * scale;
-            }
-        }
-    }
-
     /// The transposed matrix times `vector`, subtracted from `result`.
     pub fn subtract_transposed(&self, vector: &Row3, result: &mut Row3) {
         for (entry, column) in result.iter_mut().zip(&self.0) {

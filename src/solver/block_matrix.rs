@@ -5,7 +5,7 @@ use super::{
     Block, Coupling, Outer, Row3,
     lanes::{Kernel, Lanes, dispatch},
     near::Near,
-    pattern::{GROUP, Pattern, RowList, group_of},
+    pattern::{GROUP, Pattern, RowList, group_of, task_length},
 };
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
@@ -265,16 +265,22 @@ impl BlockMatrix {
 
     /// `result` = matrix · `vector`; gives ⟨`vector`, `result`⟩.
     pub fn times_and_dot(&self, vector: &[Row3], result: &mut [Row3]) -> f64 {
-        let groups = result.par_chunks_mut(GROUP).enumerate();
-        let parts: Vec<f64> = groups
-            .map(|(group, result)| {
-                let rows = group * GROUP..group * GROUP + result.len();
-                let near = self.near(&rows);
-                let (diagonals, outer) = (&self.diagonals[rows.clone()], self.outer());
-                dispatch(Product { near, diagonals, outer, rows, vector, result })
+        let length = task_length(result.len());
+        let tasks = result.par_chunks_mut(length).enumerate();
+        let parts: Vec<Vec<f64>> = tasks
+            .map(|(task, result)| {
+                let groups = result.chunks_mut(GROUP).enumerate();
+                let product = |(group, result): (usize, &mut [Row3])| {
+                    let first = task * length + group * GROUP;
+                    let rows = first..first + result.len();
+                    let (near, outer) = (self.near(&rows), self.outer());
+                    let diagonals = &self.diagonals[rows.clone()];
+                    dispatch(Product { near, diagonals, outer, rows, vector, result })
+                };
+                groups.map(product).collect()
             })
             .collect();
-        parts.iter().sum()
+        parts.iter().flatten().sum()
     }
 }
 

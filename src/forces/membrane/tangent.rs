@@ -9,7 +9,7 @@ use crate::Vec3;
 use wide::f32x4;
 
 /// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TriangleTangent {
     s: [[f32; 4]; 2],
     /// uu, uv, vu, vv and g of each corner and the next one; the fourth number is padding.
@@ -61,22 +61,19 @@ impl TriangleTangent {
 
     #[inline(always)]
     fn factors(&self, i: usize, j: usize) -> [f32; 5] {
-        let pair = |k: usize| self.factors[k];
-        let ([uu, uv, vu, vv], g) = ([pair(0), pair(1), pair(2), pair(3)], pair(4));
-        if j == [1, 2, 0][i] {
-            [uu[i], uv[i], vu[i], vv[i], g[i]]
-        } else if i == [1, 2, 0][j] {
-            [uu[j], vu[j], uv[j], vv[j], g[j]]
-        } else {
+        if i == j {
             // All corners moved alike resist nothing.
-            let (next, last) = (i, [2, 0, 1][i]);
-            [
-                -uu[next] - uu[last],
-                -uv[next] - vu[last],
-                -vu[next] - uv[last],
-                -vv[next] - vv[last],
-                -g[next] - g[last],
-            ]
+            let (a, b) = (self.pair(i, 0), self.pair([2, 0, 1][i], 1));
+            return std::array::from_fn(|k| -a[k] - b[k]);
         }
+        let is_next = j == [1, 2, 0][i];
+        self.pair(if is_next { i } else { j }, usize::from(!is_next))
+    }
+
+    /// The factors of a corner and the next one; or, if `turned` is 1, the other way round.
+    #[inline(always)]
+    fn pair(&self, corner: usize, turned: usize) -> [f32; 5] {
+        let factor = |k: usize| self.factors[k][corner];
+        [factor(0), factor(1 + turned), factor(2 - turned), factor(3), factor(4)]
     }
 }

@@ -13,13 +13,11 @@ use crate::{
         Block, BlockMatrix, GROUP, Outer, Row3,
         lanes::{Kernel, Lanes, dispatch},
         near::{GroupVector, Near},
+        pattern::task_length,
     },
 };
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// More groups than this for each thread need not be dealt evenly.
-const MOST_GROUPS: usize = 8;
 
 /// Inverses of D̃, and by how much of itself each row of it is larger than D.
 #[derive(Default)]
@@ -36,16 +34,8 @@ impl Smoother {
         let inverses = &self.inverses;
         let groups = self.excesses.par_chunks_mut(GROUP).enumerate();
         groups.for_each(|(group, excesses)| {
-            excesses.fill(0.0);
-            let first = group * GROUP;
-            for outer in matrix.outer() {
-                outer.visit(&(first..first + excesses.len()), |row, column, block| {
-                    excesses[row - first] += relative(&inverses[row], block, &inverses[column]);
-                });
-            }
-            for excess in excesses {
-                *excess = 1.0 - 1.0 / (0.5 + 0.5 * *excess).max(1.0);
-            }
+            let rows = group * GROUP..group * GROUP + excesses.len();
+            dispatch(FindExcesses { outer: matrix.outer(), rows, inverses, excesses });
         });
         let each = (&mut self.inverses, &self.excesses).into_par_iter();
         each.with_min_len(parallel::VERTICES).for_each(|(inverse, excess)| {
@@ -77,8 +67,8 @@ impl Smoother {
             sweep(sweeps);
         });
         let solution = &*solution;
-        residual.par_chunks_mut(GROUP).enumerate().for_each(|(group, residual)| {
-            let rows = group * GROUP..group * GROUP + residual.len();
+        residual.par_chunks_mut(length).enumerate().for_each(|(task, residual)| {
+            let rows = task * length..task * length + residual.len();
             dispatch(SubtractOuter { outer: matrix.outer(), rows, vector: solution, residual });
         });
     }
@@ -112,11 +102,42 @@ impl Smoother {
     }
 }
 
+/// Finds by how much of itself each of some rows of D̃ is larger than D.
+struct FindExcesses<'a> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    inverses: &'a [Block],
+    excesses: &'a mut [f32],
+}
+
+impl Kernel for FindExcesses<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, inverses, excesses } = self;
+        excesses.fill(0.0);
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                excesses[row - rows.start] +=
+                    relative(lanes, &inverses[row], block, &inverses[column]);
+            });
+        }
+        for excess in excesses {
+            *excess = 1.0 - 1.0 / (0.5 + 0.5 * *excess).max(1.0);
+        }
+    }
+}
+
 /// ‖D_i^-½ F D_j^-½‖ in the Frobenius norm, which is the root of the trace of D_i⁻¹ F D_j⁻¹ Fᵀ.
-fn relative(left: &Block, coupling: &Block, right: &Block) -> f32 {
-    let (a, b) = (left.product(coupling), coupling.product(right));
-    let products = a.0.iter().flatten().zip(b.0.iter().flatten());
-    products.map(|(a, b)| a * b).sum::<f32>().max(0.0).sqrt()
+#[inline(always)]
+fn relative<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Block) -> f32 {
+    let product = |k: usize| {
+        let a = lanes.times(left, &coupling.0[k]);
+        let b = lanes.times(coupling, &right.0[k]);
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    };
+    (product(0) + product(1) + product(2)).max(0.0).sqrt()
 }
 
 #[derive(Clone, Copy)]
@@ -161,13 +182,6 @@ trait Sweep {
 
     /// Hands on what has been found.
     fn finish(self, vectors: &[GroupVector; 2]);
-}
-
-/// Rows of a task: few groups of a small matrix are dealt evenly to the threads, those of a large one go by twos.
-fn task_length(row_count: usize) -> usize {
-    let (groups, threads) = (row_count.div_ceil(GROUP), rayon::current_num_threads());
-    let part = groups.div_ceil(threads);
-    if part > MOST_GROUPS { 2 * GROUP } else { part.max(1) * GROUP }
 }
 
 /// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.
