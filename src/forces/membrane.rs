@@ -25,7 +25,7 @@ use crate::{
     parallel,
 };
 use rayon::prelude::*;
-use sheet::Sheet;
+use sheet::{Respond, Sheet};
 
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
@@ -159,17 +159,12 @@ impl Membrane {
         let Self { triangles, gradients, areas, moduli, cloth_of_triangle, inelastic, .. } = self;
         let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
         let sheet = Sheet { triangles, gradients, areas };
-        let law = |t: usize| &moduli[cloth_of_triangle[t] as usize];
+        let law = Viscoelastic { moduli, cloth_of_triangle, reference, inverse_beta };
         let potential = match inelastic {
-            None => sheet.evaluate(positions, results, |t, strain| {
-                respond(law(t), strain, &reference[t], inverse_beta)
-            }),
-            Some(inelastic) => sheet.evaluate(positions, results, |t, strain| {
-                let inner = inelastic.respond(t, strain);
-                let (viscous, potential) = resist(law(t), strain, &reference[t], inverse_beta);
-                let stress = [0, 1, 2].map(|k| inner.stress[k] + viscous[k]);
-                (stress, inner.potential + potential)
-            }),
+            None => sheet.evaluate(positions, results, &law),
+            Some(inelastic) => {
+                sheet.evaluate(positions, results, &Remembering { inelastic, viscous: law })
+            }
         };
         self.gather(forces);
         potential
@@ -317,8 +312,10 @@ pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
 /// Derivatives of `field` along warp and weft in a triangle.
 #[inline(always)]
 fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
-    let [x, y, z] = corners.map(|vertex| field[vertex as usize]);
-    [0, 1].map(|axis| x * gradients[0][axis] + y * gradients[1][axis] + z * gradients[2][axis])
+    let [x, y, z] = corners;
+    let (x, y, z) = (&field[*x as usize], &field[*y as usize], &field[*z as usize]);
+    let [a, b, c] = gradients;
+    [x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1]]
 }
 
 #[inline(always)]
@@ -336,31 +333,49 @@ fn dot(a: &Strain, b: &Strain) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Elastic plus viscous stress in N/m, and their potential per area in J/m².
-#[inline(always)]
-fn respond(
-    moduli: &Moduli,
-    strain: &Strain,
-    reference: &Strain,
+/// Triangles whose stress depends on their strain and its rate alone.
+struct Viscoelastic<'a> {
+    moduli: &'a [Moduli],
+    cloth_of_triangle: &'a [u32],
+    reference: &'a [Strain],
     inverse_beta: f64,
-) -> (Strain, f64) {
-    let elastic = apply(&moduli.elastic, strain);
-    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
-    let viscous = apply(&moduli.viscous(inverse_beta), &change);
-    let potential = 0.5 * (dot(strain, &elastic) + dot(&change, &viscous));
-    ([0, 1, 2].map(|k| elastic[k] + viscous[k]), potential)
 }
 
-/// Viscous stress in N/m, and its potential per area in J/m².
-fn resist(
-    moduli: &Moduli,
-    strain: &Strain,
-    reference: &Strain,
-    inverse_beta: f64,
-) -> (Strain, f64) {
-    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
-    let stress = apply(&moduli.viscous(inverse_beta), &change);
-    (stress, 0.5 * dot(&change, &stress))
+impl Viscoelastic<'_> {
+    /// Viscous stress in N/m, and twice its potential per area in J/m².
+    #[inline(always)]
+    fn resist(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let reference = &self.reference[triangle];
+        let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let stress = apply(&moduli.viscous(self.inverse_beta), &change);
+        (stress, dot(&change, &stress))
+    }
+}
+
+impl Respond for Viscoelastic<'_> {
+    #[inline(always)]
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let [a, b, c] = apply(&moduli.elastic, strain);
+        let ([d, e, f], work) = self.resist(triangle, strain);
+        ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))
+    }
+}
+
+/// Triangles that remember.
+struct Remembering<'a> {
+    inelastic: &'a Inelastic,
+    viscous: Viscoelastic<'a>,
+}
+
+impl Respond for Remembering<'_> {
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let inner = self.inelastic.respond(triangle, strain);
+        let ([d, e, f], work) = self.viscous.resist(triangle, strain);
+        let [a, b, c] = inner.stress;
+        ([a + d, b + e, c + f], inner.potential + 0.5 * work)
+    }
 }
 
 /// The stress with its compressive principal values set to 0.

@@ -191,7 +191,8 @@ impl Dynamics {
         measures
     }
 
-    fn measure_anew(&self, positions: &[Vec3]) -> Measures {
+    /// The same for a shape that will not be asked for again.
+    pub(super) fn measure_anew(&self, positions: &[Vec3]) -> Measures {
         let measured = self.elements.iter().map(|elements| {
             let mut measures = vec![0.0; elements.measure_count()];
             elements.measure(positions, &mut measures);

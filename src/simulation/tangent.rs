@@ -83,7 +83,7 @@ impl Tangent {
         positions: &[Vec3],
         inverse_beta: f64,
     ) -> &BlockMatrix {
-        let references = dynamics.measure(positions);
+        let references = dynamics.measure_anew(positions);
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in dynamics.elements.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };

@@ -13,6 +13,12 @@ use rayon::prelude::*;
 /// Triangles that are worth a task of their own.
 const CHUNK: usize = parallel::ELEMENTS;
 
+/// A law for triangles.
+pub(super) trait Respond {
+    /// Stress of a triangle in N/m, and its potential per area in J/m².
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64);
+}
+
 /// Triangles at rest.
 #[derive(Clone, Copy)]
 pub(super) struct Sheet<'a> {
@@ -22,20 +28,19 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Finds shapes and forces at all corners from the stress, and its potential per area, that `respond` gives
-    /// for a triangle and its strain. Gives the potential, in J.
+    /// Finds shapes and forces at all corners. Gives the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
         (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
-        respond: impl Fn(usize, &Strain) -> (Strain, f64) + Sync,
+        law: &(impl Respond + Sync),
     ) -> f64 {
         let chunks = shapes.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
         let potentials: Vec<f64> = chunks
             .enumerate()
             .map(|(chunk, (shapes, corner_forces))| {
-                let (sheet, first, respond) = (*self, chunk * CHUNK, &respond);
-                dispatch(Evaluate { sheet, positions, first, shapes, corner_forces, respond })
+                let (sheet, first) = (*self, chunk * CHUNK);
+                dispatch(Evaluate { sheet, positions, first, shapes, corner_forces, law })
             })
             .collect();
         potentials.iter().sum()
@@ -43,21 +48,21 @@ impl Sheet<'_> {
 }
 
 /// Evaluates triangles from the first on; gives their potential.
-struct Evaluate<'a, Respond> {
+struct Evaluate<'a, Law> {
     sheet: Sheet<'a>,
     positions: &'a [Vec3],
     first: usize,
     shapes: &'a mut [Shape],
     corner_forces: &'a mut [[Vec3; 3]],
-    respond: &'a Respond,
+    law: &'a Law,
 }
 
-impl<Respond: Fn(usize, &Strain) -> (Strain, f64)> Kernel for Evaluate<'_, Respond> {
+impl<Law: Respond> Kernel for Evaluate<'_, Law> {
     type Output = f64;
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
-        let Self { sheet, positions, first, shapes, corner_forces, respond } = self;
+        let Self { sheet, positions, first, shapes, corner_forces, law } = self;
         let mut sum = 0.0;
         let batches = shapes.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
         for (batch, (shapes, corner_forces)) in batches {
@@ -67,7 +72,7 @@ impl<Respond: Fn(usize, &Strain) -> (Strain, f64)> Kernel for Evaluate<'_, Respo
             let mut stresses = [[0.0; 4]; 3];
             for k in 0..shapes.len() {
                 let strain = [strains[0][k], strains[1][k], strains[2][k]];
-                let (stress, potential) = respond(own[k], &strain);
+                let (stress, potential) = law.respond(own[k], &strain);
                 sum += sheet.areas[own[k]] * potential;
                 for (stresses, stress) in stresses.iter_mut().zip(stress) {
                     stresses[k] = stress;

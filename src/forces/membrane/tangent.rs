@@ -53,10 +53,14 @@ impl TriangleTangent {
         let [su, sv] = &self.s;
         let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
         let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
-        [0, 1, 2].map(|k| {
-            let diagonal: [f32; 4] = std::array::from_fn(|row| if row == k { g } else { 0.0 });
+        let column = |k: usize, diagonal: [f32; 4]| -> [f32; 4] {
             std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k] + diagonal[row])
-        })
+        };
+        [
+            column(0, [g, 0.0, 0.0, 0.0]),
+            column(1, [0.0, g, 0.0, 0.0]),
+            column(2, [0.0, 0.0, g, 0.0]),
+        ]
     }
 
     #[inline(always)]
