@@ -5,6 +5,7 @@ mod cloth;
 pub mod collision;
 mod error;
 pub mod forces;
+mod fours;
 mod material;
 pub mod mesh;
 mod parallel;

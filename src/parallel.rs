@@ -7,9 +7,9 @@
 use rayon::prelude::*;
 
 /// Elements that are worth a task of their own.
-pub(crate) const ELEMENTS: usize = 1024;
+pub(crate) const ELEMENTS: usize = 512;
 /// Vertices that are worth a task of their own.
-pub(crate) const VERTICES: usize = 1024;
+pub(crate) const VERTICES: usize = 512;
 
 /// Calls `one(index, a, b)` for the members of two lists and sums what it gives.
 pub(crate) fn sum2<A: Send, B: Send>(

@@ -24,6 +24,14 @@ struct Coefficients {
     lift: f64,
 }
 
+/// What a face adds to D of its corners: along·I + beyond·nnᵀ.
+#[derive(Clone, Copy, Debug, Default)]
+struct Face {
+    normal: [f64; 3],
+    along: f64,
+    beyond: f64,
+}
+
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
 pub struct Air {
@@ -76,45 +84,54 @@ impl Air {
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
     pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let faces: Vec<Matrix3<f64>> = self
+        let faces: Vec<Face> = self
             .triangles
             .par_iter()
             .zip(&self.cloth_of_triangle)
             .with_min_len(parallel::ELEMENTS)
             .map(|(corners, cloth)| {
                 let coefficients = self.coefficients[*cloth as usize];
-                self.corner_resistance(corners, coefficients, positions, velocities)
+                self.face(corners, coefficients, positions, velocities)
             })
             .collect();
         let incidence = &self.incidence;
         let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, resistance)| {
-            let around = incidence.around(vertex).iter();
-            *resistance = around.map(|(face, _)| faces[*face as usize]).sum();
+            let (mut along, mut products) = (0.0, [0.0; 6]);
+            for (face, _) in incidence.around(vertex) {
+                let Face { normal: [x, y, z], along: own, beyond } = faces[*face as usize];
+                along += own;
+                let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
+                for (sum, part) in products.iter_mut().zip(parts) {
+                    *sum += beyond * part;
+                }
+            }
+            let [a, b, c, d, e, f] = products;
+            *resistance = Matrix3::new(along + a, d, e, d, along + b, f, e, f, along + c);
         });
     }
 
-    /// A third of ½ρA‖u‖(c_drag·nnᵀ + c_lift·(I − nnᵀ)).
-    fn corner_resistance(
+    /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.
+    #[inline]
+    fn face(
         &self,
         corners: &[u32; 3],
         coefficients: Coefficients,
         positions: &[Vec3],
         velocities: &[Vec3],
-    ) -> Matrix3<f64> {
+    ) -> Face {
         let [a, b, c] = corners.map(|vertex| positions[vertex as usize]);
-        let velocity: Vec3 = corners.iter().map(|vertex| velocities[*vertex as usize]).sum();
-        let speed = (self.wind - velocity / 3.0).norm();
+        let [u, v, w] = corners.map(|vertex| velocities[vertex as usize]);
+        let speed = (self.wind - (u + v + w) / 3.0).norm();
         let doubled = (b - a).cross(&(c - a));
         let length = doubled.norm();
         if length == 0.0 {
-            return Matrix3::zeros();
+            return Face::default();
         }
-        let normal = doubled / length;
-        let across = normal * normal.transpose();
-        let along = Matrix3::identity() - across;
-        (across * coefficients.drag + along * coefficients.lift)
-            * (self.density * length * speed / 12.0)
+        let scale = self.density * length * speed / 12.0;
+        let Coefficients { drag, lift } = coefficients;
+        let normal = (doubled / length).into();
+        Face { normal, along: lift * scale, beyond: (drag - lift) * scale }
     }
 
     /// D of a vertex, in N·s/m: symmetric and positive semidefinite.

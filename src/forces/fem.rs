@@ -5,7 +5,7 @@ use super::{
     BlockColumns, BlockParts, ElasticEnergy, Elements, Membrane, Sheets, Strain, StrainHistory,
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{add_scaled, decode},
+    elements::decode,
 };
 use crate::{
     Material, Vec3,
@@ -42,9 +42,7 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        self.parts.for_each(|block, codes| {
-            self.elements.add_blocks(codes, &mut self.blocks[block]);
-        });
+        self.parts.fill(self.elements, self.blocks);
     }
 }
 
@@ -63,6 +61,8 @@ struct Triangles {
     membrane: Membrane,
     vertices: Vec<[u32; 3]>,
     predicted: Vec<Strain>,
+    /// Whether the next tangent takes its geometric part from `predicted`.
+    is_predicted: bool,
     tangents: Vec<TriangleTangent>,
 }
 
@@ -70,7 +70,8 @@ impl Triangles {
     fn new(mesh: &Mesh, membrane: Membrane) -> Self {
         let vertices = mesh.topology.triangles.clone();
         let predicted = vec![[0.0; 3]; vertices.len()];
-        Self { membrane, vertices, predicted, tangents: Vec::new() }
+        let tangents = vec![TriangleTangent::default(); vertices.len()];
+        Self { membrane, vertices, predicted, is_predicted: false, tangents }
     }
 }
 
@@ -99,6 +100,7 @@ impl Elements for Triangles {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         let history = StrainHistory { reference: reference.as_chunks().0, inverse_beta };
+        self.is_predicted = false;
         self.membrane.evaluate(positions, history, forces)
     }
 
@@ -107,11 +109,12 @@ impl Elements for Triangles {
     }
 
     fn use_prediction(&mut self) {
-        self.membrane.set_predicted_stress(&self.predicted);
+        self.is_predicted = true;
     }
 
     fn update_tangent(&mut self) {
-        self.membrane.tangents(&mut self.tangents);
+        let predicted = self.is_predicted.then_some(self.predicted.as_slice());
+        self.membrane.tangents(predicted, &mut self.tangents);
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -120,9 +123,15 @@ impl Elements for Triangles {
 
     #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        // Summed in registers.
+        let mut sum = *block;
         for (triangle, i, j) in codes.iter().map(|code| decode::<3>(*code)) {
-            add_scaled(block, 1.0, &self.tangents[triangle].block(i, j));
+            let part = self.tangents[triangle].block(i, j);
+            for (column, part) in sum.iter_mut().zip(part) {
+                *column = std::array::from_fn(|row| column[row] + part[row]);
+            }
         }
+        *block = sum;
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
@@ -160,17 +169,28 @@ impl Elements for Triangles {
 }
 
 /// Angle gradients of a hinge, times the root of its weight.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct HingeTangent([[f32; 4]; 4]);
 
-impl HingeTangent {
-    fn new(weight: f64, gradients: &[Vec3; 4]) -> Self {
-        let root = weight.max(0.0).sqrt();
-        Self(gradients.map(|gradient| {
-            let [x, y, z] = gradient.into();
-            [(root * x) as f32, (root * y) as f32, (root * z) as f32, 0.0]
-        }))
+/// Finds the tangents of hinges from the first on.
+struct TangentsOfHinges<'a> {
+    bending: &'a Bending,
+    first: usize,
+    tangents: &'a mut [HingeTangent],
+}
+
+impl Kernel for TangentsOfHinges<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { bending, first, tangents } = self;
+        let is_inelastic = bending.is_inelastic();
+        for (hinge, tangent) in (first..).zip(tangents) {
+            let weight = if is_inelastic { bending.softened(hinge) } else { bending.weight(hinge) };
+            tangent.0 = bending.scaled_gradients(lanes, hinge, weight.max(0.0).sqrt());
+        }
     }
 }
 
@@ -184,8 +204,9 @@ struct Hinges {
 
 impl Hinges {
     fn new(bending: Bending) -> Self {
-        let vertices = (0..bending.hinge_count()).map(|hinge| bending.hinge_vertices(hinge));
-        Self { vertices: vertices.collect(), tangents: Vec::new(), bending }
+        let count = bending.hinge_count();
+        let vertices = (0..count).map(|hinge| bending.hinge_vertices(hinge)).collect();
+        Self { vertices, tangents: vec![HingeTangent::default(); count], bending }
     }
 }
 
@@ -221,15 +242,10 @@ impl Elements for Hinges {
 
     fn update_tangent(&mut self) {
         let bending = &self.bending;
-        let each = (0..self.vertices.len()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        let tangents = &mut self.tangents;
-        if bending.is_inelastic() {
-            each.map(|hinge| HingeTangent::new(bending.softened(hinge), &bending.gradients(hinge)))
-                .collect_into_vec(tangents);
-        } else {
-            each.map(|hinge| HingeTangent::new(bending.weight(hinge), &bending.gradients(hinge)))
-                .collect_into_vec(tangents);
-        }
+        let chunks = self.tangents.par_chunks_mut(parallel::ELEMENTS).enumerate();
+        chunks.for_each(|(chunk, tangents)| {
+            dispatch(TangentsOfHinges { bending, first: chunk * parallel::ELEMENTS, tangents });
+        });
     }
 
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
@@ -238,15 +254,16 @@ impl Elements for Hinges {
 
     #[inline(always)]
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        // Summed in registers.
+        let mut sum = *block;
         for (hinge, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
             let gradients = &self.tangents[hinge].0;
-            let (left, right) = (&gradients[i], &gradients[j]);
-            for (column, scale) in block.iter_mut().zip(right) {
-                for (entry, value) in column.iter_mut().zip(left) {
-                    *entry += scale * value;
-                }
+            let (left, right) = (gradients[i], gradients[j]);
+            for (column, scale) in sum.iter_mut().zip(right) {
+                *column = std::array::from_fn(|row| column[row] + scale * left[row]);
             }
         }
+        *block = sum;
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

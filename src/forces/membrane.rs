@@ -10,6 +10,10 @@
 //! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
 
 mod memory;
+mod sheet;
+mod tangent;
+
+pub use tangent::TriangleTangent;
 
 use super::{
     StrainHistory,
@@ -21,6 +25,7 @@ use crate::{
     parallel,
 };
 use rayon::prelude::*;
+use sheet::{Respond, Sheet};
 
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
@@ -67,45 +72,6 @@ struct Shape {
     s: [Vec3; 2],
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
-    /// Stress that the geometric part of the tangent is taken at, in N/m.
-    predicted: Strain,
-}
-
-/// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct TriangleTangent {
-    s: [[f32; 4]; 2],
-    /// Area times C₁₁, C₂₂, C₁₂, C₃₃.
-    moduli: [f32; 4],
-    /// Area times the tensile part of the predicted stress.
-    stress: [f32; 3],
-    gradients: [[f32; 2]; 3],
-}
-
-impl TriangleTangent {
-    /// Columns of the block that couples corners `i` and `j`, in N/m; the fourth row is padding.
-    #[must_use]
-    #[inline(always)]
-    pub fn block(&self, i: usize, j: usize) -> [[f32; 4]; 3] {
-        let [a, b] = self.gradients[i];
-        let [c, d] = self.gradients[j];
-        let [c11, c22, c12, c33] = self.moduli;
-        let [s11, s22, s12] = self.stress;
-        let uu = c11 * a * c + c33 * b * d;
-        let uv = c12 * a * d + c33 * b * c;
-        let vu = c12 * b * c + c33 * a * d;
-        let vv = c22 * b * d + c33 * a * c;
-        let geometric = s11 * a * c + s22 * b * d + s12 * (a * d + b * c);
-        let [su, sv] = &self.s;
-        let along_u: [f32; 4] = std::array::from_fn(|row| su[row] * uu + sv[row] * vu);
-        let along_v: [f32; 4] = std::array::from_fn(|row| su[row] * uv + sv[row] * vv);
-        let mut columns = [0, 1, 2]
-            .map(|k| std::array::from_fn(|row| along_u[row] * su[k] + along_v[row] * sv[k]));
-        for (k, column) in columns.iter_mut().enumerate() {
-            column[k] += geometric;
-        }
-        columns
-    }
 }
 
 /// The membrane of all cloths of a scene.
@@ -193,17 +159,12 @@ impl Membrane {
         let Self { triangles, gradients, areas, moduli, cloth_of_triangle, inelastic, .. } = self;
         let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
         let sheet = Sheet { triangles, gradients, areas };
-        let law = |t: usize| &moduli[cloth_of_triangle[t] as usize];
+        let law = Viscoelastic { moduli, cloth_of_triangle, reference, inverse_beta };
         let potential = match inelastic {
-            None => sheet.evaluate(positions, results, |t, strain| {
-                respond(law(t), strain, &reference[t], inverse_beta)
-            }),
-            Some(inelastic) => sheet.evaluate(positions, results, |t, strain| {
-                let inner = inelastic.respond(t, strain);
-                let (viscous, potential) = resist(law(t), strain, &reference[t], inverse_beta);
-                let stress = [0, 1, 2].map(|k| inner.stress[k] + viscous[k]);
-                (stress, inner.potential + potential)
-            }),
+            None => sheet.evaluate(positions, results, &law),
+            Some(inelastic) => {
+                sheet.evaluate(positions, results, &Remembering { inelastic, viscous: law })
+            }
         };
         self.gather(forces);
         potential
@@ -255,24 +216,29 @@ impl Membrane {
         });
     }
 
-    /// Takes the stress of the geometric stiffness from a prediction.
-    pub fn set_predicted_stress(&mut self, predicted: &[Strain]) {
-        for (shape, predicted) in self.shapes.iter_mut().zip(predicted) {
-            shape.predicted = *predicted;
+    /// The tangents of all triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// of the stress there is.
+    pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut [TriangleTangent]) {
+        match &self.inelastic {
+            None => self.tangents_by(predicted, tangents, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.tangents_by(predicted, tangents, |t| self.remembering(inelastic, t));
+            }
         }
     }
 
-    /// The tangents of all triangles at the last evaluation.
-    pub fn tangents(&self, tangents: &mut Vec<TriangleTangent>) {
-        let each = (0..self.triangle_count()).into_par_iter().with_min_len(parallel::ELEMENTS);
-        match &self.inelastic {
-            None => {
-                each.map(|t| self.tangent_by(t, self.viscoelastic(t))).collect_into_vec(tangents);
-            }
-            Some(inelastic) => each
-                .map(|t| self.tangent_by(t, self.remembering(inelastic, t)))
-                .collect_into_vec(tangents),
-        }
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn tangents_by(
+        &self,
+        predicted: Option<&[Strain]>,
+        tangents: &mut [TriangleTangent],
+        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+    ) {
+        let each = tangents.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(t, tangent)| {
+            let stress = predicted.map_or(&self.shapes[t].stress, |list| &list[t]);
+            *tangent = self.tangent_by(t, moduli(t), stress);
+        });
     }
 
     /// The tangent of a triangle at the last evaluation.
@@ -282,20 +248,16 @@ impl Membrane {
             None => self.viscoelastic(triangle),
             Some(inelastic) => self.remembering(inelastic, triangle),
         };
-        self.tangent_by(triangle, moduli)
+        self.tangent_by(triangle, moduli, &self.shapes[triangle].stress)
     }
 
-    #[inline]
-    fn tangent_by(&self, triangle: usize, moduli: [f64; 4]) -> TriangleTangent {
+    #[inline(always)]
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], stress: &Strain) -> TriangleTangent {
         let shape = &self.shapes[triangle];
         let area = self.areas[triangle];
         let scaled = |value: f64| (area * value) as f32;
-        TriangleTangent {
-            s: shape.s.map(|s| [s.x as f32, s.y as f32, s.z as f32, 0.0]),
-            moduli: moduli.map(scaled),
-            stress: tensile_part(&shape.predicted).map(scaled),
-            gradients: self.gradients[triangle].map(|g| g.map(|value| value as f32)),
-        }
+        let stiffness = (moduli.map(scaled), tensile_part(stress).map(scaled));
+        TriangleTangent::new(&shape.s, stiffness, &self.gradients[triangle])
     }
 
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
@@ -334,33 +296,6 @@ impl Membrane {
     }
 }
 
-/// Triangles at rest.
-struct Sheet<'a> {
-    triangles: &'a [[u32; 3]],
-    gradients: &'a [[[f64; 2]; 3]],
-    areas: &'a [f64],
-}
-
-impl Sheet<'_> {
-    /// Finds shapes and forces at all corners from the stress, and its potential per area, that `respond` gives
-    /// for a triangle and its strain. Gives the potential, in J.
-    fn evaluate(
-        &self,
-        positions: &[Vec3],
-        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
-        respond: impl Fn(usize, &Strain) -> (Strain, f64) + Sync,
-    ) -> f64 {
-        let one = |t: usize, shape: &mut Shape, corner_forces: &mut [Vec3; 3]| {
-            let s = derivatives(&self.triangles[t], &self.gradients[t], positions);
-            let (stress, potential) = respond(t, &green_strain(&s));
-            *corner_forces = forces_at_corners(&s, &stress, &self.gradients[t], self.areas[t]);
-            *shape = Shape { s, stress, predicted: stress };
-            self.areas[t] * potential
-        };
-        parallel::sum2(shapes, corner_forces, parallel::ELEMENTS, one)
-    }
-}
-
 /// The largest principal stretch of any triangle of a mesh, less 1.
 #[must_use]
 pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
@@ -377,8 +312,10 @@ pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
 /// Derivatives of `field` along warp and weft in a triangle.
 #[inline(always)]
 fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
-    let [x, y, z] = corners.map(|vertex| field[vertex as usize]);
-    [0, 1].map(|axis| x * gradients[0][axis] + y * gradients[1][axis] + z * gradients[2][axis])
+    let [x, y, z] = corners;
+    let (x, y, z) = (&field[*x as usize], &field[*y as usize], &field[*z as usize]);
+    let [a, b, c] = gradients;
+    [x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1]]
 }
 
 #[inline(always)]
@@ -396,43 +333,49 @@ fn dot(a: &Strain, b: &Strain) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Elastic plus viscous stress in N/m, and their potential per area in J/m².
-#[inline(always)]
-fn respond(
-    moduli: &Moduli,
-    strain: &Strain,
-    reference: &Strain,
+/// Triangles whose stress depends on their strain and its rate alone.
+struct Viscoelastic<'a> {
+    moduli: &'a [Moduli],
+    cloth_of_triangle: &'a [u32],
+    reference: &'a [Strain],
     inverse_beta: f64,
-) -> (Strain, f64) {
-    let elastic = apply(&moduli.elastic, strain);
-    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
-    let viscous = apply(&moduli.viscous(inverse_beta), &change);
-    let potential = 0.5 * (dot(strain, &elastic) + dot(&change, &viscous));
-    ([0, 1, 2].map(|k| elastic[k] + viscous[k]), potential)
 }
 
-/// Viscous stress in N/m, and its potential per area in J/m².
-fn resist(
-    moduli: &Moduli,
-    strain: &Strain,
-    reference: &Strain,
-    inverse_beta: f64,
-) -> (Strain, f64) {
-    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
-    let stress = apply(&moduli.viscous(inverse_beta), &change);
-    (stress, 0.5 * dot(&change, &stress))
+impl Viscoelastic<'_> {
+    /// Viscous stress in N/m, and twice its potential per area in J/m².
+    #[inline(always)]
+    fn resist(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let reference = &self.reference[triangle];
+        let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let stress = apply(&moduli.viscous(self.inverse_beta), &change);
+        (stress, dot(&change, &stress))
+    }
 }
 
-#[inline(always)]
-fn forces_at_corners(
-    [su, sv]: &[Vec3; 2],
-    [s11, s22, s12]: &Strain,
-    gradients: &[[f64; 2]; 3],
-    area: f64,
-) -> [Vec3; 3] {
-    let along_warp = (su * *s11 + sv * *s12) * -area;
-    let along_weft = (sv * *s22 + su * *s12) * -area;
-    gradients.map(|[a, b]| along_warp * a + along_weft * b)
+impl Respond for Viscoelastic<'_> {
+    #[inline(always)]
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let [a, b, c] = apply(&moduli.elastic, strain);
+        let ([d, e, f], work) = self.resist(triangle, strain);
+        ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))
+    }
+}
+
+/// Triangles that remember.
+struct Remembering<'a> {
+    inelastic: &'a Inelastic,
+    viscous: Viscoelastic<'a>,
+}
+
+impl Respond for Remembering<'_> {
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let inner = self.inelastic.respond(triangle, strain);
+        let ([d, e, f], work) = self.viscous.resist(triangle, strain);
+        let [a, b, c] = inner.stress;
+        ([a + d, b + e, c + f], inner.potential + 0.5 * work)
+    }
 }
 
 /// The stress with its compressive principal values set to 0.

@@ -15,7 +15,7 @@ mod strain_history;
 
 pub use air::Air;
 pub use baraff_witkin::baraff_witkin;
-pub use elements::{BlockColumns, BlockParts, ElasticEnergy, Elements};
+pub use elements::{BlockColumns, BlockParts, ElasticEnergy, Elements, block_code};
 pub use fem::fem;
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent, largest_stretch};
 pub use particles::{BendingKind, particles};

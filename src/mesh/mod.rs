@@ -21,7 +21,7 @@ pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};
 pub use rest_shape::RestShape;
 pub use topology::{Edge, Topology};
-pub(crate) use triangle::{angle_between, hinge_angle};
+pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
 pub use yarn::Uv;
 
 use crate::{Vec3, error::Result};

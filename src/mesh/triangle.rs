@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle, or two at an edge: shape and angle.
 
-use super::arc_tangent::arc_tangent;
-use crate::Vec3;
+use super::arc_tangent::{arc_tangent, arc_tangents};
+use crate::{Vec3, fours::Fours};
 
 /// A triangle with a smaller ratio of area to longest edge squared has no usable shape.
 pub(super) const SMALLEST_AREA_RATIO: f64 = 1.0e-7;
@@ -33,6 +33,29 @@ pub(crate) fn hinge_angle(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> f64 {
 
 /// The same angle from the normals of both triangles, of any length, and the edge with its length.
 #[inline]
-pub(crate) fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
+fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
     arc_tangent(-first.cross(second).dot(edge), first.dot(second) * length)
+}
+
+/// [`hinge_angle`] of four hinges.
+#[inline(always)]
+pub(crate) fn hinge_angles<F: Fours>(lanes: F, corners: &[[F::Four; 3]; 4]) -> [f64; 4] {
+    let [a, b, c, d] = corners;
+    let edge = lanes.between(b, a);
+    let first = lanes.cross(&edge, &lanes.between(c, a));
+    let second = lanes.cross(&lanes.between(d, a), &edge);
+    let length = lanes.root(lanes.dot(&edge, &edge));
+    angles_between(lanes, [&first, &second], &edge, length)
+}
+
+/// [`angle_between`] of four pairs of normals.
+#[inline(always)]
+pub(crate) fn angles_between<F: Fours>(
+    lanes: F,
+    [first, second]: [&[F::Four; 3]; 2],
+    edge: &[F::Four; 3],
+    length: F::Four,
+) -> [f64; 4] {
+    let across = lanes.dot(&lanes.cross(second, first), edge);
+    arc_tangents(lanes, across, lanes.product(lanes.dot(first, second), length))
 }

@@ -16,6 +16,10 @@ use crate::{
     settings::Settings,
     simulation::report::Task,
 };
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
 
 /// Masses and forces of all cloths.
 pub(super) struct Dynamics {
@@ -39,7 +43,12 @@ pub(super) struct Dynamics {
     /// Area that each vertex stands for, in m².
     vertex_areas: Vec<f64>,
     mass_scales: Vec<f64>,
+    /// Shapes measured last.
+    known: Mutex<VecDeque<(Vec<Vec3>, Measures)>>,
 }
+
+/// Shapes whose measures are kept.
+const KNOWN: usize = 2;
 
 /// Energies in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,6 +102,7 @@ impl Dynamics {
             revision: 0,
             vertex_areas,
             mass_scales,
+            known: Mutex::default(),
             materials,
             mesh,
         };
@@ -113,7 +123,12 @@ impl Dynamics {
         }
     }
 
+    fn forget_measures(&mut self) {
+        self.known.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     pub(super) fn set_material(&mut self, cloth: usize, material: Material) {
+        self.forget_measures();
         for elements in &mut self.elements {
             elements.set_material(&self.mesh, cloth, &material);
         }
@@ -163,6 +178,21 @@ impl Dynamics {
 
     /// What the elements measure of a shape.
     pub(super) fn measure(&self, positions: &[Vec3]) -> Measures {
+        // Every step asks again for the shape that the one before it has asked for.
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, measures)) = known.iter().find(|(shape, _)| shape == positions) {
+            return measures.clone();
+        }
+        let measures = self.measure_anew(positions);
+        if known.len() == KNOWN {
+            known.pop_front();
+        }
+        known.push_back((positions.to_vec(), measures.clone()));
+        measures
+    }
+
+    /// The same for a shape that will not be asked for again.
+    pub(super) fn measure_anew(&self, positions: &[Vec3]) -> Measures {
         let measured = self.elements.iter().map(|elements| {
             let mut measures = vec![0.0; elements.measure_count()];
             elements.measure(positions, &mut measures);
@@ -175,10 +205,7 @@ impl Dynamics {
     pub(super) fn extrapolate(&self, first: &Measures, second: &Measures, weight: f64) -> Measures {
         let kinds = self.elements.iter().zip(first.iter().zip(second));
         kinds
-            .map(|(elements, (first, second))| {
-                let pairs = first.iter().zip(second);
-                pairs.map(|(now, before)| elements.extrapolate(*now, *before, weight)).collect()
-            })
+            .map(|(elements, (first, second))| elements.extrapolate_all(first, second, weight))
             .collect()
     }
 
@@ -205,6 +232,7 @@ impl Dynamics {
 
     /// Other held vertices, from now on.
     pub(super) fn set_held(&mut self, held: &[bool]) {
+        self.forget_measures();
         for elements in &mut self.elements {
             elements.set_held(&self.mesh, held);
         }

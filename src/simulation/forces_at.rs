@@ -18,7 +18,7 @@ impl Dynamics {
         let (references, inverse_beta) = if self.is_viscous() {
             (self.rate_references(motion), 1.0 / RATE_TIME)
         } else {
-            (self.measure(positions), 0.0)
+            (self.measure_anew(positions), 0.0)
         };
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in self.elements.iter_mut().zip(&references) {
@@ -47,7 +47,7 @@ impl Dynamics {
 
     /// ε̂ for which (ε − ε̂)/[`RATE_TIME`] is the strain rate.
     fn rate_references(&self, motion: &Motion) -> Measures {
-        let now = self.measure(&motion.positions);
+        let now = self.measure_anew(&motion.positions);
         let [before, after] = [-RATE_TIME, RATE_TIME].map(|time| self.measure_along(motion, time));
         let changes = self.difference(&after, &before);
         let kinds = now.into_iter().zip(changes);
@@ -61,7 +61,7 @@ impl Dynamics {
     /// What the elements measure where the velocities lead in a time in s.
     pub(super) fn measure_along(&self, motion: &Motion, time: f64) -> Measures {
         let pairs = motion.positions.iter().zip(&motion.velocities);
-        self.measure(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
+        self.measure_anew(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
     }
 
     /// The way of the measures from the second to the first.

@@ -7,13 +7,13 @@
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
     Vec3,
-    forces::{BlockColumns, BlockParts, Elements, StrainHistory},
+    forces::{BlockColumns, BlockParts, Elements, StrainHistory, block_code},
     mesh::Incidence,
-    solver::{Block, BlockMatrix, GROUP, GroupBlocks, Pattern},
+    solver::{Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Pattern, dispatch},
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
-use std::{ops::Range, sync::Arc};
+use std::{ops::Range, slice::IterMut, sync::Arc};
 
 /// Rows that are filled together; a part of a group.
 const ROWS: usize = 32;
@@ -83,7 +83,7 @@ impl Tangent {
         positions: &[Vec3],
         inverse_beta: f64,
     ) -> &BlockMatrix {
-        let references = dynamics.measure(positions);
+        let references = dynamics.measure_anew(positions);
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in dynamics.elements.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
@@ -135,8 +135,8 @@ impl<'a> Kinds<'a> {
                 let vertices = &elements.vertices()[element * count..(element + 1) * count];
                 for (other, column) in vertices.iter().enumerate() {
                     if *column as usize != row {
-                        let code = (element * count + corner) * count + other;
-                        entries.push((*column, kind as u16, code as u32));
+                        let code = block_code(count, element, corner, other);
+                        entries.push((*column, kind as u16, code));
                     }
                 }
             }
@@ -165,8 +165,6 @@ fn fill_group(
     pattern: &Pattern,
     group: &mut GroupBlocks<'_>,
 ) -> Vec<Sum> {
-    let first = group.rows.start;
-    let far = pattern.far();
     let mut sums = vec![Sum::default(); group.rows.len()];
     let (mut pairs, mut outside) = (group.pairs.iter_mut(), group.far.iter_mut());
     let mut blocks: Vec<BlockColumns> = Vec::new();
@@ -178,27 +176,64 @@ fn fill_group(
         for (elements, parts) in elements.iter().zip(&recipe.kinds) {
             elements.fill_blocks(parts, &mut blocks);
         }
-        let mut filled = blocks.iter().map(|columns| Block(*columns));
+        dispatch(Distribute {
+            pattern,
+            rows,
+            blocks: &blocks,
+            pairs: &mut pairs,
+            outside: &mut outside,
+            sums: &mut sums,
+        });
+    }
+    sums
+}
+
+/// Puts the blocks of some rows where they belong, and sums them up.
+struct Distribute<'a, 'b> {
+    pattern: &'a Pattern,
+    rows: Range<usize>,
+    blocks: &'a [BlockColumns],
+    pairs: &'a mut IterMut<'b, BlockPair>,
+    outside: &'a mut IterMut<'b, Block>,
+    /// For every row of the group.
+    sums: &'a mut [Sum],
+}
+
+impl Kernel for Distribute<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { pattern, rows, blocks, pairs, outside, sums } = self;
+        let first = rows.start / GROUP * GROUP;
+        let mut blocks = blocks.iter();
+        let empty = BlockColumns::default();
         for row in rows.clone() {
+            let mut own = sums[row - first];
             let columns = &pattern.near_columns()[pattern.pairs(row)];
-            for (columns, pair) in columns.iter().zip(&mut pairs) {
-                for half in 0..=usize::from(columns[0] != columns[1]) {
-                    let block = filled.next().unwrap_or_default();
-                    sums[row - first].add(&block);
-                    sums[usize::from(columns[half])].add(&block.transposed());
-                    pair.set(half, &block);
-                }
+            for ([a, b], pair) in columns.iter().zip(&mut *pairs) {
+                let left = Block(*blocks.next().unwrap_or(&empty));
+                let right = if a == b { empty } else { *blocks.next().unwrap_or(&empty) };
+                let right = Block(right);
+                own.add(lanes, &left);
+                own.add(lanes, &right);
+                let [left_transposed, right_transposed] = lanes.transposed(&left, &right);
+                sums[usize::from(*a)].add(lanes, &left_transposed);
+                sums[usize::from(*b)].add(lanes, &right_transposed);
+                pair.set(0, &left);
+                pair.set(1, &right);
             }
+            sums[row - first] = own;
         }
+        let far = pattern.far();
         for position in far.positions(&rows) {
             let row = far.rows()[position] as usize;
             for block in outside.by_ref().take(far.slots(position).len()) {
-                *block = filled.next().unwrap_or_default();
-                sums[row - first].add(block);
+                *block = Block(*blocks.next().unwrap_or(&empty));
+                sums[row - first].add(lanes, block);
             }
         }
     }
-    sums
 }
 
 /// Sum of blocks.
@@ -206,11 +241,10 @@ fn fill_group(
 struct Sum([[f64; 4]; 3]);
 
 impl Sum {
-    fn add(&mut self, block: &Block) {
+    #[inline(always)]
+    fn add<L: Lanes>(&mut self, lanes: L, block: &Block) {
         for (sum, column) in self.0.iter_mut().zip(&block.0) {
-            for (sum, value) in sum.iter_mut().zip(column) {
-                *sum += f64::from(*value);
-            }
+            *sum = lanes.numbers(lanes.plus(lanes.four(sum), lanes.widened(column)));
         }
     }
 

@@ -56,6 +56,7 @@ impl Block {
     }
 
     /// Adds another matrix times `scale`.
+    #[inline(always)]
     pub fn add_scaled(&mut self, scale: f32, other: &Self) {
         for (column, other) in self.0.iter_mut().zip(&other.0) {
             for (entry, other) in column.iter_mut().zip(other) {
@@ -66,6 +67,7 @@ impl Block {
 
     /// The matrix times `vector`.
     #[must_use]
+    #[inline(always)]
     pub fn times(&self, vector: &Row3) -> Row3 {
         let mut result = [0.0; 4];
         self.accumulate(vector, &mut result);
@@ -73,19 +75,11 @@ impl Block {
     }
 
     /// Adds the matrix times `vector` to `result`.
+    #[inline(always)]
     pub fn accumulate(&self, vector: &Row3, result: &mut Row3) {
         for (column, scale) in self.0.iter().zip(vector) {
             for (entry, value) in result.iter_mut().zip(column) {
                 *entry += value * scale;
-            }
-        }
-    }
-
-    /// Subtracts the matrix times `vector` from `result`.
-    pub fn subtract(&self, vector: &Row3, result: &mut Row3) {
-        for (column, scale) in self.0.iter().zip(vector) {
-            for (entry, value) in result.iter_mut().zip(column) {
-                *entry -= value * scale;
             }
         }
     }
@@ -99,12 +93,14 @@ impl Block {
 
     /// The product with another matrix.
     #[must_use]
+    #[inline(always)]
     pub fn product(&self, other: &Self) -> Self {
         Self(other.0.map(|column| self.times(&column)))
     }
 
     /// The transposed matrix.
     #[must_use]
+    #[inline(always)]
     pub fn transposed(&self) -> Self {
         let entry = |row: usize, column: usize| self.0[column][row];
         Self([0, 1, 2].map(|k| [entry(k, 0), entry(k, 1), entry(k, 2), 0.0]))
@@ -157,6 +153,7 @@ pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
 }
 
 /// Scalar product of two short lists of vectors, summed in `f64`.
+#[inline(always)]
 pub(super) fn serial_dot(a: &[Row3], b: &[Row3]) -> f64 {
     let mut sums = [0.0; 4];
     for (a, b) in a.iter().zip(b) {

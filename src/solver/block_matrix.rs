@@ -5,7 +5,7 @@ use super::{
     Block, Coupling, Outer, Row3,
     lanes::{Kernel, Lanes, dispatch},
     near::Near,
-    pattern::{GROUP, Pattern, RowList, group_of},
+    pattern::{GROUP, Pattern, RowList, group_of, task_length},
 };
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
@@ -25,11 +25,13 @@ impl BlockPair {
 
     /// One of the two blocks.
     #[must_use]
+    #[inline(always)]
     pub fn get(&self, half: usize) -> Block {
         Block(self.0.map(|column| std::array::from_fn(|k| column[4 * half + k])))
     }
 
     /// Replaces one of the two blocks.
+    #[inline(always)]
     pub fn set(&mut self, half: usize, block: &Block) {
         for (column, values) in self.0.iter_mut().zip(&block.0) {
             column[4 * half..4 * half + 4].copy_from_slice(values);
@@ -263,48 +265,59 @@ impl BlockMatrix {
 
     /// `result` = matrix · `vector`; gives ⟨`vector`, `result`⟩.
     pub fn times_and_dot(&self, vector: &[Row3], result: &mut [Row3]) -> f64 {
-        let groups = result.par_chunks_mut(GROUP).enumerate();
-        let parts: Vec<f64> = groups
-            .map(|(group, result)| {
-                let rows = group * GROUP..group * GROUP + result.len();
-                let near = self.near(&rows);
-                let diagonals = &self.diagonals[rows.clone()];
-                dispatch(Product { near, diagonals, vector: &vector[rows.clone()], result });
-                for outer in self.outer() {
-                    outer.visit(&rows, |row, column, block| {
-                        block.accumulate(&vector[column], &mut result[row - rows.start]);
-                    });
-                }
-                super::block::serial_dot(&vector[rows], result)
+        let length = task_length(result.len());
+        let tasks = result.par_chunks_mut(length).enumerate();
+        let parts: Vec<Vec<f64>> = tasks
+            .map(|(task, result)| {
+                let groups = result.chunks_mut(GROUP).enumerate();
+                let product = |(group, result): (usize, &mut [Row3])| {
+                    let first = task * length + group * GROUP;
+                    let rows = first..first + result.len();
+                    let (near, outer) = (self.near(&rows), self.outer());
+                    let diagonals = &self.diagonals[rows.clone()];
+                    dispatch(Product { near, diagonals, outer, rows, vector, result })
+                };
+                groups.map(product).collect()
             })
             .collect();
-        parts.iter().sum()
+        parts.iter().flatten().sum()
     }
 }
 
-/// The product with what is inside a group.
+/// The product with a group of rows, and its scalar product with their part of the vector.
 struct Product<'a> {
     near: Near<'a>,
     diagonals: &'a [Block],
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
     vector: &'a [Row3],
     result: &'a mut [Row3],
 }
 
 impl Kernel for Product<'_> {
-    type Output = ();
+    type Output = f64;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, vector, result } = self;
+    fn run<L: Lanes>(self, lanes: L) -> f64 {
+        let Self { near, diagonals, outer, rows, vector, result } = self;
+        let own = &vector[rows.clone()];
         let (mut from, mut into) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
-        from[..vector.len()].copy_from_slice(vector);
+        from[..own.len()].copy_from_slice(own);
         for (row, diagonal) in diagonals.iter().enumerate() {
-            let own = diagonal.times(&from[row]);
+            let own = lanes.times(diagonal, &from[row]);
             let others = near.gather(lanes, row, &from);
             into[row] = std::array::from_fn(|k| own[k] + others[k]);
             near.scatter(lanes, row, &from[row].map(|value| -value), &mut into);
         }
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &vector[column]);
+                let entry = &mut into[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] + product[k]);
+            });
+        }
         result.copy_from_slice(&into[..result.len()]);
+        super::block::serial_dot(own, result)
     }
 }
 

@@ -86,7 +86,7 @@ pub struct Outer<'a> {
 
 impl Outer<'_> {
     /// Calls `visit(row, column, block)` for the blocks of a range of rows, in ascending order.
-    #[inline]
+    #[inline(always)]
     pub fn visit(&self, rows: &Range<usize>, mut visit: impl FnMut(usize, usize, &Block)) {
         if self.list.is_empty() {
             return;

@@ -4,10 +4,11 @@
 //! Every implementation does the same operations in the same order, without fusing products and sums, so that
 //! results do not depend on the machine.
 
-use super::Row3;
+use super::{Block, Row3};
+use crate::fours::Fours;
 
 /// Operations on eight lanes: two 3-vectors side by side, each with a fourth lane of padding.
-pub(crate) trait Lanes: Copy {
+pub(crate) trait Lanes: Fours {
     /// Eight lanes.
     type Pair: Copy;
 
@@ -20,6 +21,25 @@ pub(crate) trait Lanes: Copy {
     fn spread(self, pair: Self::Pair) -> [Self::Pair; 3];
     /// Rows instead of columns, in each half for itself.
     fn transpose(self, columns: [Self::Pair; 3]) -> [Self::Pair; 3];
+
+    /// The same numbers, of twice the width.
+    fn widened(self, row: &Row3) -> Self::Four;
+    /// Four numbers, rounded.
+    fn rounded(self, four: Self::Four) -> Row3;
+
+    /// Two blocks, transposed.
+    #[inline(always)]
+    fn transposed(self, left: &Block, right: &Block) -> [Block; 2] {
+        let column = |k: usize| self.join(&left.0[k], &right.0[k]);
+        let [a, b, c] = self.transpose([column(0), column(1), column(2)]);
+        let ([a, d], [b, e], [c, f]) = (self.split(a), self.split(b), self.split(c));
+        [Block([a, b, c]), Block([d, e, f])]
+    }
+
+    /// A block times a vector.
+    fn times(self, block: &Block, vector: &Row3) -> Row3;
+    /// Adds `scale` times a block to another.
+    fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block);
 
     /// a·x + b·y + c·z.
     #[inline(always)]
@@ -91,12 +111,33 @@ impl Lanes for Plain {
         };
         [0, 1, 2].map(|row| std::array::from_fn(|k| entry(row, k)))
     }
+
+    #[inline(always)]
+    fn widened(self, row: &Row3) -> [f64; 4] {
+        row.map(f64::from)
+    }
+
+    #[inline(always)]
+    fn rounded(self, four: [f64; 4]) -> Row3 {
+        four.map(|value| value as f32)
+    }
+
+    #[inline(always)]
+    fn times(self, block: &Block, vector: &Row3) -> Row3 {
+        let [a, b, c] = block.0;
+        std::array::from_fn(|k| a[k] * vector[0] + b[k] * vector[1] + c[k] * vector[2])
+    }
+
+    #[inline(always)]
+    fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block) {
+        sum.add_scaled(scale, block);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Kernel, Lanes, Row3};
-    use core::arch::x86_64::{__m128, __m256};
+    use super::{Block, Kernel, Lanes, Row3};
+    use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 
     /// A kernel with the registers of AVX2.
@@ -161,6 +202,34 @@ mod wide {
                 self.avx._mm256_shuffle_ps::<0b11_01_11_10>(low, c),
                 self.avx._mm256_shuffle_ps::<0b11_10_01_00>(high, c),
             ]
+        }
+
+        #[inline(always)]
+        fn widened(self, row: &Row3) -> __m256d {
+            self.avx._mm256_cvtps_pd(cast(*row))
+        }
+
+        #[inline(always)]
+        fn rounded(self, four: __m256d) -> Row3 {
+            cast(self.avx._mm256_cvtpd_ps(four))
+        }
+
+        #[inline(always)]
+        fn times(self, block: &Block, vector: &Row3) -> Row3 {
+            let part = |k: usize| -> __m128 {
+                self.sse._mm_mul_ps(cast(block.0[k]), self.sse._mm_set1_ps(vector[k]))
+            };
+            cast(self.sse._mm_add_ps(self.sse._mm_add_ps(part(0), part(1)), part(2)))
+        }
+
+        #[inline(always)]
+        fn add_scaled(self, sum: &mut Block, scale: f32, block: &Block) {
+            // Two columns in one register, the third in half of one.
+            let ([low, high, last], [a, b, c]) = (block.0, sum.0);
+            let product = self.multiply(self.join(&low, &high), self.avx._mm256_set1_ps(scale));
+            let [a, b] = self.split(self.add(self.join(&a, &b), product));
+            let product = self.sse._mm_mul_ps(cast(last), self.sse._mm_set1_ps(scale));
+            *sum = Block([a, b, cast(self.sse._mm_add_ps(cast(c), product))]);
         }
     }
 }

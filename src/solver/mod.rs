@@ -22,5 +22,5 @@ pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
 pub use coupling::{Coupling, Outer};
 pub use filter::Filter;
 pub use graph::patches;
-pub(crate) use lanes::{Kernel, Lanes, dispatch};
+pub(crate) use lanes::{Kernel, Lanes, Plain, dispatch};
 pub use pattern::{GROUP, Pattern, RowList};

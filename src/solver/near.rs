@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Products with the blocks inside one group of rows.
 
-use super::{Block, BlockPair, Row3, lanes::Lanes, pattern::GROUP};
+use super::{BlockPair, Row3, lanes::Lanes, pattern::GROUP};
 
 /// A vector on the rows of a group; of fixed length, so that no index can leave it.
 pub(super) type GroupVector = [Row3; GROUP];
@@ -29,13 +29,11 @@ impl<'a> Near<'a> {
         self.columns[slots.clone()].iter().zip(&self.pairs[slots])
     }
 
-    /// Columns and blocks left of the diagonal in a row.
-    pub(super) fn blocks(&self, row: usize) -> impl Iterator<Item = (usize, Block)> + use<'a> {
-        self.row(row).flat_map(|([first, second], pair)| {
-            let own = (usize::from(*first), pair.get(0));
-            let other = (usize::from(*second), pair.get(1));
-            std::iter::once(own).chain((first != second).then_some(other))
-        })
+    /// Pairs of blocks left of the diagonal in a row.
+    #[inline(always)]
+    pub(super) fn pairs(&self, row: usize) -> &'a [BlockPair] {
+        let first = self.starts[0];
+        &self.pairs[(self.starts[row] - first) as usize..(self.starts[row + 1] - first) as usize]
     }
 
     /// Σ B_ij from_j over the columns j < i of a row i.

@@ -10,8 +10,8 @@ use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
     forces::{
-        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, choi_ko, mass_spring,
-        particles,
+        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, block_code, choi_ko,
+        mass_spring, particles,
     },
     mesh::{Mesh, Uv},
 };
@@ -173,7 +173,8 @@ impl Example {
             for (element, vertices) in part.vertices().chunks_exact(count).enumerate() {
                 for pair in 0..count * count {
                     let mut block = [[0.0; 4]; 3];
-                    part.add_blocks(&[(element * count * count + pair) as u32], &mut block);
+                    let code = block_code(count, element, pair / count, pair % count);
+                    part.add_blocks(&[code], &mut block);
                     let block = Matrix3::from_fn(|i, j| f64::from(block[j][i]));
                     let [row, column] = [pair / count, pair % count].map(|c| vertices[c] as usize);
                     product[row] += block * direction[column];

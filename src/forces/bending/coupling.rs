@@ -39,21 +39,27 @@ impl Coupling {
         coupling
     }
 
-    /// One element of the product with the vector of `values`.
-    #[inline]
-    pub(super) fn row(
+    /// One element of the product with each of the vectors of `values`.
+    #[inline(always)]
+    pub(super) fn row<const COUNT: usize>(
         &self,
         hinge: usize,
         neighbours: &[u32; 4],
-        value: impl Fn(usize) -> f64,
-    ) -> f64 {
+        value: impl Fn(usize) -> [f64; COUNT],
+    ) -> [f64; COUNT] {
         let near = &self.near[hinge];
-        let mut sum = f64::from(near[0]) * value(hinge);
+        let mut sum = [0.0; COUNT];
+        let mut add = |coefficient: f32, values: [f64; COUNT]| {
+            for (sum, value) in sum.iter_mut().zip(values) {
+                *sum += f64::from(coefficient) * value;
+            }
+        };
+        add(near[0], value(hinge));
         for (coefficient, half) in near[1..].iter().zip(neighbours) {
-            sum += f64::from(*coefficient) * value(*half as usize / 2);
+            add(*coefficient, value(*half as usize / 2));
         }
         for (column, coefficient) in &self.far[self.far_range(hinge)] {
-            sum += f64::from(*coefficient) * value(*column as usize);
+            add(*coefficient, value(*column as usize));
         }
         sum
     }

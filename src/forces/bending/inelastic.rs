@@ -8,7 +8,7 @@
 use super::{
     BendingLaw,
     hinges::Hinges,
-    stiffness::{Passes, Stiffness},
+    stiffness::{Pair, Passes, Stiffness},
 };
 use crate::{
     Material, PlateRigidity, Vec3,
@@ -118,7 +118,7 @@ impl Plates {
     }
 
     /// Energy that can be got back beyond that of the linear law, in J.
-    pub(super) fn stored_beyond_linear(&self, divided: &[f64]) -> f64 {
+    pub(super) fn stored_beyond_linear(&self, divided: &[Pair]) -> f64 {
         let one = |(triangle, plate): (usize, &Plate)| {
             let curvature = plate.curvature(divided);
             let law = self.inelastic.law(triangle);
@@ -132,8 +132,8 @@ impl Plates {
     /// Curvatures for these angles from the rest shape.
     fn curvatures(&self, stiffness: &Stiffness, hinges: &Hinges, angles: &[f64]) -> Vec<[f64; 3]> {
         let mut passes = Passes::new(hinges.count());
-        passes.angles_mut().copy_from_slice(angles);
-        stiffness.side_moments::<false>(hinges, &mut passes, |_| 1.0);
+        passes.set_angles(angles);
+        stiffness.side_moments(hinges, &mut passes, |_| 0.0);
         let divided = passes.divided();
         self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
     }
@@ -146,11 +146,11 @@ impl Plates {
 }
 
 impl Plate {
-    fn curvature(&self, divided: &[f64]) -> [f64; 3] {
+    fn curvature(&self, divided: &[Pair]) -> [f64; 3] {
         let mut curvature = [0.0; 3];
         for (form, half) in self.forms.iter().zip(self.halves) {
             for (sum, part) in curvature.iter_mut().zip(form) {
-                *sum += part * divided[half as usize];
+                *sum += part * divided[half as usize][0];
             }
         }
         curvature
@@ -284,7 +284,7 @@ impl super::Bending {
     }
 
     /// How far each hinge is from its rest angle.
-    fn deviations(&self, positions: &[Vec3]) -> Vec<f64> {
+    pub(super) fn deviations(&self, positions: &[Vec3]) -> Vec<f64> {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);
         for (angle, rest) in angles.iter_mut().zip(&self.rest_angles) {

@@ -35,8 +35,10 @@ pub(crate) use angle::shortest;
 use super::StrainHistory;
 use crate::{
     Material, PlateRigidity, Vec3,
-    mesh::{Mesh, hinge_angle},
+    fours::places,
+    mesh::{Mesh, hinge_angles},
     parallel,
+    solver::{Kernel, Lanes, dispatch},
 };
 use folding::Folding;
 use hinges::Hinges;
@@ -149,22 +151,18 @@ impl Bending {
     /// If `out` has not one place for each hinge.
     pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
         assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
-        let each = (out, &self.hinges.vertices).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(angle, vertices)| {
-            let [a, b, c, d] = vertices.map(|vertex| &positions[vertex as usize]);
-            *angle = hinge_angle(a, b, c, d);
-        });
+        let chunks = out.par_chunks_mut(parallel::ELEMENTS);
+        chunks
+            .zip(self.hinges.vertices.par_chunks(parallel::ELEMENTS))
+            .for_each(|(angles, vertices)| dispatch(MeasureAngles { positions, vertices, angles }));
     }
 
     /// Elastic energy of a shape, in J.
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> f64 {
         let mut passes = Passes::new(self.hinges.count());
-        self.angles(positions, passes.angles_mut());
-        for (angle, rest) in passes.angles_mut().iter_mut().zip(&self.rest_angles) {
-            *angle = shortest(*angle - rest);
-        }
-        let linear = 0.5 * self.stiffness.side_moments::<false>(&self.hinges, &mut passes, |_| 1.0);
+        passes.set_angles(&self.deviations(positions));
+        let linear = 0.5 * self.stiffness.side_moments(&self.hinges, &mut passes, |_| 0.0);
         let beyond = |plates: &Plates| plates.stored_beyond_linear(passes.divided());
         linear + self.plates.as_ref().map_or(0.0, beyond)
     }
@@ -185,19 +183,21 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let Self { hinges, stiffness, folding, passes, rest_angles, dampings, plates, .. } = self;
-        folding.update(positions, hinges, rest_angles, passes.angles_mut());
-        let mut work = stiffness.side_moments::<false>(hinges, passes, |_| 1.0);
+        let StrainHistory { reference, inverse_beta } = history;
+        let is_viscous = inverse_beta > 0.0;
+        assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
+        let angles = |hinge: usize, angle: f64| {
+            let rest = rest_angles[hinge];
+            let deviation = shortest(angle - rest);
+            let change =
+                if is_viscous { shortest(deviation + rest - reference[hinge]) } else { 0.0 };
+            [deviation, change]
+        };
+        folding.update(positions, hinges, angles, passes.angles_mut());
+        let viscosity = |hinge: usize| dampings[hinge] * inverse_beta;
+        let mut work = stiffness.side_moments(hinges, passes, viscosity);
         if let Some(plates) = plates {
             work += 2.0 * plates.correct(hinges, passes);
-        }
-        if history.inverse_beta > 0.0 {
-            assert_eq!(history.reference.len(), rest_angles.len(), "one past angle per hinge");
-            let each = (passes.angles_mut(), rest_angles, history.reference).into_par_iter();
-            each.with_min_len(parallel::ELEMENTS).for_each(|(angle, rest, reference)| {
-                *angle = shortest(*angle + *rest - reference);
-            });
-            let viscosity = |hinge: usize| dampings[hinge] * history.inverse_beta;
-            work += stiffness.side_moments::<true>(hinges, passes, viscosity);
         }
         self.gather(-1.0, forces);
         0.5 * work
@@ -208,8 +208,7 @@ impl Bending {
     pub fn add_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let Self { hinges, stiffness, folding, passes, dampings, inverse_beta, .. } = self;
         folding.fold_rates(direction, hinges, passes.angles_mut());
-        let scale = |hinge: usize| 1.0 + dampings[hinge] * *inverse_beta;
-        stiffness.side_moments::<false>(hinges, passes, scale);
+        stiffness.side_moments(hinges, passes, |hinge| dampings[hinge] * *inverse_beta);
         self.gather(1.0, out);
     }
 
@@ -239,11 +238,44 @@ impl Bending {
         self.folding.gradients(hinge, &self.hinges)
     }
 
+    /// The same gradients times `scale`, rounded; the fourth number of each is padding.
+    #[inline(always)]
+    pub(crate) fn scaled_gradients<L: Lanes>(
+        &self,
+        lanes: L,
+        hinge: usize,
+        scale: f64,
+    ) -> [[f32; 4]; 4] {
+        self.folding.scaled_gradients(lanes, (hinge, &self.hinges), scale)
+    }
+
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.
     ///
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
     pub fn weight(&self, hinge: usize) -> f64 {
         self.stiffness.diagonal(hinge) * (1.0 + self.dampings[hinge] * self.inverse_beta)
+    }
+}
+
+/// Measures the angles of some hinges.
+struct MeasureAngles<'a> {
+    positions: &'a [Vec3],
+    vertices: &'a [[u32; 4]],
+    angles: &'a mut [f64],
+}
+
+impl Kernel for MeasureAngles<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, vertices, angles } = self;
+        for (batch, angles) in angles.chunks_mut(4).enumerate() {
+            let own = places(4 * batch, vertices.len());
+            let corner = |c: usize| lanes.vectors(|k| &positions[vertices[own[k]][c] as usize]);
+            let found = hinge_angles(lanes, &[corner(0), corner(1), corner(2), corner(3)]);
+            angles.copy_from_slice(&found[..angles.len()]);
+        }
     }
 }

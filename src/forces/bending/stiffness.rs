@@ -92,35 +92,39 @@ impl Stiffness {
         self.rows[hinge][side]
     }
 
+    #[inline]
     pub(super) fn diagonal(&self, hinge: usize) -> f64 {
         self.diagonal[hinge]
     }
 
-    /// First half of the moments of `passes.angles`: adds (or, without `ADD`, takes anew) `scale` times the
-    /// m of each hinge. Returns Σ scale·φ·m, twice an energy.
-    pub(super) fn side_moments<const ADD: bool>(
+    /// First half of the moments of `passes.angles`: m of each hinge for the angles, plus `viscosity` times the
+    /// same for the changes. Returns Σ φ·m of the angles plus `viscosity` times that of the changes, twice a potential.
+    pub(super) fn side_moments(
         &self,
         hinges: &Hinges,
         passes: &mut Passes,
-        scale: impl Fn(usize) -> f64 + Sync,
+        viscosity: impl Fn(usize) -> f64 + Sync,
     ) -> f64 {
         let count = hinges.count();
         let Passes { angles, divided, differences, loads } = passes;
         let each = divided[..count].par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(hinge, sides)| {
             let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
-            let share = hinges.shares[hinge] * angles[hinge];
-            *sides = [share + shift, share - shift];
+            let (share, [angle, change]) = (hinges.shares[hinge], angles[hinge]);
+            let own = [share * angle, share * change];
+            *sides =
+                [[own[0] + shift[0], own[1] + shift[1]], [own[0] - shift[0], own[1] - shift[1]]];
         });
         let one = |hinge: usize, difference: &mut f64, load: &mut f64| {
-            let [left, right] = self.moments_of_sides(hinges, divided, hinge);
-            let scale = scale(hinge);
-            let (across, along) = (scale * (left - right), scale * (left + right));
-            let own = hinges.shares[hinge] * along;
-            (*difference, *load) =
-                if ADD { (*difference + across, *load + own) } else { (across, own) };
-            let sides = divided[hinge];
-            scale * (sides[0] * left + sides[1] * right)
+            let sides = self.moments_of_sides(hinges, divided, hinge);
+            let viscosity = viscosity(hinge);
+            let (left, right) =
+                (sides[0][0] + viscosity * sides[0][1], sides[1][0] + viscosity * sides[1][1]);
+            *difference = left - right;
+            *load = hinges.shares[hinge] * (left + right);
+            let work =
+                |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
+            work(0) + viscosity * work(1)
         };
         parallel::sum2(&mut differences[..count], &mut loads[..count], parallel::ELEMENTS, one)
     }
@@ -136,32 +140,40 @@ impl Stiffness {
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
         each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
-            let shifted = self.transposed.row(hinge, near, |f| differences[f]);
+            let [shifted] = self.transposed.row(hinge, near, |f| [differences[f]]);
             *load = (*load + shifted) * factor(hinge);
         });
         loads
     }
 
     /// m on both sides of a hinge.
-    #[inline]
-    fn moments_of_sides(&self, hinges: &Hinges, divided: &[[f64; 2]], hinge: usize) -> [f64; 2] {
+    #[inline(always)]
+    fn moments_of_sides(&self, hinges: &Hinges, divided: &[[Pair; 2]], hinge: usize) -> [Pair; 2] {
         let halves = divided.as_flattened();
-        let phi = hinges.neighbours[hinge].map(|half| halves[half as usize]);
-        let [own_left, own_right] = divided[hinge];
-        let [left, right] = &self.rows[hinge];
-        [
-            left[0] * own_left + left[1] * phi[0] + left[2] * phi[1],
-            right[0] * own_right + right[1] * phi[2] + right[2] * phi[3],
-        ]
+        let near = &hinges.neighbours[hinge];
+        let moment = |side: usize| {
+            let row = &self.rows[hinge][side];
+            let own = divided[hinge][side];
+            let (next, last) =
+                (halves[near[2 * side] as usize], halves[near[2 * side + 1] as usize]);
+            [
+                row[0] * own[0] + row[1] * next[0] + row[2] * last[0],
+                row[0] * own[1] + row[1] * next[1] + row[2] * last[1],
+            ]
+        };
+        [moment(0), moment(1)]
     }
 }
+
+/// What belongs to the angle of a hinge from its rest angle, and what to its change since the past.
+pub(super) type Pair = [f64; 2];
 
 /// Arrays between the passes. They are one longer than there are hinges, with a 0 for boundary edges.
 #[derive(Clone, Debug)]
 pub(super) struct Passes {
-    angles: Vec<f64>,
+    angles: Vec<Pair>,
     /// φ on both sides.
-    divided: Vec<[f64; 2]>,
+    divided: Vec<[Pair; 2]>,
     /// m₁ − m₂.
     differences: Vec<f64>,
     /// a(m₁ + m₂), and at last 𝓜.
@@ -171,21 +183,28 @@ pub(super) struct Passes {
 impl Passes {
     pub(super) fn new(count: usize) -> Self {
         Self {
-            angles: vec![0.0; count + 1],
-            divided: vec![[0.0; 2]; count + 1],
+            angles: vec![[0.0; 2]; count + 1],
+            divided: vec![[[0.0; 2]; 2]; count + 1],
             differences: vec![0.0; count + 1],
             loads: vec![0.0; count + 1],
         }
     }
 
-    /// Angles of the hinges.
-    pub(super) fn angles_mut(&mut self) -> &mut [f64] {
+    /// Angles of the hinges, and their changes.
+    pub(super) fn angles_mut(&mut self) -> &mut [Pair] {
         let count = self.angles.len() - 1;
         &mut self.angles[..count]
     }
 
+    /// Angles without any change.
+    pub(super) fn set_angles(&mut self, angles: &[f64]) {
+        for (own, angle) in self.angles.iter_mut().zip(angles) {
+            *own = [*angle, 0.0];
+        }
+    }
+
     /// φ on both sides of every hinge, and a 0 past the last.
-    pub(super) fn divided(&self) -> &[f64] {
+    pub(super) fn divided(&self) -> &[Pair] {
         self.divided.as_flattened()
     }
 

@@ -65,14 +65,14 @@ impl BlockParts {
         self.counts.push([block as u32, (self.codes.len() - before) as u32]);
     }
 
-    /// Calls `visit(block, codes)` for all blocks.
+    /// Calls [`Elements::add_blocks`] for all blocks.
     #[inline(always)]
-    pub fn for_each(&self, mut visit: impl FnMut(usize, &[u32])) {
+    pub fn fill<E: Elements + ?Sized>(&self, elements: &E, blocks: &mut [BlockColumns]) {
         let mut codes = self.codes.as_slice();
         for [block, count] in &self.counts {
             let (own, rest) = codes.split_at(*count as usize);
             codes = rest;
-            visit(*block as usize, own);
+            elements.add_blocks(own, &mut blocks[*block as usize]);
         }
     }
 }
@@ -98,6 +98,12 @@ pub trait Elements: Send + Sync {
         now + weight * (now - before)
     }
 
+    /// [`Self::extrapolate`] for all measures.
+    fn extrapolate_all(&self, now: &[f64], before: &[f64], weight: f64) -> Vec<f64> {
+        let pairs = now.iter().zip(before);
+        pairs.map(|(now, before)| self.extrapolate(*now, *before, weight)).collect()
+    }
+
     /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
     /// forces, in J.
     fn evaluate(
@@ -119,12 +125,11 @@ pub trait Elements: Send + Sync {
 
     /// Adds to many blocks what [`Self::add_blocks`] adds to one.
     fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
-        parts.for_each(|block, codes| self.add_blocks(codes, &mut blocks[block]));
+        parts.fill(self, blocks);
     }
 
-    /// Adds blocks of the tangents of elements to `block`. A code is the number of the element times n², plus n times
-    /// the corner of the row, plus the corner of the column, where n is [`Self::corner_count`]. Every tangent is
-    /// positive semidefinite as a whole, and its rows sum to 0.
+    /// Adds blocks of the tangents of elements to `block`, given their [`block_code`]s. Every tangent is positive
+    /// semidefinite as a whole, and its rows sum to 0.
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns);
 
     /// Elastic energy of a shape.
@@ -159,11 +164,18 @@ pub trait Elements: Send + Sync {
     fn set_memory(&mut self, _mesh: &Mesh, _values: &[f64]) {}
 }
 
+/// The number of a block of an element's tangent, by the corners of its row and its column.
+#[must_use]
+pub fn block_code(corner_count: usize, element: usize, row: usize, column: usize) -> u32 {
+    let stride = corner_count.next_power_of_two();
+    ((element * stride + row) * stride + column) as u32
+}
+
 /// Element, corner of the row and corner of the column of a code.
 #[inline(always)]
 pub(crate) fn decode<const N: usize>(code: u32) -> (usize, usize, usize) {
-    let (code, count) = (code as usize, N);
-    (code / (count * count), code / count % count, code % count)
+    let (code, stride) = (code as usize, const { N.next_power_of_two() });
+    (code / (stride * stride), code / stride % stride, code % stride)
 }
 
 /// Adds `scale` times a block to another.

@@ -16,8 +16,8 @@ fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
     let mut full = DMatrix::zeros(count, count);
     for hinge in 0..count {
         let mut passes = Passes::new(count);
-        passes.angles_mut()[hinge] = 1.0;
-        bending.stiffness.side_moments::<false>(&bending.hinges, &mut passes, |_| 1.0);
+        passes.angles_mut()[hinge] = [1.0, 0.0];
+        bending.stiffness.side_moments(&bending.hinges, &mut passes, |_| 0.0);
         let moments = bending.stiffness.hinge_moments(&bending.hinges, &mut passes, |_| 1.0);
         full.column_mut(hinge).copy_from_slice(&moments[..count]);
     }

@@ -2,7 +2,11 @@
 //! Aggregates of vertices and the interpolation from them.
 
 use super::weights::{Weight, Weights};
-use crate::solver::graph::Graph;
+use crate::{
+    parallel,
+    solver::{GROUP, Row3, graph::Graph},
+};
+use rayon::prelude::*;
 
 /// A matrix of weights: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
@@ -49,9 +53,16 @@ impl Interpolation {
         self.transposed.row_count()
     }
 
-    /// Rows are fine.
-    pub(super) fn weights(&self) -> &Weights {
-        &self.weights
+    /// `fine` = P · `coarse`.
+    pub(super) fn interpolate(&self, coarse: &[Row3], fine: &mut [Row3]) {
+        let each = fine.par_iter_mut().enumerate().with_min_len(4 * parallel::VERTICES);
+        each.for_each(|(row, fine)| *fine = combine(self.row(row), coarse));
+    }
+
+    /// `coarse` = Pᵀ · `fine`.
+    pub(super) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
+        let each = coarse.par_iter_mut().enumerate().with_min_len(GROUP);
+        each.for_each(|(row, coarse)| *coarse = combine(self.column(row), fine));
     }
 
     /// Coarse rows that a fine row is made of, in ascending order, with their weights.
@@ -140,4 +151,16 @@ fn most_touched(graph: &Graph, founded: &[u32], vertex: usize) -> u32 {
     let groups = touched.chunk_by(|a, b| a == b);
     // Every vertex left over has a neighbour that was not free, or it would have founded an aggregate.
     groups.fold((0, 0), |best, g| if g.len() > best.1 { (g[0], g.len()) } else { best }).0
+}
+
+/// Σ weight · vector.
+#[inline]
+fn combine(weights: &[Weight], vectors: &[Row3]) -> Row3 {
+    let mut sum = [0.0; 4];
+    for (row, weight) in weights {
+        for (entry, value) in sum.iter_mut().zip(&vectors[*row as usize]) {
+            *entry += weight * value;
+        }
+    }
+    sum
 }

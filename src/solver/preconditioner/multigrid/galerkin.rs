@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The matrix of the next level, PᵀAP, and the way to it.
 //!
-//! Every group of rows of A is multiplied from both sides at once into blocks of its own, few enough to stay in the
-//! cache; the blocks of PᵀAP are sums of them. Where each product goes is found once.
+//! With H what lies below the diagonal of A and half of the diagonal, PᵀAP is PᵀHP and its transpose. Every group of rows
+//! of H is multiplied from both sides into blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are
+//! sums of them. Where each product goes is found once.
 
 use super::{aggregation::Interpolation, coupling::add_coupling};
 use crate::{
     parallel,
     solver::{
-        Block, BlockMatrix, GROUP, GroupBlocks, Pattern, Row3,
+        Block, BlockMatrix, GROUP, GroupBlocks, Pattern,
         lanes::{Kernel, Lanes, dispatch},
         near::Near,
     },
@@ -36,24 +37,36 @@ pub(super) struct Galerkin {
 /// Twice the place in `partial`, plus 1 if the transposed block is meant.
 type Source = u32;
 
-/// Where the products of a group of rows go: for diagonal blocks, blocks inside the group and blocks outside, each with
-/// every weight of its row and of its column.
+/// How the products of a group of rows are formed.
+#[derive(Default)]
 struct Plan {
-    /// Four times the place among the blocks of the group, plus a [`Variant`].
+    rows: Vec<PlanRow>,
+    /// HP, row by row and block by block.
+    terms: Vec<Term>,
+    /// Places in the blocks of the group, row by row: of each weight of the row with each sum of HP.
     targets: Vec<u32>,
-    /// Coarse row and column of each of these blocks, none above the diagonal, in ascending order.
+    /// Coarse row and column of the blocks of the group, in ascending order.
     keys: Vec<(u32, u32)>,
+    /// Most blocks of a row of H, and most sums.
+    most: [usize; 2],
 }
 
-/// What of a block is added.
-struct Variant;
+/// A row of H: its diagonal block, its pairs inside the group, and blocks outside of it.
+#[derive(Clone, Copy)]
+struct PlanRow {
+    /// Where the blocks outside start, and how many they are.
+    far: [u32; 2],
+    term_count: u32,
+    /// Coarse columns of HP in this row.
+    sum_count: u32,
+}
 
-impl Variant {
-    const ITSELF: u32 = 0;
-    const TRANSPOSED: u32 = 1;
-    /// The block and its transpose.
-    const BOTH: u32 = 2;
-    const NOTHING: u32 = 3;
+/// A block of a row of H times a weight, and the sum that it belongs to.
+#[derive(Clone, Copy)]
+struct Term {
+    block: u16,
+    sum: u16,
+    weight: f32,
 }
 
 impl Galerkin {
@@ -144,58 +157,74 @@ impl Galerkin {
             *block = next();
         }
     }
-
-    /// `coarse` = Pᵀ · `fine`.
-    pub(super) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
-        let each = coarse.par_iter_mut().enumerate().with_min_len(GROUP);
-        each.for_each(|(row, coarse)| {
-            let mut sum = [0.0; 4];
-            for (fine_row, weight) in self.interpolation.column(row) {
-                for (entry, value) in sum.iter_mut().zip(&fine[*fine_row as usize]) {
-                    *entry += weight * value;
-                }
-            }
-            *coarse = sum;
-        });
-    }
 }
 
 impl Plan {
     fn new(pattern: &Pattern, interpolation: &Interpolation, rows: &Range<usize>) -> Self {
-        let mut products: Vec<(u32, u32, u32)> = Vec::new();
-        let mut add = |row: usize, column: usize, choose: &dyn Fn(u32, u32) -> u32| {
-            for (i, _) in interpolation.row(row) {
-                let others = interpolation.row(column).iter();
-                products.extend(others.map(|(j, _)| (*i.max(j), *i.min(j), choose(*i, *j))));
-            }
-        };
-        for row in rows.clone() {
-            let lower = |i, j| if i < j { Variant::NOTHING } else { Variant::ITSELF };
-            add(row, row, &lower);
-            for column in pattern.near(row) {
-                add(row, rows.start + usize::from(column), &|i: u32, j| match i.cmp(&j) {
-                    std::cmp::Ordering::Less => Variant::TRANSPOSED,
-                    std::cmp::Ordering::Equal => Variant::BOTH,
-                    std::cmp::Ordering::Greater => Variant::ITSELF,
-                });
-            }
-        }
+        let mut plan = Self::default();
+        let mut products: Vec<(u32, u32)> = Vec::new();
         let far = pattern.far();
-        for position in far.positions(rows) {
-            // The other half comes from the group of the column.
-            let lower = |i, j| if i < j { Variant::NOTHING } else { Variant::ITSELF };
-            for column in &far.columns()[far.slots(position)] {
-                add(far.rows()[position] as usize, *column as usize, &lower);
-            }
+        let mut positions = far.positions(rows).peekable();
+        for row in rows.clone() {
+            let position = positions.next_if(|at| far.rows()[*at] as usize == row);
+            let slots = position.map_or(0..0, |position| far.slots(position));
+            let lower =
+                far.columns()[slots.clone()].partition_point(|other| (*other as usize) < row);
+            let mut blocks = near_blocks(pattern, row);
+            let first_far = 1 + 2 * pattern.pairs(row).len();
+            let columns = &far.columns()[slots.start..slots.start + lower];
+            blocks.extend((first_far..).zip(columns.iter().map(|column| *column as usize)));
+            let sums = plan.push_terms(interpolation, &blocks);
+            plan.rows.push(PlanRow {
+                far: [slots.start as u32, lower as u32],
+                term_count: blocks
+                    .iter()
+                    .map(|(_, column)| interpolation.row(*column).len())
+                    .sum::<usize>() as u32,
+                sum_count: sums.len() as u32,
+            });
+            plan.most = [plan.most[0].max(first_far + lower), plan.most[1].max(sums.len())];
+            let own = interpolation.row(row).iter();
+            products.extend(own.flat_map(|(i, _)| sums.iter().map(|j| (*i, *j))));
         }
-        let mut keys: Vec<(u32, u32)> = products.iter().map(|(i, j, _)| (*i, *j)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let target = |(i, j, variant): &(u32, u32, u32)| {
-            4 * keys.partition_point(|key| *key < (*i, *j)) as u32 + variant
-        };
-        Self { targets: products.iter().map(target).collect(), keys }
+        plan.keys.clone_from(&products);
+        plan.keys.sort_unstable();
+        plan.keys.dedup();
+        let target = |key: &(u32, u32)| plan.keys.partition_point(|other| other < key) as u32;
+        plan.targets = products.iter().map(target).collect();
+        plan
     }
+
+    /// Adds what a row of H has, given the places and columns of its blocks, and gives the coarse columns.
+    fn push_terms(&mut self, interpolation: &Interpolation, blocks: &[(usize, usize)]) -> Vec<u32> {
+        let weights = |column: &usize| interpolation.row(*column).iter();
+        let mut sums: Vec<u32> =
+            blocks.iter().flat_map(|(_, column)| weights(column).map(|(j, _)| *j)).collect();
+        sums.sort_unstable();
+        sums.dedup();
+        for (block, column) in blocks {
+            let half = if *block == 0 { 0.5 } else { 1.0 };
+            self.terms.extend(weights(column).map(|(j, weight)| Term {
+                block: *block as u16,
+                sum: sums.partition_point(|sum| sum < j) as u16,
+                weight: half * weight,
+            }));
+        }
+        sums
+    }
+}
+
+/// Places among the blocks of a row, and columns, of its diagonal block and of those inside the group.
+fn near_blocks(pattern: &Pattern, row: usize) -> Vec<(usize, usize)> {
+    let first = row / GROUP * GROUP;
+    let mut blocks = vec![(0, row)];
+    for (pair, [a, b]) in pattern.near_columns()[pattern.pairs(row)].iter().enumerate() {
+        blocks.push((1 + 2 * pair, first + usize::from(*a)));
+        if a != b {
+            blocks.push((2 + 2 * pair, first + usize::from(*b)));
+        }
+    }
+    blocks
 }
 
 /// The pattern of all blocks that the plans make.
@@ -274,7 +303,7 @@ fn find_sources(plans: &[Plan], pattern: &Pattern, places: &Places) -> (Vec<u32>
         .flat_map(|(partial, (i, j))| {
             let (i, j) = (*i as usize, *j as usize);
             let itself = places.find(pattern, i, j).map(|place| (place, 2 * partial));
-            let other = if i == j { None } else { places.find(pattern, j, i) };
+            let other = places.find(pattern, j, i);
             let transposed = other.map(|place| (place, 2 * partial + 1));
             itself.into_iter().chain(transposed)
         })
@@ -310,44 +339,31 @@ impl Kernel for Multiply<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
+    fn run<L: Lanes>(self, lanes: L) {
         let Self { matrix, near, rows, interpolation, plan, sums } = self;
         sums.fill(Block::default());
-        let mut products = Products { interpolation, targets: plan.targets.iter(), sums };
-        let unused = Block::default();
-        for (offset, row) in rows.clone().enumerate() {
-            products.add(row, row, &[matrix.diagonals()[row], unused, unused]);
-            for (column, block) in near.blocks(offset) {
-                let transposed = block.transposed();
-                let mut both = block;
-                both.add(&transposed);
-                products.add(row, rows.start + column, &[block, transposed, both]);
-            }
-        }
+        let mut blocks = vec![Block::default(); plan.most[0]];
+        let mut parts = vec![Block::default(); plan.most[1]];
+        let (mut terms, mut targets) = (plan.terms.iter(), plan.targets.iter());
         let [far, _] = matrix.outer();
-        far.visit(&rows, |row, column, block| {
-            products.add(row, column, &[*block, unused, unused]);
-        });
-    }
-}
-
-/// Products as they come, and where they go.
-struct Products<'a> {
-    interpolation: &'a Interpolation,
-    targets: std::slice::Iter<'a, u32>,
-    sums: &'a mut [Block],
-}
-
-impl Products<'_> {
-    #[inline(always)]
-    fn add(&mut self, row: usize, column: usize, variants: &[Block; 3]) {
-        let columns = self.interpolation.row(column);
-        for (_, left) in self.interpolation.row(row) {
-            for ((_, right), target) in columns.iter().zip(&mut self.targets) {
-                let variant = target % 4;
-                if variant != Variant::NOTHING {
-                    let block = &variants[variant as usize];
-                    self.sums[(target / 4) as usize].add_scaled(left * right, block);
+        for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
+            blocks[0] = matrix.diagonals()[row];
+            let mut end = 1;
+            for pair in near.pairs(offset) {
+                blocks[end..end + 2].copy_from_slice(&[pair.get(0), pair.get(1)]);
+                end += 2;
+            }
+            let [start, count] = counts.far.map(|number| number as usize);
+            blocks[end..end + count].copy_from_slice(&far.blocks[start..start + count]);
+            let parts = &mut parts[..counts.sum_count as usize];
+            parts.fill(Block::default());
+            for term in terms.by_ref().take(counts.term_count as usize) {
+                let block = &blocks[usize::from(term.block)];
+                lanes.add_scaled(&mut parts[usize::from(term.sum)], term.weight, block);
+            }
+            for (_, weight) in interpolation.row(row) {
+                for (part, target) in parts.iter().zip(&mut targets) {
+                    lanes.add_scaled(&mut sums[*target as usize], *weight, part);
                 }
             }
         }

@@ -19,7 +19,7 @@ use crate::solver::{Block, BlockMatrix, Pattern, Row3, graph::Graph};
 use aggregation::Interpolation;
 use galerkin::Galerkin;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
-use smoother::{Correction, Smoother};
+use smoother::Smoother;
 use std::sync::Arc;
 
 /// Levels are added until one has no more rows than this; that one is solved directly.
@@ -32,6 +32,7 @@ struct Level {
     galerkin: Galerkin,
     smoother: Smoother,
     residual: Vec<Row3>,
+    correction: Vec<Row3>,
     coarse_side: Vec<Row3>,
     coarse_solution: Vec<Row3>,
     coarse_matrix: BlockMatrix,
@@ -74,6 +75,7 @@ impl Level {
             galerkin,
             smoother: Smoother::default(),
             residual: vec![[0.0; 4]; pattern.row_count()],
+            correction: vec![[0.0; 4]; pattern.row_count()],
             coarse_side: vec![[0.0; 4]; coarse_count],
             coarse_solution: vec![[0.0; 4]; coarse_count],
         }
@@ -112,12 +114,11 @@ fn cycle(
         return;
     };
     level.smoother.forward(matrix, vector, result, &mut level.residual);
-    level.galerkin.restrict(&level.residual, &mut level.coarse_side);
+    level.galerkin.interpolation.restrict(&level.residual, &mut level.coarse_side);
     let Level { coarse_matrix, coarse_side, coarse_solution, .. } = level;
     cycle(coarser, coarsest, coarse_matrix, coarse_side, coarse_solution);
-    let weights = level.galerkin.interpolation.weights();
-    let correction = Correction { weights, coarse: &level.coarse_solution };
-    level.smoother.backward(matrix, correction, result, &mut level.residual);
+    level.galerkin.interpolation.interpolate(&level.coarse_solution, &mut level.correction);
+    level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
 }
 
 /// The last level, factorised.

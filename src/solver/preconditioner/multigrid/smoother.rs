@@ -7,13 +7,13 @@
 //! the norm of the diagonal: D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once:
 //! the forward one leaves the residual, the backward one starts from it.
 
-use super::weights::Weights;
 use crate::{
     parallel,
     solver::{
-        Block, BlockMatrix, GROUP, Row3,
+        Block, BlockMatrix, GROUP, Outer, Row3,
         lanes::{Kernel, Lanes, dispatch},
         near::{GroupVector, Near},
+        pattern::task_length,
     },
 };
 use rayon::prelude::*;
@@ -26,26 +26,6 @@ pub(super) struct Smoother {
     excesses: Vec<f32>,
 }
 
-/// What the next level has found, and how it is interpolated.
-#[derive(Clone, Copy)]
-pub(super) struct Correction<'a> {
-    pub(super) weights: &'a Weights,
-    pub(super) coarse: &'a [Row3],
-}
-
-impl Correction<'_> {
-    #[inline]
-    fn at(&self, row: usize) -> Row3 {
-        let mut sum = [0.0; 4];
-        for (coarse, weight) in self.weights.row(row) {
-            for (sum, value) in sum.iter_mut().zip(&self.coarse[*coarse as usize]) {
-                *sum += weight * value;
-            }
-        }
-        sum
-    }
-}
-
 impl Smoother {
     pub(super) fn update(&mut self, matrix: &BlockMatrix) {
         let each = matrix.diagonals().par_iter().with_min_len(parallel::VERTICES);
@@ -54,16 +34,8 @@ impl Smoother {
         let inverses = &self.inverses;
         let groups = self.excesses.par_chunks_mut(GROUP).enumerate();
         groups.for_each(|(group, excesses)| {
-            excesses.fill(0.0);
-            let first = group * GROUP;
-            for outer in matrix.outer() {
-                outer.visit(&(first..first + excesses.len()), |row, column, block| {
-                    excesses[row - first] += relative(&inverses[row], block, &inverses[column]);
-                });
-            }
-            for excess in excesses {
-                *excess = 1.0 - 1.0 / (0.5 + 0.5 * *excess).max(1.0);
-            }
+            let rows = group * GROUP..group * GROUP + excesses.len();
+            dispatch(FindExcesses { outer: matrix.outer(), rows, inverses, excesses });
         });
         let each = (&mut self.inverses, &self.excesses).into_par_iter();
         each.with_min_len(parallel::VERTICES).for_each(|(inverse, excess)| {
@@ -82,47 +54,46 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        let groups = solution.par_chunks_mut(GROUP).zip(residual.par_chunks_mut(GROUP));
-        groups.enumerate().for_each(|(group, (solution, residual))| {
-            let rows = group * GROUP..group * GROUP + solution.len();
-            let diagonals = self.diagonals(&rows);
-            let (near, side) = (matrix.near(&rows), &side[rows]);
-            dispatch(Forward { near, diagonals, side, solution, residual });
+        let length = task_length(solution.len());
+        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+        tasks.enumerate().for_each(|(task, (solution, residual))| {
+            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
+                let first = task * length + group * GROUP;
+                let rows = first..first + solution.len();
+                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+                Forward { near, diagonals, side: &side[rows], solution, residual }
+            });
+            sweep(sweeps);
         });
         let solution = &*solution;
-        residual.par_chunks_mut(GROUP).enumerate().for_each(|(group, residual)| {
-            let first = group * GROUP;
-            for outer in matrix.outer() {
-                outer.visit(&(first..first + residual.len()), |row, column, block| {
-                    block.subtract(&solution[column], &mut residual[row - first]);
-                });
-            }
+        residual.par_chunks_mut(length).enumerate().for_each(|(task, residual)| {
+            let rows = task * length..task * length + residual.len();
+            dispatch(SubtractOuter { outer: matrix.outer(), rows, vector: solution, residual });
         });
     }
 
-    /// Adds the correction to `solution` and sweeps backward; `residual` is that without the correction.
+    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction.
     pub(super) fn backward(
         &self,
         matrix: &BlockMatrix,
-        correction: Correction<'_>,
+        correction: &[Row3],
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        let groups = solution.par_chunks_mut(GROUP).zip(residual.par_chunks_mut(GROUP));
-        groups.enumerate().for_each(|(group, (solution, residual))| {
-            let rows = group * GROUP..group * GROUP + solution.len();
-            for outer in matrix.outer() {
-                outer.visit(&rows, |row, column, block| {
-                    block.subtract(&correction.at(column), &mut residual[row - rows.start]);
-                });
-            }
-            let mut step = [[0.0; 4]; GROUP];
-            for (step, row) in step.iter_mut().zip(rows.clone()) {
-                *step = correction.at(row);
-            }
-            let diagonals = self.diagonals(&rows);
-            let near = matrix.near(&rows);
-            dispatch(Backward { near, diagonals, step: &step, solution, residual });
+        let length = task_length(solution.len());
+        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+        tasks.enumerate().for_each(|(task, (solution, residual))| {
+            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
+                let first = task * length + group * GROUP;
+                let rows = first..first + solution.len();
+                let (outer, own) = (matrix.outer(), rows.clone());
+                dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
+                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+                Backward { near, diagonals, correction: &correction[rows], solution, residual }
+            });
+            sweep(sweeps);
         });
     }
 
@@ -131,17 +102,125 @@ impl Smoother {
     }
 }
 
+/// Finds by how much of itself each of some rows of D̃ is larger than D.
+struct FindExcesses<'a> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    inverses: &'a [Block],
+    excesses: &'a mut [f32],
+}
+
+impl Kernel for FindExcesses<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, inverses, excesses } = self;
+        excesses.fill(0.0);
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                excesses[row - rows.start] +=
+                    relative(lanes, &inverses[row], block, &inverses[column]);
+            });
+        }
+        for excess in excesses {
+            *excess = 1.0 - 1.0 / (0.5 + 0.5 * *excess).max(1.0);
+        }
+    }
+}
+
 /// ‖D_i^-½ F D_j^-½‖ in the Frobenius norm, which is the root of the trace of D_i⁻¹ F D_j⁻¹ Fᵀ.
-fn relative(left: &Block, coupling: &Block, right: &Block) -> f32 {
-    let (a, b) = (left.product(coupling), coupling.product(right));
-    let products = a.0.iter().flatten().zip(b.0.iter().flatten());
-    products.map(|(a, b)| a * b).sum::<f32>().max(0.0).sqrt()
+#[inline(always)]
+fn relative<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Block) -> f32 {
+    let product = |k: usize| {
+        let a = lanes.times(left, &coupling.0[k]);
+        let b = lanes.times(coupling, &right.0[k]);
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    };
+    (product(0) + product(1) + product(2)).max(0.0).sqrt()
 }
 
 #[derive(Clone, Copy)]
 struct Diagonals<'a> {
     inverses: &'a [Block],
     excesses: &'a [f32],
+}
+
+/// Subtracts from some rows the product of what couples groups and a vector.
+struct SubtractOuter<'a> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    vector: &'a [Row3],
+    residual: &'a mut [Row3],
+}
+
+impl Kernel for SubtractOuter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, vector, residual } = self;
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &vector[column]);
+                let entry = &mut residual[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            });
+        }
+    }
+}
+
+/// A sweep over the rows of a group.
+trait Sweep {
+    fn row_count(&self) -> usize;
+
+    /// Fills the vectors that the sweep works on; they come as 0.
+    fn begin(&self, vectors: &mut [GroupVector; 2]);
+
+    /// Goes on by one row, the one after so many.
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+
+    /// Hands on what has been found.
+    fn finish(self, vectors: &[GroupVector; 2]);
+}
+
+/// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.
+fn sweep<S: Sweep>(mut sweeps: impl Iterator<Item = S>) {
+    while let Some(first) = sweeps.next() {
+        dispatch(Sweeps { first, second: sweeps.next() });
+    }
+}
+
+struct Sweeps<S> {
+    first: S,
+    second: Option<S>,
+}
+
+impl<S: Sweep> Kernel for Sweeps<S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { mut first, second } = self;
+        let mut vectors = [[[0.0; 4]; GROUP]; 2];
+        first.begin(&mut vectors);
+        let mut both = 0;
+        if let Some(mut second) = second {
+            let mut others = [[[0.0; 4]; GROUP]; 2];
+            second.begin(&mut others);
+            // Only the last group of a matrix is shorter than others.
+            both = second.row_count().min(first.row_count());
+            for count in 0..both {
+                first.advance(lanes, count, &mut vectors);
+                second.advance(lanes, count, &mut others);
+            }
+            second.finish(&others);
+        }
+        for count in both..first.row_count() {
+            first.advance(lanes, count, &mut vectors);
+        }
+        first.finish(&vectors);
+    }
 }
 
 /// x = (D̃ + L)⁻¹ b, and what is left of b − A x inside the group: (D̃ − D) x − Lᵀ x.
@@ -153,23 +232,27 @@ struct Forward<'a> {
     residual: &'a mut [Row3],
 }
 
-impl Kernel for Forward<'_> {
-    type Output = ();
+impl Sweep for Forward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, _vectors: &mut [GroupVector; 2]) {}
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, side, solution, residual } = self;
-        let (mut found, mut left) = ([[0.0; 4]; GROUP], [[0.0; 4]; GROUP]);
-        for row in 0..near.row_count() {
-            let known = near.gather(lanes, row, &found);
-            let value: Row3 = std::array::from_fn(|k| side[row][k] - known[k]);
-            let entry = diagonals.inverses[row].times(&value);
-            found[row] = entry;
-            left[row] = value.map(|value| diagonals.excesses[row] * value);
-            near.scatter(lanes, row, &entry, &mut left);
-        }
-        solution.copy_from_slice(&found[..solution.len()]);
-        residual.copy_from_slice(&left[..residual.len()]);
+    fn advance<L: Lanes>(&mut self, lanes: L, row: usize, vectors: &mut [GroupVector; 2]) {
+        let [found, left] = vectors;
+        let known = self.near.gather(lanes, row, found);
+        let value: Row3 = std::array::from_fn(|k| self.side[row][k] - known[k]);
+        let entry = lanes.times(&self.diagonals.inverses[row], &value);
+        found[row] = entry;
+        left[row] = value.map(|value| self.diagonals.excesses[row] * value);
+        self.near.scatter(lanes, row, &entry, left);
+    }
+
+    fn finish(self, [found, left]: &[GroupVector; 2]) {
+        self.solution.copy_from_slice(&found[..self.solution.len()]);
+        self.residual.copy_from_slice(&left[..self.residual.len()]);
     }
 }
 
@@ -178,31 +261,37 @@ struct Backward<'a> {
     near: Near<'a>,
     diagonals: Diagonals<'a>,
     /// e.
-    step: &'a GroupVector,
+    correction: &'a [Row3],
     solution: &'a mut [Row3],
     /// r less what comes from outside the group.
     residual: &'a [Row3],
 }
 
-impl Kernel for Backward<'_> {
-    type Output = ();
+impl Sweep for Backward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, [step, left]: &mut [GroupVector; 2]) {
+        step[..self.correction.len()].copy_from_slice(self.correction);
+        left[..self.residual.len()].copy_from_slice(self.residual);
+    }
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { near, diagonals, step, solution, residual } = self;
-        let mut left = [[0.0; 4]; GROUP];
-        left[..residual.len()].copy_from_slice(residual);
-        for row in (0..near.row_count()).rev() {
-            let known = near.gather(lanes, row, step);
-            let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
-            let found = diagonals.inverses[row].times(&value);
-            // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
-            let excess = diagonals.excesses[row];
-            let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
-            near.scatter(lanes, row, &entry, &mut left);
-            for (solution, entry) in solution[row].iter_mut().zip(&entry) {
-                *solution += entry;
-            }
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let row = self.near.row_count() - 1 - count;
+        let [step, left] = vectors;
+        let known = self.near.gather(lanes, row, step);
+        let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
+        let found = lanes.times(&self.diagonals.inverses[row], &value);
+        // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
+        let excess = self.diagonals.excesses[row];
+        let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
+        self.near.scatter(lanes, row, &entry, left);
+        for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
+            *solution += entry;
         }
     }
+
+    fn finish(self, _vectors: &[GroupVector; 2]) {}
 }

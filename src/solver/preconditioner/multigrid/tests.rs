@@ -62,3 +62,50 @@ fn the_cycle_is_symmetric_and_positive() {
     assert!(scale > 0.0);
     assert!((dot(&a, &image_b) - dot(&b, &image_a)).abs() < 1e-4 * scale);
 }
+
+/// Any symmetric matrix on the pattern of a grid: a block for each pair, and its transpose for the pair turned round.
+fn any_matrix(n: u32) -> (BlockMatrix, Vec<[u32; 2]>) {
+    let (mut matrix, edges) = grid(n);
+    let entry = |k: usize| ((k * 2_654_435) % 1000) as f32 / 500.0 - 1.0;
+    matrix.fill_by(|row, column| {
+        let (low, high) = (row.min(column), row.max(column));
+        let block = Block([0, 1, 2].map(|k| {
+            let first = 9 * (low * 7919 + high) + 3 * k;
+            [entry(first), entry(first + 1), entry(first + 2), 0.0]
+        }));
+        let turned = block.transposed();
+        match row.cmp(&column) {
+            std::cmp::Ordering::Less => block,
+            std::cmp::Ordering::Greater => turned,
+            std::cmp::Ordering::Equal => {
+                let mut sum = block;
+                sum.add(&turned);
+                sum
+            }
+        }
+    });
+    (matrix, edges)
+}
+
+#[test]
+fn the_coarse_matrix_is_what_interpolation_makes_of_the_fine_one() {
+    let (matrix, edges) = any_matrix(30);
+    let mut multigrid = Multigrid::new(matrix.pattern(), &edges);
+    let level = &mut multigrid.levels[0];
+    level.update(&matrix);
+    let coarse: Vec<Row3> = (0..level.coarse_side.len())
+        .map(|i| [(i as f32).sin(), (0.7 * i as f32).cos(), 0.3, 0.0])
+        .collect();
+    let (mut fine, mut image) = (level.correction.clone(), level.residual.clone());
+    level.galerkin.interpolation.interpolate(&coarse, &mut fine);
+    matrix.times(&fine, &mut image);
+    let (mut wanted, mut found) = (coarse.clone(), coarse.clone());
+    level.galerkin.interpolation.restrict(&image, &mut wanted);
+    level.coarse_matrix.times(&coarse, &mut found);
+    let scale = dot(&wanted, &wanted).sqrt();
+    for (found, wanted) in found.iter().zip(&wanted) {
+        for k in 0..3 {
+            assert!(f64::from((found[k] - wanted[k]).abs()) < 1e-5 * scale, "{found:?} {wanted:?}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Strains and forces of triangles, four at a time.
+
+use super::{Shape, Strain};
+use crate::{
+    Vec3,
+    fours::places,
+    parallel,
+    solver::{Kernel, Lanes, dispatch},
+};
+use rayon::prelude::*;
+
+/// Triangles that are worth a task of their own.
+const CHUNK: usize = parallel::ELEMENTS;
+
+/// A law for triangles.
+pub(super) trait Respond {
+    /// Stress of a triangle in N/m, and its potential per area in J/m².
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64);
+}
+
+/// Triangles at rest.
+#[derive(Clone, Copy)]
+pub(super) struct Sheet<'a> {
+    pub(super) triangles: &'a [[u32; 3]],
+    pub(super) gradients: &'a [[[f64; 2]; 3]],
+    pub(super) areas: &'a [f64],
+}
+
+impl Sheet<'_> {
+    /// Finds shapes and forces at all corners. Gives the potential, in J.
+    pub(super) fn evaluate(
+        &self,
+        positions: &[Vec3],
+        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
+        law: &(impl Respond + Sync),
+    ) -> f64 {
+        let chunks = shapes.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
+        let potentials: Vec<f64> = chunks
+            .enumerate()
+            .map(|(chunk, (shapes, corner_forces))| {
+                let (sheet, first) = (*self, chunk * CHUNK);
+                dispatch(Evaluate { sheet, positions, first, shapes, corner_forces, law })
+            })
+            .collect();
+        potentials.iter().sum()
+    }
+}
+
+/// Evaluates triangles from the first on; gives their potential.
+struct Evaluate<'a, Law> {
+    sheet: Sheet<'a>,
+    positions: &'a [Vec3],
+    first: usize,
+    shapes: &'a mut [Shape],
+    corner_forces: &'a mut [[Vec3; 3]],
+    law: &'a Law,
+}
+
+impl<Law: Respond> Kernel for Evaluate<'_, Law> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> f64 {
+        let Self { sheet, positions, first, shapes, corner_forces, law } = self;
+        let mut sum = 0.0;
+        let batches = shapes.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
+        for (batch, (shapes, corner_forces)) in batches {
+            let own = places(first + 4 * batch, sheet.triangles.len());
+            let four = Four::new(lanes, &sheet, &own, positions);
+            let strains = four.strains(lanes);
+            let mut stresses = [[0.0; 4]; 3];
+            for k in 0..shapes.len() {
+                let strain = [strains[0][k], strains[1][k], strains[2][k]];
+                let (stress, potential) = law.respond(own[k], &strain);
+                sum += sheet.areas[own[k]] * potential;
+                for (stresses, stress) in stresses.iter_mut().zip(stress) {
+                    stresses[k] = stress;
+                }
+            }
+            let areas = lanes.choose(&own, sheet.areas);
+            let [a, b, c] = four.forces(lanes, &stresses, areas);
+            let [su, sv] = four.derivatives;
+            let (su, sv) = (lanes.separate(&su), lanes.separate(&sv));
+            for (k, (shape, forces)) in shapes.iter_mut().zip(corner_forces).enumerate() {
+                let stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
+                *shape = Shape { s: [su[k], sv[k]], stress };
+                *forces = [a[k], b[k], c[k]];
+            }
+        }
+        sum
+    }
+}
+
+/// Four triangles.
+struct Four<L: Lanes> {
+    /// Gradients along warp and weft of the functions of the corners.
+    gradients: [[L::Four; 2]; 3],
+    /// Of the position, along warp and weft.
+    derivatives: [[L::Four; 3]; 2],
+}
+
+impl<L: Lanes> Four<L> {
+    #[inline(always)]
+    fn new(lanes: L, sheet: &Sheet<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
+        let rest = |corner: usize, axis: usize| {
+            let one = |k: usize| sheet.gradients[own[k]][corner][axis];
+            lanes.four(&[one(0), one(1), one(2), one(3)])
+        };
+        let gradients =
+            [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)], [rest(2, 0), rest(2, 1)]];
+        let corner = |c: usize| lanes.vectors(|k| &positions[sheet.triangles[own[k]][c] as usize]);
+        let (x, y, z) = (corner(0), corner(1), corner(2));
+        let part = |axis: usize, k: usize| {
+            let first = lanes.product(x[k], gradients[0][axis]);
+            let both = lanes.plus(first, lanes.product(y[k], gradients[1][axis]));
+            lanes.plus(both, lanes.product(z[k], gradients[2][axis]))
+        };
+        let derivatives =
+            [[part(0, 0), part(0, 1), part(0, 2)], [part(1, 0), part(1, 1), part(1, 2)]];
+        Self { gradients, derivatives }
+    }
+
+    /// Green strains.
+    #[inline(always)]
+    fn strains(&self, lanes: L) -> [[f64; 4]; 3] {
+        let [su, sv] = &self.derivatives;
+        let half = |square: L::Four| {
+            lanes.numbers(lanes.product(lanes.all(0.5), lanes.minus(square, lanes.all(1.0))))
+        };
+        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.numbers(lanes.dot(su, sv))]
+    }
+
+    /// Forces at the three corners.
+    #[inline(always)]
+    fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 3] {
+        let [su, sv] = &self.derivatives;
+        let against = lanes.minus(lanes.all(0.0), areas);
+        let scaled = |stress: &[f64; 4]| lanes.product(lanes.four(stress), against);
+        let (s11, s22, s12) = (scaled(&stresses[0]), scaled(&stresses[1]), scaled(&stresses[2]));
+        let sum = |a: L::Four, x: L::Four, b: L::Four, y: L::Four| {
+            lanes.plus(lanes.product(a, x), lanes.product(b, y))
+        };
+        let along_warp = |k: usize| sum(su[k], s11, sv[k], s12);
+        let along_weft = |k: usize| sum(sv[k], s22, su[k], s12);
+        let warp = [along_warp(0), along_warp(1), along_warp(2)];
+        let weft = [along_weft(0), along_weft(1), along_weft(2)];
+        let force = |[a, b]: [L::Four; 2]| {
+            let part = |k: usize| sum(warp[k], a, weft[k], b);
+            lanes.separate(&[part(0), part(1), part(2)])
+        };
+        [force(self.gradients[0]), force(self.gradients[1]), force(self.gradients[2])]
+    }
+}
