@@ -202,7 +202,23 @@ class Cloth:
             waistbands, above 1 for fullness. An element takes the mean over its vertices.
         stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
             the springs at each vertex, more than 0. Only models of springs take it.
-        sewing (None): Does not exist yet.
+        sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
+            that are drawn together and then held. They need an implicit integrator, and not the
+            solver "fixed_point".
+        sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
+        sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
+            beside it by a quarter.
+        stretch_scale, shear_scale, bend_scale (float64 or float32 array, shape (n,), optional):
+            Factors on the stiffness against stretch, shear and bending at each vertex, more than 0.
+            Only the model "fem" takes them, for materials without curves and quality.
+        friction_scale (float64 or float32 array, shape (n,), optional): Factor on the friction at
+            each vertex, 0 or more.
+        free_of_colliders (integer array, shape (k,), or a sequence of int, optional): Vertices that
+            pass through colliders, with the edges and triangles that are all made of them.
+        free_of_cloth (integer array, shape (k,), or a sequence of int, optional): The same for this
+            cloth and others.
+        ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
+            the colliders that this cloth passes through.
 
     Raises:
         TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -221,7 +237,16 @@ class Cloth:
         vertex_mass_scale: _Numbers | None = None,
         rest_scale: _Rows | None = None,
         stiffness_scale: _Numbers | None = None,
-        sewing: None = None,
+        sewing: _Faces | None = None,
+        sewing_time: float = 1.0,
+        sewing_force: float | None = None,
+        stretch_scale: _Numbers | None = None,
+        shear_scale: _Numbers | None = None,
+        bend_scale: _Numbers | None = None,
+        friction_scale: _Numbers | None = None,
+        free_of_colliders: _Indices | None = None,
+        free_of_cloth: _Indices | None = None,
+        ignored_colliders: _Indices | None = None,
     ) -> Self: ...
     @property
     def vertex_count(self) -> int:
@@ -413,7 +438,13 @@ class Simulation:
             float64 array, shape (n, 3): A copy, in m/s.
         """
 
-    def set_pins(self, cloth: int, vertices: _Indices, targets: _Rows | None = None) -> None:
+    def set_pins(
+        self,
+        cloth: int,
+        vertices: _Indices,
+        targets: _Rows | None = None,
+        stiffness: _Numbers | None = None,
+    ) -> None:
         """Holds vertices from now on.
 
         Args:
@@ -422,6 +453,9 @@ class Simulation:
             targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
                 the next advance, in m; the way there is a straight line. Without targets vertices
                 are held where they are, or stay on the way they are on.
+            stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
+                a spring in N/m that draws each vertex to its target, more than 0. They need an
+                implicit integrator, and not the solver "fixed_point".
         """
 
     def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:
@@ -490,8 +524,8 @@ class Simulation:
         """Energies of all cloths.
 
         Returns:
-            dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
-                "total", in J.
+            dict[str, float]: "kinetic", "stretch", "shear", "bend", "sewing", "pins" (of soft ones),
+                "gravity" (0 at the origin) and "total", in J.
         """
 
     def state(self) -> bytes:

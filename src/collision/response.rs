@@ -110,8 +110,8 @@ impl Response {
         [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()]
     }
 
-    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: Surface) {
-        self.surfaces.kinds[vertices].fill(surface);
+    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: &Surface) {
+        self.surfaces.set_surface(vertices, surface);
     }
 
     /// Contacts when the last step ended.

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 #[must_use]
 pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
-    let membrane = if sheets.rest_scale.is_empty() {
+    let mut membrane = if sheets.rest_scale.is_empty() {
         Membrane::new(mesh, materials)
     } else {
         Membrane::new(&scaled(sheets), materials)
@@ -27,6 +27,12 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_materials(mesh, materials);
+    if !sheets.property_scale.is_empty() {
+        let triangles = mesh.topology.triangles.iter();
+        let scales: Vec<[f64; 3]> = triangles.map(|corners| sheets.properties(corners)).collect();
+        bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
+        membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
+    }
     vec![Box::new(Triangles::new(mesh, membrane)), Box::new(Hinges::new(bending))]
 }
 
@@ -127,7 +133,7 @@ impl Elements for Triangles {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let energy = self.membrane.energy(positions);
-        ElasticEnergy { stretch: energy.stretch, shear: energy.shear, bend: 0.0 }
+        ElasticEnergy { stretch: energy.stretch, shear: energy.shear, ..ElasticEnergy::default() }
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {

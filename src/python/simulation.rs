@@ -2,7 +2,7 @@
 //! `weft.Simulation`.
 
 use super::{
-    arrays::{indices, points, to_array, vector},
+    arrays::{indices, numbers, points, to_array, vector},
     cloth::PyCloth,
     collider::PyCollider,
     errors::{guarded, type_error},
@@ -199,16 +199,26 @@ impl PySimulation {
     ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
     ///         the next advance, in m; the way there is a straight line. Without targets vertices
     ///         are held where they are, or stay on the way they are on.
-    #[pyo3(signature = (cloth, vertices, targets=None))]
+    ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
+    ///         a spring in N/m that draws each vertex to its target, more than 0. They need an
+    ///         implicit integrator, and not the solver "fixed_point".
+    #[pyo3(signature = (cloth, vertices, targets=None, stiffness=None))]
     fn set_pins(
         &self,
         cloth: &Bound<'_, PyAny>,
         vertices: &Bound<'_, PyAny>,
         targets: Option<&Bound<'_, PyAny>>,
+        stiffness: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (cloth, vertices) = (index("cloth", cloth)?, indices("vertices", vertices)?);
         let targets = targets.map(|given| points("targets", given)).transpose()?;
-        self.with(|simulation| simulation.set_pins(cloth, &vertices, targets.as_deref()))
+        let stiffness = stiffness.map(|given| numbers("stiffness", given)).transpose()?;
+        self.with(|simulation| match &stiffness {
+            None => simulation.set_pins(cloth, &vertices, targets.as_deref()),
+            Some(stiffness) => {
+                simulation.set_soft_pins(cloth, &vertices, targets.as_deref(), stiffness)
+            }
+        })
     }
 
     /// Lets vertices go that were held or guided.
@@ -318,8 +328,8 @@ impl PySimulation {
     /// Energies of all cloths.
     ///
     /// Returns:
-    ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
-    ///         "total", in J.
+    ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "sewing", "pins" (of soft ones),
+    ///         "gravity" (0 at the origin) and "total", in J.
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let energy = self.compute(py, |simulation| Ok(simulation.energy()))?;
         let energies = PyDict::new(py);
@@ -327,6 +337,8 @@ impl PySimulation {
         energies.set_item("stretch", energy.stretch)?;
         energies.set_item("shear", energy.shear)?;
         energies.set_item("bend", energy.bend)?;
+        energies.set_item("sewing", energy.sewing)?;
+        energies.set_item("pins", energy.pins)?;
         energies.set_item("gravity", energy.gravity)?;
         energies.set_item("total", energy.total())?;
         Ok(energies)

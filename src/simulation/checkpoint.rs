@@ -16,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MARK: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 const HEADER: usize = 16;
 
 /// What a checkpoint holds.
@@ -83,7 +83,7 @@ impl Simulation {
         }
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface(vertices, surface(&material));
+            self.response.set_surface(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
         let Dynamics { elements, mesh, .. } = &mut self.dynamics;
@@ -121,7 +121,13 @@ impl Simulation {
         for obstacle in self.response.obstacles() {
             hasher.update(&obstacle.vertex_count().to_le_bytes());
         }
-        let Dynamics { rest_scale, stiffness_scale, .. } = &self.dynamics;
+        let Dynamics { rest_scale, stiffness_scale, seams, .. } = &self.dynamics;
+        for value in self.dynamics.property_scale.iter().flatten() {
+            hasher.update(&value.to_le_bytes());
+        }
+        for vertex in seams.iter().flatten() {
+            hasher.update(&vertex.to_le_bytes());
+        }
         for value in rest_scale.iter().flatten().chain(stiffness_scale) {
             hasher.update(&value.to_le_bytes());
         }

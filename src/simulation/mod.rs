@@ -121,6 +121,9 @@ impl Simulation {
                 kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
                 rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
                 areas: &dynamics.mesh.rest.vertex_areas,
+                seams: &dynamics.seams,
+                exclusions: models::exclusions(cloths, colliders.len())?,
+                friction_scale: models::joined(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
             },
             colliders,
         );

@@ -30,13 +30,15 @@ pub struct ElasticEnergy {
     pub shear: f64,
     /// Of curvature.
     pub bend: f64,
+    /// Of seams.
+    pub sewing: f64,
 }
 
 impl ElasticEnergy {
     /// Sum of all.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.stretch + self.shear + self.bend
+        self.stretch + self.shear + self.bend + self.sewing
     }
 }
 
@@ -45,6 +47,7 @@ impl std::ops::AddAssign for ElasticEnergy {
         self.stretch += other.stretch;
         self.shear += other.shear;
         self.bend += other.bend;
+        self.sewing += other.sewing;
     }
 }
 
