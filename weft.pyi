@@ -203,8 +203,8 @@ class Cloth:
         stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
             the springs at each vertex, more than 0. Only models of springs take it.
         sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
-            that are drawn together and then held. They need an implicit integrator, and not the
-            solver "fixed_point".
+            that are drawn together and then held. They need the integrator "bdf2" or
+            "implicit_euler", and not the solver "fixed_point".
         sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
         sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
             beside it by a quarter.
@@ -454,8 +454,8 @@ class Simulation:
                 the next advance, in m; the way there is a straight line. Without targets vertices
                 are held where they are, or stay on the way they are on.
             stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-                a spring in N/m that draws each vertex to its target, more than 0. They need an
-                implicit integrator, and not the solver "fixed_point".
+                a spring in N/m that draws each vertex to its target, more than 0. They need
+                the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
         """
 
     def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:
@@ -524,8 +524,8 @@ class Simulation:
         """Energies of all cloths.
 
         Returns:
-            dict[str, float]: "kinetic", "stretch", "shear", "bend", "sewing", "pins" (of soft ones),
-                "gravity" (0 at the origin) and "total", in J.
+            dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
+                "total", in J; with seams also "sewing", and with soft pins "pins".
         """
 
     def state(self) -> bytes:

@@ -156,7 +156,7 @@ impl Cloth {
     /// The same cloth with pairs of vertices that are drawn together and then held.
     ///
     /// # Errors
-    /// Names the first pair with an index that is no vertex, with one vertex twice, or that is there twice; a time or a
+    /// Names the first pair with an index that is no vertex, with one vertex twice, of an edge, or that is there twice; a time or a
     /// force that is not a finite number above 0.
     pub fn with_sewing(mut self, sewing: Sewing) -> Result<Self> {
         check_positive("sewing_time", sewing.time)?;
@@ -164,6 +164,8 @@ impl Cloth {
             check_positive("sewing_force", force)?;
         }
         let mut known = HashSet::new();
+        let edges: HashSet<[u32; 2]> =
+            self.mesh.topology.edges.iter().map(|edge| sorted(edge.vertices)).collect();
         for (index, [a, b]) in sewing.pairs.iter().enumerate() {
             let refused =
                 |found, wanted: &str| Error::element("sewing", "pair", index, found, wanted);
@@ -175,7 +177,11 @@ impl Cloth {
             if a == b {
                 return Err(refused(format!("vertex {a} twice"), "two vertices"));
             }
-            if !known.insert([a.min(b), a.max(b)]) {
+            if edges.contains(&sorted([*a, *b])) {
+                let wanted = "two vertices that no face joins";
+                return Err(refused(format!("vertices {a} and {b} of an edge"), wanted));
+            }
+            if !known.insert(sorted([*a, *b])) {
                 return Err(refused(format!("vertices {a} and {b} again"), "each pair once"));
             }
         }
@@ -188,6 +194,11 @@ impl Cloth {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
+}
+
+/// The ends of an edge, the smaller one first.
+fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
 }
 
 /// Refuses factors that are not finite numbers above 0, or not one entry for each vertex.

@@ -200,8 +200,8 @@ impl PySimulation {
     ///         the next advance, in m; the way there is a straight line. Without targets vertices
     ///         are held where they are, or stay on the way they are on.
     ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-    ///         a spring in N/m that draws each vertex to its target, more than 0. They need an
-    ///         implicit integrator, and not the solver "fixed_point".
+    ///         a spring in N/m that draws each vertex to its target, more than 0. They need
+    ///         the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
     #[pyo3(signature = (cloth, vertices, targets=None, stiffness=None))]
     fn set_pins(
         &self,
@@ -328,17 +328,23 @@ impl PySimulation {
     /// Energies of all cloths.
     ///
     /// Returns:
-    ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "sewing", "pins" (of soft ones),
-    ///         "gravity" (0 at the origin) and "total", in J.
+    ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
+    ///         "total", in J; with seams also "sewing", and with soft pins "pins".
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let energy = self.compute(py, |simulation| Ok(simulation.energy()))?;
+        let (energy, springs) =
+            self.compute(py, |simulation| Ok((simulation.energy(), simulation.has_springs())))?;
         let energies = PyDict::new(py);
         energies.set_item("kinetic", energy.kinetic)?;
         energies.set_item("stretch", energy.stretch)?;
         energies.set_item("shear", energy.shear)?;
         energies.set_item("bend", energy.bend)?;
-        energies.set_item("sewing", energy.sewing)?;
-        energies.set_item("pins", energy.pins)?;
+        for (name, value, is_there) in
+            [("sewing", energy.sewing, springs[0]), ("pins", energy.pins, springs[1])]
+        {
+            if is_there {
+                energies.set_item(name, value)?;
+            }
+        }
         energies.set_item("gravity", energy.gravity)?;
         energies.set_item("total", energy.total())?;
         Ok(energies)

@@ -51,6 +51,12 @@ impl Simulation {
         self.dynamics.energy(&self.state.positions, &self.state.velocities)
     }
 
+    /// Whether there are seams, and soft pins.
+    #[must_use]
+    pub fn has_springs(&self) -> [bool; 2] {
+        [!self.dynamics.seams.is_empty(), !self.dynamics.goals.is_empty()]
+    }
+
     /// Holds vertices from now on. `targets` in m are reached in straight lines by the end of the next
     /// advance; without them vertices are held where they are, or stay on the way they are on.
     ///
@@ -106,15 +112,16 @@ impl Simulation {
         let before: Vec<Option<Vec3>> = {
             self.check_vertices(cloth, vertices)?;
             let first = self.dynamics.mesh.vertices_of(cloth).start;
-            vertices.iter().map(|vertex| self.guides.target(first + vertex)).collect()
+            vertices.iter().map(|vertex| self.guides.end(first + vertex)).collect()
         };
         self.set_pins(cloth, vertices, targets)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
         for (index, vertex) in vertices.iter().enumerate() {
             let vertex = first + vertex;
             let here = self.state.positions[vertex];
-            let end = self.guides.target(vertex).unwrap_or(here);
-            self.guides.draw(vertex, before[index].unwrap_or(here), end, stiffness[index]);
+            let start = before[index].unwrap_or(here);
+            let end = targets.map_or(start, |targets| targets[index]);
+            self.guides.draw(vertex, start, end, stiffness[index]);
         }
         self.update_held();
         Ok(())

@@ -85,6 +85,14 @@ impl Guides {
     /// Where a vertex is held, or on its way to, in m.
     pub(super) fn target(&self, vertex: usize) -> Option<Vec3> {
         match self.members.get(&vertex) {
+            Some(Guide::Path { end, .. }) => Some(*end),
+            _ => None,
+        }
+    }
+
+    /// Where a vertex is held or drawn to, in m.
+    pub(super) fn end(&self, vertex: usize) -> Option<Vec3> {
+        match self.members.get(&vertex) {
             Some(Guide::Path { end, .. } | Guide::Spring { end, .. }) => Some(*end),
             _ => None,
         }

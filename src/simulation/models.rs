@@ -74,17 +74,18 @@ pub(super) fn check_material(
     Err(Error::value(argument, found, wanted))
 }
 
-/// Refuses springs of seams and pins where forces are taken from known states, or equations solved with a matrix that knows none of them.
+/// Refuses springs of seams and pins where nothing damps them, forces are taken from known states, or equations
+/// solved with a matrix that knows none of them.
 pub(super) fn check_springs(settings: &Settings, argument: &str) -> Result<()> {
     let Settings { integrator, solver, .. } = *settings;
-    let found = if !integrator.is_implicit() {
+    let found = if !integrator.keeps_memory() {
         format!("integrator {}", integrator.name())
     } else if solver == Solver::FixedPoint {
         format!("solver {}", solver.name())
     } else {
         return Ok(());
     };
-    let wanted = "bdf2, implicit_euler or implicit_midpoint, solved by newton or linearised";
+    let wanted = "bdf2 or implicit_euler, solved by newton or linearised";
     Err(Error::value(argument, found, wanted))
 }
 
