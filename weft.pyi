@@ -520,6 +520,41 @@ class Simulation:
             forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
         """
 
+    def set_settings(
+        self,
+        *,
+        time_step: float | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        air_density: float | None = None,
+    ) -> None:
+        """Changes settings from now on; those not given stay as they are.
+
+        Args:
+            time_step (float, optional): Longest step, in s.
+            tolerance (float, optional): Part of the mean edge length to which a step is solved.
+            max_iterations (int, optional): Corrections after which a step is given up.
+            air_density (float, optional): Density of the air, in kg/m³.
+        """
+
+    def set_collider_surface(self, collider: int, friction: float, thickness: float) -> None:
+        """Gives a collider another surface from now on.
+
+        Args:
+            collider (int): Index of the collider.
+            friction (float): Coulomb coefficient of friction, 0 or more.
+            thickness (float): Contact thickness, in m, 0 or more.
+        """
+
+    def set_rest_scale(self, cloth: int, rest_scale: _Rows) -> None:
+        """Shrinks or lengthens a cloth from now on. Only the model "fem" takes it.
+
+        Args:
+            cloth (int): Index of the cloth.
+            rest_scale (float64 or float32 array, shape (n, 2)): Factors b_u, b_v on the lengths at
+                rest along warp and weft at each vertex, more than 0, in place of those before.
+        """
+
     def energy(self) -> dict[str, float]:
         """Energies of all cloths.
 

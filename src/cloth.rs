@@ -202,7 +202,7 @@ fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
 }
 
 /// Refuses factors that are not finite numbers above 0, or not one entry for each vertex.
-fn check_factors<T, const N: usize>(
+pub(crate) fn check_factors<T, const N: usize>(
     argument: &str,
     entries: &[T],
     vertex_count: usize,

@@ -190,6 +190,6 @@ def _groups(obj: Object) -> Iterator[Finding]:
     if name and name not in obj.vertex_groups:
         meaning = "Choose another group in the Shape panel, or none"
         yield on_object(ERROR, obj, f"there is no pin group '{name}'", meaning)
-    elif name and not len(mesh_arrays.pinned_vertices(obj)):
-        meaning = "No vertex of the group has a weight above 0.5, so nothing is held"
+    elif name and not len(mesh_arrays.grouped_vertices(obj, name)):
+        meaning = "No vertex of the group has a weight above 0, so nothing is held"
         yield on_object(WARNING, obj, f"the pin group '{name}' holds nothing", meaning)

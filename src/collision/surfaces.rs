@@ -169,6 +169,12 @@ impl Surfaces {
         (vertex as usize) < self.cloth_vertices
     }
 
+    pub(crate) fn vertices_of_collider(&self, collider: usize) -> std::ops::Range<usize> {
+        let body = (self.cloth_count + collider) as u32;
+        let end = |last: u32| self.bodies.partition_point(|one| *one < last);
+        end(body)..end(body + 1)
+    }
+
     /// Whether a body is a collider that has an inside.
     pub(crate) fn is_solid(&self, body: u32) -> bool {
         let collider = (body as usize).checked_sub(self.cloth_count);

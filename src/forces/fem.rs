@@ -6,6 +6,7 @@ use super::{
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
     elements::{add_scaled, decode},
+    sheets::mean_scale,
 };
 use crate::{
     Material, Vec3,
@@ -19,11 +20,10 @@ use rayon::prelude::*;
 #[must_use]
 pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
-    let mut membrane = if sheets.rest_scale.is_empty() {
-        Membrane::new(mesh, materials)
-    } else {
-        Membrane::new(&scaled(sheets), materials)
-    };
+    let mut membrane = Membrane::new(mesh, materials);
+    if !sheets.rest_scale.is_empty() {
+        membrane.set_gradients(scaled(mesh, sheets.rest_scale));
+    }
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_materials(mesh, materials);
@@ -54,14 +54,17 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
     }
 }
 
-/// The mesh with the gradients of its shape functions over b_u and b_v.
-fn scaled(sheets: &Sheets<'_>) -> Mesh {
-    let mut mesh = sheets.mesh.clone();
-    for (vertices, gradients) in mesh.topology.triangles.iter().zip(&mut mesh.rest.gradients) {
-        let scale = sheets.scale(vertices);
-        *gradients = gradients.map(|[a, b]| [a / scale[0], b / scale[1]]);
+/// Gradients of the shape functions of a mesh over b_u and b_v.
+fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
+    if rest_scale.is_empty() {
+        return mesh.rest.gradients.clone();
     }
-    mesh
+    let triangles = mesh.topology.triangles.iter().zip(&mesh.rest.gradients);
+    let one = |(vertices, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+        let [u, v] = mean_scale(rest_scale, vertices);
+        gradients.map(|[a, b]| [a / u, b / v])
+    };
+    triangles.map(one).collect()
 }
 
 /// The membrane, with what the next tangent needs.
@@ -134,6 +137,10 @@ impl Elements for Triangles {
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let energy = self.membrane.energy(positions);
         ElasticEnergy { stretch: energy.stretch, shear: energy.shear, ..ElasticEnergy::default() }
+    }
+
+    fn set_rest_scale(&mut self, mesh: &Mesh, scale: &[[f64; 2]]) {
+        self.membrane.set_gradients(scaled(mesh, scale));
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {

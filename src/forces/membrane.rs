@@ -197,6 +197,11 @@ impl Membrane {
         }
     }
 
+    /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
+    pub fn set_gradients(&mut self, gradients: Vec<[[f64; 2]; 3]>) {
+        self.gradients = gradients;
+    }
+
     /// Number of triangles.
     #[must_use]
     pub fn triangle_count(&self) -> usize {

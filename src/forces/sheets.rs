@@ -25,7 +25,7 @@ impl Sheets<'_> {
         if self.rest_scale.is_empty() {
             return [1.0; 2];
         }
-        [0, 1].map(|axis| mean(vertices, |vertex| self.rest_scale[vertex][axis]))
+        mean_scale(self.rest_scale, vertices)
     }
 
     /// Mean of the factors on stretch, shear and bending at some vertices.
@@ -40,6 +40,11 @@ impl Sheets<'_> {
         }
         mean(vertices, |vertex| self.stiffness_scale[vertex])
     }
+}
+
+/// Mean of the factors b_u, b_v at some vertices.
+pub(super) fn mean_scale(rest_scale: &[[f64; 2]], vertices: &[u32]) -> [f64; 2] {
+    [0, 1].map(|axis| mean(vertices, |vertex| rest_scale[vertex][axis]))
 }
 
 fn mean(vertices: &[u32], value: impl Fn(usize) -> f64) -> f64 {

@@ -120,8 +120,6 @@ def test_the_material_has_the_fields_of_the_library_and_its_defaults():
 def test_the_solver_settings_are_the_librarys_defaults():
     defaults = bridge.library().Settings()
     settings = bpy.context.scene.weft.solver_settings()
-    if not bridge.has_self_collision():
-        del settings["self_collision"]
     for name, value in settings.items():
         expected = getattr(defaults, name)
         assert value == (expected if isinstance(expected, str) else pytest.approx(expected))

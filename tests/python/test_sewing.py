@@ -126,9 +126,7 @@ def test_going_on_from_a_checkpoint_in_the_middle_gives_the_same_bits():
 def test_threads_do_not_change_a_seam():
     results = set()
     for threads in (1, 2, 3):
-        scene = weft.Simulation(
-            [sewn(FACING, BOTH_SIDES)], settings=weft.Settings(threads=threads)
-        )
+        scene = weft.Simulation([sewn(FACING, BOTH_SIDES)], settings=weft.Settings(threads=threads))
         for _ in range(24):
             scene.advance(FRAME)
         results.add(scene.positions().tobytes())

@@ -73,7 +73,7 @@ def test_factors_are_those_of_a_material_as_stiff():
 
 def test_a_factor_on_bending_holds_where_it_is():
     """A cantilever that is stiff at its root hangs less."""
-    positions, quads = grid()
+    positions = grid()[0]
     root, tip = positions[:, 0] < 0.5, positions[:, 0] > 0.5
     plain = sag()
     assert sag(bend_scale=np.where(root, 1e5, 1.0)) < plain - 0.3
@@ -110,7 +110,6 @@ def test_a_factor_on_friction_lets_slide_or_holds():
 
 
 def test_what_is_left_out_passes_through_colliders_and_cloth():
-    positions, quads = grid()
     ground = weft.Collider(*floor(-0.05))
     lowest = {}
     for name, options in {
@@ -165,9 +164,7 @@ def test_ignored_colliders_have_to_exist():
 
 def test_factors_need_the_default_model_and_no_curves():
     with pytest.raises(ValueError, match="the model fem"):
-        weft.Simulation(
-            [cloth(bend_scale=np.ones(COUNT))], settings=weft.Settings(model="choi_ko")
-        )
+        weft.Simulation([cloth(bend_scale=np.ones(COUNT))], settings=weft.Settings(model="choi_ko"))
     scene = weft.Simulation([cloth(bend_scale=np.ones(COUNT))])
     lossy = weft.Material.preset("cotton").replace(quality={"q": 10.0, "low": 0.1, "high": 10.0})
     with pytest.raises(ValueError, match="one or the other"):
@@ -233,7 +230,11 @@ def test_soft_pins_are_released_become_hard_and_go_into_checkpoints():
 
 @pytest.mark.parametrize(
     ("stiffness", "message"),
-    [([0.0, 1.0], "stiffness: entry 0: 0"), ([1.0], "stiffness: 1 rows"), ([1.0, np.inf], "entry 1")],
+    [
+        ([0.0, 1.0], "stiffness: entry 0: 0"),
+        ([1.0], "stiffness: 1 rows"),
+        ([1.0, np.inf], "entry 1"),
+    ],
 )
 def test_bad_stiffness_of_pins_is_refused(stiffness, message):
     with pytest.raises(ValueError, match=message):

@@ -136,6 +136,9 @@ pub trait Elements: Send + Sync {
     /// Another material for a cloth, from now on.
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material);
 
+    /// Other factors on the lengths at rest along warp and weft of each vertex, from now on; without any, all are 1.
+    fn set_rest_scale(&mut self, _mesh: &Mesh, _scale: &[[f64; 2]]) {}
+
     /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
     fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}
 
