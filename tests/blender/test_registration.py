@@ -86,7 +86,7 @@ def test_every_setting_has_a_label_and_a_tooltip_in_blenders_manner(group, names
 
 @pytest.mark.parametrize(("group", "_names"), SHOWN)
 def test_every_physical_number_states_its_unit(group, _names):
-    unit = re.compile(r"in (N/m|µ?N·m|kg/m[²³]|m/s²?|Pa|m³|s|m)\b|without unit")
+    unit = re.compile(r"in (N/m|µ?N·m|N|kg/m[²³]|m/s²?|Pa|m³|s|m)\b|without unit")
     numbers = [p for p in group.bl_rna.properties if p.type == "FLOAT"]
     assert numbers
     for prop in numbers:
