@@ -245,3 +245,79 @@ def test_soft_pins_are_refused_where_they_cannot_be_solved():
     scene = weft.Simulation([cloth()], settings=weft.Settings(integrator="sbdf2"))
     with pytest.raises(ValueError, match="integrator sbdf2"):
         scene.set_pins(0, [0], stiffness=[1.0])
+
+
+# --- what changes while a simulation goes on --------------------------------------------------
+
+
+def test_settings_change_from_now_on():
+    scene = weft.Simulation([cloth()], settings=weft.Settings(time_step=0.01))
+    assert scene.advance(0.1).steps == 10
+    scene.set_settings(time_step=0.1)
+    assert scene.advance(0.1).steps < 10
+    scene.set_settings(time_step=0.002, tolerance=1e-3)
+    assert scene.advance(0.1).steps == 50
+    before = scene.velocities()[:, 2].mean()
+    scene.set_settings(air_density=2000.0)
+    scene.advance(0.1)
+    assert scene.velocities()[:, 2].mean() > 0.5 * before  # slower down
+    with pytest.raises(ValueError, match="time_step: 0"):
+        scene.set_settings(time_step=0.0)
+    with pytest.raises(ValueError, match="max_iterations: 0"):
+        scene.set_settings(max_iterations=0)
+    with pytest.raises(TypeError):
+        scene.set_settings(threads=2)
+
+
+def test_a_colliders_surface_changes_from_now_on():
+    scene = weft.Simulation(
+        [cloth()],
+        [weft.Collider(*floor(-0.002), friction=5.0)],
+        weft.Settings(gravity=(3.0, 0.0, -9.0), air_density=0.0),
+    )
+    for _ in range(6):
+        scene.advance(FRAME)
+    assert np.abs(scene.positions()[:, 0].mean() - 0.5) < 0.02
+    scene.set_collider_surface(0, 0.0, 0.001)
+    for _ in range(6):
+        scene.advance(FRAME)
+    assert scene.positions()[:, 0].mean() > 0.55
+    for arguments in [(1, 0.0, 0.0), (0, -1.0, 0.0), (0, 0.0, np.nan)]:
+        with pytest.raises(ValueError, match=r"collider|friction|thickness"):
+            scene.set_collider_surface(*arguments)
+
+
+def test_a_cloth_shrinks_from_now_on():
+    settings = weft.Settings(gravity=(0.0, 0.0, 0.0))
+    material = weft.Material.preset("cotton").replace(stretch_damping=0.05)
+    scene = weft.Simulation([weft.Cloth(*grid(), material)], settings=settings)
+    scene.set_rest_scale(0, np.tile((0.8, 1.1), (COUNT, 1)))
+    for _ in range(48):
+        scene.advance(FRAME)
+    assert sorted(np.ptp(scene.positions(), axis=0)[:2]) == pytest.approx([0.8, 1.1], abs=0.01)
+    with pytest.raises(ValueError, match="rest_scale: vertex 0: 0"):
+        scene.set_rest_scale(0, np.zeros((COUNT, 2)))
+    other = weft.Simulation([cloth()], settings=weft.Settings(model="choi_ko"))
+    with pytest.raises(ValueError, match="rest_scale: model choi_ko"):
+        other.set_rest_scale(0, np.ones((COUNT, 2)))
+
+
+def test_changes_are_in_checkpoints():
+    def build() -> weft.Simulation:
+        return weft.Simulation([cloth()], [weft.Collider(*floor(-0.02))])
+
+    scene, other = build(), build()
+    scene.set_settings(time_step=0.004, tolerance=1e-3, max_iterations=20, air_density=3.0)
+    scene.set_collider_surface(0, 0.9, 0.004)
+    scene.set_rest_scale(0, np.tile((0.9, 1.0), (COUNT, 1)))
+    for _ in range(3):
+        scene.advance(FRAME)
+    other.restore(scene.state())
+    for one in (scene, other):
+        for _ in range(4):
+            one.advance(FRAME)
+    assert scene.positions().tobytes() == other.positions().tobytes()
+    with pytest.raises(ValueError, match="other meshes, colliders or settings"):
+        weft.Simulation(
+            [cloth()], [weft.Collider(*floor(-0.02))], weft.Settings(time_step=0.004)
+        ).restore(scene.state())

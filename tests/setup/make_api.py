@@ -66,7 +66,10 @@ def heading(depth: int, name: str, thing: object) -> list[str]:
 def described(kind: type) -> list[str]:
     """A class with its members."""
     lines = heading(2, kind.__name__, kind) + paragraphs(kind.__doc__)
-    for name, member in vars(kind).items():
+    # Properties come in no order of their own.
+    order = {name: inspect.isgetsetdescriptor(member) for name, member in vars(kind).items()}
+    for name in sorted(order, key=lambda name: (not order[name], name)):
+        member = vars(kind)[name]
         if name.startswith("_") or not getattr(member, "__doc__", None):
             continue
         if inspect.isgetsetdescriptor(member):
@@ -79,7 +82,7 @@ def described(kind: type) -> list[str]:
 
 def page() -> str:
     """The whole page."""
-    lines = HEAD.splitlines() + [""] + paragraphs(weft.__doc__)
+    lines = [*HEAD.splitlines(), "", *paragraphs(weft.__doc__)]
     for name in sorted(weft.__all__, key=lambda name: (name[0].islower(), name)):
         thing = getattr(weft, name)
         if inspect.isclass(thing):
