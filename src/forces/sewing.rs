@@ -383,7 +383,9 @@ mod tests {
     fn a_pair_closes_within_its_time_and_without_jerks() {
         let member = member();
         let rest = |seconds: f64| member.after(seconds).rest;
-        assert_eq!([rest(0.0), rest(0.5), rest(9.0)], [0.3, 0.0, 0.0]);
+        for (seconds, length) in [(0.0, 0.3), (0.5, 0.0), (9.0, 0.0)] {
+            assert!((rest(seconds) - length).abs() < 1.0e-12, "{seconds} s");
+        }
         assert!(rest(1.0e-3) > 0.3 - 1.0e-5 && rest(0.3749) < 3.0e-4);
         assert!((rest(0.2) - rest(0.3) - (rest(0.25) - rest(0.35))).abs() < 1.0e-12);
         assert!((member.after(0.1).stiffness - 150.0).abs() < 1.0e-9);

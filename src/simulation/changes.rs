@@ -49,7 +49,7 @@ impl Simulation {
         self.preferred_step =
             if was_longest { time_step } else { self.preferred_step.min(time_step) };
         self.settings =
-            Settings { time_step, tolerance, max_iterations, air_density, ..self.settings.clone() };
+            Settings { time_step, air_density, tolerance, max_iterations, ..self.settings.clone() };
         self.dynamics.air.set_density(air_density);
         Ok(())
     }

@@ -18,13 +18,25 @@ import bpy
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
 BLEND = FOLDER / "scene.blend"
 MODULE = "bl_ext.user_default.weft"
-BAKE_BUTTON = (1431, 401)  # in this window of Blender 4.3
+# In a window of 1600 by 1000, by version of Blender.
+PLACES = {
+    (4, 3): {
+        "cloth": (1474, 335),
+        "collider": (1546, 335),
+        "bake": (1431, 401),
+        "fabric": (1450, 539),
+    },
+    (5, 2): {
+        "cloth": (1474, 335),
+        "collider": (1546, 335),
+        "bake": (1431, 401),
+        "fabric": (1450, 539),
+    },
+}[bpy.app.version[:2]]
 VIEW = (500, 500)
 LAST = 60
 # With Ctrl and Alt, which Blender itself leaves free for these.
 KEYS = {
-    "C": ("wm.context_set_enum", {"data_path": "object.weft.role", "value": "CLOTH"}),
-    "D": ("weft.preset_apply", {"name": "denim"}),
     "K": ("weft.check_scene", {}),
     "R": ("weft.resume", {}),
     "J": ("weft.free", {}),
@@ -86,12 +98,16 @@ def build():
     bpy.context.scene.collection.objects.link(obj)
     obj.location.z = 0.6
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5)
-    bpy.context.object.weft.role = "COLLIDER"
     bpy.context.scene.frame_end = LAST
+    choose(bpy.context.object)
+    bpy.ops.wm.save_as_mainfile(filepath=str(BLEND))
+
+
+def choose(obj):
+    """Selects an object and nothing else."""
     for other in bpy.context.view_layer.objects:
         other.select_set(other == obj)
     bpy.context.view_layer.objects.active = obj
-    bpy.ops.wm.save_as_mainfile(filepath=str(BLEND))
 
 
 def look():
@@ -133,10 +149,25 @@ def steps():
     arrange()
     look()
     yield 1.5
-    press("ctrl+alt+c")
+    shot("roles")
+    yield 0.5
+    click(PLACES["collider"])
+    yield 1.0
+    facts["collider"] = bpy.context.object.weft.role
+    choose(sheet())
+    yield 1.0
+    click(PLACES["cloth"])
     yield 1.0
     facts["role"] = sheet().weft.role
-    press("ctrl+alt+d")
+    shot("cloth")
+    yield 0.5
+    click(PLACES["fabric"])
+    yield 1.0
+    shot("menu")
+    yield 0.5
+    os.system("xdotool type --delay 100 denim")
+    yield 1.0
+    os.system("xdotool key Return")
     yield 1.0
     facts["fabric"] = own("fabrics").label(sheet().weft.material)
     press("ctrl+alt+k")
@@ -151,7 +182,7 @@ def steps():
 
 
 def bake():
-    click(BAKE_BUTTON)
+    click(PLACES["bake"])
     yield 3.0
     facts["bake_runs"] = running() is not None
     facts["status_line"] = running().line() if running() else ""
@@ -168,6 +199,7 @@ def bake():
     yield 1.0
     while running() is not None:
         yield 0.3
+    facts["seconds_to_first_bake"] = time.time() - float(os.environ["STARTED"])
     facts["finished_at"] = sheet().weft.result.frame_count
     facts["statistic"] = sheet().weft.result.statistic
     yield 0.5
