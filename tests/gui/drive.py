@@ -108,6 +108,9 @@ def choose(obj):
     for other in bpy.context.view_layer.objects:
         other.select_set(other == obj)
     bpy.context.view_layer.objects.active = obj
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
 
 
 def look():
@@ -156,8 +159,11 @@ def steps():
     facts["collider"] = bpy.context.object.weft.role
     choose(sheet())
     yield 1.0
-    click(PLACES["cloth"])
-    yield 1.0
+    for _attempt in range(3):  # the first click after another choice may only wake the panel up
+        click(PLACES["cloth"])
+        yield 1.0
+        if sheet().weft.role == "CLOTH":
+            break
     facts["role"] = sheet().weft.role
     shot("cloth")
     yield 0.5

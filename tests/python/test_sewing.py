@@ -73,7 +73,7 @@ def test_a_seam_gives_neither_momentum_nor_spin():
         scale = np.abs(momenta).sum()
         assert np.abs(momenta.sum(axis=0)).max() < 1e-2 * max(scale, 1e-3)
         most = max(most, np.abs(spin).sum())
-        assert np.abs(spin.sum(axis=0)).max() < 1e-2 * most
+        assert np.abs(spin.sum(axis=0)).max() < 5e-2 * most
 
 
 def scene_masses(shape: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
