@@ -99,7 +99,8 @@ def play(debian, folder, started):
     finally:
         screen.terminate()
         screen.wait()
-    return json.loads((folder / "facts.json").read_text())
+    facts = json.loads((folder / "facts.json").read_text())
+    return facts | {"kept": [path.name for path in (folder / "weft_cache").glob("*.state")]}
 
 
 def test_the_whole_flow_ran(facts):
@@ -150,3 +151,11 @@ def test_free_leaves_nothing(facts):
 def test_screenshots_show_something(facts, name):
     picture = OUT / facts["suite"] / f"{name}.png"
     assert picture.stat().st_size > 30_000, "a black picture compresses to nearly nothing"
+
+
+def test_closing_blender_loses_at_most_the_current_frame(facts):
+    """The last checkpoint is of the frame that was simulated when the window closed, or later."""
+    assert facts["closed_at"] > 1
+    assert (
+        max(int(Path(name).stem.rsplit("_", 1)[1]) for name in facts["kept"]) >= facts["closed_at"]
+    )
