@@ -109,15 +109,20 @@ def group_weights(obj: Object, name: str) -> np.ndarray | None:
     return weights
 
 
+def loose_edge_indices(mesh: Mesh) -> np.ndarray:
+    """Indices of the edges that belong to no face."""
+    used = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", used)
+    is_loose = np.ones(len(mesh.edges), bool)
+    is_loose[used] = False
+    return np.flatnonzero(is_loose)
+
+
 def loose_edges(mesh: Mesh) -> np.ndarray:
     """The ends of the edges that belong to no face, `(edges, 2)`."""
     ends = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", ends.ravel())
-    used = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("edge_index", used)
-    is_loose = np.ones(len(ends), bool)
-    is_loose[used] = False
-    return ends[is_loose].astype(np.int64)
+    return ends[loose_edge_indices(mesh)].astype(np.int64)
 
 
 def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:
