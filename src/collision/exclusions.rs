@@ -19,10 +19,15 @@ impl Exclusions {
         Self { cloth_count, free, ignored }
     }
 
+    /// Whether nothing is left out.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.free.is_empty() && self.ignored.is_empty()
+    }
+
     /// Whether two features of two bodies are never in contact: all vertices of one are left out, or the cloth ignores
     /// the collider.
     pub(crate) fn part(&self, features: [&[u32]; 2], bodies: [u32; 2]) -> bool {
-        if self.free.is_empty() && self.ignored.is_empty() {
+        if self.is_empty() {
             return false;
         }
         let are_cloth = bodies.map(|body| body < self.cloth_count);

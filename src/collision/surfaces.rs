@@ -69,7 +69,9 @@ pub(crate) struct Surfaces {
     /// Area of cloth around each of its vertices, in m².
     pub(crate) areas: Vec<f64>,
     pub(crate) seams: Seams,
-    pub(crate) exclusions: Exclusions,
+    exclusions: Exclusions,
+    /// Whether there are seams or exclusions.
+    has_exceptions: bool,
     /// Factor on the friction of each vertex of cloth; empty where all are 1.
     friction_scale: Vec<f64>,
     pub(crate) cloth_count: usize,
@@ -135,6 +137,7 @@ impl Surfaces {
             wings,
             kinds: surfaces,
             bodies,
+            has_exceptions: !(cloths.seams.is_empty() && cloths.exclusions.is_empty()),
             exclusions: cloths.exclusions,
             friction_scale: cloths.friction_scale,
             cloth_count,
@@ -160,8 +163,10 @@ impl Surfaces {
 
     /// Whether two features never touch, because they are sewn together or left out.
     pub(crate) fn never_meet(&self, one: &[u32], other: &[u32]) -> bool {
-        let bodies = [one, other].map(|feature| self.bodies[feature[0] as usize]);
-        self.seams.join(one, other) || self.exclusions.part([one, other], bodies)
+        self.has_exceptions && {
+            let bodies = [one, other].map(|feature| self.bodies[feature[0] as usize]);
+            self.seams.join(one, other) || self.exclusions.part([one, other], bodies)
+        }
     }
 
     /// Whether the motion of a vertex is sought, not given.

@@ -167,15 +167,20 @@ def steps():
     facts["role"] = sheet().weft.role
     shot("cloth")
     yield 0.5
-    click(PLACES["fabric"])
-    yield 1.0
-    shot("menu")
-    yield 0.5
-    os.system("xdotool type --delay 100 denim")
-    yield 1.0
-    os.system("xdotool key Return")
-    yield 1.0
-    facts["fabric"] = own("fabrics").label(sheet().weft.material)
+    for _attempt in range(3):
+        click(PLACES["fabric"])
+        yield 1.0
+        os.system(
+            "xdotool mousemove_relative 1 1"
+        )  # a window draws what it knows when a mouse moves
+        yield 1.0
+        shot("menu")
+        yield 0.5
+        os.system("xdotool key d")  # underlined in the menu
+        yield 1.0
+        facts["fabric"] = own("fabrics").label(sheet().weft.material)
+        if facts["fabric"] == "Denim":
+            break
     press("ctrl+alt+k")
     yield 1.5
     facts["findings"] = len(bpy.context.window_manager.weft.findings)
