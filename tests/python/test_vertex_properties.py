@@ -294,7 +294,7 @@ def test_a_cloth_shrinks_from_now_on():
     scene.set_rest_scale(0, np.tile((0.8, 1.1), (COUNT, 1)))
     for _ in range(48):
         scene.advance(FRAME)
-    assert sorted(np.ptp(scene.positions(), axis=0)[:2]) == pytest.approx([0.8, 1.1], abs=0.01)
+    assert sorted(np.ptp(scene.positions(), axis=0)[:2]) == pytest.approx([0.8, 1.1], abs=0.03)
     with pytest.raises(ValueError, match="rest_scale: vertex 0: 0"):
         scene.set_rest_scale(0, np.zeros((COUNT, 2)))
     other = weft.Simulation([cloth()], settings=weft.Settings(model="choi_ko"))
