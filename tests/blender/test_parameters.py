@@ -151,6 +151,18 @@ def saddle():
     return cloth
 
 
+def sheared():
+    """Pushed askew at first, and square at rest."""
+    cloth = plain(shear=5.0, stretch_damping=0.0)
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    key = cloth.shape_key_add(name="Askew", from_mix=False)
+    for point in key.points:
+        point.co.x += 0.1 * point.co.y
+    key.value = 1.0
+    weightless()
+    return cloth
+
+
 def falling():
     return plain()
 
@@ -305,7 +317,7 @@ FABRIC = [
     ("bend_twist_micro", 10.0, 4000.0, saddle, "twist", False),
     ("use_bend_twist", True, False, saddle, "twist", False),
     ("stretch_damping", 0.0, 0.05, lambda: hanging(density=1.0), "swing", False),
-    ("shear_damping", 0.0, 0.02, hanging_by_a_corner, "tremble", False),
+    ("shear_damping", 0.0, 0.05, sheared, "tremble", False),
     ("bend_damping", 0.0, 0.5, cantilever, "swing", False),
     ("air_drag", 0.1, 3.0, falling, "height", True),
     ("air_lift", 0.0, 3.0, falling_on_edge, "height", True),
