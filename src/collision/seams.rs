@@ -2,11 +2,12 @@
 //! What contacts have to know of seams: vertices sewn together are one, and what is near them is near through the seam.
 
 use crate::Vec3;
+use std::collections::BTreeMap;
 
 /// Seams, by vertex.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seams {
-    /// For every vertex, those it is sewn to; no lists where nothing is sewn.
+    /// For every vertex, those it is sewn to, directly or by others; no lists where nothing is sewn.
     sewn: Vec<Vec<u32>>,
     /// For every vertex, the pairs of a sewn vertex in its triangles and what that is sewn to.
     near: Vec<Vec<[u32; 2]>>,
@@ -18,11 +19,7 @@ impl Seams {
         if pairs.is_empty() {
             return Self::default();
         }
-        let mut sewn: Vec<Vec<u32>> = vec![Vec::new(); vertex_count];
-        for [a, b] in pairs {
-            sewn[*a as usize].push(*b);
-            sewn[*b as usize].push(*a);
-        }
+        let sewn = sewn(pairs, vertex_count);
         let mut near: Vec<Vec<[u32; 2]>> = vec![Vec::new(); vertex_count];
         for corners in triangles {
             for here in corners {
@@ -68,9 +65,42 @@ impl Seams {
     }
 }
 
+/// For every vertex, all others that come together with it.
+fn sewn(pairs: &[[u32; 2]], vertex_count: usize) -> Vec<Vec<u32>> {
+    let mut first: Vec<u32> = (0..vertex_count as u32).collect();
+    let find = |first: &[u32], mut vertex: u32| {
+        while first[vertex as usize] != vertex {
+            vertex = first[vertex as usize];
+        }
+        vertex
+    };
+    for [a, b] in pairs {
+        let ends = [find(&first, *a), find(&first, *b)];
+        first[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
+    }
+    let mut together: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for vertex in 0..vertex_count as u32 {
+        together.entry(find(&first, vertex)).or_default().push(vertex);
+    }
+    let mut sewn = vec![Vec::new(); vertex_count];
+    for members in together.into_values().filter(|members| members.len() > 1) {
+        for vertex in &members {
+            let others = members.iter().copied().filter(|other| other != vertex);
+            sewn[*vertex as usize] = others.collect();
+        }
+    }
+    sewn
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn three_that_are_sewn_in_a_row_come_together() {
+        let sewn = sewn(&[[4, 2], [0, 4]], 5);
+        assert_eq!(sewn, [vec![2, 4], vec![], vec![0, 4], vec![], vec![0, 2]]);
+    }
 
     #[test]
     fn what_is_sewn_joins_features_and_shortens_ways() {
