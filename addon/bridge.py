@@ -78,11 +78,15 @@ def choices(field: str) -> frozenset[str]:
 
 def build_simulation(scene: Scene, reader: SceneReader) -> Any:
     """A `weft.Simulation` of what was read; what the library refuses names the object."""
-    return library().Simulation(
-        [_cloth(source) for source in reader.cloths],
-        [_collider(source) for source in reader.colliders],
-        _settings(scene, reader.first),
-    )
+    cloths = [_cloth(source) for source in reader.cloths]
+    colliders = [_collider(source) for source in reader.colliders]
+    try:
+        return library().Simulation(cloths, colliders, _settings(scene, reader.first))
+    except ValueError as error:
+        # It knows cloths by their numbers.
+        names = [f"'{source.name}': " for source in reader.cloths]
+        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+        raise ValueError(text) from error
 
 
 def set_materials(simulation: Any, cloths: list[ClothInput], source: FrameInput) -> None:

@@ -89,6 +89,10 @@ class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         flow = columns(self.layout)
+        if not context.scene.weft.keeps_memory():
+            text = "Only with the model Finite Elements and an integrator that is not explicit"
+            lines(self.layout, context, text, "ERROR" if material.options() else "INFO")
+            flow.active = False
         for name in CURVES:
             row = flow.column().row(align=True)
             row.prop(material, name)
@@ -272,6 +276,8 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
             column = flow.column()
             column.active = bool(getattr(obj.weft, f"{name}_group"))
             column.prop(obj.weft, most, text="kg/m²" if name == "density" else "Max")
+            if name == "shrink":
+                column.prop(obj.weft, "shrink_yarns", text="Yarns")
 
 
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):

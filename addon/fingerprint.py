@@ -31,6 +31,7 @@ SHAPE_SETTINGS = (
     "rest_key",
     "pattern_size",
     "shrink_group",
+    "shrink_yarns",
     "use_sewing",
     "sewing_time",
     "sewing_force",

@@ -224,6 +224,17 @@ class WeftObject(PropertyGroup):
         precision=3,
         update=changed,
     )
+    shrink_yarns: EnumProperty(
+        name="Shrinking Yarns",
+        options=FIXED,
+        description="Along which yarns the shrinking group shrinks the cloth",
+        items=(
+            ("BOTH", "Both", "Along warp and weft"),
+            ("WARP", "Warp", "Along the warp alone"),
+            ("WEFT", "Weft", "Along the weft alone: cuffs and waistbands whose warp hangs down"),
+        ),
+        update=changed,
+    )
     use_sewing: BoolProperty(
         name="Sewing",
         options=FIXED,

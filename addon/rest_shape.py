@@ -32,10 +32,13 @@ class Shrinking:
 
     plain: float
     grouped: float
+    yarns: str  # along which the group shrinks
 
     @classmethod
     def of(cls, obj: Object) -> "Shrinking":
-        return cls(as_decimal(obj.weft.shrink), as_decimal(obj.weft.shrink_max))
+        settings = obj.weft
+        plain, grouped = as_decimal(settings.shrink), as_decimal(settings.shrink_max)
+        return cls(plain, grouped, settings.shrink_yarns)
 
     def scale(self, share: np.ndarray | None, count: int, first: "Shrinking") -> np.ndarray | None:
         """Factors on the lengths at rest along warp and weft at each of `count` vertices,
@@ -43,10 +46,11 @@ class Shrinking:
         has the weights of the shrinking group, if there is one.
         """
         least, most, whole = (1.0 - f for f in (self.plain, self.grouped, first.plain))
-        factors = np.full(count, least / whole)
+        factors = np.full((count, 2), least / whole)
         if share is not None:
-            factors += share * (most - least) / whole
-        return None if (factors == 1.0).all() else np.repeat(factors[:, None], 2, axis=1)
+            for axis in {"BOTH": (0, 1), "WARP": (0,), "WEFT": (1,)}[self.yarns]:
+                factors[:, axis] += share * (most - least) / whole
+        return None if (factors == 1.0).all() else factors
 
 
 def property_scales(obj: Object) -> dict[str, np.ndarray]:

@@ -34,7 +34,10 @@ class PHYSICS_PT_weft_solver(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         settings = context.scene.weft
         flow = columns(self.layout)
-        props(flow, settings, model="Model", integrator="Integrator", solver="Solver")
+        props(flow, settings, model="Model", integrator="Integrator")
+        column = flow.column()
+        column.active = settings.has_solver()
+        props(column, settings, solver="Solver")
         props(flow, settings, time_step="Step (s)", tolerance="Tolerance")
         props(flow, settings, max_iterations="Iterations", threads="Threads")
 

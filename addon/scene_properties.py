@@ -55,6 +55,8 @@ MODELS = (
     ("mass_spring_16", "Mass Spring 16", "Linear springs to 16 neighbours, of Cords 2004"),
 )
 FRAME_SETTINGS = ("time_step", "tolerance", "max_iterations", "air_density")
+EXPLICIT = frozenset(("euler", "symplectic_euler", "midpoint", "verlet", "rk4"))
+SOLVED = frozenset(("bdf2", "implicit_euler", "implicit_midpoint"))  # by one of the solvers
 _shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
 
 
@@ -241,6 +243,14 @@ class WeftScene(PropertyGroup):
         "take about as much room as the frames. Otherwise only the last one is kept",
         default=True,
     )
+
+    def has_solver(self) -> bool:
+        """Whether the integrator has equations for which there are several solvers."""
+        return self.integrator in SOLVED
+
+    def keeps_memory(self) -> bool:
+        """Whether fabrics with curves or quality can be simulated."""
+        return self.model == "fem" and self.integrator not in EXPLICIT
 
     def solver_settings(self) -> dict[str, float | int | str]:
         """The fields for `weft.Settings` that hold for a whole bake."""

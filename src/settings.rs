@@ -91,11 +91,11 @@ impl Integrator {
         )
     }
 
-    /// Whether materials with curves or quality can be simulated: whether every evaluation of forces is at the end of a
-    /// stage from the last state.
+    /// Whether materials with curves or quality can be simulated. Explicit schemes take many steps between two looks at
+    /// contacts, and what a step remembers would have to be undone where a look sends them back.
     #[must_use]
     pub fn keeps_memory(self) -> bool {
-        matches!(self, Self::Bdf2 | Self::ImplicitEuler)
+        !self.is_explicit()
     }
 }
 

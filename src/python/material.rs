@@ -74,6 +74,9 @@ const OPTIONS: [&str; 6] = [
 ///         cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
 ///         then those of slow changes. Q is 1 or more, high at most 1000 · low.
 ///
+/// Curves and quality need the model "fem" and an integrator that is not explicit; a simulation with
+/// another refuses them by name.
+///
 /// Raises:
 ///     TypeError: A field that does not exist, or a value that is no number.
 ///     ValueError: A value that is not finite or out of range.

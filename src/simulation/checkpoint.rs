@@ -52,7 +52,7 @@ impl Simulation {
             contacts: self.response.memory().clone(),
             obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
             materials: self.dynamics.materials.clone(),
-            memories: self.dynamics.elements.iter().map(|elements| elements.memory()).collect(),
+            memories: self.dynamics.memories(),
             gravity: self.dynamics.gravity,
             wind: self.dynamics.air.wind(),
             changes: self.changes(),
@@ -89,10 +89,7 @@ impl Simulation {
             self.response.set_surface(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
-        let Dynamics { elements, mesh, .. } = &mut self.dynamics;
-        for (elements, memory) in elements.iter_mut().zip(&snapshot.memories) {
-            elements.set_memory(mesh, memory);
-        }
+        self.dynamics.set_memories(&snapshot.memories);
         for (obstacle, frame) in self.response.obstacles_mut().iter_mut().zip(snapshot.obstacles) {
             obstacle.set_frame(frame);
         }
@@ -151,13 +148,14 @@ impl Simulation {
         let has_past = |past: &Past| {
             [past.positions.len(), past.velocities.len()] == [count; 2]
                 && past.restarts.iter().all(|restart| (restart.vertex as usize) < count)
+                && (past.memories.is_empty() || self.dynamics.memories_fit(&past.memories))
         };
         [state.positions.len(), state.velocities.len()] == [count; 2]
             && state.past.as_ref().is_none_or(has_past)
             && snapshot.vertex_forces.len() == count
             && snapshot.changes.fit(obstacles.len(), count)
             && snapshot.materials.len() == self.cloth_count()
-            && self.memories_fit(&snapshot.memories)
+            && self.dynamics.memories_fit(&snapshot.memories)
             && snapshot.guides.fit(count)
             && snapshot.contacts.fits(self.response.counts())
             && snapshot.obstacles.len() == obstacles.len()
@@ -166,18 +164,6 @@ impl Simulation {
                 .iter()
                 .zip(obstacles)
                 .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
-    }
-}
-
-impl Simulation {
-    /// Whether these can be the memories of the elements.
-    fn memories_fit(&self, memories: &[Vec<f64>]) -> bool {
-        let elements = &self.dynamics.elements;
-        let pairs = elements.iter().zip(memories);
-        memories.len() == elements.len()
-            && pairs.into_iter().all(|(elements, memory)| {
-                memory.is_empty() || memory.len() == elements.memory_count()
-            })
     }
 }
 

@@ -39,10 +39,12 @@ struct Entry {
 impl ConstantMatrix {
     /// The matrices of all cloths at rest.
     pub(super) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent) -> Self {
+        let memories = dynamics.forget();
         let rest = std::mem::take(&mut dynamics.rest_positions);
         let elastic = tangent.of_elements(dynamics, &rest, 0.0).clone();
         let viscous = tangent.of_elements(dynamics, &rest, INVERSE_BETA);
         dynamics.rest_positions = rest;
+        dynamics.set_memories(&memories);
         let pattern = elastic.pattern();
         let mut rows: Vec<Vec<Entry>> = vec![Vec::new(); pattern.row_count()];
         for (row, column) in pattern.below_diagonal() {

@@ -173,7 +173,7 @@ impl Dynamics {
             residuals.fill(Vec3::zeros());
             let mut inside = 0.0;
             for (elements, reference) in self.elements.iter_mut().zip(&stage.measures) {
-                elements.begin_stage(stage.duration);
+                elements.begin_stage(stage.duration / stage.reach);
                 let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
                 inside += elements.evaluate(positions, history, residuals);
             }
@@ -242,6 +242,39 @@ impl Dynamics {
         for elements in &mut self.elements {
             elements.end_step(positions, duration);
         }
+    }
+
+    /// What the elements remember, kind by kind; empty where the past does not matter.
+    pub(super) fn memories(&self) -> Vec<Vec<f64>> {
+        self.elements.iter().map(|elements| elements.memory()).collect()
+    }
+
+    /// Remembers what [`Self::memories`] gave.
+    pub(super) fn set_memories(&mut self, memories: &[Vec<f64>]) {
+        for (elements, memory) in self.elements.iter_mut().zip(memories) {
+            elements.set_memory(&self.mesh, memory);
+        }
+    }
+
+    /// Forgets everything, so that a sudden change is met by the full stiffness, and gives what was remembered.
+    pub(super) fn forget(&mut self) -> Vec<Vec<f64>> {
+        let memories = self.memories();
+        let nothing: Vec<Vec<f64>> =
+            memories.iter().map(|memory| vec![0.0; memory.len()]).collect();
+        self.set_memories(&nothing);
+        for elements in &mut self.elements {
+            elements.begin_stage(0.0);
+        }
+        memories
+    }
+
+    /// Whether these can be the memories of the elements.
+    pub(super) fn memories_fit(&self, memories: &[Vec<f64>]) -> bool {
+        let pairs = self.elements.iter().zip(memories);
+        memories.len() == self.elements.len()
+            && pairs.into_iter().all(|(elements, memory)| {
+                memory.is_empty() || memory.len() == elements.memory_count()
+            })
     }
 
     /// Inertia, gravity, air and forces from outside.

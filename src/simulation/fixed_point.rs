@@ -26,8 +26,10 @@ pub(super) const UPDATES: usize = 4;
 /// The part of the tolerance that it is solved to. The last of Newton's corrections leaves the square of an error, an
 /// update most of it, and at the tolerance itself the errors of all steps would add up to something to see.
 const STRICT: f64 = 0.1;
-/// The linear equations are solved to this part of that.
+/// The linear equations are solved to this part of that,
 const INNER: f64 = 0.1;
+/// but not finer than to this part of the last update.
+const ENOUGH: f64 = 0.1;
 
 /// Solves a stage from the start `positions`, which become its solution.
 pub(super) fn solve(
@@ -44,9 +46,9 @@ pub(super) fn solve(
     let mut solved =
         Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
     let mut residuals = vec![Vec3::zeros(); positions.len()];
+    let (mut first, mut last, mut touches) = (0.0, 0.0, false);
     let mut anderson = Anderson::default();
     let before = report.newton_iterations;
-    let mut first = 0.0;
     problem.lead(positions);
     while solved.iterations < UPDATES * accuracy.max_iterations {
         let point = positions.to_vec();
@@ -58,13 +60,20 @@ pub(super) fn solve(
         let masses = &problem.dynamics.masses;
         let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
         quadratic.number = Some(number(stage, revision));
-        let linear = newton.solve(&mut problem.with(&quadratic), positions, inner, report);
+        // Contacts are met anew in every update, and settling them inside of one is lost on the next.
+        let is_rough = last > accuracy.after(solved.iterations, first, true);
+        let needed = match inner.no_finer_than(ENOUGH * last) {
+            needed if is_rough && touches => Accuracy { max_iterations: 1, ..needed },
+            needed => needed,
+        };
+        let linear = newton.solve(&mut problem.with(&quadratic), positions, needed, report);
         anderson.remember(&point, positions, |field| quadratic.times(field));
         solved.iterations += 1;
         // What counts is updates, not the corrections inside of them.
         report.newton_iterations = before + solved.iterations;
         solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
-        let touches = !problem.response.contacts().is_empty();
+        last = solved.correction;
+        touches = !problem.response.contacts().is_empty();
         if solved.iterations == 1 {
             first = solved.correction;
         }

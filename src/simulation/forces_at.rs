@@ -23,6 +23,7 @@ impl Dynamics {
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in self.elements.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
+            elements.begin_stage(0.0);
             elements.evaluate(positions, history, &mut forces);
         }
         self.predict_air(positions, velocities);

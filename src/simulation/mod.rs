@@ -79,11 +79,11 @@ const CONTACT_INTERVAL: f64 = 5.0e-4;
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
-/// A frame with contacts that has taken the corrections of so many stages for each of its longest steps refuses none
-/// any more.
+/// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
+/// `Simulation::cost`.
 const MOST_STAGES: f64 = 7.0;
 /// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
-const EASY: (f64, f64) = (0.5, 1.5);
+const EASY: (f64, f64) = (0.5, 2.0);
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
 const HARD: (f64, f64) = (0.9, 0.75);
 
@@ -230,9 +230,7 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            if !self.response.contacts().is_empty() {
-                spent += corrections;
-            }
+            spent += corrections * self.cost();
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
@@ -275,6 +273,17 @@ impl Simulation {
         }
     }
 
+    /// What an iteration counts as. Where nothing touches Newton's method always comes to the end with steps that are
+    /// short enough; the fixed-point solver may not, and where anything touches its updates cost as much as corrections.
+    fn cost(&self) -> usize {
+        let touches = !self.response.contacts().is_empty();
+        match (self.settings.solver, touches) {
+            (Solver::FixedPoint, true) => fixed_point::UPDATES,
+            (Solver::FixedPoint, false) | (_, true) => 1,
+            (_, false) => 0,
+        }
+    }
+
     /// The longest time between two looks at contacts, in s.
     fn longest_step(&self) -> f64 {
         let time_step = self.settings.time_step;
@@ -307,15 +316,11 @@ impl Simulation {
 
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
-        if self.is_linearised() {
-            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
-                self.preferred_step = (2.0 * self.preferred_step).min(self.settings.time_step);
-            }
-            return;
-        }
         let allowed = self.stage_corrections();
-        if iterations < EASY.0 * allowed {
-            self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
+        if self.is_linearised() || iterations < EASY.0 * allowed {
+            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
+                self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
+            }
         } else if iterations > HARD.0 * allowed {
             let shortest = SHORTEST_STEP * self.settings.time_step;
             self.preferred_step = (HARD.1 * duration).max(shortest);

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
     mesh::Quads,
-    settings::{Model, Settings, Solver},
+    settings::{Integrator, Model, Settings, Solver},
 };
 
 /// The elements of a model, and the area that each vertex stands for, in m².
@@ -49,8 +49,7 @@ pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a material that remembers where a model, an integrator or a solver cannot: the other solvers take the tangent
-/// from a state that the material has left.
+/// Refuses a material that remembers where a model or an integrator cannot.
 pub(super) fn check_material(
     settings: &Settings,
     argument: &str,
@@ -59,18 +58,15 @@ pub(super) fn check_material(
     if !material.is_inelastic() {
         return Ok(());
     }
-    let Settings { model, integrator, solver, .. } = *settings;
+    let Settings { model, integrator, .. } = *settings;
     let found = if model != Model::Fem {
         format!("model {}", model.name())
     } else if !integrator.keeps_memory() {
         format!("integrator {}", integrator.name())
-    } else if solver != Solver::Newton {
-        format!("solver {}", solver.name())
     } else {
         return Ok(());
     };
-    let wanted =
-        "the model fem with bdf2 or implicit_euler, solved by newton, for curves and quality";
+    let wanted = "the model fem with an integrator that is not explicit, for curves and quality";
     Err(Error::value(argument, found, wanted))
 }
 
@@ -78,7 +74,7 @@ pub(super) fn check_material(
 /// solved with a matrix that knows none of them.
 pub(super) fn check_springs(settings: &Settings, argument: &str) -> Result<()> {
     let Settings { integrator, solver, .. } = *settings;
-    let found = if !integrator.keeps_memory() {
+    let found = if !matches!(integrator, Integrator::Bdf2 | Integrator::ImplicitEuler) {
         format!("integrator {}", integrator.name())
     } else if solver == Solver::FixedPoint {
         format!("solver {}", solver.name())

@@ -42,6 +42,12 @@ impl Accuracy {
         Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
     }
 
+    /// The same, but no finer than a length in m.
+    pub(super) fn no_finer_than(self, length: f64) -> Self {
+        let [correction, touching] = [self.correction, self.touching].map(|own| own.max(length));
+        Self { correction, touching, ..self }
+    }
+
     /// What is wanted of the correction after so many, of which the first was `first` long, in m.
     ///
     /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So

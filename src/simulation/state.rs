@@ -29,6 +29,8 @@ pub(super) struct Past {
     pub(super) velocities: Vec<Vec3>,
     /// Vertices with another past than their real one.
     pub(super) restarts: Vec<Restart>,
+    /// What the elements remembered then, where forces are extrapolated from there; empty elsewhere.
+    pub(super) memories: Vec<Vec<f64>>,
 }
 
 /// A vertex whose velocity has jumped. Along the directions of the jump its past is that of a steady motion

@@ -118,10 +118,26 @@ impl Simulation {
         let mut forces = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
         if let Some(past) = past {
             let motion = semi_implicit::motion_before(past);
+            let now = dynamics.memories();
+            if now != past.memories {
+                dynamics.set_memories(&past.memories);
+            }
             let before = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
+            if now != past.memories {
+                dynamics.set_memories(&now);
+            }
             semi_implicit::extrapolated(&mut forces, &before, duration / past.step);
         }
         forces
+    }
+
+    /// What the elements remember at the start of a step, for schemes that take forces from there in the next.
+    fn memories_to_keep(&self) -> Vec<Vec<f64>> {
+        if self.settings.integrator == Integrator::Sbdf2 {
+            self.dynamics.memories()
+        } else {
+            Vec::new()
+        }
     }
 
     /// ε(x + v·time) − 2ε(x) + ε(x − v·time).
@@ -263,6 +279,7 @@ impl Simulation {
             positions: before.positions,
             velocities: before.velocities,
             restarts,
+            memories: self.memories_to_keep(),
         });
         self.dynamics.end_step(&self.state.positions, span.duration);
         report.steps += steps;

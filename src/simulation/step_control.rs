@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Control of the step for equations that are linearised once (Baraff and Witkin 1998, section 7).
+//! When a step that had to be shortened may be longer again (Baraff and Witkin 1998, section 7).
 //!
-//! A step after which any triangle is stretched along a yarn by much more or less than before is given up and tried with
-//! half the length. After two successes the longer step is tried again; each time that fails twice as many are waited
-//! for, up to forty, so that in the long run one step in forty is lost.
+//! After a failure two successes are waited for before the longer step is tried again; each time that this fails soon, twice
+//! as many, up to forty, so that in the long run one step in forty is lost. So it goes with every implicit solver: with
+//! equations that are linearised once, a step fails after which any triangle is stretched along a yarn by much more or
+//! less than before; with others, one that does not converge.
 
 use super::dynamics::Dynamics;
 use crate::{Vec3, parallel};
@@ -19,38 +20,38 @@ const WAIT: [u32; 2] = [2, 40];
 /// What is remembered of the last steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct StepControl {
+    /// Since the length last changed.
     successes: u32,
     wait: u32,
-    /// Whether the last step was the first of its length after shorter ones.
-    is_trial: bool,
+    /// Whether it was made longer then.
+    is_longer: bool,
 }
 
 impl Default for StepControl {
     fn default() -> Self {
-        Self { successes: 0, wait: WAIT[0], is_trial: false }
+        Self { successes: 0, wait: WAIT[0], is_longer: false }
     }
 }
 
 impl StepControl {
     /// A step has failed.
     pub(super) fn fail(&mut self) {
-        if self.is_trial {
+        if self.successes >= WAIT[1] {
+            self.wait = WAIT[0];
+        } else if self.is_longer {
             self.wait = (2 * self.wait).min(WAIT[1]);
         }
-        (self.successes, self.is_trial) = (0, false);
+        (self.successes, self.is_longer) = (0, false);
     }
 
     /// A step has succeeded. Says whether the next may be longer, where it is `shorter` than it may be.
     pub(super) fn succeed(&mut self, shorter: bool) -> bool {
-        if self.is_trial {
-            self.wait = WAIT[0];
+        self.successes = self.successes.saturating_add(1);
+        let is_due = shorter && self.successes >= self.wait;
+        if is_due {
+            (self.successes, self.is_longer) = (0, true);
         }
-        self.successes += 1;
-        self.is_trial = shorter && self.successes >= self.wait;
-        if self.is_trial {
-            self.successes = 0;
-        }
-        self.is_trial
+        is_due
     }
 }
 

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every integrator, solver and model of the library in a bake."""
 
+import re
+
 import bpy
 import pytest
 import small_scenes
+from test_panels import Layout, context
 
-from addon import bridge
-from addon.scene_properties import INTEGRATORS, MODELS, SOLVERS
+from addon import bridge, check_operators
+from addon.cloth_panels import PHYSICS_PT_weft_memory
+from addon.scene_panels import PHYSICS_PT_weft_solver
+from addon.scene_properties import EXPLICIT, INTEGRATORS, MODELS, SOLVED, SOLVERS
 
 CHOICES = [
     (field, item[0])
@@ -39,3 +44,106 @@ def test_a_pinned_and_a_falling_sheet_are_baked(field, name):
     height = small_scenes.evaluated_world(falling)[:, 2]
     assert height.min() > floor.location.z
     assert height.max() < 0.03
+
+
+# --- what goes with what ----------------------------------------------------------------------
+
+
+class Panel:
+    """What a panel draws, and which of it is greyed out."""
+
+    def __init__(self, kind):
+        self.layout = self
+        self.active, self.use_property_split, self.use_property_decorate = True, False, False
+        self.scale_y = 1.0
+        self.greyed, self.text = set(), []
+        kind.draw(self, context())
+
+    def _part(self, **_options):
+        return Part(self)
+
+    row = column = box = split = grid_flow = _part
+
+
+class Part(Layout):
+    """A part of a panel that knows whether it is greyed out."""
+
+    def __init__(self, panel, above=None):
+        super().__init__(panel.text)
+        self.panel, self.above = panel, above
+
+    def _part(self, **_options):
+        return Part(self.panel, self)
+
+    row = column = box = split = grid_flow = _part
+
+    def prop(self, owner, name, **options):
+        super().prop(owner, name, **options)
+        part = self
+        while part is not None:
+            if not part.active:
+                self.panel.greyed.add(name)
+            part = part.above
+
+
+def test_the_solver_panel_is_collapsed_and_its_defaults_are_the_librarys():
+    assert "DEFAULT_CLOSED" in PHYSICS_PT_weft_solver.bl_options
+    chosen, defaults = bpy.context.scene.weft.solver_settings(), bridge.library().Settings()
+    for name in ("integrator", "solver", "model", "tolerance", "max_iterations"):
+        assert chosen[name] == pytest.approx(getattr(defaults, name)), name
+
+
+def test_solvers_are_greyed_out_where_there_is_nothing_to_choose():
+    small_scenes.add_cloth()
+    for name, *_ in INTEGRATORS:
+        bpy.context.scene.weft.integrator = name
+        assert ("solver" in Panel(PHYSICS_PT_weft_solver).greyed) == (name not in SOLVED)
+
+
+def test_curves_are_greyed_out_and_refused_where_nothing_remembers():
+    cloth = small_scenes.add_cloth(count=4)
+    bpy.context.view_layer.objects.active = cloth
+    small_scenes.set_frames(1, 2)
+    scene = bpy.context.scene.weft
+    cloth.weft.material.quality_q = 5.0
+    choices = [("model", name) for name, *_ in MODELS]
+    for field, name in [*choices, *(("integrator", name) for name, *_ in INTEGRATORS)]:
+        scene.model, scene.integrator = "fem", "bdf2"
+        setattr(scene, field, name)
+        remembers = scene.model == "fem" and scene.integrator not in EXPLICIT
+        panel = Panel(PHYSICS_PT_weft_memory)
+        assert ("quality_q" in panel.greyed) != remembers, name
+        assert any("Finite Elements" in line for line in panel.text) != remembers
+        bpy.ops.weft.check_scene()
+        refusal = f"'Sheet': material: {field} {name}; wanted .*fem"
+        told = [re.search(refusal, finding.title) for finding in check_operators._findings]
+        assert any(told) != remembers, name
+        if remembers:
+            assert bpy.ops.weft.bake() == {"FINISHED"}
+            continue
+        with pytest.raises(RuntimeError, match=refusal):
+            bpy.ops.weft.bake()
+
+
+@pytest.mark.parametrize("solver", [name for name, *_ in SOLVERS])
+def test_a_fabric_with_curves_and_quality_is_baked_with_every_solver(solver):
+    cloth = small_scenes.add_cloth(count=5)
+    cloth.weft.material.shear_curve = "[[-0.1, -4], [0.1, 4]]"
+    cloth.weft.material.quality_q = 5.0
+    bpy.context.scene.weft.solver = solver
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("model", ["particles", "particles_membrane", "mass_spring_16"])
+def test_a_face_that_is_no_quad_is_named_and_finite_elements_are_offered(model):
+    points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0.5, 0)]
+    cloth = small_scenes.add_mesh("Cut", points, [(0, 1, 2, 3), (1, 4, 2)])
+    cloth.weft.role = "CLOTH"
+    bpy.context.scene.weft.model = model
+    small_scenes.set_frames(1, 2)
+    bpy.ops.weft.check_scene()
+    wanted = r"'Cut': faces: face 1: 3 corners.*fem takes any"
+    assert any(re.search(wanted, finding.title) for finding in check_operators._findings)
+    with pytest.raises(RuntimeError, match=wanted):
+        bpy.ops.weft.bake()

@@ -362,6 +362,7 @@ OBJECT = [
     ("shrink", 0.0, 0.3, of_shrinking, "extent", False),
     ("shrink_group", "", "part", of_shrinking, "side", False),
     ("shrink_max", 0.1, 0.5, lambda: shrink_by_group(of_shrinking()), "side", False),
+    ("shrink_yarns", "WARP", "WEFT", lambda: shrink_by_group(of_shrinking()), "side", False),
     ("use_sewing", False, True, panels, "extent", False),
     ("sewing_time", 0.3, 5.0, panels, "extent", True),
     ("sewing_force", 0.004, 5.0, loaded_panels, "path", False),

@@ -99,6 +99,9 @@ def test_parts_shrink_by_a_vertex_group():
     widths = np.linalg.norm(np.diff(last, axis=1), axis=2).mean(axis=0)
     assert widths[0] == pytest.approx(0.7 / 6, rel=0.05)
     assert widths[-1] == pytest.approx(1.0 / 6, rel=0.05)
+    for yarns, wanted in (("WARP", [0.7, 1.0]), ("WEFT", [1.0, 0.7])):
+        cloth.weft.shrink_yarns = yarns
+        assert read().cloths[0].rest_scale[left[0]] == pytest.approx(wanted)
     cloth.weft.shrink_group = ""
     assert read().cloths[0].rest_scale is None
 

@@ -144,8 +144,12 @@ def table_3_2() -> Finding:
         "converged",
     ]
     fewer = [cost[s, "bdf2"] < cost[s, "implicit_euler"] for s in scenes]
-    told = ", ".join(
-        f"{s}: {cost[s, 'bdf2']:.0f} against {cost[s, 'implicit_euler']:.0f}" for s in scenes
+    told = "; ".join(
+        f"{s}: " + ", ".join(f"{name} {cost[s, name]:.0f}" for name in FIVE) for s in scenes
+    )
+    one_solve = all(
+        cost[s, "sbdf2"] < cost[s, "bdf2"] and cost[s, "imex_euler"] < cost[s, "implicit_euler"]
+        for s in scenes
     )
     return Finding(
         name="Five integrators compared by their cost",
@@ -153,8 +157,8 @@ def table_3_2() -> Finding:
         statement="BDF(2) needs fewer iterations than implicit Euler (857 against 1 038 for the "
         "tablecloth, 19 307 against 21 424 for the dress), and the IMEX schemes with their one "
         "update per step cost less than the implicit ones.",
-        measured=f"Iterations of BDF(2) against implicit Euler, per second simulated — {told}.",
-        verdict=(DIFFERS, PARTLY, AGREES)[sum(fewer)],
+        measured=f"Iterations of conjugate gradients per second simulated — {told}.",
+        verdict=(DIFFERS, PARTLY, PARTLY, AGREES)[sum(fewer) + one_solve],
         why="BDF(2) solves with a smaller matrix, (2h/3)² in place of h², and extrapolates better; "
         "but it keeps motion that implicit Euler damps away, and motion has to be computed. The "
         "dress on an avatar is a skirt on hips of as many particles here.",
@@ -241,12 +245,14 @@ def figure_3_3() -> Finding:
     if missing:
         return Finding(title, source, statement, "", SKIPPED, "", skipped=missing)
     points, quads = grid((24, 24), (1.0, 1.0))
+    stiffness = 5.0e3
+    modulus = stiffness / (STEP * 24.0) ** 2
     shapes, ends = [], {}
     times, distances = [], []
     watched = {}
     for name in names:
         settings = _settings("newton", integrator=name, self_collision=False)
-        cloth = weft.Cloth(points, quads, isotropic(1e4, 50.0, 1e-4))
+        cloth = weft.Cloth(points, quads, isotropic(modulus, 0.005 * modulus, 1e-4))
         simulation = weft.Simulation([cloth], settings=settings)
         simulation.set_pins(0, np.flatnonzero(points[:, 1] < 1e-9))
         watched[name] = advance(simulation, 100, STEP, lambda s: s.positions()).watched
@@ -260,7 +266,6 @@ def figure_3_3() -> Finding:
     drawn = plot.lines(
         "Mean distance of both", *axes, [plot.Line("sbdf2 from bdf2", times, distances)]
     )
-    stiffness = STEP**2 * 1e4 * 24.0**2
     return Finding(
         name=title,
         source=source,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
 import weft
@@ -83,6 +83,7 @@ class Run:
     corrections: int = 0
     linear: int = 0
     seconds: float = 0.0
+    busy_seconds: float = 0.0  # of all processors
     contact_seconds: float = 0.0
     converged: bool = True
     contacts: list[int] = field(default_factory=list)
@@ -103,9 +104,10 @@ def advance(
         if run.seconds > limit:
             break
         run.simulated += duration
-        start = perf_counter()
+        start, busy = perf_counter(), process_time()
         report = simulation.advance(duration)
         run.seconds += perf_counter() - start
+        run.busy_seconds += process_time() - busy
         run.steps += report.steps
         run.rejected += report.rejected_steps
         run.corrections += report.newton_iterations

@@ -78,6 +78,30 @@ fn what_has_not_converged_is_not_said_to_have() {
     assert!(effort.unsolved >= STEPS - 1, "{} of {STEPS} steps", effort.unsolved);
 }
 
+/// Where nothing touches and nothing converges, either: the budget of a frame, the stage in which it ends, and the hurried
+/// steps after that.
+#[test]
+fn a_frame_ends_however_stiff_the_cloth_is() {
+    let material = Material {
+        stretch_warp: 1.0e10,
+        stretch_weft: 1.0e10,
+        shear: 1.0e9,
+        poisson: 0.0,
+        ..Material::default()
+    };
+    let settings = Settings { solver: Solver::FixedPoint, threads: 1, ..Settings::default() };
+    let settings = Settings { time_step: 1.0 / 96.0, ..settings };
+    let cloth = sheet(SIDE, SIZE, 0.0, material);
+    let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+    simulation.set_pins(0, &[0, SIDE - 1], None).unwrap();
+    for _ in 0..3 {
+        let report = simulation.advance(1.0 / 24.0).unwrap();
+        assert!(!report.converged, "{report:?}");
+        assert!(report.newton_iterations <= 4 * 7 * 120 + 120 + 32 * 40, "{report:?}");
+        assert!(simulation.positions(0).unwrap().iter().all(|x| x.norm() < 10.0), "{report:?}");
+    }
+}
+
 /// Prints the map.
 #[test]
 #[ignore = "a table to look at"]

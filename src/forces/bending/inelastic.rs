@@ -278,6 +278,7 @@ impl super::Bending {
             let (inner, angles) = values.split_at(values.len() - self.hinge_count());
             plates.inelastic.set_values(inner);
             plates.angles.copy_from_slice(angles);
+            plates.remeasure(&self.stiffness, &self.hinges);
             plates
         });
     }
