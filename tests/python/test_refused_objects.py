@@ -220,10 +220,6 @@ BAD_CLOTHS = {
         cloth_of(stretch_scale=np.ones(3)),
         (ValueError, f"stretch_scale: 3 factors; wanted {COUNT}"),
     ),
-    "a friction scale below zero": (
-        cloth_of(friction_scale=with_value(np.ones(COUNT), 3, -1.0)),
-        (ValueError, "friction_scale: vertex 3: -1"),
-    ),
     "a free vertex that is none": (
         cloth_of(free_of_cloth=[0, COUNT]),
         (ValueError, f"free_of_cloth: entry 1: vertex {COUNT}"),

@@ -162,6 +162,11 @@ def test_ignored_colliders_have_to_exist():
         weft.Simulation([cloth(ignored_colliders=[1])], [weft.Collider(*floor(-1.0))])
 
 
+def test_friction_is_not_scaled_below_zero():
+    with pytest.raises(ValueError, match="friction_scale: vertex 0: -1"):
+        cloth(friction_scale=np.full(COUNT, -1.0))
+
+
 def test_factors_need_the_default_model_and_no_curves():
     with pytest.raises(ValueError, match="the model fem"):
         weft.Simulation([cloth(bend_scale=np.ones(COUNT))], settings=weft.Settings(model="choi_ko"))
