@@ -7,11 +7,11 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-# bpy comes for exactly one Python each: 4.2 and 5.0 for 3.11, 5.2 for 3.13.
+# bpy comes for exactly one Python each: 4.2, 4.5 and 5.0 for 3.11, 5.2 for 3.13.
 PYTHON := $(shell tests/setup/find_python.sh 3.11+)
 PYTHON311 := $(shell tests/setup/find_python.sh 3.11)
 PYTHON313 := $(shell tests/setup/find_python.sh 3.13)
-BPY_ENVS := $(strip $(if $(PYTHON311),.venv-bpy42 .venv-bpy50) $(if $(PYTHON313),.venv-bpy52))
+BPY_ENVS := $(strip $(if $(PYTHON311),.venv-bpy42 .venv-bpy45 .venv-bpy50) $(if $(PYTHON313),.venv-bpy52))
 BPY_ENVS := $(or $(BPY_ENVS),.venv-bpy52)# with neither, its set-up says so
 OLDEST_BPY := $(firstword $(BPY_ENVS))# what it saves opens in all the others
 NEWEST_BPY := $(lastword $(BPY_ENVS))
@@ -35,12 +35,16 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo test soak fuzz wheel zip bench bench-rust experiments clean distclean
+.PHONY: demo examples test soak fuzz wheel zip bench bench-rust experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
 	@for environment in $(BPY_ENVS); do \
 		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
+
+EXAMPLES ?=
+examples: $(NEWEST_BPY)/ready out/library/weft ## six scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
+	@PYTHONPATH=out/library $(NEWEST_BPY)/bin/python examples/build.py out/examples $(EXAMPLES)
 
 test: lint test-rust test-python test-hostile test-blender ## everything that must pass
 
@@ -80,9 +84,10 @@ distclean: clean ## and the virtual environments
 	rm -rf .venv .venv-bpy*
 
 .PHONY: pages
-pages: $(NEWEST_BPY)/ready out/library/weft ## pictures of the fabrics and docs/parameters.md anew
+pages: $(NEWEST_BPY)/ready .venv/weft out/library/weft ## pictures of the fabrics and generated pages of docs/ anew
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_cards.py
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_parameters.py
+	.venv/bin/python tests/setup/make_api.py
 
 # --- the parts of `make test` -----------------------------------------------------------------
 
@@ -92,8 +97,8 @@ lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
-	.venv/bin/ruff format --check addon tests
-	.venv/bin/ruff check addon tests
+	.venv/bin/ruff format --check addon examples tests
+	.venv/bin/ruff check addon examples tests
 
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
@@ -133,15 +138,15 @@ python:
 	@[ -n '$(PYTHON)' ] || { echo 'weft: Python 3.11 or newer is missing' >&2; exit 1; }
 
 blender:
-	@[ -n '$(PYTHON311)$(PYTHON313)' ] || { echo 'weft: Python 3.11 (for bpy 4.2 and 5.0) or 3.13' \
+	@[ -n '$(PYTHON311)$(PYTHON313)' ] || { echo 'weft: Python 3.11 (for bpy 4.2, 4.5, 5.0) or 3.13' \
 		'(for bpy 5.2) is missing, and there is no bpy for another' >&2; exit 1; }
-	@[ -n '$(PYTHON311)' ] || echo 'weft: no Python 3.11: bpy 4.2 and 5.0 are skipped'
+	@[ -n '$(PYTHON311)' ] || echo 'weft: no Python 3.11: bpy 4.2, 4.5 and 5.0 are skipped'
 	@[ -n '$(PYTHON313)' ] || echo 'weft: no Python 3.13: bpy 5.2 is skipped'
 
 system: | python
 	@tests/setup/system_packages.sh $(sort $(PYTHON) $(PYTHON311) $(PYTHON313))
 
-.venv-bpy42/ready .venv-bpy50/ready: base = $(PYTHON311)
+.venv-bpy42/ready .venv-bpy45/ready .venv-bpy50/ready: base = $(PYTHON311)
 .venv-bpy52/ready: base = $(PYTHON313)
 .venv-bpy%/ready: pyproject.toml tests/setup/environment.sh | blender system
 	@tests/setup/environment.sh $(@D) '$(base)' bpy$*

@@ -205,7 +205,23 @@ class Cloth:
             waistbands, above 1 for fullness. An element takes the mean over its vertices.
         stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
             the springs at each vertex, more than 0. Only models of springs take it.
-        sewing (None): Does not exist yet.
+        sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
+            that are drawn together and then held. They need the integrator "bdf2" or
+            "implicit_euler", and not the solver "fixed_point".
+        sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
+        sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
+            beside it by a quarter.
+        stretch_scale, shear_scale, bend_scale (float64 or float32 array, shape (n,), optional):
+            Factors on the stiffness against stretch, shear and bending at each vertex, more than 0.
+            Only the model "fem" takes them, for materials without curves and quality.
+        friction_scale (float64 or float32 array, shape (n,), optional): Factor on the friction at
+            each vertex, 0 or more.
+        free_of_colliders (integer array, shape (k,), or a sequence of int, optional): Vertices that
+            pass through colliders, with the edges and triangles that are all made of them.
+        free_of_cloth (integer array, shape (k,), or a sequence of int, optional): The same for this
+            cloth and others.
+        ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
+            the colliders that this cloth passes through.
 
     Raises:
         TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -224,7 +240,16 @@ class Cloth:
         vertex_mass_scale: _Numbers | None = None,
         rest_scale: _Rows | None = None,
         stiffness_scale: _Numbers | None = None,
-        sewing: None = None,
+        sewing: _Faces | None = None,
+        sewing_time: float = 1.0,
+        sewing_force: float | None = None,
+        stretch_scale: _Numbers | None = None,
+        shear_scale: _Numbers | None = None,
+        bend_scale: _Numbers | None = None,
+        friction_scale: _Numbers | None = None,
+        free_of_colliders: _Indices | None = None,
+        free_of_cloth: _Indices | None = None,
+        ignored_colliders: _Indices | None = None,
     ) -> Self: ...
     @property
     def vertex_count(self) -> int:
@@ -416,7 +441,13 @@ class Simulation:
             float64 array, shape (n, 3): A copy, in m/s.
         """
 
-    def set_pins(self, cloth: int, vertices: _Indices, targets: _Rows | None = None) -> None:
+    def set_pins(
+        self,
+        cloth: int,
+        vertices: _Indices,
+        targets: _Rows | None = None,
+        stiffness: _Numbers | None = None,
+    ) -> None:
         """Holds vertices from now on.
 
         Args:
@@ -425,6 +456,9 @@ class Simulation:
             targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
                 the next advance, in m; the way there is a straight line. Without targets vertices
                 are held where they are, or stay on the way they are on.
+            stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
+                a spring in N/m that draws each vertex to its target, more than 0. They need
+                the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
         """
 
     def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:
@@ -489,12 +523,47 @@ class Simulation:
             forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
         """
 
+    def set_settings(
+        self,
+        *,
+        time_step: float | None = None,
+        tolerance: float | None = None,
+        max_iterations: int | None = None,
+        air_density: float | None = None,
+    ) -> None:
+        """Changes settings from now on; those not given stay as they are.
+
+        Args:
+            time_step (float, optional): Longest step, in s.
+            tolerance (float, optional): Part of the mean edge length to which a step is solved.
+            max_iterations (int, optional): Corrections after which a step is given up.
+            air_density (float, optional): Density of the air, in kg/m³.
+        """
+
+    def set_collider_surface(self, collider: int, friction: float, thickness: float) -> None:
+        """Gives a collider another surface from now on.
+
+        Args:
+            collider (int): Index of the collider.
+            friction (float): Coulomb coefficient of friction, 0 or more.
+            thickness (float): Contact thickness, in m, 0 or more.
+        """
+
+    def set_rest_scale(self, cloth: int, rest_scale: _Rows) -> None:
+        """Shrinks or lengthens a cloth from now on. Only the model "fem" takes it.
+
+        Args:
+            cloth (int): Index of the cloth.
+            rest_scale (float64 or float32 array, shape (n, 2)): Factors b_u, b_v on the lengths at
+                rest along warp and weft at each vertex, more than 0, in place of those before.
+        """
+
     def energy(self) -> dict[str, float]:
         """Energies of all cloths.
 
         Returns:
             dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
-                "total", in J.
+                "total", in J; with seams also "sewing", and with soft pins "pins".
         """
 
     def state(self) -> bytes:

@@ -113,7 +113,6 @@ class Bake:
             colliders=self._reader.colliders,
             writers=writers,
             frame_seconds=scene.render.fps_base / scene.render.fps,
-            time_step=scene.weft.solver_settings()["time_step"],
             forces=ClothForces(self._reader.cloths, self._reader.scale, self._textures.ask),
             recorder=recorder,
             checkpoints=bake_files.checkpoint_store(scene, writers[0].description.bake),

@@ -73,40 +73,6 @@ def choices(field: str) -> frozenset[str]:
     return frozenset()
 
 
-@cache
-def has_sewing() -> bool:
-    """Whether this library draws pairs of vertices together."""
-    return _takes(sewing=np.array([(1, 3)]))
-
-
-@cache
-def has_rest_scale() -> bool:
-    """Whether parts of a cloth can shrink more than others in this library."""
-    return _takes(rest_scale=np.full((6, 2), 0.9))
-
-
-def _takes(**options: np.ndarray) -> bool:
-    """Whether the library makes a cloth of two triangles with such options."""
-    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
-    points = [*corners, *((x + 2.0, y, z) for x, y, z in corners)]
-    try:
-        material, faces = library().Material(), np.array([(0, 1, 2), (3, 4, 5)])
-        library().Cloth(np.array(points), faces, material, **options)
-    except (ValueError, TypeError, RuntimeError):
-        return False
-    return True
-
-
-@cache
-def has_self_collision() -> bool:
-    """Whether this library keeps cloths out of themselves and of each other."""
-    try:
-        library().Settings(self_collision=True)
-    except (ValueError, RuntimeError):
-        return False
-    return True
-
-
 # --- simulations ------------------------------------------------------------------------------
 
 
@@ -145,14 +111,56 @@ def set_targets(
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
     for index, cloth in enumerate(cloths):
-        if len(cloth.pins):
-            way = _on_the_way(before.pin_targets[index], source.pin_targets[index], part)
-            with _naming(cloth.name):
-                simulation.set_pins(index, cloth.pins, way)
+        way = _on_the_way(before.pin_targets[index], source.pin_targets[index], part)
+        with _naming(cloth.name):
+            _set_pins(simulation, index, cloth, way, source.pin_stiffness[index])
     for index, collider in enumerate(colliders):
         start, end = (f.collider_positions[index] for f in (before, source))
         with _naming(collider.name):
             simulation.set_collider(index, _on_the_way(start, end, part))
+
+
+def _set_pins(
+    simulation: Any, index: int, cloth: ClothInput, way: np.ndarray, stiffness: float
+) -> None:
+    held = len(cloth.pins)
+    if held:
+        simulation.set_pins(index, cloth.pins, way[:held])
+    if not len(cloth.soft_pins):
+        return
+    if stiffness > 0.0:
+        simulation.set_pins(index, cloth.soft_pins, way[held:], stiffness * cloth.soft_areas)
+    else:
+        simulation.release_pins(index, cloth.soft_pins)
+
+
+def set_settings(
+    simulation: Any,
+    cloths: list[ClothInput],
+    colliders: list[ColliderInput],
+    before: FrameInput | None,
+    source: FrameInput,
+) -> None:
+    """Hands over the settings, surfaces and shrinking of a frame that differ from the one before,
+    or all of them.
+    """
+    if before is None or source.settings != before.settings:
+        simulation.set_settings(**source.settings)
+    for index, collider in enumerate(colliders):
+        surface = source.collider_surfaces[index]
+        if before is None or surface != before.collider_surfaces[index]:
+            with _naming(collider.name):
+                simulation.set_collider_surface(index, *surface)
+    for index, cloth in enumerate(cloths):
+        scale = source.rest_scales[index]
+        last = cloth.rest_scale if before is None else before.rest_scales[index]
+        if scale is not last and not np.array_equal(_pairs(cloth, scale), _pairs(cloth, last)):
+            with _naming(cloth.name):
+                simulation.set_rest_scale(index, _pairs(cloth, scale))
+
+
+def _pairs(cloth: ClothInput, scale: np.ndarray | None) -> np.ndarray:
+    return np.ones((len(cloth.positions), 2)) if scale is None else scale
 
 
 def _on_the_way(start: np.ndarray, end: np.ndarray, part: float) -> np.ndarray:
@@ -163,12 +171,8 @@ def _cloth(source: ClothInput) -> Any:
     with _naming(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
         if source.sewing is not None:
-            if not has_sewing():
-                raise ValueError("this version of the library cannot sew yet: switch Sewing off")
             options["sewing"] = source.sewing
         if source.rest_scale is not None:
-            if not has_rest_scale():
-                raise ValueError("this version of the library cannot shrink parts of a cloth yet")
             options["rest_scale"] = source.rest_scale
         return _library.Cloth(
             source.positions,
@@ -177,6 +181,7 @@ def _cloth(source: ClothInput) -> Any:
             rest_positions=source.rest_positions,
             uv=source.uv,
             **options,
+            **source.options,
         )
 
 
@@ -221,9 +226,7 @@ def _collider(source: ColliderInput) -> Any:
 
 
 def _settings(scene: Scene, first: FrameInput) -> Any:
-    settings = scene.weft.solver_settings()
-    if not has_self_collision():
-        del settings["self_collision"]
+    settings = scene.weft.solver_settings() | first.settings
     with _naming(scene.name):
         return _library.Settings(gravity=first.gravity, wind=first.wind, **settings)
 
@@ -240,9 +243,6 @@ def _naming(name: str) -> Iterator[None]:
 def register() -> None:
     global _problem
     _problem = _find_problem()
-    has_self_collision.cache_clear()
-    has_sewing.cache_clear()
-    has_rest_scale.cache_clear()
     choices.cache_clear()
     hooks.connect(choices=choices)
 

@@ -4,7 +4,7 @@
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from . import bake, bridge, fabrics
+from . import bake, fabrics
 from .material import CURVES, WeftMaterial
 from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props
 
@@ -141,6 +141,9 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
         obj = context.object
         flow = columns(self.layout)
         flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
+        column = flow.column()
+        column.active = bool(obj.weft.pin_group)
+        column.prop(obj.weft, "pin_stiffness", text="Stiffness")
         props(flow, obj.weft, rest_shape="Rest Shape")
         if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
             flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
@@ -150,12 +153,21 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
         column = flow.column()
         column.active = bool(obj.data.uv_layers)
         column.prop(obj.weft, "use_uv", text="UV Yarns")
-        column = flow.column()
-        column.active = bridge.has_sewing()
-        column.prop(obj.weft, "use_sewing")
-        if obj.weft.use_sewing and not bridge.has_sewing():
-            text = "This version of the library cannot sew yet"
-            lines(self.layout, context, text, "ERROR")
+
+
+class PHYSICS_PT_weft_sewing(PhysicsPanel, Panel):
+    bl_label = "Sewing"
+    bl_parent_id = "PHYSICS_PT_weft_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.object.weft, "use_sewing", text="")
+
+    def draw(self, context: Context) -> None:
+        flow = columns(self.layout)
+        self.layout.active &= context.object.weft.use_sewing
+        props(flow, context.object.weft, sewing_time="Time (s)", sewing_force="Max Force (N)")
 
 
 class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
@@ -192,12 +204,28 @@ class PHYSICS_PT_weft_collisions(PhysicsPanel, Panel):
         if weft.role == "CLOTH":
             _wide_field(flow.column(), weft.material, "thickness")
             _fields(flow, weft.material, friction="Friction")
-            props(flow, context.scene.weft, collider_collection="Collection")
         else:
             row = flow.column()
             row.use_property_split = False
             row.prop(weft, "thickness")
             props(flow, weft, friction="Friction")
+
+
+class PHYSICS_PT_weft_object_collisions(PhysicsPanel, Panel):
+    bl_label = "Object Collisions"
+    bl_parent_id = "PHYSICS_PT_weft_collisions"
+    roles = CLOTH
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.prop(context.object.weft, "use_collision", text="")
+
+    def draw(self, context: Context) -> None:
+        obj = context.object
+        flow = columns(self.layout)
+        self.layout.active &= obj.weft.use_collision
+        flow.column().prop_search(obj.weft, "collision_group", obj, "vertex_groups", text="Exclude")
+        props(flow, obj.weft, collision_collection="Collection")
+        props(flow, context.scene.weft, collider_collection="All Cloths")
 
 
 class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
@@ -206,20 +234,30 @@ class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw_header(self, context: Context) -> None:
-        row = self.layout.row()
-        row.active = bridge.has_self_collision()
-        row.prop(context.scene.weft, "self_collision", text="")
+        self.layout.prop(context.object.weft, "use_self_collision", text="")
 
     def draw(self, context: Context) -> None:
-        if bridge.has_self_collision():
-            text = "For all cloths of the scene. Two layers keep the sum of their thicknesses"
-            lines(self.layout, context, text, "INFO")
-        else:
-            text = "This version of the library does not keep cloth out of itself yet"
-            lines(self.layout, context, text, "ERROR")
+        obj = context.object
+        flow = columns(self.layout)
+        self.layout.active &= obj.weft.use_self_collision
+        column = flow.column()
+        column.prop_search(obj.weft, "self_collision_group", obj, "vertex_groups", text="Exclude")
+        props(flow, context.scene.weft, self_collision="All Cloths")
+        text = "Two layers keep the sum of their thicknesses, other cloths as well"
+        lines(self.layout, context, text, "INFO")
 
 
 # --- weights ----------------------------------------------------------------------------------
+
+
+WEIGHTED = {
+    "stretch": "Stretch",
+    "shear": "Shear",
+    "bend": "Bending",
+    "density": "Density",
+    "friction": "Friction",
+    "shrink": "Shrink",
+}
 
 
 class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
@@ -231,18 +269,15 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         obj = context.object
         flow = columns(self.layout)
-        flow.column().prop_search(obj.weft, "density_group", obj, "vertex_groups", text="Density")
-        column = flow.column()
-        column.use_property_split = False
-        column.active = bool(obj.weft.density_group)
-        column.prop(obj.weft, "density_max")
-        column = flow.column()
-        column.active = bridge.has_rest_scale()
-        column.prop_search(obj.weft, "shrink_group", obj, "vertex_groups", text="Shrink")
-        column = flow.column()
-        column.active = bool(obj.weft.shrink_group) and bridge.has_rest_scale()
-        column.prop(obj.weft, "shrink_max", text="Max")
-        column.prop(obj.weft, "shrink_yarns", text="Yarns")
+        for name, label in WEIGHTED.items():
+            column = flow.column()
+            column.prop_search(obj.weft, f"{name}_group", obj, "vertex_groups", text=label)
+            most = f"{name}_max" if hasattr(obj.weft, f"{name}_max") else f"{name}_factor"
+            column = flow.column()
+            column.active = bool(getattr(obj.weft, f"{name}_group"))
+            column.prop(obj.weft, most, text="kg/m²" if name == "density" else "Max")
+            if name == "shrink":
+                column.prop(obj.weft, "shrink_yarns", text="Yarns")
 
 
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
@@ -269,8 +304,10 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_air,
         PHYSICS_PT_weft_memory,
         PHYSICS_PT_weft_shape,
+        PHYSICS_PT_weft_sewing,
         PHYSICS_PT_weft_pressure,
         PHYSICS_PT_weft_collisions,
+        PHYSICS_PT_weft_object_collisions,
         PHYSICS_PT_weft_self_collisions,
         PHYSICS_PT_weft_property_weights,
         PHYSICS_PT_weft_field_weights,

@@ -17,30 +17,44 @@ from bpy.types import Object, Scene, ViewLayer
 from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
 from .fields import snapshot
 from .material import MATERIAL_FIELDS, as_decimal
-from .scene_reader import gravity, participants
+from .scene_properties import FRAME_SETTINGS
+from .scene_reader import GROUPS, gravity, participants
 
 SETTINGS = "settings"
-ANIMATED_SETTINGS = frozenset(
-    ("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity", "weft.wind")
-)
+GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
+SOLVER_SETTINGS = frozenset(f"weft.{name}" for name in FRAME_SETTINGS)
+ANIMATED_SETTINGS = GRAVITY_SETTINGS | SOLVER_SETTINGS | {"weft.wind"}
 SHAPE_SETTINGS = (
     "pin_group",
     "use_uv",
     "rest_shape",
     "rest_key",
     "pattern_size",
-    "shrink",
     "shrink_group",
-    "shrink_max",
     "shrink_yarns",
     "use_sewing",
+    "sewing_time",
+    "sewing_force",
     "use_pressure",
     "use_volume",
     "pressure_group",
     "density_group",
     "density_max",
+    *(f"{name}_{what}" for name in rest_shape.PROPERTIES for what in ("group", "factor")),
+    "use_collision",
+    "collision_group",
+    "use_self_collision",
+    "self_collision_group",
 )
-FORCE_SETTINGS = ("pressure", "target_volume", "volume_stiffness")
+NUMBERS = (  # of a cloth, that can be animated
+    "pressure",
+    "target_volume",
+    "volume_stiffness",
+    "pin_stiffness",
+    "shrink",
+    "shrink_max",
+)
+SURFACE = ("friction", "thickness")  # of a collider
 WORDS = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
@@ -60,8 +74,7 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
         hashes[f"{identity.key(obj)}/pins"] = _pins(obj)
         hashes[f"{identity.key(obj)}/surface"] = _digest(_fabric(obj))
     for obj in colliders:
-        surface = [as_decimal(obj.weft.friction), as_decimal(obj.weft.thickness)]
-        hashes[f"{identity.key(obj)}/surface"] = _digest(surface)
+        hashes[f"{identity.key(obj)}/surface"] = _digest(_surface(obj))
     for obj in snapshot.sources(view_layer) if cloths else ():
         hashes[f"{obj.name_full}/field"] = _digest(dependencies.force_field(obj))
     for obj in (*cloths, *colliders):
@@ -111,11 +124,11 @@ def _name(key: str) -> str:
 def _settings(scene: Scene) -> Iterator[Any]:
     solver = scene.weft.solver_settings()
     del solver["threads"]  # the result does not depend on it
-    yield solver
+    moving = animation.moving_paths(scene)
+    yield {name: value for name, value in solver.items() if f"weft.{name}" not in moving}
     yield timing.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
-    moving = animation.moving_paths(scene)
-    if not moving & (ANIMATED_SETTINGS - {"weft.wind"}):
+    if not moving & GRAVITY_SETTINGS:
         yield gravity(scene)
     if "weft.wind" not in moving:
         yield tuple(map(as_decimal, scene.weft.wind))
@@ -129,8 +142,9 @@ def _fabric(obj: Object) -> Iterator[Any]:
         if not any(path.startswith(f"weft.material.{name}") for path in moving):
             yield name, material.value(name)
     for name, value in material.options().items():
-        yield name, repr(value)
-    for name in FORCE_SETTINGS:
+        if not any(path.startswith(f"weft.material.{name}") for path in moving):
+            yield name, repr(value)
+    for name in NUMBERS:
         if f"weft.{name}" not in moving:
             yield name, as_decimal(getattr(obj.weft, name))
     weights = obj.weft.field_weights
@@ -141,15 +155,24 @@ def _fabric(obj: Object) -> Iterator[Any]:
     yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
 
 
+def _surface(obj: Object) -> Iterator[Any]:
+    moving = animation.moving_paths(obj)
+    for name in SURFACE:
+        if f"weft.{name}" not in moving:
+            yield as_decimal(getattr(obj.weft, name))
+    yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
+
+
 def _pins(obj: Object) -> str:
     settings = obj.weft
-    chosen = tuple(getattr(settings, name) for name in SHAPE_SETTINGS)
+    among = settings.collision_collection
+    inside = sorted(one.name_full for one in among.all_objects) if among is not None else None
+    chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(inside))
 
     def read() -> Iterator[Any]:
         yield chosen
-        yield mesh_arrays.pinned_vertices(obj)
-        for name in (settings.density_group, settings.shrink_group, settings.pressure_group):
-            yield mesh_arrays.group_weights(obj, name)
+        for use in GROUPS:
+            yield mesh_arrays.group_weights(obj, getattr(settings, f"{use}_group"))
         if settings.use_uv or settings.rest_shape == "PATTERN":
             yield mesh_arrays.active_uv(obj.data)
         if settings.use_sewing:

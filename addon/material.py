@@ -263,7 +263,6 @@ class WeftMaterial(PropertyGroup):
     bend_weft_curve: _curve("Bending Weft", "Bending Weft", "curvature in 1/m", "moment in N")
     quality_q: FloatProperty(
         name="Quality",
-        options=FIXED,
         description="Quality factor Q, without unit: in every cycle of a motion 2π/Q of its energy "
         "is lost in the fabric, however fast it is; 0 for none of this",
         default=0.0,
@@ -274,7 +273,6 @@ class WeftMaterial(PropertyGroup):
     )
     quality_low: FloatProperty(
         name="From (Hz)",
-        options=FIXED,
         description="Lowest frequency at which the quality holds, in Hz; the longest period in s "
         "is its inverse",
         default=0.1,
@@ -285,7 +283,6 @@ class WeftMaterial(PropertyGroup):
     )
     quality_high: FloatProperty(
         name="To (Hz)",
-        options=FIXED,
         description="Highest frequency at which the quality holds, in Hz; the shortest period in s "
         "is its inverse",
         default=10.0,

@@ -4,7 +4,7 @@
 import numpy as np
 from bpy.types import Mesh, Object
 
-PIN_WEIGHT = 0.5
+HELD_WEIGHT = 0.999  # of a vertex that is held; with less it is drawn
 
 
 def coordinates(mesh: Mesh) -> np.ndarray:
@@ -71,7 +71,29 @@ def active_uv(mesh: Mesh) -> np.ndarray | None:
 def pinned_vertices(obj: Object) -> np.ndarray:
     """Indices of the vertices that the pin group holds."""
     weights = group_weights(obj, obj.weft.pin_group)
-    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights > PIN_WEIGHT)
+    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights >= HELD_WEIGHT)
+
+
+def soft_pins(obj: Object) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the vertices that the pin group draws, and how much: w / (1 - w) of a weight w."""
+    weights = group_weights(obj, obj.weft.pin_group)
+    if weights is None:
+        return np.empty(0, np.int64), np.empty(0)
+    drawn = np.flatnonzero((weights > 0.0) & (weights < HELD_WEIGHT))
+    return drawn, weights[drawn] / (1.0 - weights[drawn])
+
+
+def grouped_vertices(obj: Object, name: str) -> np.ndarray:
+    """Indices of the vertices that a group has with any weight."""
+    weights = group_weights(obj, name)
+    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights > 0.0)
+
+
+def vertex_areas(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """A third of the area of the triangles around each vertex."""
+    a, b, c = (points[corners[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2.0
+    return np.bincount(corners.ravel(), np.repeat(areas / 3.0, 3), len(points))
 
 
 def group_weights(obj: Object, name: str) -> np.ndarray | None:
@@ -87,15 +109,20 @@ def group_weights(obj: Object, name: str) -> np.ndarray | None:
     return weights
 
 
+def loose_edge_indices(mesh: Mesh) -> np.ndarray:
+    """Indices of the edges that belong to no face."""
+    used = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", used)
+    is_loose = np.ones(len(mesh.edges), bool)
+    is_loose[used] = False
+    return np.flatnonzero(is_loose)
+
+
 def loose_edges(mesh: Mesh) -> np.ndarray:
     """The ends of the edges that belong to no face, `(edges, 2)`."""
     ends = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", ends.ravel())
-    used = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("edge_index", used)
-    is_loose = np.ones(len(ends), bool)
-    is_loose[used] = False
-    return ends[is_loose].astype(np.int64)
+    return ends[loose_edge_indices(mesh)].astype(np.int64)
 
 
 def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -70,6 +70,29 @@ def _weight(name: str, what: str) -> object:
     )
 
 
+def _group(name: str) -> object:
+    return StringProperty(
+        name=f"{name} Group",
+        options=FIXED,
+        description="Where this vertex group has weight 1 the factor below holds, where it has "
+        "none the fabric is that of the material",
+        update=changed,
+    )
+
+
+def _factor(name: str, what: str, least: float = 1e-3) -> object:
+    return FloatProperty(
+        name=f"{name} Factor",
+        options=FIXED,
+        description=f"Factor on the {what} where the group has weight 1, without unit",
+        default=10.0,
+        min=least,
+        soft_max=100.0,
+        precision=3,
+        update=changed,
+    )
+
+
 class WeftFieldWeights(PropertyGroup):
     """How much the force fields of the scene act on a cloth, under the names that Blender uses."""
 
@@ -122,8 +145,18 @@ class WeftObject(PropertyGroup):
     pin_group: StringProperty(
         name="Pin Group",
         options=FIXED,
-        description="Vertices with a weight above 0.5 in this group are held: they follow the "
-        "animation of the object, its deforming modifiers and its armature",
+        description="Vertices with weight 1 in this group are held: they follow the animation of "
+        "the object, its deforming modifiers and its armature. With less they are drawn there",
+        update=changed,
+    )
+    pin_stiffness: FloatProperty(
+        name="Pin Stiffness (N/m³)",
+        description="How hard vertices of weight 0.5 are drawn to where the pin group has them, in "
+        "N/m for each m² of cloth; a weight w counts w / (1 - w) times that",
+        default=100.0,
+        min=0.0,
+        soft_max=10000.0,
+        precision=1,
         update=changed,
     )
     use_uv: BoolProperty(
@@ -164,7 +197,6 @@ class WeftObject(PropertyGroup):
     )
     shrink: FloatProperty(
         name="Shrinking Factor",
-        options=FIXED,
         description="Part by which the cloth is shorter at rest than its rest shape, along both "
         "yarns, without unit; negative makes it longer",
         default=0.0,
@@ -183,7 +215,6 @@ class WeftObject(PropertyGroup):
     )
     shrink_max: FloatProperty(
         name="Max Shrinking",
-        options=FIXED,
         description="Part by which the cloth is shorter at rest where the shrinking group has "
         "weight 1, without unit; negative makes it longer",
         default=0.2,
@@ -207,8 +238,29 @@ class WeftObject(PropertyGroup):
     use_sewing: BoolProperty(
         name="Sewing",
         options=FIXED,
-        description="Draw the ends of edges that belong to no face together",
+        description="Draw the ends of edges that belong to no face together, and hold them",
         default=False,
+        update=changed,
+    )
+    sewing_time: FloatProperty(
+        name="Sewing Time (s)",
+        options=FIXED,
+        description="Time in which sewn vertices come together, in s",
+        default=1.0,
+        min=0.01,
+        soft_max=10.0,
+        precision=2,
+        update=changed,
+    )
+    sewing_force: FloatProperty(
+        name="Max Sewing Force (N)",
+        options=FIXED,
+        description="Largest force of a sewing edge, in N; a seam opens under more. 0 for the "
+        "force that stretches the cloth beside it by a quarter",
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        precision=3,
         update=changed,
     )
     use_pressure: BoolProperty(
@@ -276,10 +328,50 @@ class WeftObject(PropertyGroup):
         precision=3,
         update=changed,
     )
+    stretch_group: _group("Stretch")
+    stretch_factor: _factor("Stretch", "stiffness against stretching")
+    shear_group: _group("Shear")
+    shear_factor: _factor("Shear", "stiffness against shearing")
+    bend_group: _group("Bending")
+    bend_factor: _factor("Bending", "stiffness against bending")
+    friction_group: _group("Friction")
+    friction_factor: _factor("Friction", "friction", least=0.0)
+    use_collision: BoolProperty(
+        name="Object Collisions",
+        options=FIXED,
+        description="Keep this cloth out of colliders",
+        default=True,
+        update=changed,
+    )
+    collision_collection: PointerProperty(
+        type=Collection,
+        name="Collision Collection",
+        options=FIXED,
+        description="Only colliders in this collection stop this cloth; all when empty",
+        update=changed,
+    )
+    collision_group: StringProperty(
+        name="Object Vertex Group",
+        options=FIXED,
+        description="Vertices in this group pass through colliders",
+        update=changed,
+    )
+    use_self_collision: BoolProperty(
+        name="Self Collisions",
+        options=FIXED,
+        description="Keep this cloth out of itself and of other cloths",
+        default=True,
+        update=changed,
+    )
+    self_collision_group: StringProperty(
+        name="Self Vertex Group",
+        options=FIXED,
+        description="Vertices in this group pass through this cloth and others",
+        update=changed,
+    )
     field_weights: PointerProperty(type=WeftFieldWeights)
     friction: FloatProperty(
         name="Friction",
-        options=FIXED,
         description="Coulomb coefficient of friction of this obstacle, without unit",
         default=0.3,
         min=0.0,
@@ -290,7 +382,6 @@ class WeftObject(PropertyGroup):
     )
     thickness: FloatProperty(
         name="Thickness (m)",
-        options=FIXED,
         description="Gap that this obstacle keeps on its side of a contact, in m",
         default=0.001,
         min=0.0,

@@ -98,7 +98,7 @@ def _colored(
     triangles = mesh_arrays.triangles(obj.data)
     if kind == "PINS":
         pinned = np.zeros(len(points), bool)
-        pinned[mesh_arrays.pinned_vertices(obj)] = True
+        pinned[mesh_arrays.grouped_vertices(obj, obj.weft.pin_group)] = True
         return positions, triangles, overlay_colors.of_marks(pinned, overlay_colors.ORANGE)
     if kind == "CONTACTS":
         gaps = [(tree, gap + obj.weft.material.thickness) for tree, gap in obstacles]

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The undeformed shape of a cloth: its mesh, a shape key, or its UV map as a sewing pattern."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from bpy.types import Object
 
 from . import mesh_arrays
 from .material import as_decimal
 
+PROPERTIES = ("stretch", "shear", "bend", "friction")
 SAME_UV = 1e-5  # corners of a vertex closer than this in the UV map are one point of the pattern
 
 
@@ -23,20 +26,42 @@ def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
     return rest
 
 
-def scale(obj: Object) -> np.ndarray | None:
-    """Factors on the lengths at rest along warp and weft at each vertex, `(vertices, 2)`, besides
-    the shrinking of the whole; None where they are 1 everywhere.
-    """
-    settings = obj.weft
-    share = mesh_arrays.group_weights(obj, settings.shrink_group)
-    if share is None:
-        return None
-    least, most = (1.0 - as_decimal(f) for f in (settings.shrink, settings.shrink_max))
-    factors = 1.0 + share * (most / least - 1.0)
-    pairs = np.repeat(factors[:, None], 2, axis=1)
-    kept = {"BOTH": (), "WARP": 1, "WEFT": 0}[settings.shrink_yarns]
-    pairs[:, kept] = 1.0
-    return None if (pairs == 1.0).all() else pairs
+@dataclass(frozen=True)
+class Shrinking:
+    """What a cloth shrinks by where its shrinking group has weight 0 and 1."""
+
+    plain: float
+    grouped: float
+    yarns: str  # along which the group shrinks
+
+    @classmethod
+    def of(cls, obj: Object) -> "Shrinking":
+        settings = obj.weft
+        plain, grouped = as_decimal(settings.shrink), as_decimal(settings.shrink_max)
+        return cls(plain, grouped, settings.shrink_yarns)
+
+    def scale(self, share: np.ndarray | None, count: int, first: "Shrinking") -> np.ndarray | None:
+        """Factors on the lengths at rest along warp and weft at each of `count` vertices,
+        `(vertices, 2)`, besides what the whole shrank by at first; None where all are 1. `share`
+        has the weights of the shrinking group, if there is one.
+        """
+        least, most, whole = (1.0 - f for f in (self.plain, self.grouped, first.plain))
+        factors = np.full((count, 2), least / whole)
+        if share is not None:
+            for axis in {"BOTH": (0, 1), "WARP": (0,), "WEFT": (1,)}[self.yarns]:
+                factors[:, axis] += share * (most - least) / whole
+        return None if (factors == 1.0).all() else factors
+
+
+def property_scales(obj: Object) -> dict[str, np.ndarray]:
+    """Factors on properties of the fabric at each vertex, by the keywords of `weft.Cloth`."""
+    found = {}
+    for name in PROPERTIES:
+        share = mesh_arrays.group_weights(obj, getattr(obj.weft, f"{name}_group"))
+        if share is not None:
+            factor = as_decimal(getattr(obj.weft, f"{name}_factor"))
+            found[f"{name}_scale"] = 1.0 + share * (factor - 1.0)
+    return found
 
 
 def mass_scale(obj: Object) -> np.ndarray | None:

@@ -54,6 +54,7 @@ MODELS = (
     ("mass_spring", "Mass Spring", "Linear springs to 12 neighbours on grids, of Provot 1995"),
     ("mass_spring_16", "Mass Spring 16", "Linear springs to 16 neighbours, of Cords 2004"),
 )
+FRAME_SETTINGS = ("time_step", "tolerance", "max_iterations", "air_density")
 EXPLICIT = frozenset(("euler", "symplectic_euler", "midpoint", "verlet", "rk4"))
 SOLVED = frozenset(("bdf2", "implicit_euler", "implicit_midpoint"))  # by one of the solvers
 _shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
@@ -123,7 +124,6 @@ class WeftScene(PropertyGroup):
     )
     time_step: FloatProperty(
         name="Longest Time Step (s)",
-        options=FIXED,
         description="Upper bound of one time step, in s. Steps are made smaller by themselves "
         "where the motion asks for it",
         default=1.0 / 96.0,
@@ -137,7 +137,6 @@ class WeftScene(PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        options=FIXED,
         description="A step is solved when its last correction, in the norm of the equations, is "
         "shorter than this part of the mean edge length",
         default=2e-2,
@@ -148,7 +147,6 @@ class WeftScene(PropertyGroup):
     )
     max_iterations: IntProperty(
         name="Iterations",
-        options=FIXED,
         description="Corrections after which a step is given up and tried again half as long",
         default=30,
         min=1,
@@ -200,7 +198,6 @@ class WeftScene(PropertyGroup):
     )
     air_density: FloatProperty(
         name="Air Density (kg/m³)",
-        options=FIXED,
         description="Mass of a cubic metre of the medium around the cloth, in kg/m³; 0 for none",
         default=1.2,
         min=0.0,
@@ -268,3 +265,8 @@ class WeftScene(PropertyGroup):
             "threads": self.threads,
             "self_collision": self.self_collision,
         }
+
+    def frame_settings(self) -> dict[str, float | int]:
+        """Those of them that may change from frame to frame."""
+        settings = self.solver_settings()
+        return {name: settings[name] for name in FRAME_SETTINGS}

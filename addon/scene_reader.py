@@ -18,6 +18,12 @@ from .fields import forces, snapshot
 from .fields.field import Field
 from .fields.forces import Pressure, Weights
 from .material import as_decimal
+from .rest_shape import Shrinking
+
+GROUPS = (
+    *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
+    *rest_shape.PROPERTIES,
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +42,9 @@ class ClothInput:
     mass_scale: np.ndarray | None
     rest_scale: np.ndarray | None
     sewing: np.ndarray | None
+    options: dict[str, object]  # other keywords of `weft.Cloth`
+    soft_pins: np.ndarray
+    soft_areas: np.ndarray  # m², w / (1 - w) times the area around each of them
     triangles: np.ndarray
 
 
@@ -63,9 +72,13 @@ class FrameInput:
     weights: list[Weights]
     pressures: list[Pressure | None]
     fields: list[Field]
-    pin_targets: list[np.ndarray]
+    settings: dict[str, float | int]
+    rest_scales: list[np.ndarray | None]
+    pin_targets: list[np.ndarray]  # of those that are held, then of those that are drawn
+    pin_stiffness: list[float]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
+    collider_surfaces: list[tuple[float, float]]  # friction and thickness
 
 
 def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
@@ -102,9 +115,10 @@ def check_cloth(obj: Object) -> None:
             f"the shape keys of '{obj.name}' are animated by the linked action "
             f"'{animation.action.name}': make it local"
         )
-    for use in ("pin", "density", "shrink", "pressure"):
+    for use in GROUPS:
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:
+            use = use.replace("_", " ")
             raise ValueError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
 
 
@@ -129,7 +143,9 @@ class SceneReader:
         self._corners: list[np.ndarray] = []  # of the colliders
         self._shares: list[np.ndarray | None] = []  # of the pressure on each cloth
         self._volumes: list[float] = []  # of each cloth at the first frame
+        self._shrinking: list[tuple[Shrinking, np.ndarray | None]] = []  # of each cloth at first
         depsgraph = self._go_to(frame)
+        self._order = colliders
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
         self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
         self.first = self._read(depsgraph, frame)
@@ -158,6 +174,12 @@ class SceneReader:
             frame=frame,
             gravity=gravity(scene),
             wind=tuple(map(as_decimal, scene.weft.wind)),
+            settings=scene.weft.frame_settings(),
+            rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
+            pin_stiffness=[as_decimal(obj.weft.pin_stiffness) for obj in evaluated],
+            collider_surfaces=[
+                _surface(_evaluated(collider, depsgraph, frame)) for collider in self.colliders
+            ],
             materials=[obj.weft.material.as_dict() for obj in evaluated],
             weights=[_weights(obj) for obj in evaluated],
             pressures=[
@@ -186,6 +208,9 @@ class SceneReader:
         self._shares.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
         self._volumes.append(forces.volume(positions, triangles))
+        share = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
+        self._shrinking.append((Shrinking.of(evaluated), share))
+        drawn, shares = mesh_arrays.soft_pins(obj)
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
@@ -197,7 +222,10 @@ class SceneReader:
             pins=mesh_arrays.pinned_vertices(obj),
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
-            rest_scale=rest_shape.scale(obj),
+            rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
+            options=rest_shape.property_scales(obj) | seams(obj) | collisions(obj, self._order),
+            soft_pins=drawn,
+            soft_areas=shares * mesh_arrays.vertex_areas(rest, triangles)[drawn],
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
             triangles=triangles,
         )
@@ -215,9 +243,15 @@ class SceneReader:
         )
 
     def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
-        if not len(cloth.pins):
+        pins = np.concatenate([cloth.pins, cloth.soft_pins])
+        if not len(pins):
             return np.empty((0, 3))
-        return self._deformed(evaluated, len(cloth.rest_positions), frame)[cloth.pins]
+        return self._deformed(evaluated, len(cloth.rest_positions), frame)[pins]
+
+    def _rest_scale(self, evaluated: Object, index: int) -> np.ndarray | None:
+        first, share = self._shrinking[index]
+        count = len(evaluated.original.data.vertices)
+        return Shrinking.of(evaluated).scale(share, count, first)
 
     def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
         with mesh_of(evaluated) as mesh:
@@ -275,6 +309,38 @@ def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
         raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
     matrix[:3] *= scale
     return np.linalg.inv(matrix)
+
+
+def seams(obj: Object) -> dict[str, object]:
+    """How sewing edges close, as keywords of `weft.Cloth`."""
+    if not obj.weft.use_sewing:
+        return {}
+    force = as_decimal(obj.weft.sewing_force)
+    return {"sewing_time": as_decimal(obj.weft.sewing_time), "sewing_force": force or None}
+
+
+def collisions(obj: Object, colliders: list[Object]) -> dict[str, object]:
+    """What a cloth passes through, as keywords of `weft.Cloth`; `colliders` in their order."""
+    settings, options = obj.weft, {}
+    among = settings.collision_collection
+    if not settings.use_collision:
+        options["ignored_colliders"] = np.arange(len(colliders))
+    elif among is not None:
+        inside = {one.session_uid for one in among.all_objects}
+        outside = [k for k, one in enumerate(colliders) if one.session_uid not in inside]
+        options["ignored_colliders"] = np.array(outside, np.int64)
+    if settings.collision_group:
+        options["free_of_colliders"] = mesh_arrays.grouped_vertices(obj, settings.collision_group)
+    if not settings.use_self_collision:
+        options["free_of_cloth"] = np.arange(len(obj.data.vertices))
+    elif settings.self_collision_group:
+        group = settings.self_collision_group
+        options["free_of_cloth"] = mesh_arrays.grouped_vertices(obj, group)
+    return options
+
+
+def _surface(evaluated: Object) -> tuple[float, float]:
+    return as_decimal(evaluated.weft.friction), as_decimal(evaluated.weft.thickness)
 
 
 def _weights(evaluated: Object) -> Weights:

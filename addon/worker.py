@@ -33,7 +33,6 @@ class Plan:
     colliders: list[ColliderInput]
     writers: list[Writer]
     frame_seconds: float
-    time_step: float  # s, the longest
     forces: ClothForces
     recorder: Recorder
     checkpoints: Store
@@ -116,12 +115,14 @@ class Worker(threading.Thread):
     def _advance(self, source: FrameInput) -> Any:
         """Simulates one frame, in parts where forces change within it; the report of the last."""
         plan, simulation = self.plan, self.plan.simulation
-        if not self._has_materials or source.materials != self._before.materials:
+        before = self._before if self._has_materials else None
+        bridge.set_settings(simulation, plan.cloths, plan.colliders, before, source)
+        if before is None or source.materials != before.materials:
             bridge.set_materials(simulation, plan.cloths, source)
             self._has_materials = True
         parts = 1
         if plan.forces.has_pressure(source):
-            parts = math.ceil(plan.frame_seconds / plan.time_step - 1e-9)
+            parts = math.ceil(plan.frame_seconds / source.settings["time_step"] - 1e-9)
         seconds = plan.frame_seconds / parts
         reports = []
         for number in range(1, parts + 1):

@@ -4,8 +4,11 @@
 use crate::{
     Material, Vec3,
     error::{Error, Result},
+    forces::Sewing,
     mesh::{Mesh, Polygons, Uv, check_positions},
+    settings::check_positive,
 };
+use std::collections::HashSet;
 
 /// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
 #[derive(Clone, Debug)]
@@ -20,6 +23,14 @@ pub struct Cloth {
     pub(crate) rest_scale: Option<Vec<[f64; 2]>>,
     /// Factor on the stiffness of springs, of each vertex.
     pub(crate) stiffness_scale: Option<Vec<f64>>,
+    pub(crate) sewing: Option<Sewing>,
+    /// Factors on the stiffness against stretch, shear and bending, of each vertex.
+    pub(crate) property_scale: Option<Vec<[f64; 3]>>,
+    pub(crate) friction_scale: Option<Vec<f64>>,
+    /// Whether each vertex passes through colliders, and through cloth.
+    pub(crate) free_vertices: Option<Vec<[bool; 2]>>,
+    /// Colliders that it passes through.
+    pub(crate) ignored_colliders: Vec<u32>,
 }
 
 impl Cloth {
@@ -55,6 +66,11 @@ impl Cloth {
             mass_scale: None,
             rest_scale: None,
             stiffness_scale: None,
+            sewing: None,
+            property_scale: None,
+            friction_scale: None,
+            free_vertices: None,
+            ignored_colliders: Vec::new(),
         })
     }
 
@@ -90,6 +106,89 @@ impl Cloth {
         Ok(self)
     }
 
+    /// The same cloth with its stiffness against stretch, shear and bending multiplied by three factors for each vertex,
+    /// of which every triangle takes the mean. Only the default model takes it, and only without curves and quality.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_property_scale(mut self, scale: Vec<[f64; 3]>) -> Result<Self> {
+        let [stretch, shear, bend] = [0, 1, 2].map(|kind| scale.iter().map(move |all| all[kind]));
+        for (argument, factors) in
+            [("stretch_scale", stretch), ("shear_scale", shear), ("bend_scale", bend)]
+        {
+            let factors: Vec<f64> = factors.collect();
+            check_factors(argument, &factors, self.positions.len(), |factor| [*factor])?;
+        }
+        self.property_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with the friction of each vertex multiplied.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number of 0 or more, or the wrong number of factors.
+    pub fn with_friction_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        // A factor of 0 is a surface without friction.
+        let shifted = |factor: &f64| [if *factor == 0.0 { 1.0 } else { *factor }];
+        check_factors("friction_scale", &scale, self.positions.len(), shifted)?;
+        self.friction_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with vertices that pass through colliders, and vertices that pass through cloth. An edge or a
+    /// triangle passes through where all its vertices do.
+    ///
+    /// # Errors
+    /// The wrong number of entries.
+    pub fn with_free_vertices(mut self, free: Vec<[bool; 2]>) -> Result<Self> {
+        check_factors("free_vertices", &free, self.positions.len(), |_| [1.0])?;
+        self.free_vertices = Some(free);
+        Ok(self)
+    }
+
+    /// The same cloth, passing through some colliders, by their indices in the simulation.
+    #[must_use]
+    pub fn with_ignored_colliders(mut self, colliders: Vec<u32>) -> Self {
+        self.ignored_colliders = colliders;
+        self
+    }
+
+    /// The same cloth with pairs of vertices that are drawn together and then held.
+    ///
+    /// # Errors
+    /// Names the first pair with an index that is no vertex, with one vertex twice, of an edge, or that is there twice; a time or a
+    /// force that is not a finite number above 0.
+    pub fn with_sewing(mut self, sewing: Sewing) -> Result<Self> {
+        check_positive("sewing_time", sewing.time)?;
+        if let Some(force) = sewing.force {
+            check_positive("sewing_force", force)?;
+        }
+        let mut known = HashSet::new();
+        let edges: HashSet<[u32; 2]> =
+            self.mesh.topology.edges.iter().map(|edge| sorted(edge.vertices)).collect();
+        for (index, [a, b]) in sewing.pairs.iter().enumerate() {
+            let refused =
+                |found, wanted: &str| Error::element("sewing", "pair", index, found, wanted);
+            let count = self.positions.len();
+            if let Some(vertex) = [a, b].into_iter().find(|vertex| **vertex as usize >= count) {
+                let wanted = format!("indices below the {count} vertices");
+                return Err(refused(format!("vertex {vertex}"), &wanted));
+            }
+            if a == b {
+                return Err(refused(format!("vertex {a} twice"), "two vertices"));
+            }
+            if edges.contains(&sorted([*a, *b])) {
+                let wanted = "two vertices that no face joins";
+                return Err(refused(format!("vertices {a} and {b} of an edge"), wanted));
+            }
+            if !known.insert(sorted([*a, *b])) {
+                return Err(refused(format!("vertices {a} and {b} again"), "each pair once"));
+            }
+        }
+        self.sewing = (!sewing.pairs.is_empty()).then_some(sewing);
+        Ok(self)
+    }
+
     /// Number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {
@@ -97,8 +196,13 @@ impl Cloth {
     }
 }
 
+/// The ends of an edge, the smaller one first.
+fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
 /// Refuses factors that are not finite numbers above 0, or not one entry for each vertex.
-fn check_factors<T, const N: usize>(
+pub(crate) fn check_factors<T, const N: usize>(
     argument: &str,
     entries: &[T],
     vertex_count: usize,

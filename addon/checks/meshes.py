@@ -24,6 +24,7 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     yield from _size_and_thickness(obj, scale_length)
     yield from _yarns(obj)
     yield from _groups(obj)
+    yield from _sewing(obj)
 
 
 def check_collider(obj: Object) -> Iterator[Finding]:
@@ -190,6 +191,21 @@ def _groups(obj: Object) -> Iterator[Finding]:
     if name and name not in obj.vertex_groups:
         meaning = "Choose another group in the Shape panel, or none"
         yield on_object(ERROR, obj, f"there is no pin group '{name}'", meaning)
-    elif name and not len(mesh_arrays.pinned_vertices(obj)):
-        meaning = "No vertex of the group has a weight above 0.5, so nothing is held"
+    elif name and not len(mesh_arrays.grouped_vertices(obj, name)):
+        meaning = "No vertex of the group has a weight above 0, so nothing is held"
         yield on_object(WARNING, obj, f"the pin group '{name}' holds nothing", meaning)
+
+
+def _sewing(obj: Object) -> Iterator[Finding]:
+    loose = mesh_arrays.loose_edge_indices(obj.data)
+    if obj.weft.use_sewing and not len(loose):
+        meaning = (
+            "Sewing draws the ends of edges together that belong to no face. Connect the borders "
+            "of two panels by edges (Bridge Edge Loops, then delete only its faces), or switch "
+            "Sewing off"
+        )
+        yield on_object(WARNING, obj, "there is nothing to sew", meaning)
+    elif len(loose) and not obj.weft.use_sewing:
+        meaning = "They do nothing unless Sewing is on, which draws their ends together"
+        text = "edges in no face"
+        yield on_elements(INFO, obj, text, meaning, domain="EDGE", indices=loose)

@@ -77,13 +77,17 @@ impl BroadPhase {
             |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
         let vertex_face = |(vertex, triangle): (usize, usize), found: &mut Vec<Pair>| {
             let (vertex, triangle) = (vertex as u32, triangle as u32);
-            if !surfaces.triangles[triangle as usize].contains(&vertex) {
+            let corners = &surfaces.triangles[triangle as usize];
+            if !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
                 consider(Pair::vertex_face(surfaces, vertex, triangle), found);
             }
         };
         let edge_edge = |(first, second): (usize, usize), found: &mut Vec<Pair>| {
             let ends = surfaces.edges[second];
-            if !surfaces.edges[first].iter().any(|vertex| ends.contains(vertex)) {
+            let starts = &surfaces.edges[first];
+            if !starts.iter().any(|vertex| ends.contains(vertex))
+                && !surfaces.never_meet(starts, &ends)
+            {
                 consider(Pair::edge_edge(surfaces, first as u32, second as u32), found);
             }
         };

@@ -129,7 +129,9 @@ impl Pair {
             && surfaces.bodies[first as usize] == surfaces.bodies[second as usize];
         if of_one_cloth {
             let rest = self.closest(&self.vertices.map(|vertex| surfaces.rest(vertex)));
-            return thickness.min(REST_PART * rest.distance);
+            let (one, other) = self.sides();
+            let sewn = surfaces.seams.distance((one, other), |vertex| surfaces.rest(vertex));
+            return thickness.min(REST_PART * rest.distance.min(sewn));
         }
         thickness
     }

@@ -116,8 +116,17 @@ impl Response {
         [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()]
     }
 
-    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: Surface) {
+    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: &Surface) {
+        self.surfaces.set_surface(vertices, surface);
+    }
+
+    pub(crate) fn set_collider_surface(&mut self, collider: usize, surface: Surface) {
+        let vertices = self.surfaces.vertices_of_collider(collider);
         self.surfaces.kinds[vertices].fill(surface);
+    }
+
+    pub(crate) fn collider_surface(&self, collider: usize) -> Surface {
+        self.surfaces.kinds[self.surfaces.vertices_of_collider(collider).start]
     }
 
     /// Contacts when the last step ended.

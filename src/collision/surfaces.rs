@@ -2,7 +2,7 @@
 //! All surfaces that may touch, in one numbering: first the vertices, edges and triangles of the cloths, then
 //! those of the colliders.
 
-use super::{Collider, pair::Pair};
+use super::{Collider, exclusions::Exclusions, pair::Pair, seams::Seams};
 use crate::{Vec3, mesh::Incidence};
 
 /// Part of the thickness that a flat surface may fall away by.
@@ -68,6 +68,12 @@ pub(crate) struct Surfaces {
     pub(crate) rest: Vec<Vec3>,
     /// Area of cloth around each of its vertices, in m².
     pub(crate) areas: Vec<f64>,
+    pub(crate) seams: Seams,
+    exclusions: Exclusions,
+    /// Whether there are seams or exclusions.
+    has_exceptions: bool,
+    /// Factor on the friction of each vertex of cloth; empty where all are 1.
+    friction_scale: Vec<f64>,
     pub(crate) cloth_count: usize,
     pub(crate) cloth_vertices: usize,
     pub(crate) cloth_edges: usize,
@@ -85,6 +91,11 @@ pub(crate) struct ClothSurfaces<'a> {
     pub(crate) rest: Vec<Vec3>,
     /// Area around each vertex, in m².
     pub(crate) areas: &'a [f64],
+    /// Pairs of vertices that are sewn together.
+    pub(crate) seams: &'a [[u32; 2]],
+    pub(crate) exclusions: Exclusions,
+    /// Factor on the friction of each vertex; empty where all are 1.
+    pub(crate) friction_scale: Vec<f64>,
 }
 
 impl Surfaces {
@@ -112,27 +123,61 @@ impl Surfaces {
         }
         let (edges, sides, wings) = edges_of(&triangles);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
-        Self {
+        let mut joined = Self {
             around: Incidence::new(&triangles, surfaces.len()),
             cloth_edges: edges.partition_point(is_of_cloth),
             cloth_triangles: cloths.triangles.len(),
             is_closed: colliders.iter().map(|collider| is_closed(&collider.triangles)).collect(),
             rest: cloths.rest,
             areas: cloths.areas.to_vec(),
+            seams: Seams::new(cloths.seams, cloths.triangles, cloth_vertices),
             triangles,
             edges,
             sides,
             wings,
             kinds: surfaces,
             bodies,
+            has_exceptions: !(cloths.seams.is_empty() && cloths.exclusions.is_empty()),
+            exclusions: cloths.exclusions,
+            friction_scale: cloths.friction_scale,
             cloth_count,
             cloth_vertices,
+        };
+        joined.scale_friction(0..cloth_vertices);
+        joined
+    }
+
+    /// Gives vertices of cloth another surface.
+    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: &Surface) {
+        self.kinds[vertices.clone()].fill(*surface);
+        self.scale_friction(vertices);
+    }
+
+    fn scale_friction(&mut self, vertices: std::ops::Range<usize>) {
+        if let Some(scales) = self.friction_scale.get(vertices.clone()) {
+            for (kind, scale) in self.kinds[vertices].iter_mut().zip(scales) {
+                kind.friction *= scale;
+            }
+        }
+    }
+
+    /// Whether two features never touch, because they are sewn together or left out.
+    pub(crate) fn never_meet(&self, one: &[u32], other: &[u32]) -> bool {
+        self.has_exceptions && {
+            let bodies = [one, other].map(|feature| self.bodies[feature[0] as usize]);
+            self.seams.join(one, other) || self.exclusions.part([one, other], bodies)
         }
     }
 
     /// Whether the motion of a vertex is sought, not given.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
         (vertex as usize) < self.cloth_vertices
+    }
+
+    pub(crate) fn vertices_of_collider(&self, collider: usize) -> std::ops::Range<usize> {
+        let body = (self.cloth_count + collider) as u32;
+        let end = |last: u32| self.bodies.partition_point(|one| *one < last);
+        end(body)..end(body + 1)
     }
 
     /// Whether a body is a collider that has an inside.

@@ -51,6 +51,7 @@ pub(crate) fn crosses(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossin
     let at = |vertex: u32| positions[vertex as usize];
     let [from, to] = ends.map(at);
     !ends.iter().any(|vertex| corners.contains(vertex))
+        && !surfaces.never_meet(&ends, &corners)
         && segment_crosses_triangle(&from, &to, &corners.map(at))
 }
 

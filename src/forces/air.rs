@@ -70,6 +70,11 @@ impl Air {
         self.wind = wind;
     }
 
+    /// New density, in kg/m³.
+    pub fn set_density(&mut self, density: f64) {
+        self.density = density;
+    }
+
     /// Wind, in m/s.
     #[must_use]
     pub fn wind(&self) -> Vec3 {

@@ -6,6 +6,7 @@ use super::{
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
     elements::decode,
+    sheets::mean_scale,
 };
 use crate::{
     Material, Vec3,
@@ -19,14 +20,19 @@ use rayon::prelude::*;
 #[must_use]
 pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
-    let membrane = if sheets.rest_scale.is_empty() {
-        Membrane::new(mesh, materials)
-    } else {
-        Membrane::new(&scaled(sheets), materials)
-    };
+    let mut membrane = Membrane::new(mesh, materials);
+    if !sheets.rest_scale.is_empty() {
+        membrane.set_gradients(scaled(mesh, sheets.rest_scale));
+    }
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_materials(mesh, materials);
+    if !sheets.property_scale.is_empty() {
+        let triangles = mesh.topology.triangles.iter();
+        let scales: Vec<[f64; 3]> = triangles.map(|corners| sheets.properties(corners)).collect();
+        bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
+        membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
+    }
     vec![Box::new(Triangles::new(mesh, membrane)), Box::new(Hinges::new(bending))]
 }
 
@@ -46,14 +52,17 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
     }
 }
 
-/// The mesh with the gradients of its shape functions over b_u and b_v.
-fn scaled(sheets: &Sheets<'_>) -> Mesh {
-    let mut mesh = sheets.mesh.clone();
-    for (vertices, gradients) in mesh.topology.triangles.iter().zip(&mut mesh.rest.gradients) {
-        let scale = sheets.scale(vertices);
-        *gradients = gradients.map(|[a, b]| [a / scale[0], b / scale[1]]);
+/// Gradients of the shape functions of a mesh over b_u and b_v.
+fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
+    if rest_scale.is_empty() {
+        return mesh.rest.gradients.clone();
     }
-    mesh
+    let triangles = mesh.topology.triangles.iter().zip(&mesh.rest.gradients);
+    let one = |(vertices, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+        let [u, v] = mean_scale(rest_scale, vertices);
+        gradients.map(|[a, b]| [a / u, b / v])
+    };
+    triangles.map(one).collect()
 }
 
 /// The membrane, with what the next tangent needs.
@@ -136,7 +145,11 @@ impl Elements for Triangles {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let energy = self.membrane.energy(positions);
-        ElasticEnergy { stretch: energy.stretch, shear: energy.shear, bend: 0.0 }
+        ElasticEnergy { stretch: energy.stretch, shear: energy.shear, ..ElasticEnergy::default() }
+    }
+
+    fn set_rest_scale(&mut self, mesh: &Mesh, scale: &[[f64; 2]]) {
+        self.membrane.set_gradients(scaled(mesh, scale));
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {

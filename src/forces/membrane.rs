@@ -48,6 +48,13 @@ impl Moduli {
         }
     }
 
+    /// Those of a fabric so many times as stiff in stretch and in shear.
+    fn scaled(mut self, [stretch, shear]: [f64; 2]) -> Self {
+        let [c11, c22, c12, c33] = self.elastic;
+        self.elastic = [stretch * c11, stretch * c22, stretch * c12, shear * c33];
+        self
+    }
+
     /// Elastic plus viscous moduli: C·(1 + τ/β).
     fn tangent(&self, inverse_beta: f64) -> [f64; 4] {
         let stretch = 1.0 + self.stretch_damping * inverse_beta;
@@ -81,7 +88,11 @@ pub struct Membrane {
     gradients: Vec<[[f64; 2]; 3]>,
     areas: Vec<f64>,
     cloth_of_triangle: Vec<u32>,
+    /// Of each cloth; of each triangle where their stiffness differs.
     moduli: Vec<Moduli>,
+    law_of_triangle: Vec<u32>,
+    /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
+    scales: Vec<[f64; 2]>,
     incidence: Incidence,
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
@@ -112,6 +123,8 @@ impl Membrane {
             areas: mesh.rest.areas.clone(),
             cloth_of_triangle: mesh.cloth_of_triangle.clone(),
             moduli: materials.iter().map(Moduli::new).collect(),
+            law_of_triangle: mesh.cloth_of_triangle.clone(),
+            scales: Vec::new(),
             incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
             shapes: vec![Shape::default(); count],
             corner_forces: vec![[Vec3::zeros(); 3]; count],
@@ -121,15 +134,38 @@ impl Membrane {
         }
     }
 
+    /// The same membrane with the moduli of stretch and shear of each triangle multiplied.
+    #[must_use]
+    pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
+        self.law_of_triangle = (0..scales.len() as u32).collect();
+        let cloths = self.cloth_of_triangle.iter().map(|cloth| self.moduli[*cloth as usize]);
+        self.moduli = cloths.zip(&scales).map(|(moduli, scale)| moduli.scaled(*scale)).collect();
+        self.scales = scales;
+        self
+    }
+
     /// New moduli for a cloth.
     pub fn set_material(&mut self, cloth: usize, material: &Material) {
-        self.moduli[cloth] = Moduli::new(material);
+        let moduli = Moduli::new(material);
+        if self.scales.is_empty() {
+            self.moduli[cloth] = moduli;
+        }
+        for (triangle, scale) in self.scales.iter().enumerate() {
+            if self.cloth_of_triangle[triangle] as usize == cloth {
+                self.moduli[triangle] = moduli.scaled(*scale);
+            }
+        }
         self.materials[cloth] = material.clone();
         if let Some(inelastic) = &mut self.inelastic {
             inelastic.set_material(cloth, material);
         } else if material.is_inelastic() {
             self.inelastic = Some(self.new_inelastic());
         }
+    }
+
+    /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
+    pub fn set_gradients(&mut self, gradients: Vec<[[f64; 2]; 3]>) {
+        self.gradients = gradients;
     }
 
     /// Number of triangles.
@@ -156,10 +192,10 @@ impl Membrane {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         self.inverse_beta = inverse_beta;
-        let Self { triangles, gradients, areas, moduli, cloth_of_triangle, inelastic, .. } = self;
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, inelastic, .. } = self;
         let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
         let sheet = Sheet { triangles, gradients, areas };
-        let law = Viscoelastic { moduli, cloth_of_triangle, reference, inverse_beta };
+        let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
         let potential = match inelastic {
             None => sheet.evaluate(positions, results, &law),
             Some(inelastic) => {
@@ -263,12 +299,12 @@ impl Membrane {
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
     #[inline]
     fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
-        self.moduli[self.cloth_of_triangle[triangle] as usize].tangent(self.inverse_beta)
+        self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
     }
 
     /// The same where it does.
     fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
-        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let strain = green_strain(&self.shapes[triangle].s);
         let inner = inelastic.respond(triangle, &strain).moduli;
         let viscous = moduli.viscous(self.inverse_beta);
@@ -288,7 +324,7 @@ impl Membrane {
                 energy.shear += area * shear;
                 continue;
             }
-            let stress = apply(&self.moduli[self.cloth_of_triangle[t] as usize].elastic, &strain);
+            let stress = apply(&self.moduli[self.law_of_triangle[t] as usize].elastic, &strain);
             energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
             energy.shear += 0.5 * area * strain[2] * stress[2];
         }
@@ -336,7 +372,7 @@ fn dot(a: &Strain, b: &Strain) -> f64 {
 /// Triangles whose stress depends on their strain and its rate alone.
 struct Viscoelastic<'a> {
     moduli: &'a [Moduli],
-    cloth_of_triangle: &'a [u32],
+    law_of_triangle: &'a [u32],
     reference: &'a [Strain],
     inverse_beta: f64,
 }
@@ -347,7 +383,7 @@ impl Viscoelastic<'_> {
     fn resist(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
         let reference = &self.reference[triangle];
         let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
-        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let stress = apply(&moduli.viscous(self.inverse_beta), &change);
         (stress, dot(&change, &stress))
     }
@@ -356,7 +392,7 @@ impl Viscoelastic<'_> {
 impl Respond for Viscoelastic<'_> {
     #[inline(always)]
     fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
-        let moduli = &self.moduli[self.cloth_of_triangle[triangle] as usize];
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let [a, b, c] = apply(&moduli.elastic, strain);
         let ([d, e, f], work) = self.resist(triangle, strain);
         ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))

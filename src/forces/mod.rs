@@ -9,6 +9,7 @@ mod fem;
 mod inelastic;
 mod membrane;
 mod particles;
+mod sewing;
 mod sheets;
 mod springs;
 mod strain_history;
@@ -19,6 +20,7 @@ pub use elements::{BlockColumns, BlockParts, ElasticEnergy, Elements, block_code
 pub use fem::fem;
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent, largest_stretch};
 pub use particles::{BendingKind, particles};
+pub use sewing::{Sewing, sewing};
 pub use sheets::Sheets;
 pub use springs::{choi_ko, mass_spring};
 pub use strain_history::StrainHistory;

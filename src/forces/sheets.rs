@@ -15,6 +15,8 @@ pub struct Sheets<'a> {
     pub rest_scale: &'a [[f64; 2]],
     /// Factor on the stiffness of the springs at each vertex; empty where all are 1.
     pub stiffness_scale: &'a [f64],
+    /// Factors on the stiffness against stretch, shear and bending at each vertex; empty where all are 1.
+    pub property_scale: &'a [[f64; 3]],
 }
 
 impl Sheets<'_> {
@@ -23,7 +25,12 @@ impl Sheets<'_> {
         if self.rest_scale.is_empty() {
             return [1.0; 2];
         }
-        [0, 1].map(|axis| mean(vertices, |vertex| self.rest_scale[vertex][axis]))
+        mean_scale(self.rest_scale, vertices)
+    }
+
+    /// Mean of the factors on stretch, shear and bending at some vertices.
+    pub(super) fn properties(&self, vertices: &[u32]) -> [f64; 3] {
+        [0, 1, 2].map(|kind| mean(vertices, |vertex| self.property_scale[vertex][kind]))
     }
 
     /// Mean of the factors on stiffness at some vertices.
@@ -33,6 +40,11 @@ impl Sheets<'_> {
         }
         mean(vertices, |vertex| self.stiffness_scale[vertex])
     }
+}
+
+/// Mean of the factors b_u, b_v at some vertices.
+pub(super) fn mean_scale(rest_scale: &[[f64; 2]], vertices: &[u32]) -> [f64; 2] {
+    [0, 1].map(|axis| mean(vertices, |vertex| rest_scale[vertex][axis]))
 }
 
 fn mean(vertices: &[u32], value: impl Fn(usize) -> f64) -> f64 {

@@ -2,13 +2,14 @@
 //! `weft.Cloth`.
 
 use super::{
-    arrays::{Corners, FaceKind, numbers, points, read_faces, rows},
+    arrays::{Corners, FaceKind, indices, numbers, points, read_faces, rows},
     errors::guarded,
     material::PyMaterial,
-    scalars::instance,
+    scalars::{instance, number},
 };
 use crate::{
     Cloth, Error,
+    forces::Sewing,
     mesh::{Polygons, Uv, check_positions},
 };
 use pyo3::prelude::*;
@@ -19,6 +20,16 @@ const FACES: FaceKind = FaceKind {
     widths: &[3, 4],
     wanted: "integers, shape (m, 3) or (m, 4), or a sequence of sequences of vertex indices",
 };
+
+const PAIRS: FaceKind = FaceKind {
+    argument: "sewing",
+    element: "pair",
+    widths: &[2],
+    wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
+};
+
+/// Time in which sewn vertices come together where nothing else is said, in s.
+const SEWING_TIME: f64 = 1.0;
 
 /// A sheet of cloth: triangles, quads, n-gons or a mixture, in one piece or several. Immutable.
 ///
@@ -39,7 +50,23 @@ const FACES: FaceKind = FaceKind {
 ///         waistbands, above 1 for fullness. An element takes the mean over its vertices.
 ///     stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
 ///         the springs at each vertex, more than 0. Only models of springs take it.
-///     sewing (None): Does not exist yet.
+///     sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
+///         that are drawn together and then held. They need the integrator "bdf2" or
+///         "implicit_euler", and not the solver "fixed_point".
+///     sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
+///     sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
+///         beside it by a quarter.
+///     stretch_scale, shear_scale, bend_scale (float64 or float32 array, shape (n,), optional):
+///         Factors on the stiffness against stretch, shear and bending at each vertex, more than 0.
+///         Only the model "fem" takes them, for materials without curves and quality.
+///     friction_scale (float64 or float32 array, shape (n,), optional): Factor on the friction at
+///         each vertex, 0 or more.
+///     free_of_colliders (integer array, shape (k,), or a sequence of int, optional): Vertices that
+///         pass through colliders, with the edges and triangles that are all made of them.
+///     free_of_cloth (integer array, shape (k,), or a sequence of int, optional): The same for this
+///         cloth and others.
+///     ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
+///         the colliders that this cloth passes through.
 ///
 /// Raises:
 ///     TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -51,26 +78,40 @@ pub(super) struct PyCloth(pub(super) Cloth);
 #[pymethods]
 impl PyCloth {
     #[new]
-    #[pyo3(signature = (
-        positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None,
-        rest_scale=None, stiffness_scale=None, sewing=None
-    ))]
+    #[pyo3(
+        signature = (
+            positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None,
+            rest_scale=None, stiffness_scale=None, sewing=None, sewing_time=None, sewing_force=None,
+            stretch_scale=None, shear_scale=None, bend_scale=None, friction_scale=None,
+            free_of_colliders=None, free_of_cloth=None, ignored_colliders=None
+        ),
+        text_signature = "(positions, faces, material, *, rest_positions=None, uv=None, \
+            vertex_mass_scale=None, rest_scale=None, stiffness_scale=None, sewing=None, \
+            sewing_time=1.0, sewing_force=None, stretch_scale=None, shear_scale=None, \
+            bend_scale=None, friction_scale=None, free_of_colliders=None, free_of_cloth=None, \
+            ignored_colliders=None)"
+    )]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         positions: &Bound<'_, PyAny>,
         faces: &Bound<'_, PyAny>,
         material: &Bound<'_, PyAny>,
-        rest_positions: Option<&Bound<'_, PyAny>>,
-        uv: Option<&Bound<'_, PyAny>>,
-        vertex_mass_scale: Option<&Bound<'_, PyAny>>,
-        rest_scale: Option<&Bound<'_, PyAny>>,
-        stiffness_scale: Option<&Bound<'_, PyAny>>,
-        sewing: Option<&Bound<'_, PyAny>>,
+        rest_positions: Given<'_, '_>,
+        uv: Given<'_, '_>,
+        vertex_mass_scale: Given<'_, '_>,
+        rest_scale: Given<'_, '_>,
+        stiffness_scale: Given<'_, '_>,
+        sewing: Given<'_, '_>,
+        sewing_time: Given<'_, '_>,
+        sewing_force: Given<'_, '_>,
+        stretch_scale: Given<'_, '_>,
+        shear_scale: Given<'_, '_>,
+        bend_scale: Given<'_, '_>,
+        friction_scale: Given<'_, '_>,
+        free_of_colliders: Given<'_, '_>,
+        free_of_cloth: Given<'_, '_>,
+        ignored_colliders: Given<'_, '_>,
     ) -> PyResult<Self> {
-        if sewing.is_some() {
-            let wanted = "None: sewing does not exist yet";
-            return Err(Error::value("sewing", "vertex pairs", wanted).into());
-        }
         let py = positions.py();
         let positions = points("positions", positions)?;
         check_positions("positions", &positions)?;
@@ -79,28 +120,22 @@ impl PyCloth {
         let material = instance::<PyMaterial>("material", material)?.get().0.clone();
         let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
-        let factors = |name: &str, given: Option<&Bound<'_, PyAny>>| {
-            given.map(|given| numbers(name, given)).transpose()
+        let count = positions.len();
+        let extras = Extras {
+            mass: factors("vertex_mass_scale", vertex_mass_scale)?,
+            rest: rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?,
+            stiffness: factors("stiffness_scale", stiffness_scale)?,
+            sewing: read_sewing(sewing, [sewing_time, sewing_force])?,
+            properties: read_properties([stretch_scale, shear_scale, bend_scale], count)?,
+            friction: factors("friction_scale", friction_scale)?,
+            free: read_free([free_of_colliders, free_of_cloth], count)?,
+            ignored: read_indices("ignored_colliders", ignored_colliders)?,
         };
-        let mass_scale = factors("vertex_mass_scale", vertex_mass_scale)?;
-        let stiffness_scale = factors("stiffness_scale", stiffness_scale)?;
-        let rest_scale = rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?;
-        py.detach(|| {
-            guarded(|| {
-                let mut cloth =
-                    Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
-                if let Some(scale) = mass_scale {
-                    cloth = cloth.with_mass_scale(scale)?;
-                }
-                if let Some(scale) = rest_scale {
-                    cloth = cloth.with_rest_scale(scale)?;
-                }
-                if let Some(scale) = stiffness_scale {
-                    cloth = cloth.with_stiffness_scale(scale)?;
-                }
-                Ok(Self(cloth))
-            })
-        })
+        let build = || {
+            let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
+            Ok(Self(extras.given_to(cloth)?))
+        };
+        py.detach(|| guarded(build))
     }
 
     /// Number of vertices.
@@ -113,6 +148,123 @@ impl PyCloth {
         let triangles = self.0.mesh.topology.triangles.len();
         format!("<weft.Cloth: {} vertices, {triangles} triangles>", self.0.vertex_count())
     }
+}
+
+/// A keyword that may be left out.
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+
+/// What was said about a cloth besides its shape and fabric.
+struct Extras {
+    mass: Option<Vec<f64>>,
+    rest: Option<Vec<[f64; 2]>>,
+    stiffness: Option<Vec<f64>>,
+    sewing: Option<Sewing>,
+    properties: Option<Vec<[f64; 3]>>,
+    friction: Option<Vec<f64>>,
+    free: Option<Vec<[bool; 2]>>,
+    ignored: Vec<u32>,
+}
+
+impl Extras {
+    fn given_to(self, mut cloth: Cloth) -> crate::Result<Cloth> {
+        if let Some(scale) = self.mass {
+            cloth = cloth.with_mass_scale(scale)?;
+        }
+        if let Some(scale) = self.rest {
+            cloth = cloth.with_rest_scale(scale)?;
+        }
+        if let Some(scale) = self.stiffness {
+            cloth = cloth.with_stiffness_scale(scale)?;
+        }
+        if let Some(sewing) = self.sewing {
+            cloth = cloth.with_sewing(sewing)?;
+        }
+        if let Some(scale) = self.properties {
+            cloth = cloth.with_property_scale(scale)?;
+        }
+        if let Some(scale) = self.friction {
+            cloth = cloth.with_friction_scale(scale)?;
+        }
+        if let Some(free) = self.free {
+            cloth = cloth.with_free_vertices(free)?;
+        }
+        Ok(cloth.with_ignored_colliders(self.ignored))
+    }
+}
+
+fn factors(name: &str, given: Given<'_, '_>) -> PyResult<Option<Vec<f64>>> {
+    given.map(|given| numbers(name, given)).transpose()
+}
+
+/// Pairs of vertices, with the time that they close in and the largest force.
+fn read_sewing(
+    given: Given<'_, '_>,
+    [time, force]: [Given<'_, '_>; 2],
+) -> PyResult<Option<Sewing>> {
+    let time = time.map_or(Ok(SEWING_TIME), |given| number("sewing_time", given))?;
+    let force = force.map(|given| number("sewing_force", given)).transpose()?;
+    let Some(given) = given else { return Ok(None) };
+    let read = read_faces(PAIRS, given)?;
+    if let Some(pair) = read.counts.iter().position(|count| *count != 2) {
+        let found = format!("{} vertices", read.counts[pair]);
+        return Err(PAIRS.refused(pair, found, "two vertices").into());
+    }
+    let pairs = read.corners.as_chunks::<2>().0.iter();
+    Ok(Some(Sewing { pairs: pairs.map(|pair| pair.map(narrow)).collect(), time, force }))
+}
+
+/// The factors on stretch, shear and bending, 1 where they are not given.
+fn read_properties(
+    given: [Given<'_, '_>; 3],
+    vertex_count: usize,
+) -> PyResult<Option<Vec<[f64; 3]>>> {
+    if given.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut properties = vec![[1.0; 3]; vertex_count];
+    let names = ["stretch_scale", "shear_scale", "bend_scale"];
+    for (kind, (name, given)) in names.into_iter().zip(given).enumerate() {
+        let Some(factors) = factors(name, given)? else { continue };
+        if factors.len() != vertex_count {
+            let wanted = format!("{vertex_count}, one per vertex");
+            return Err(Error::value(name, format!("{} factors", factors.len()), wanted).into());
+        }
+        for (all, factor) in properties.iter_mut().zip(factors) {
+            all[kind] = factor;
+        }
+    }
+    Ok(Some(properties))
+}
+
+/// Whether each vertex passes through colliders, and through cloth.
+fn read_free(given: [Given<'_, '_>; 2], vertex_count: usize) -> PyResult<Option<Vec<[bool; 2]>>> {
+    if given.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut free = vec![[false; 2]; vertex_count];
+    for (kind, name) in ["free_of_colliders", "free_of_cloth"].into_iter().enumerate() {
+        for (entry, vertex) in read_indices(name, given[kind])?.into_iter().enumerate() {
+            let Some(flags) = free.get_mut(vertex as usize) else {
+                let (found, wanted) = (
+                    format!("vertex {vertex}"),
+                    format!("an index below the {vertex_count} vertices"),
+                );
+                return Err(Error::element(name, "entry", entry, found, wanted).into());
+            };
+            flags[kind] = true;
+        }
+    }
+    Ok(Some(free))
+}
+
+fn read_indices(name: &'static str, given: Given<'_, '_>) -> PyResult<Vec<u32>> {
+    let read = given.map_or(Ok(Vec::new()), |given| indices(name, given))?;
+    Ok(read.into_iter().map(narrow).collect())
+}
+
+/// What does not fit is no index of anything, and refused as such.
+fn narrow(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 /// One coordinate pair per vertex, or per corner where that is another number.

@@ -2,7 +2,7 @@
 //! `weft.Simulation`.
 
 use super::{
-    arrays::{indices, points, to_array, vector},
+    arrays::{indices, numbers, points, rows, to_array, vector},
     cloth::PyCloth,
     collider::PyCollider,
     errors::{guarded, type_error},
@@ -199,16 +199,26 @@ impl PySimulation {
     ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
     ///         the next advance, in m; the way there is a straight line. Without targets vertices
     ///         are held where they are, or stay on the way they are on.
-    #[pyo3(signature = (cloth, vertices, targets=None))]
+    ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
+    ///         a spring in N/m that draws each vertex to its target, more than 0. They need
+    ///         the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
+    #[pyo3(signature = (cloth, vertices, targets=None, stiffness=None))]
     fn set_pins(
         &self,
         cloth: &Bound<'_, PyAny>,
         vertices: &Bound<'_, PyAny>,
         targets: Option<&Bound<'_, PyAny>>,
+        stiffness: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let (cloth, vertices) = (index("cloth", cloth)?, indices("vertices", vertices)?);
         let targets = targets.map(|given| points("targets", given)).transpose()?;
-        self.with(|simulation| simulation.set_pins(cloth, &vertices, targets.as_deref()))
+        let stiffness = stiffness.map(|given| numbers("stiffness", given)).transpose()?;
+        self.with(|simulation| match &stiffness {
+            None => simulation.set_pins(cloth, &vertices, targets.as_deref()),
+            Some(stiffness) => {
+                simulation.set_soft_pins(cloth, &vertices, targets.as_deref(), stiffness)
+            }
+        })
     }
 
     /// Lets vertices go that were held or guided.
@@ -315,18 +325,93 @@ impl PySimulation {
         self.with(|simulation| simulation.set_vertex_forces(cloth, &forces))
     }
 
+    /// Changes settings from now on; those not given stay as they are.
+    ///
+    /// Args:
+    ///     time_step (float, optional): Longest step, in s.
+    ///     tolerance (float, optional): Part of the mean edge length to which a step is solved.
+    ///     max_iterations (int, optional): Corrections after which a step is given up.
+    ///     air_density (float, optional): Density of the air, in kg/m³.
+    #[pyo3(signature = (*, time_step=None, tolerance=None, max_iterations=None, air_density=None))]
+    fn set_settings(
+        &self,
+        time_step: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        max_iterations: Option<&Bound<'_, PyAny>>,
+        air_density: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let given = |name: &str, value: Option<&Bound<'_, PyAny>>| {
+            value.map(|value| number(name, value)).transpose()
+        };
+        let time_step = given("time_step", time_step)?;
+        let tolerance = given("tolerance", tolerance)?;
+        let air_density = given("air_density", air_density)?;
+        let max_iterations =
+            max_iterations.map(|value| index("max_iterations", value)).transpose()?;
+        self.with(|simulation| {
+            let now = simulation.settings().clone();
+            simulation.set_settings(Settings {
+                time_step: time_step.unwrap_or(now.time_step),
+                tolerance: tolerance.unwrap_or(now.tolerance),
+                max_iterations: max_iterations.unwrap_or(now.max_iterations),
+                air_density: air_density.unwrap_or(now.air_density),
+                ..now
+            })
+        })
+    }
+
+    /// Gives a collider another surface from now on.
+    ///
+    /// Args:
+    ///     collider (int): Index of the collider.
+    ///     friction (float): Coulomb coefficient of friction, 0 or more.
+    ///     thickness (float): Contact thickness, in m, 0 or more.
+    fn set_collider_surface(
+        &self,
+        collider: &Bound<'_, PyAny>,
+        friction: &Bound<'_, PyAny>,
+        thickness: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let collider = index("collider", collider)?;
+        let surface = (number("friction", friction)?, number("thickness", thickness)?);
+        self.with(|simulation| simulation.set_collider_surface(collider, surface.0, surface.1))
+    }
+
+    /// Shrinks or lengthens a cloth from now on. Only the model "fem" takes it.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     rest_scale (float64 or float32 array, shape (n, 2)): Factors b_u, b_v on the lengths at
+    ///         rest along warp and weft at each vertex, more than 0, in place of those before.
+    fn set_rest_scale(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        rest_scale: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (cloth, scale) = (index("cloth", cloth)?, rows::<2>("rest_scale", rest_scale)?);
+        self.with(|simulation| simulation.set_rest_scale(cloth, &scale))
+    }
+
     /// Energies of all cloths.
     ///
     /// Returns:
     ///     dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
-    ///         "total", in J.
+    ///         "total", in J; with seams also "sewing", and with soft pins "pins".
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let energy = self.compute(py, |simulation| Ok(simulation.energy()))?;
+        let (energy, springs) =
+            self.compute(py, |simulation| Ok((simulation.energy(), simulation.has_springs())))?;
         let energies = PyDict::new(py);
         energies.set_item("kinetic", energy.kinetic)?;
         energies.set_item("stretch", energy.stretch)?;
         energies.set_item("shear", energy.shear)?;
         energies.set_item("bend", energy.bend)?;
+        for (name, value, is_there) in
+            [("sewing", energy.sewing, springs[0]), ("pins", energy.pins, springs[1])]
+        {
+            if is_there {
+                energies.set_item(name, value)?;
+            }
+        }
         energies.set_item("gravity", energy.gravity)?;
         energies.set_item("total", energy.total())?;
         Ok(energies)

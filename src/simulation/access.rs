@@ -51,6 +51,12 @@ impl Simulation {
         self.dynamics.energy(&self.state.positions, &self.state.velocities)
     }
 
+    /// Whether there are seams, and soft pins.
+    #[must_use]
+    pub fn has_springs(&self) -> [bool; 2] {
+        [!self.dynamics.seams.is_empty(), !self.dynamics.goals.is_empty()]
+    }
+
     /// Holds vertices from now on. `targets` in m are reached in straight lines by the end of the next
     /// advance; without them vertices are held where they are, or stay on the way they are on.
     ///
@@ -76,6 +82,46 @@ impl Simulation {
             let target = targets.map(|targets| targets[index]);
             let end = target.or_else(|| self.guides.target(vertex)).unwrap_or(here);
             self.guides.lead(vertex, here, end);
+        }
+        self.update_held();
+        Ok(())
+    }
+
+    /// Draws vertices to `targets` in m from now on, each by a spring of a stiffness in N/m. Targets are moved in
+    /// straight lines until the end of the next advance; without them they stay where they are, or
+    /// are where the vertices are.
+    ///
+    /// # Errors
+    /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0; an integrator or a solver that takes no
+    /// springs.
+    pub fn set_soft_pins(
+        &mut self,
+        cloth: usize,
+        vertices: &[usize],
+        targets: Option<&[Vec3]>,
+        stiffness: &[f64],
+    ) -> Result<()> {
+        models::check_springs(&self.settings, "stiffness")?;
+        check_count("stiffness", stiffness.len(), vertices.len())?;
+        for (index, stiffness) in stiffness.iter().enumerate() {
+            if !(stiffness.is_finite() && *stiffness > 0.0) {
+                let wanted = "a finite number more than 0";
+                return Err(Error::element("stiffness", "entry", index, *stiffness, wanted));
+            }
+        }
+        let before: Vec<Option<Vec3>> = {
+            self.check_vertices(cloth, vertices)?;
+            let first = self.dynamics.mesh.vertices_of(cloth).start;
+            vertices.iter().map(|vertex| self.guides.end(first + vertex)).collect()
+        };
+        self.set_pins(cloth, vertices, targets)?;
+        let first = self.dynamics.mesh.vertices_of(cloth).start;
+        for (index, vertex) in vertices.iter().enumerate() {
+            let vertex = first + vertex;
+            let here = self.state.positions[vertex];
+            let start = before[index].unwrap_or(here);
+            let end = targets.map_or(start, |targets| targets[index]);
+            self.guides.draw(vertex, start, end, stiffness[index]);
         }
         self.update_held();
         Ok(())
@@ -153,8 +199,9 @@ impl Simulation {
         self.check_cloth(cloth)?;
         let material = material.checked()?;
         models::check_material(&self.settings, "material", &material)?;
+        models::check_scales(!self.dynamics.property_scale.is_empty(), "material", &material)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
-        self.response.set_surface(vertices, surface(&material));
+        self.response.set_surface(vertices, &surface(&material));
         self.dynamics.set_material(cloth, material);
         self.dynamics.start_memory(&self.state.positions);
         Ok(())
@@ -203,6 +250,7 @@ impl Simulation {
     pub(super) fn update_held(&mut self) {
         let held = self.guides.held(self.state.positions.len());
         self.dynamics.set_held(&held);
+        self.dynamics.goals = self.guides.goals(held.len(), 0.0);
     }
 
     fn check_cloth(&self, cloth: usize) -> Result<()> {

@@ -5,8 +5,8 @@
 //! does not hold meshes: it is restored into a simulation made of the same ones.
 
 use super::{
-    Simulation, State, dynamics::Dynamics, guides::Guides, state::Past, step_control::StepControl,
-    surface,
+    Simulation, State, changes::Changes, dynamics::Dynamics, guides::Guides, state::Past,
+    step_control::StepControl, surface,
 };
 use crate::{
     Material, Vec3,
@@ -33,6 +33,7 @@ struct Snapshot {
     memories: Vec<Vec<f64>>,
     gravity: Vec3,
     wind: Vec3,
+    changes: Changes,
     vertex_forces: Vec<Vec3>,
     preferred_step: f64,
     step_control: StepControl,
@@ -54,6 +55,7 @@ impl Simulation {
             memories: self.dynamics.memories(),
             gravity: self.dynamics.gravity,
             wind: self.dynamics.air.wind(),
+            changes: self.changes(),
             vertex_forces: self.dynamics.vertex_forces.clone(),
             preferred_step: self.preferred_step,
             step_control: self.step_control.clone(),
@@ -81,9 +83,10 @@ impl Simulation {
         if !self.fits(&snapshot) {
             return Err(refused("damaged: lists of the wrong length".to_owned()));
         }
+        self.apply_changes(snapshot.changes);
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface(vertices, surface(&material));
+            self.response.set_surface(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
         self.dynamics.set_memories(&snapshot.memories);
@@ -118,15 +121,22 @@ impl Simulation {
         for obstacle in self.response.obstacles() {
             hasher.update(&obstacle.vertex_count().to_le_bytes());
         }
-        let Dynamics { rest_scale, stiffness_scale, .. } = &self.dynamics;
+        let Dynamics { stiffness_scale, seams, .. } = &self.dynamics;
+        let (settings, rest_scale) = &self.made_with;
+        for value in self.dynamics.property_scale.iter().flatten() {
+            hasher.update(&value.to_le_bytes());
+        }
+        for vertex in seams.iter().flatten() {
+            hasher.update(&vertex.to_le_bytes());
+        }
         for value in rest_scale.iter().flatten().chain(stiffness_scale) {
             hasher.update(&value.to_le_bytes());
         }
         hasher.update(self.settings.model.name().as_bytes());
         hasher.update(self.settings.integrator.name().as_bytes());
         hasher.update(self.settings.solver.name().as_bytes());
-        hasher.update(&self.settings.time_step.to_le_bytes());
-        hasher.update(&self.settings.tolerance.to_le_bytes());
+        hasher.update(&settings.time_step.to_le_bytes());
+        hasher.update(&settings.tolerance.to_le_bytes());
         hasher.finalize()
     }
 
@@ -143,6 +153,7 @@ impl Simulation {
         [state.positions.len(), state.velocities.len()] == [count; 2]
             && state.past.as_ref().is_none_or(has_past)
             && snapshot.vertex_forces.len() == count
+            && snapshot.changes.fit(obstacles.len(), count)
             && snapshot.materials.len() == self.cloth_count()
             && self.dynamics.memories_fit(&snapshot.memories)
             && snapshot.guides.fit(count)

@@ -5,12 +5,14 @@
 //! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `scheme`).
 
 use super::{
-    Report, models,
+    Report,
+    guides::Goal,
+    models,
     scheme::{Measures, Stage},
 };
 use crate::{
     Cloth, Material, Vec3,
-    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory},
+    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory, sewing},
     mesh::Mesh,
     parallel,
     settings::Settings,
@@ -36,6 +38,12 @@ pub(super) struct Dynamics {
     /// Factors on lengths at rest and on stiffness; empty where there are none.
     pub(super) rest_scale: Vec<[f64; 2]>,
     pub(super) stiffness_scale: Vec<f64>,
+    /// Factors on stretch, shear and bending.
+    pub(super) property_scale: Vec<[f64; 3]>,
+    /// What springs draw vertices to, of every vertex; empty where none are drawn.
+    pub(super) goals: Vec<Option<Goal>>,
+    /// Pairs of vertices that are sewn together.
+    pub(super) seams: Vec<[u32; 2]>,
     /// Undeformed positions, in m.
     pub(super) rest_positions: Vec<Vec3>,
     /// Counts the changes of materials.
@@ -61,6 +69,10 @@ pub struct Energy {
     pub shear: f64,
     /// Of curvature.
     pub bend: f64,
+    /// Of seams that are drawn together, or held.
+    pub sewing: f64,
+    /// Of springs that draw vertices to their pins.
+    pub pins: f64,
     /// Of height, 0 at the origin.
     pub gravity: f64,
 }
@@ -69,7 +81,8 @@ impl Energy {
     /// Sum of all.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.kinetic + self.stretch + self.shear + self.bend + self.gravity
+        let elastic = self.stretch + self.shear + self.bend + self.sewing + self.pins;
+        self.kinetic + elastic + self.gravity
     }
 }
 
@@ -81,6 +94,8 @@ impl Dynamics {
         let count = mesh.vertex_count();
         let rest_scale = models::joined(cloths, [1.0; 2], |cloth| cloth.rest_scale.as_ref());
         let stiffness_scale = models::joined(cloths, 1.0, |cloth| cloth.stiffness_scale.as_ref());
+        let property_scale =
+            models::joined(cloths, [1.0; 3], |cloth| cloth.property_scale.as_ref());
         let mut mass_scales = models::joined(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
         mass_scales.resize(count, 1.0);
         let sheets = Sheets {
@@ -88,8 +103,10 @@ impl Dynamics {
             materials: &materials,
             rest_scale: &rest_scale,
             stiffness_scale: &stiffness_scale,
+            property_scale: &property_scale,
         };
-        let (elements, vertex_areas) = models::build(settings.model, &sheets);
+        let (mut elements, vertex_areas) = models::build(settings.model, &sheets);
+        elements.extend(sewing(cloths, &sheets));
         let mut dynamics = Self {
             elements,
             air: Air::new(&mesh, &materials, settings.air_density, settings.wind),
@@ -98,7 +115,10 @@ impl Dynamics {
             vertex_forces: vec![Vec3::zeros(); count],
             rest_scale,
             stiffness_scale,
+            property_scale,
+            goals: Vec::new(),
             rest_positions: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
+            seams: models::seams(cloths, &mesh.cloth_starts),
             revision: 0,
             vertex_areas,
             mass_scales,
@@ -303,8 +323,17 @@ impl Dynamics {
                 potential -= 0.5 * beta * against.dot(&force);
                 *residual += force;
             }
+            if let Some(goal) = self.goal(vertex) {
+                potential += goal.energy(&positions[vertex]);
+                *residual += goal.force(&positions[vertex]);
+            }
             potential
         })
+    }
+
+    /// What a spring draws a vertex to.
+    pub(super) fn goal(&self, vertex: usize) -> Option<&Goal> {
+        self.goals.get(vertex)?.as_ref()
     }
 
     /// Predicts the air where the equations of a stage hold that is expected to end at `positions` with `velocities`.
@@ -337,11 +366,12 @@ impl Dynamics {
         for elements in &self.elements {
             elastic += elements.energy(positions);
         }
-        let ElasticEnergy { stretch, shear, bend } = elastic;
-        let mut energy = Energy { stretch, shear, bend, ..Energy::default() };
+        let ElasticEnergy { stretch, shear, bend, sewing } = elastic;
+        let mut energy = Energy { stretch, shear, bend, sewing, ..Energy::default() };
         for (vertex, mass) in self.masses.iter().enumerate() {
             energy.kinetic += 0.5 * mass * velocities[vertex].norm_squared();
             energy.gravity -= mass * self.gravity.dot(&positions[vertex]);
+            energy.pins += self.goal(vertex).map_or(0.0, |goal| goal.energy(&positions[vertex]));
         }
         energy
     }

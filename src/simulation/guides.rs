@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 enum Guide {
     /// It is led in a straight line through the frame.
     Path { start: Vec3, end: Vec3 },
+    /// A spring of `stiffness` in N/m draws it to a point that goes in a straight line through the frame.
+    Spring { start: Vec3, end: Vec3, stiffness: f64 },
     /// Its velocity along these directions is that of `velocity`, in m/s.
     Velocity { directions: Vec<Vec3>, velocity: Vec3 },
 }
@@ -25,6 +27,27 @@ pub(super) struct Guidance {
     pub(super) projector: Matrix3<f64>,
     /// The part of the displacement over the step that is given, in m.
     pub(super) displacement: Vec3,
+}
+
+/// What a spring draws a vertex to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Goal {
+    /// In m.
+    pub(super) target: Vec3,
+    /// In N/m.
+    pub(super) stiffness: f64,
+}
+
+impl Goal {
+    /// Energy of the spring with its vertex at `position` in m, in J.
+    pub(super) fn energy(&self, position: &Vec3) -> f64 {
+        0.5 * self.stiffness * (position - self.target).norm_squared()
+    }
+
+    /// Force on the vertex, in N.
+    pub(super) fn force(&self, position: &Vec3) -> Vec3 {
+        (self.target - position) * self.stiffness
+    }
 }
 
 /// All vertices whose motion is given.
@@ -44,6 +67,11 @@ impl Guides {
         self.members.insert(vertex, Guide::Path { start, end });
     }
 
+    /// Draws a vertex along the way from `start` to `end`, in m, through the next frame, by a spring.
+    pub(super) fn draw(&mut self, vertex: usize, start: Vec3, end: Vec3, stiffness: f64) {
+        self.members.insert(vertex, Guide::Spring { start, end, stiffness });
+    }
+
     /// Prescribes the velocity of a vertex along independent unit directions.
     pub(super) fn push(&mut self, vertex: usize, directions: Vec<Vec3>, velocity: Vec3) {
         self.members.insert(vertex, Guide::Velocity { directions, velocity });
@@ -58,6 +86,14 @@ impl Guides {
     pub(super) fn target(&self, vertex: usize) -> Option<Vec3> {
         match self.members.get(&vertex) {
             Some(Guide::Path { end, .. }) => Some(*end),
+            _ => None,
+        }
+    }
+
+    /// Where a vertex is held or drawn to, in m.
+    pub(super) fn end(&self, vertex: usize) -> Option<Vec3> {
+        match self.members.get(&vertex) {
+            Some(Guide::Path { end, .. } | Guide::Spring { end, .. }) => Some(*end),
             _ => None,
         }
     }
@@ -79,8 +115,9 @@ impl Guides {
         part: f64,
         duration: f64,
     ) -> impl Iterator<Item = Guidance> {
-        self.members.iter().map(move |(vertex, guide)| {
+        self.members.iter().filter_map(move |(vertex, guide)| {
             let (projector, displacement) = match guide {
+                Guide::Spring { .. } => return None,
                 Guide::Path { start, end } => {
                     (Matrix3::zeros(), along(start, end, part) - positions[*vertex])
                 }
@@ -90,14 +127,30 @@ impl Guides {
                     (basis.projector(), basis.displacement(given))
                 }
             };
-            Guidance { vertex: *vertex, projector, displacement }
+            Some(Guidance { vertex: *vertex, projector, displacement })
         })
+    }
+
+    /// What springs draw each of the vertices to at a part of the frame; empty where there are none.
+    pub(super) fn goals(&self, vertex_count: usize, part: f64) -> Vec<Option<Goal>> {
+        let springs = self.members.iter().filter_map(|(vertex, guide)| match guide {
+            Guide::Spring { start, end, stiffness } => {
+                Some((*vertex, Goal { target: along(start, end, part), stiffness: *stiffness }))
+            }
+            _ => None,
+        });
+        let mut goals = Vec::new();
+        for (vertex, goal) in springs {
+            goals.resize(vertex_count, None);
+            goals[vertex] = Some(goal);
+        }
+        goals
     }
 
     /// The frame has ended when it had come to `part` of itself: led vertices stay where they are.
     pub(super) fn end_frame(&mut self, part: f64) {
         for guide in self.members.values_mut() {
-            if let Guide::Path { start, end } = guide {
+            if let Guide::Path { start, end } | Guide::Spring { start, end, .. } = guide {
                 *end = along(start, end, part);
                 *start = *end;
             }

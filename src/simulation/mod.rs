@@ -3,6 +3,7 @@
 
 mod access;
 mod anderson;
+mod changes;
 mod checkpoint;
 mod constant_matrix;
 mod dynamics;
@@ -45,6 +46,8 @@ use step_control::StepControl;
 /// Cloths and colliders in motion.
 pub struct Simulation {
     settings: Settings,
+    /// The settings and factors on lengths at rest that it was made with.
+    made_with: (Settings, Vec<[f64; 2]>),
     dynamics: Dynamics,
     response: Response,
     guides: Guides,
@@ -121,6 +124,9 @@ impl Simulation {
                 kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
                 rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
                 areas: &dynamics.mesh.rest.vertex_areas,
+                seams: &dynamics.seams,
+                exclusions: models::exclusions(cloths, colliders.len())?,
+                friction_scale: models::joined(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
             },
             colliders,
         );
@@ -133,6 +139,7 @@ impl Simulation {
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
             guides: Guides::default(),
             state: State::at_rest(positions),
+            made_with: (settings.clone(), dynamics.rest_scale.clone()),
             settings,
             dynamics,
             newton,

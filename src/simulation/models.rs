@@ -3,10 +3,11 @@
 
 use crate::{
     Cloth, Material,
+    collision::Exclusions,
     error::{Error, Result},
     forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
     mesh::Quads,
-    settings::{Model, Settings},
+    settings::{Integrator, Model, Settings, Solver},
 };
 
 /// The elements of a model, and the area that each vertex stands for, in m².
@@ -26,11 +27,19 @@ pub(super) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>
 /// Refuses cloths that a model cannot simulate.
 pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     let model = settings.model;
+    let has_scales = cloths.iter().any(|cloth| cloth.property_scale.is_some());
     for (index, cloth) in cloths.iter().enumerate() {
         check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
         if model.needs_quads() {
             check_quads(model, index, cloth)?;
         }
+        if cloth.sewing.is_some() {
+            check_springs(settings, &format!("cloths[{index}].sewing"))?;
+        }
+        if cloth.property_scale.is_some() {
+            check_properties(model, index)?;
+        }
+        check_scales(has_scales, &format!("cloths[{index}].material"), &cloth.material)?;
         if cloth.stiffness_scale.is_some() && !model.has_springs() {
             let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
             let argument = format!("cloths[{index}].stiffness_scale");
@@ -61,6 +70,40 @@ pub(super) fn check_material(
     Err(Error::value(argument, found, wanted))
 }
 
+/// Refuses springs of seams and pins where nothing damps them, forces are taken from known states, or equations
+/// solved with a matrix that knows none of them.
+pub(super) fn check_springs(settings: &Settings, argument: &str) -> Result<()> {
+    let Settings { integrator, solver, .. } = *settings;
+    let found = if !matches!(integrator, Integrator::Bdf2 | Integrator::ImplicitEuler) {
+        format!("integrator {}", integrator.name())
+    } else if solver == Solver::FixedPoint {
+        format!("solver {}", solver.name())
+    } else {
+        return Ok(());
+    };
+    let wanted = "bdf2 or implicit_euler, solved by newton or linearised";
+    Err(Error::value(argument, found, wanted))
+}
+
+/// Refuses factors on stretch, shear and bending for all models but the default.
+fn check_properties(model: Model, index: usize) -> Result<()> {
+    if model == Model::Fem {
+        return Ok(());
+    }
+    let argument = format!("cloths[{index}].stretch_scale, shear_scale or bend_scale");
+    Err(Error::value(argument, format!("model {}", model.name()), "the model fem"))
+}
+
+/// Refuses a material that remembers where factors on stretch, shear and bending are given: its curves cannot be
+/// multiplied.
+pub(super) fn check_scales(has_scales: bool, argument: &str, material: &Material) -> Result<()> {
+    if has_scales && material.is_inelastic() {
+        let found = "curves or quality with stretch_scale, shear_scale or bend_scale";
+        return Err(Error::value(argument, found, "one or the other"));
+    }
+    Ok(())
+}
+
 fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {
     Quads::first_other_face(&cloth.mesh).map_or(Ok(()), |(face, found)| {
         let model = model.name();
@@ -68,6 +111,30 @@ fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {
             format!("a convex face of four corners for the model {model}; fem takes any faces");
         Err(Error::element(format!("cloths[{index}].faces"), "face", face, found, wanted))
     })
+}
+
+/// Pairs of vertices of all cloths that are sewn together.
+pub(super) fn seams(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
+    let sewn = cloths.iter().zip(starts).filter_map(|(cloth, first)| {
+        let pairs = cloth.sewing.as_ref()?.pairs.iter();
+        Some(pairs.map(|pair| pair.map(|vertex| vertex + *first as u32)))
+    });
+    sewn.flatten().collect()
+}
+
+/// What the cloths leave out of contacts.
+pub(super) fn exclusions(cloths: &[Cloth], collider_count: usize) -> Result<Exclusions> {
+    for (index, cloth) in cloths.iter().enumerate() {
+        let refused = cloth.ignored_colliders.iter().find(|one| **one as usize >= collider_count);
+        if let Some(collider) = refused {
+            let argument = format!("cloths[{index}].ignored_colliders");
+            let wanted = format!("indices below the {collider_count} colliders");
+            return Err(Error::value(argument, format!("collider {collider}"), wanted));
+        }
+    }
+    let free = joined(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
+    let ignored = cloths.iter().map(|cloth| cloth.ignored_colliders.clone()).collect();
+    Ok(Exclusions::new(free, ignored))
 }
 
 /// The values at the vertices of all cloths, `default` where a cloth has none; empty where none has.

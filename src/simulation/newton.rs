@@ -398,7 +398,8 @@ fn preconditioner(
     match kind {
         Preconditioning::Multigrid => {
             let edges = dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices);
-            Box::new(Multigrid::new(pattern, &edges.collect::<Vec<_>>()))
+            let joined = edges.chain(dynamics.seams.iter().copied());
+            Box::new(Multigrid::new(pattern, &joined.collect::<Vec<_>>()))
         }
         Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
         Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),

@@ -244,6 +244,8 @@ impl Simulation {
         let guidance: Vec<Guidance> =
             self.guides.guidance(&state.positions, span.end, span.duration).collect();
         let held = self.guides.held(positions.len());
+        let middle = span.start + (span.end - span.start) / stage.reach;
+        self.dynamics.goals = self.guides.goals(positions.len(), middle);
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
             let ways = (state.positions.as_slice(), positions.as_slice());

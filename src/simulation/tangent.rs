@@ -257,5 +257,7 @@ impl Sum {
 fn point_matrix(dynamics: &Dynamics, stage: &Stage, vertex: usize, has_air: bool) -> Matrix3<f64> {
     let beta = stage.beta;
     let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
-    if has_air { inertia + dynamics.air.resistance(vertex) / beta } else { inertia }
+    let drawn = dynamics.goal(vertex).map_or(0.0, |goal| goal.stiffness);
+    let points = inertia + Matrix3::identity() * drawn;
+    if has_air { points + dynamics.air.resistance(vertex) / beta } else { points }
 }

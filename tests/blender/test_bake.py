@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, bridge, cache, checkpoint, location
+from addon import bake, cache, checkpoint, location
 
 GRAVITY = 9.81
 
@@ -109,8 +109,6 @@ def test_a_sheet_comes_to_rest_on_a_collider():
 
 @pytest.mark.parametrize("touching", [True, False])
 def test_cloths_keep_off_each_other_where_that_is_wanted(touching):
-    if not bridge.has_self_collision():
-        pytest.skip("this library has no self collision")
     upper, lower = small_scenes.add_cloth("Upper", 5, pinned=False), small_scenes.add_cloth("Lower")
     lower.vertex_groups["pin"].add(list(range(64)), 1.0, "REPLACE")
     lower.location.z = 0.9

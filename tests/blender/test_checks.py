@@ -180,6 +180,20 @@ def test_a_pin_group_that_holds_nothing_is_found():
 # --- the scene --------------------------------------------------------------------------------
 
 
+def test_seams_are_noted_where_they_do_nothing_and_missed_where_there_are_none():
+    cloth = good_cloth(count=4)
+    cloth.weft.use_sewing = True
+    assert found("nothing to sew").severity == "WARNING"
+    cloth.data.edges.add(1)
+    cloth.data.edges[-1].vertices = (0, 15)
+    assert not any("sew" in title for title in titles())
+    cloth.weft.use_sewing = False
+    seam = found("1 edges in no face")
+    assert seam.severity == "INFO"
+    select(seam)
+    assert selected("edges") == [len(cloth.data.edges) - 1]
+
+
 def test_a_scene_without_cloth():
     assert found("There is no cloth").severity == "ERROR"
 

@@ -85,13 +85,18 @@ def test_world_to_object_undoes_the_transform_of_its_frame():
     assert world[:, 0].mean() == pytest.approx(5.0, abs=1e-5)
 
 
-def test_pins_are_the_vertices_above_half_weight():
+def test_whole_weights_are_pins_and_others_draw():
     cloth = small_scenes.add_cloth(count=4, pinned=False)
     group = cloth.vertex_groups.new(name="held")
-    for index, weight in ((0, 0.5), (1, 0.51), (2, 1.0), (3, 0.0)):
+    for index, weight in ((0, 0.5), (1, 0.75), (2, 1.0), (3, 0.0)):
         group.add([index], weight, "REPLACE")
     cloth.weft.pin_group = "held"
-    assert read().cloths[0].pins.tolist() == [1, 2]
+    source = read().cloths[0]
+    assert source.pins.tolist() == [2]
+    assert source.soft_pins.tolist() == [0, 1]
+    areas = mesh_arrays.vertex_areas(source.rest_positions, source.triangles)
+    assert source.soft_areas == pytest.approx(areas[:2] * (1.0, 3.0), rel=1e-5)
+    assert areas.sum() == pytest.approx(1.0)
 
 
 def test_pins_follow_the_objects_animation():

@@ -84,8 +84,6 @@ def test_a_shrunk_cloth_gets_shorter_and_not_lighter():
 
 
 def test_parts_shrink_by_a_vertex_group():
-    if not bridge.has_rest_scale():
-        pytest.skip("this library shrinks cloths as a whole only")
     cloth = small_scenes.add_cloth(count=7, pinned=False)
     weightless()
     left = [v.index for v in cloth.data.vertices if v.co.x < 1e-3]
@@ -266,10 +264,45 @@ def test_loose_edges_are_the_seams():
     assert read().cloths[0].sewing.tolist() == [[0, 15]]
 
 
-def test_sewing_is_refused_where_the_library_cannot():
-    cloth = small_scenes.add_cloth(count=4)
-    cloth.weft.use_sewing = True
-    if bridge.has_sewing():
-        pytest.skip("this library sews")
-    with pytest.raises(RuntimeError, match="'Sheet': this version of the library cannot sew yet"):
-        bpy.ops.weft.bake()
+def two_panels():
+    """Two squares with a gap of 0.2 m, joined by loose edges; the left border is pinned."""
+    points, quads = small_scenes.grid(5, 0.5)
+    count = len(points)
+    edges = [(row * 5 + 4, row * 5 + count) for row in range(5)]
+    mesh = bpy.data.meshes.new("Panels")
+    both = [tuple(p) for p in points] + [(p[0] + 0.7, p[1], p[2]) for p in points]
+    faces = [tuple(map(int, quad)) for quad in [*quads, *(quads + count)]]
+    mesh.from_pydata(both, edges, faces)
+    obj = bpy.data.objects.new("Panels", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.weft.role = "CLOTH"
+    return obj, np.array(edges)
+
+
+def test_sewing_edges_are_drawn_together_within_their_time():
+    cloth, edges = two_panels()
+    weightless()
+    plain = baked(cloth, 20)
+    cloth.weft.use_sewing, cloth.weft.sewing_time = True, 0.5
+    sewn = baked(cloth, 20)
+
+    def gap(frame):
+        return np.linalg.norm(frame[edges[:, 0]] - frame[edges[:, 1]], axis=1).max()
+
+    assert gap(plain[-1]) == pytest.approx(0.2, abs=1e-4)
+    assert 0.02 < gap(sewn[5]) < 0.19
+    assert gap(sewn[13]) < 1e-3 and gap(sewn[-1]) < 1e-3
+    cloth.weft.sewing_time = 5.0
+    assert gap(baked(cloth, 20)[-1]) > 0.1
+
+
+def test_a_seam_opens_under_more_than_its_force():
+    cloth, edges = two_panels()
+    cloth.vertex_groups.new(name="pin").add([0, 5, 10, 15, 20], 1.0, "REPLACE")
+    cloth.weft.pin_group, cloth.weft.use_sewing, cloth.weft.sewing_time = "pin", True, 0.3
+    gaps = {}
+    for force in (0.0, 0.005):
+        cloth.weft.sewing_force = force
+        last = baked(cloth, 30)[-1]
+        gaps[force] = np.linalg.norm(last[edges[:, 0]] - last[edges[:, 1]], axis=1).max()
+    assert gaps[0.0] < 1e-3 and gaps[0.005] > 0.05

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Makes a Debian with a Blender that opens windows on a virtual screen: Blender 4.3 of trixie.
-# usage: chroot.sh FOLDER    (exit status 77, with the reason: it cannot be made here)
+# Makes a Debian with a Blender that opens windows on a virtual screen: Blender 4.3 of trixie, 5.2 of sid.
+# usage: chroot.sh FOLDER SUITE    (exit status 77, with the reason: it cannot be made here)
 set -u
-folder=$1
+folder=$1 suite=$2
 packages='blender xvfb xdotool imagemagick libgl1-mesa-dri libgl1 libegl1 python3-numpy procps'
+[ "$suite" = trixie ] || packages="$packages python3-cattr python3-requests"
 refuse() {
     echo "$1"
     exit 77
@@ -16,9 +17,9 @@ command -v debootstrap >/dev/null || refuse 'debootstrap is missing: apt-get ins
 mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
     sed -nE 's,^(deb( \[[^]]*\])?|URIs:) *(https?:[^ ]*/debian)/?( .*)?$,\3,p' | head -n 1)
 mkdir -p "$folder"
-debootstrap --variant=minbase trixie "$folder" "${mirror:-http://deb.debian.org/debian}" \
+debootstrap --variant=minbase "$suite" "$folder" "${mirror:-http://deb.debian.org/debian}" \
     >"$folder.log" 2>&1 || refuse "debootstrap fails: $(tail -n 1 "$folder.log")"
-chroot "$folder" sh -c "apt-get -qq update && DEBIAN_FRONTEND=noninteractive \
+chroot "$folder" sh -c "apt-get -qq -o Acquire::Check-Valid-Until=false update && DEBIAN_FRONTEND=noninteractive \
     apt-get install -qq -y --no-install-recommends $packages" >>"$folder.log" 2>&1 ||
     refuse "Blender cannot be installed: $(tail -n 1 "$folder.log")"
 touch "$folder/ready"

@@ -18,13 +18,25 @@ import bpy
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
 BLEND = FOLDER / "scene.blend"
 MODULE = "bl_ext.user_default.weft"
-BAKE_BUTTON = (1431, 401)  # in this window of Blender 4.3
+# In a window of 1600 by 1000, by version of Blender.
+PLACES = {
+    (4, 3): {
+        "cloth": (1474, 335),
+        "collider": (1546, 335),
+        "bake": (1431, 401),
+        "fabric": (1440, 587),
+    },
+    (5, 2): {
+        "cloth": (1474, 335),
+        "collider": (1546, 335),
+        "bake": (1431, 401),
+        "fabric": (1440, 587),
+    },
+}[bpy.app.version[:2]]
 VIEW = (500, 500)
 LAST = 60
 # With Ctrl and Alt, which Blender itself leaves free for these.
 KEYS = {
-    "C": ("wm.context_set_enum", {"data_path": "object.weft.role", "value": "CLOTH"}),
-    "D": ("weft.preset_apply", {"name": "denim"}),
     "K": ("weft.check_scene", {}),
     "R": ("weft.resume", {}),
     "J": ("weft.free", {}),
@@ -86,12 +98,19 @@ def build():
     bpy.context.scene.collection.objects.link(obj)
     obj.location.z = 0.6
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5)
-    bpy.context.object.weft.role = "COLLIDER"
     bpy.context.scene.frame_end = LAST
+    choose(bpy.context.object)
+    bpy.ops.wm.save_as_mainfile(filepath=str(BLEND))
+
+
+def choose(obj):
+    """Selects an object and nothing else."""
     for other in bpy.context.view_layer.objects:
         other.select_set(other == obj)
     bpy.context.view_layer.objects.active = obj
-    bpy.ops.wm.save_as_mainfile(filepath=str(BLEND))
+    for window in bpy.context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
 
 
 def look():
@@ -133,12 +152,35 @@ def steps():
     arrange()
     look()
     yield 1.5
-    press("ctrl+alt+c")
+    shot("roles")
+    yield 0.5
+    click(PLACES["collider"])
     yield 1.0
+    facts["collider"] = bpy.context.object.weft.role
+    choose(sheet())
+    yield 1.0
+    for _attempt in range(3):  # the first click after another choice may only wake the panel up
+        click(PLACES["cloth"])
+        yield 1.0
+        if sheet().weft.role == "CLOTH":
+            break
     facts["role"] = sheet().weft.role
-    press("ctrl+alt+d")
-    yield 1.0
-    facts["fabric"] = own("fabrics").label(sheet().weft.material)
+    shot("cloth")
+    yield 0.5
+    for _attempt in range(3):
+        click(PLACES["fabric"])
+        yield 1.0
+        os.system(
+            "xdotool mousemove_relative 1 1"
+        )  # a window draws what it knows when a mouse moves
+        yield 1.0
+        shot("menu")
+        yield 0.5
+        os.system("xdotool key d")  # underlined in the menu
+        yield 1.0
+        facts["fabric"] = own("fabrics").label(sheet().weft.material)
+        if facts["fabric"] == "Denim":
+            break
     press("ctrl+alt+k")
     yield 1.5
     facts["findings"] = len(bpy.context.window_manager.weft.findings)
@@ -148,10 +190,11 @@ def steps():
     yield from play()
     yield from undo()
     yield from save_and_reopen()
+    yield from bake_again()
 
 
 def bake():
-    click(BAKE_BUTTON)
+    click(PLACES["bake"])
     yield 3.0
     facts["bake_runs"] = running() is not None
     facts["status_line"] = running().line() if running() else ""
@@ -168,6 +211,7 @@ def bake():
     yield 1.0
     while running() is not None:
         yield 0.3
+    facts["seconds_to_first_bake"] = time.time() - float(os.environ["STARTED"])
     facts["finished_at"] = sheet().weft.result.frame_count
     facts["statistic"] = sheet().weft.result.statistic
     yield 0.5
@@ -220,6 +264,20 @@ def save_and_reopen():
     shot("freed")
 
 
+def bake_again():
+    """Leaves a bake running, in which the window is closed."""
+    click(PLACES["bake"])
+    yield 4.0
+    facts["closed_at"] = running().frame if running() else 0
+
+
+def close():
+    """Closes Blender as an artist does."""
+    window = bpy.context.window_manager.windows[0]
+    with bpy.context.temp_override(window=window):
+        bpy.ops.wm.quit_blender()
+
+
 def main():
     bpy.context.preferences.view.show_splash = False
     todo, started = steps(), time.monotonic()
@@ -233,7 +291,10 @@ def main():
             facts["error"] = traceback.format_exc()
         facts["seconds"] = time.monotonic() - started
         (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1))
-        os._exit(0)
+        if "error" in facts:
+            os._exit(0)
+        close()
+        return None
 
     bpy.app.timers.register(tick, first_interval=2.0, persistent=True)
 

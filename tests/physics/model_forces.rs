@@ -51,8 +51,13 @@ impl Example {
         let sheet = Sheet::new(division, [0.6, 0.5], [6, 5]);
         let mesh = sheet.mesh(WARP);
         let materials = [fabric()];
-        let sheets =
-            Sheets { mesh: &mesh, materials: &materials, rest_scale: &[], stiffness_scale: &[] };
+        let sheets = Sheets {
+            mesh: &mesh,
+            materials: &materials,
+            rest_scale: &[],
+            stiffness_scale: &[],
+            property_scale: &[],
+        };
         let (parts, _) = particles(&sheets, bending);
         let name = format!("particles, {division:?}, {bending:?}");
         let has_bending_tension = bending == BendingKind::Membrane;
@@ -84,6 +89,7 @@ impl Example {
             materials: &materials,
             rest_scale: &rest_scale,
             stiffness_scale: &[],
+            property_scale: &[],
         };
         Self {
             name: format!("baraff_witkin, scale {scale:?}"),
@@ -117,6 +123,7 @@ impl Example {
             materials: &materials,
             rest_scale: &[],
             stiffness_scale: &stiffness_scale,
+            property_scale: &[],
         };
         Self {
             name: format!("{name}, quads {is_quads}"),

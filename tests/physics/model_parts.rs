@@ -67,8 +67,13 @@ fn particles_of_a_grid_have_12_or_16_neighbours() {
     let sheet = Sheet::new(Division::Regular, [0.6, 0.6], [6, 6]);
     let mesh = sheet.mesh(0.0);
     let materials = [Material::default()];
-    let sheets =
-        Sheets { mesh: &mesh, materials: &materials, rest_scale: &[], stiffness_scale: &[] };
+    let sheets = Sheets {
+        mesh: &mesh,
+        materials: &materials,
+        rest_scale: &[],
+        stiffness_scale: &[],
+        property_scale: &[],
+    };
     let middle = 3 * 7 + 3;
     for (has_diagonals, wanted) in [(false, 12), (true, 16)] {
         let parts: Vec<Box<dyn Elements>> = mass_spring(&sheets, has_diagonals);

@@ -180,9 +180,49 @@ BAD_CLOTHS = {
         cloth_of(stiffness_scale=with_value(np.ones(COUNT), 5, NAN)),
         (ValueError, "stiffness_scale: vertex 5: NaN"),
     ),
-    "sewing": (
+    "sewing of a vertex that is none": (
+        cloth_of(sewing=[(0, 20), (0, COUNT)]),
+        (ValueError, f"sewing: pair 1: vertex {COUNT}; wanted indices below"),
+    ),
+    "sewing of a vertex to itself": (
+        cloth_of(sewing=[(4, 4)]),
+        (ValueError, "sewing: pair 0: vertex 4 twice"),
+    ),
+    "sewing of an edge": (
         cloth_of(sewing=[(0, 1)]),
-        (ValueError, "sewing: .*does not exist yet"),
+        (ValueError, "sewing: pair 0: vertices 0 and 1 of an edge"),
+    ),
+    "sewing of a pair twice": (
+        cloth_of(sewing=[(0, 20), (20, 0)]),
+        (ValueError, "sewing: pair 1: vertices 20 and 0 again"),
+    ),
+    "sewing of three vertices": (
+        cloth_of(sewing=[(0, 20, 30)]),
+        (ValueError, "sewing: pair 0: 3 vertices"),
+    ),
+    "sewing by numbers that are no indices": (
+        cloth_of(sewing=np.array([(0.0, 20.0)])),
+        (TypeError, "sewing: dtype float64"),
+    ),
+    "sewing in no time": (
+        cloth_of(sewing=[(0, 20)], sewing_time=0.0),
+        (ValueError, "sewing_time: 0"),
+    ),
+    "sewing without force": (
+        cloth_of(sewing=[(0, 20)], sewing_force=-1.0),
+        (ValueError, "sewing_force: -1"),
+    ),
+    "a bend scale of zero": (
+        cloth_of(bend_scale=with_value(np.ones(COUNT), 3, 0.0)),
+        (ValueError, "bend_scale: vertex 3: 0"),
+    ),
+    "stretch scales for some vertices": (
+        cloth_of(stretch_scale=np.ones(3)),
+        (ValueError, f"stretch_scale: 3 factors; wanted {COUNT}"),
+    ),
+    "a free vertex that is none": (
+        cloth_of(free_of_cloth=[0, COUNT]),
+        (ValueError, f"free_of_cloth: entry 1: vertex {COUNT}"),
     ),
 }
 

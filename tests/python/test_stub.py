@@ -4,6 +4,7 @@
 import ast
 import inspect
 from importlib import resources
+from pathlib import Path
 
 import pytest
 import weft
@@ -103,3 +104,13 @@ def test_the_stated_defaults_are_those_that_act():
     stated = {name: default for name, _, default in parameters(weft.Settings)}
     assert weft.Settings(**stated) == weft.Settings()
     assert {name: getattr(weft.Settings(), name) for name in stated} == stated
+
+
+def test_the_page_of_the_module_is_that_of_its_docstrings(monkeypatch):
+    setup = Path(__file__).parents[1] / "setup"
+    monkeypatch.syspath_prepend(setup)
+    import make_api
+
+    assert make_api.TARGET.read_text(encoding="utf-8") == make_api.page(), (
+        "run tests/setup/make_api.py"
+    )

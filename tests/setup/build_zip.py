@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Builds the extension zip with Blender's own tool, after checking that its parts belong together.
 
-usage: build_zip.py WHEEL FOLDER    (in an environment that has a bpy wheel)
+usage: build_zip.py WHEEL FOLDER [--platform NAME]    (in an environment that has a bpy wheel)
+
+The manifest in the folder addon is that of Linux; for another platform its lines are replaced.
 """
 
+import argparse
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -20,7 +24,7 @@ def blender_scripts() -> Path:
     return next(package.glob("*/scripts"))
 
 
-def check_manifest(manifest: dict, wheel: Path) -> None:
+def check_manifest(manifest: dict, wheel: Path, platform: str) -> None:
     """Stops unless the manifest names this wheel and the version of the library."""
     library = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
     if manifest["version"] != library["version"]:
@@ -29,14 +33,22 @@ def check_manifest(manifest: dict, wheel: Path) -> None:
             f"Cargo.toml says {library['version']}: make them equal"
         )
     wanted = [f"./wheels/{wheel.name}"]
-    if manifest["wheels"] != wanted:
+    if not platform and manifest["wheels"] != wanted:
         sys.exit(
             f"weft: addon/blender_manifest.toml lists the wheels {manifest['wheels']}, "
             f"the build made {wanted}: make them equal"
         )
 
 
-def stage(wheel: Path, folder: Path) -> Path:
+def for_platform(manifest: Path, wheel: Path, platform: str) -> None:
+    """Writes a platform and its wheel into a manifest."""
+    text = manifest.read_text(encoding="utf-8")
+    for name, value in (("platforms", platform), ("wheels", f"./wheels/{wheel.name}")):
+        text = re.sub(rf"^{name} = .*$", f'{name} = ["{value}"]', text, count=1, flags=re.M)
+    manifest.write_text(text, encoding="utf-8")
+
+
+def stage(wheel: Path, folder: Path, platform: str) -> Path:
     """Copies what ships into one folder: the add-on, this wheel only, the licence texts."""
     staged = folder / "extension"
     shutil.rmtree(staged, ignore_errors=True)
@@ -47,14 +59,22 @@ def stage(wheel: Path, folder: Path) -> Path:
     shutil.copy(wheel, staged / "wheels")
     for licence in ("LICENSE-GPL", "LICENSE-MIT", "LICENSE-APACHE"):
         shutil.copy(ROOT / licence, staged)
+    if platform:
+        for_platform(staged / "blender_manifest.toml", wheel, platform)
     return staged
 
 
 def main() -> None:
-    wheel, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--platform", default="")
+    given = parser.parse_args()
+    wheel, folder, platform = given.wheel, given.folder, given.platform
+    folder.mkdir(parents=True, exist_ok=True)
     manifest = tomllib.loads((ROOT / "addon/blender_manifest.toml").read_text(encoding="utf-8"))
-    check_manifest(manifest, wheel)
-    staged = stage(wheel, folder)
+    check_manifest(manifest, wheel, platform)
+    staged = stage(wheel, folder, platform)
     archive = folder / f"{manifest['id']}-{manifest['version']}.zip"
     scripts = blender_scripts()
     tool = [sys.executable, scripts / "addons_core/bl_pkg/cli/blender_ext.py"]

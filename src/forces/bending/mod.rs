@@ -69,6 +69,8 @@ pub struct Bending {
     folding: Folding,
     rest_angles: Vec<f64>,
     laws: Vec<BendingLaw>,
+    /// Factor on the rigidity of each triangle; empty where all are 1.
+    scales: Vec<f64>,
     /// τ of each hinge.
     dampings: Vec<f64>,
     /// 1/β of the last evaluation.
@@ -96,6 +98,7 @@ impl Bending {
             stiffness: Stiffness::new(mesh, &hinges),
             folding: Folding::new(mesh, &hinges),
             laws: laws.to_vec(),
+            scales: Vec::new(),
             dampings: vec![0.0; hinges.count()],
             inverse_beta: 0.0,
             passes: Passes::new(hinges.count()),
@@ -118,8 +121,15 @@ impl Bending {
         let before = std::mem::replace(&mut self.laws[cloth], law);
         self.dampings[self.hinges.of_cloth(mesh, cloth)].fill(law.damping);
         if before.rigidity != law.rigidity {
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, &law.rigidity);
+            let plate = (&law.rigidity, self.scales.as_slice());
+            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
         }
+    }
+
+    /// Multiplies the rigidity of each triangle.
+    pub fn set_scales(&mut self, mesh: &Mesh, scales: Vec<f64>) {
+        self.scales = scales;
+        self.set_plates(mesh);
     }
 
     /// Holds other vertices from now on; a triangle held at all three clamps its neighbours. Builds
@@ -141,7 +151,8 @@ impl Bending {
 
     fn set_plates(&mut self, mesh: &Mesh) {
         for (cloth, law) in self.laws.iter().enumerate() {
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, &law.rigidity);
+            let plate = (&law.rigidity, self.scales.as_slice());
+            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
         }
     }
 

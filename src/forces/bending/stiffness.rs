@@ -39,13 +39,13 @@ impl Stiffness {
         }
     }
 
-    /// Gives a cloth its rigidity.
+    /// Gives a cloth its rigidity, multiplied by the factors of its triangles if there are any.
     pub(super) fn set_plate(
         &mut self,
         mesh: &Mesh,
         hinges: &Hinges,
         cloth: usize,
-        plate: &PlateRigidity,
+        (plate, scales): (&PlateRigidity, &[f64]),
     ) {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
         let own = hinges.of_cloth(mesh, cloth);
@@ -54,7 +54,8 @@ impl Stiffness {
             *rows = hinges.slots[own.start + offset].map(|slot| {
                 let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
                 let row = &matrices[triangle - triangles.start][corner];
-                [row[corner], row[(corner + 1) % 3], row[(corner + 2) % 3]]
+                let scale = scales.get(triangle).copied().unwrap_or(1.0);
+                [row[corner], row[(corner + 1) % 3], row[(corner + 2) % 3]].map(|m| scale * m)
             });
         });
         let mut diagonal = std::mem::take(&mut self.diagonal);

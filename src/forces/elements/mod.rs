@@ -30,13 +30,15 @@ pub struct ElasticEnergy {
     pub shear: f64,
     /// Of curvature.
     pub bend: f64,
+    /// Of seams.
+    pub sewing: f64,
 }
 
 impl ElasticEnergy {
     /// Sum of all.
     #[must_use]
     pub fn total(&self) -> f64 {
-        self.stretch + self.shear + self.bend
+        self.stretch + self.shear + self.bend + self.sewing
     }
 }
 
@@ -45,6 +47,7 @@ impl std::ops::AddAssign for ElasticEnergy {
         self.stretch += other.stretch;
         self.shear += other.shear;
         self.bend += other.bend;
+        self.sewing += other.sewing;
     }
 }
 
@@ -137,6 +140,9 @@ pub trait Elements: Send + Sync {
 
     /// Another material for a cloth, from now on.
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material);
+
+    /// Other factors on the lengths at rest along warp and weft of each vertex, from now on; without any, all are 1.
+    fn set_rest_scale(&mut self, _mesh: &Mesh, _scale: &[[f64; 2]]) {}
 
     /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
     fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Seams: pairs of vertices that are drawn together and then held.
+//!
+//! A pair that starts a length L apart is a spring which only pulls, and whose length at rest goes from L to 0 within a
+//! part of the closing time. It pulls by its stiffness times what it is too long, but never harder than its bound. Once
+//! closed it is a spring of length 0, whose force k(x_b − x_a) is linear: such a seam weighs on no correction.
+//!
+//! The length starts to shrink gently and goes on steadily to its end: were it slower there, what comes along would
+//! overtake it, go slack and be caught over and over.
+//!
+//! The stiffness is a multiple of the membrane modulus, and the bound the force that stretches the cloth beside it by a
+//! part of its length, so that neither has to be chosen anew when the mesh or the fabric changes. A pair is soft, at
+//! its bound when it is as much too long as it is wide, until its length at rest is 0, and becomes stiff in what is left of
+//! the closing time: stiff from the start, what is drawn would go in jerks. Until then changes of the length are damped.
+
+use super::{
+    Sheets, StrainHistory,
+    elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+};
+use crate::{Cloth, Material, Vec3, mesh::Mesh, parallel};
+use nalgebra::Matrix3;
+use rayon::prelude::*;
+
+/// Stiffness of a pair, as a multiple of the larger membrane modulus.
+const STIFFNESS: f64 = 20.0;
+/// Part of the closing time after which the length at rest is 0, and pairs become stiff.
+const DRAWN: f64 = 0.75;
+/// Part of that in which the shrinking gathers speed.
+const START: f64 = 0.3;
+/// Kelvin-Voigt time of a soft pair, in s.
+const DAMPING: f64 = 0.02;
+/// A pair pulls no harder than the force that stretches the cloth beside it by this part, where nothing else is said.
+const BOUND: f64 = 0.25;
+
+/// Vertices of one cloth that are sewn together, as a caller describes them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sewing {
+    /// Both vertices of each pair.
+    pub pairs: Vec<[u32; 2]>,
+    /// Time in which they come together, in s.
+    pub time: f64,
+    /// Largest force of a pair, in N; `None` is what stretches the cloth beside it by a quarter.
+    pub force: Option<f64>,
+}
+
+/// The seams of all cloths; `None` where nothing is sewn.
+#[must_use]
+pub fn sewing(cloths: &[Cloth], sheets: &Sheets<'_>) -> Option<Box<dyn Elements>> {
+    let mut members = Vec::new();
+    for (index, cloth) in cloths.iter().enumerate() {
+        let first = sheets.mesh.cloth_starts[index] as u32;
+        let Some(sewing) = &cloth.sewing else { continue };
+        members.extend(sewing.pairs.iter().map(|pair| {
+            let vertices = pair.map(|vertex| first + vertex);
+            let area = vertices.map(|vertex| sheets.mesh.rest.vertex_areas[vertex as usize]);
+            let member = Member {
+                vertices,
+                cloth: index as u32,
+                // Half the neighbourhood of a vertex on a border is missing.
+                width: (2.0 * area[0].min(area[1])).sqrt(),
+                time: sewing.time,
+                given: sewing.force,
+                stiffness: 0.0,
+                bound: 0.0,
+                start: 0.0,
+            };
+            member.of(&sheets.materials[index])
+        }));
+    }
+    (!members.is_empty()).then(|| {
+        let seams: Box<dyn Elements> = Box::new(Seams::new(members, sheets.mesh.vertex_count()));
+        seams
+    })
+}
+
+/// A pair.
+#[derive(Clone, Copy, Debug)]
+struct Member {
+    vertices: [u32; 2],
+    cloth: u32,
+    /// Length of the seam that it stands for, in m.
+    width: f64,
+    /// Closing time, in s.
+    time: f64,
+    /// The bound that was asked for, in N.
+    given: Option<f64>,
+    /// Once it is closed, in N/m.
+    stiffness: f64,
+    /// Largest force, in N.
+    bound: f64,
+    /// Length at the start, in m.
+    start: f64,
+}
+
+/// What a pair is at a time.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    /// Length at rest, in m.
+    rest: f64,
+    /// In N/m.
+    stiffness: f64,
+    /// In N·s/m.
+    viscosity: f64,
+}
+
+/// A pair at one length.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Pull {
+    direction: Vec3,
+    /// Tension, in N.
+    tension: f64,
+    /// Derivative of the tension by the length, in N/m.
+    along: f64,
+    /// Tension by length, in N/m.
+    across: f64,
+    /// In J.
+    energy: f64,
+}
+
+impl Member {
+    fn of(mut self, material: &Material) -> Self {
+        let modulus = material.stretch_warp.max(material.stretch_weft);
+        self.stiffness = STIFFNESS * modulus;
+        self.bound = self.given.unwrap_or(BOUND * modulus * self.width);
+        self
+    }
+
+    /// What it is after some seconds.
+    fn after(&self, seconds: f64) -> Moment {
+        let part = (seconds / self.time).min(1.0);
+        let soft = (self.bound / self.width).min(self.stiffness);
+        if part < DRAWN {
+            let rest = self.start * (1.0 - drawn(part / DRAWN));
+            return Moment { rest, stiffness: soft, viscosity: DAMPING * soft };
+        }
+        let part = (part - DRAWN) / (1.0 - DRAWN);
+        let stiffness = soft * (self.stiffness / soft).powf(part * part * (3.0 - 2.0 * part));
+        Moment { rest: 0.0, stiffness, viscosity: 0.0 }
+    }
+
+    /// What it does over a `span` from its first vertex to its second, without viscosity.
+    fn pull(&self, span: &Vec3, moment: &Moment) -> Pull {
+        let Moment { rest, stiffness, .. } = *moment;
+        let length = span.norm();
+        let longer = length - rest;
+        let direction = if length > 0.0 { span / length } else { Vec3::zeros() };
+        if longer <= 0.0 && rest > 0.0 {
+            return Pull { direction, ..Pull::default() };
+        }
+        let at_bound = self.bound / stiffness;
+        if longer > at_bound {
+            let energy = self.bound * (longer - 0.5 * at_bound);
+            let across = self.bound / length;
+            return Pull { direction, tension: self.bound, along: 0.0, across, energy };
+        }
+        Pull {
+            direction,
+            tension: stiffness * longer,
+            along: stiffness,
+            // Without a length at rest the two are the same, also where there is no direction.
+            across: if rest > 0.0 { stiffness * longer / length } else { stiffness },
+            energy: 0.5 * stiffness * longer * longer,
+        }
+    }
+
+    /// The same, with the viscosity of a change of length from `before` in m, at 1/β in 1/s.
+    fn damped(&self, span: &Vec3, moment: &Moment, before: f64, inverse_beta: f64) -> Pull {
+        let mut pull = self.pull(span, moment);
+        let damping = moment.viscosity * inverse_beta;
+        let length = span.norm();
+        let change = length - before;
+        pull.tension += damping * change;
+        pull.along += damping;
+        pull.energy += 0.5 * damping * change * change;
+        // Where viscosity pushes, what that takes across the pair is left out.
+        pull.across = (pull.across + damping * change / length.max(f64::MIN_POSITIVE)).max(0.0);
+        pull
+    }
+}
+
+/// The part of the length that has been drawn in after a part of the time.
+fn drawn(part: f64) -> f64 {
+    let speed = 1.0 / (1.0 - 0.5 * START);
+    let gathered = part.min(START);
+    speed * (0.5 * gathered * gathered / START + (part - gathered))
+}
+
+/// All pairs.
+#[derive(Clone, Debug)]
+struct Seams {
+    members: Vec<Member>,
+    scatter: Scatter<2>,
+    pulls: Vec<Pull>,
+    /// The block of an end with itself.
+    tangents: Vec<BlockColumns>,
+    /// Whether the lengths at the start are known.
+    has_started: bool,
+    /// Since the start, in s.
+    elapsed: f64,
+    /// From the last step to where forces are asked for, in s.
+    ahead: f64,
+}
+
+impl Seams {
+    fn new(members: Vec<Member>, vertex_count: usize) -> Self {
+        let vertices: Vec<[u32; 2]> = members.iter().map(|member| member.vertices).collect();
+        Self {
+            scatter: Scatter::new(vertices, vertex_count),
+            pulls: vec![Pull::default(); members.len()],
+            tangents: vec![BlockColumns::default(); members.len()],
+            has_started: false,
+            elapsed: 0.0,
+            ahead: 0.0,
+            members,
+        }
+    }
+}
+
+impl Elements for Seams {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        2
+    }
+
+    fn measure_count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        for (length, member) in measures.iter_mut().zip(&self.members) {
+            *length = span(member, positions).norm();
+        }
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        let (members, seconds) = (&self.members, self.elapsed + self.ahead);
+        let one = |index: usize, pull: &mut Pull, loads: &mut [Vec3; 2]| {
+            let member = &members[index];
+            let (span, moment) = (span(member, positions), member.after(seconds));
+            let before = history.reference.get(index).copied().unwrap_or_else(|| span.norm());
+            *pull = member.damped(&span, &moment, before, history.inverse_beta);
+            *loads = [pull.direction * pull.tension, pull.direction * -pull.tension];
+            pull.energy
+        };
+        let loads = &mut self.scatter.loads;
+        let potential = parallel::sum2(&mut self.pulls, loads, parallel::ELEMENTS, one);
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn update_tangent(&mut self) {
+        let each = (&mut self.tangents, &self.pulls).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, pull)| {
+            let dyad = pull.direction * pull.direction.transpose();
+            let matrix = dyad * (pull.along - pull.across) + Matrix3::identity() * pull.across;
+            *tangent = columns(&matrix);
+        });
+    }
+
+    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
+        for (element, i, j) in codes.iter().map(|code| decode::<2>(*code)) {
+            add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+        }
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let energies = self.members.iter().map(|member| {
+            member.pull(&span(member, positions), &member.after(self.elapsed)).energy
+        });
+        ElasticEnergy { sewing: energies.sum(), ..ElasticEnergy::default() }
+    }
+
+    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+        for member in &mut self.members {
+            if member.cloth as usize == cloth {
+                *member = member.of(material);
+            }
+        }
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        // A new material closes no seam anew.
+        if !self.has_started {
+            self.has_started = true;
+            for member in &mut self.members {
+                member.start = span(member, positions).norm();
+            }
+        }
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.ahead = duration;
+    }
+
+    fn end_step(&mut self, _positions: &[Vec3], duration: f64) {
+        self.elapsed += duration;
+        self.ahead = 0.0;
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        let starts = self.members.iter().map(|member| member.start);
+        std::iter::once(self.elapsed).chain(starts).collect()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.members.len() + 1
+    }
+
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        if let Some((elapsed, starts)) = values.split_first() {
+            self.elapsed = *elapsed;
+            self.ahead = 0.0;
+            self.has_started = true;
+            for (member, start) in self.members.iter_mut().zip(starts) {
+                member.start = *start;
+            }
+        }
+    }
+}
+
+/// From the first vertex of a pair to the second.
+fn span(member: &Member, field: &[Vec3]) -> Vec3 {
+    let [a, b] = member.vertices.map(|vertex| field[vertex as usize]);
+    b - a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn member() -> Member {
+        Member {
+            vertices: [0, 1],
+            cloth: 0,
+            width: 0.02,
+            time: 0.5,
+            given: Some(3.0),
+            stiffness: 200.0,
+            bound: 3.0,
+            start: 0.3,
+        }
+    }
+
+    #[test]
+    fn forces_are_derivatives_of_energies_and_tangents_of_forces() {
+        let member = member();
+        for (rest, length) in
+            [(0.0, 0.004), (0.0, 0.2), (0.0, 0.0), (0.05, 0.052), (0.05, 0.3), (0.05, 0.02)]
+        {
+            let span = Vec3::new(0.48, -0.6, 0.64) * length;
+            // What is closed has no viscosity.
+            let viscosity = if rest > 0.0 { 2.0 } else { 0.0 };
+            let moment = Moment { rest, stiffness: 200.0, viscosity };
+            let force = |span: &Vec3| {
+                let pull = member.damped(span, &moment, 0.9 * length, 40.0);
+                (pull.direction * pull.tension, pull.energy)
+            };
+            let here = member.damped(&span, &moment, 0.9 * length, 40.0);
+            let dyad = here.direction * here.direction.transpose();
+            let tangent = dyad * (here.along - here.across) + Matrix3::identity() * here.across;
+            let step = 1.0e-7;
+            for axis in 0..3 {
+                let way = Vec3::from_fn(|row, _| if row == axis { step } else { 0.0 });
+                let ends = [force(&(span + way)), force(&(span - way))];
+                let slope = (ends[0].1 - ends[1].1) / (2.0 * step);
+                assert!((slope - force(&span).0[axis]).abs() < 1.0e-6, "{rest} {length}: {slope}");
+                let column = (ends[0].0 - ends[1].0) / (2.0 * step);
+                let error = (column - tangent.column(axis)).norm();
+                assert!(error < 1.0e-5 * 200.0, "{rest} {length}: {column}");
+            }
+            assert!(here.along >= 0.0 && here.across >= 0.0);
+            assert!(member.pull(&span, &moment).tension <= 3.0);
+        }
+    }
+
+    #[test]
+    fn a_pair_closes_within_its_time_and_without_jerks() {
+        let member = member();
+        let rest = |seconds: f64| member.after(seconds).rest;
+        for (seconds, length) in [(0.0, 0.3), (0.5, 0.0), (9.0, 0.0)] {
+            assert!((rest(seconds) - length).abs() < 1.0e-12, "{seconds} s");
+        }
+        assert!(rest(1.0e-3) > 0.3 - 1.0e-5 && rest(0.3749) < 3.0e-4);
+        assert!((rest(0.2) - rest(0.3) - (rest(0.25) - rest(0.35))).abs() < 1.0e-12);
+        assert!((member.after(0.1).stiffness - 150.0).abs() < 1.0e-9);
+        assert!((member.after(0.5).stiffness - 200.0).abs() < 1.0e-9);
+    }
+}
