@@ -126,7 +126,7 @@ class WeftScene(PropertyGroup):
         name="Longest Time Step (s)",
         description="Upper bound of one time step, in s. Steps are made smaller by themselves "
         "where the motion asks for it",
-        default=1.0 / 96.0,
+        default=1.0 / 48.0,
         min=1e-5,
         max=1.0,
         soft_min=1e-4,

@@ -237,8 +237,9 @@ pub struct Settings {
     pub solver: Solver,
     /// What the cloth is made of in the computer.
     pub model: Model,
-    /// Longest step, in s. The default, 1/96 s, is four steps a film frame: longer steps take as many
-    /// corrections in all, because each needs more, and resolve less.
+    /// Longest step, in s. The default, 1/48 s, is two steps a film frame: BDF(2) then keeps more of every
+    /// swing than implicit Euler does with five steps a frame. Longer steps hardly cost less, because each
+    /// takes more corrections.
     pub time_step: f64,
     /// Acceleration of gravity, in m/s².
     pub gravity: Vec3,

@@ -44,8 +44,8 @@ const FIELDS: [&str; 12] = [
 ///         "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
 ///         Only "fem" and "particles" give back every modulus of a material; the README says what
 ///         the others get wrong.
-///     time_step (float): Longest step, in s. The default, 1/96 s, is four steps a film frame:
-///         longer steps take as many corrections in all, and resolve less.
+///     time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame:
+///         shorter ones resolve more and cost more; longer ones hardly cost less.
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
@@ -72,7 +72,7 @@ impl PySettings {
     #[new]
     #[pyo3(
         signature = (**fields),
-        text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.010416666666666666, \
+        text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.020833333333333332, \
             gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
             tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]

@@ -78,7 +78,10 @@ fn a_sheet_slides_down_an_inclined_plane() {
             let mean = ways.iter().sum::<Vec3>() / ways.len() as f64;
             let name = format!("{integrator:?}, {coefficients:?}");
             let wanted = 0.5 * acceleration * seconds * seconds;
-            assert!((mean.x / wanted - 1.0).abs() < 0.02, "{name}: {mean:?}");
+            // Schemes of first order come as far as the exact motion does half a step later.
+            let is_first = matches!(integrator, Integrator::ImplicitEuler | Integrator::ImexEuler);
+            let lag = if is_first { Settings::default().time_step / seconds } else { 0.0 };
+            assert!((mean.x / wanted - 1.0).abs() < 0.02 + lag, "{name}: {mean:?}");
             assert!(mean.y.abs() < 1.0e-4, "{name}: {mean:?}");
         }
     }
