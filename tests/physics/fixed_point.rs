@@ -83,9 +83,9 @@ fn what_has_not_converged_is_not_said_to_have() {
 #[test]
 fn a_frame_ends_however_stiff_the_cloth_is() {
     let material = Material {
-        stretch_warp: 1.0e10,
-        stretch_weft: 1.0e10,
-        shear: 1.0e9,
+        stretch_warp: 1.0e13,
+        stretch_weft: 1.0e13,
+        shear: 1.0e12,
         poisson: 0.0,
         ..Material::default()
     };
@@ -97,7 +97,7 @@ fn a_frame_ends_however_stiff_the_cloth_is() {
     for _ in 0..3 {
         let report = simulation.advance(1.0 / 24.0).unwrap();
         assert!(!report.converged, "{report:?}");
-        assert!(report.newton_iterations <= 4 * 7 * 120 + 120 + 32 * 40, "{report:?}");
+        assert!(report.newton_iterations <= 4 * 14 * 120 + 120 + 64 * 40, "{report:?}");
         assert!(simulation.positions(0).unwrap().iter().all(|x| x.norm() < 10.0), "{report:?}");
     }
 }
