@@ -78,6 +78,10 @@ SQUEEZES = {
     "pins_cross_each_other",
     "tube_crushed_between_plates",
 }
+# Upright cloth that meets the floor within one step of 1/48 s has up to a tenth of its energy of motion
+# more for a moment.
+JOLTED = {"energy grew"}
+JOLTS = {"sheet_falls_on_its_edge"}
 
 
 def kind(failure: str) -> str:
@@ -88,7 +92,7 @@ def kind(failure: str) -> str:
 @pytest.mark.parametrize("name", RECIPES)
 def test_scene(name, elsewhere):
     failures = elsewhere(short, name)
-    borne = SQUEEZED if name in SQUEEZES else set()
+    borne = (SQUEEZED if name in SQUEEZES else set()) | (JOLTED if name in JOLTS else set())
     unborne = [failure for failure in failures if kind(failure) not in borne]
     assert not unborne, "\n".join(["", *failures])
     if failures:
