@@ -78,8 +78,8 @@ SQUEEZES = {
     "pins_cross_each_other",
     "tube_crushed_between_plates",
 }
-# Upright cloth that meets the floor within one step of 1/48 s has up to a tenth of its energy of motion
-# more for a moment.
+# Upright cloth that meets the floor within one step of 1/48 s has up to a tenth of its energy of
+# motion more for a moment.
 JOLTED = {"energy grew"}
 JOLTS = {"sheet_falls_on_its_edge"}
 
