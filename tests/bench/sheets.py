@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The two scenes that Blender's cloth and Weft are compared on, and what is measured on them.
+"""The scenes that Blender's cloth and Weft are compared on, and what is measured on them.
 
 A flat 1 m sheet of N x N vertices either hangs by two corners and swings down, or falls from half
-a metre onto a sphere. Both programs get the same polygons, and both results go through the same
-measurements. Needs NumPy only, so that it runs in Blender's Python as well.
+a metre onto a sphere, without and with collision with itself. Both programs get the same polygons,
+and both results go through the same measurements. Needs NumPy only, so that it runs in Blender's Python as well.
 """
 
 import numpy as np
 
-CASES = ("pinned", "sphere")
+CASES = ("pinned", "sphere", "sphere_self")
 FRAMES_PER_SECOND = 24
 SPHERE_RADIUS = 0.3
 SPHERE_SEGMENTS, SPHERE_RINGS = 32, 16
@@ -26,7 +26,17 @@ def sheet(side: int, height: float) -> tuple[np.ndarray, np.ndarray]:
 
 def start_height(case: str) -> float:
     """Height of the sheet at the first frame, in m."""
-    return {"pinned": 1.0, "sphere": 0.5}[case]
+    return 0.5 if has_sphere(case) else 1.0
+
+
+def has_sphere(case: str) -> bool:
+    """Whether the sheet falls on the sphere."""
+    return case.startswith("sphere")
+
+
+def meets_itself(case: str) -> bool:
+    """Whether the sheet collides with itself."""
+    return case == "sphere_self"
 
 
 def pinned_corners(side: int) -> list[int]:
@@ -92,7 +102,7 @@ def measure(frames: np.ndarray, case: str, side: int) -> dict:
         "stretch_max_worst_frame": float(stretch.max()),
         "lowest": float(frames[-1, :, 2].min()),
     }
-    if case == "sphere":
+    if has_sphere(case):
         depth = np.array([depth_in_sphere(positions) for positions in frames])
         measured["vertices_inside"] = int((depth[-1] > 0.0).sum())
         measured["vertices_inside_worst_frame"] = int((depth > 0.0).sum(axis=1).max())

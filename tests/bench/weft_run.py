@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs one sheet with Weft, through its Python module: the cotton preset, default settings."""
+"""Runs one sheet with Weft, through its Python module: cotton, default settings but for self collision."""
 
 import run
 import sheets
@@ -13,8 +13,9 @@ def main() -> None:
     cloth = weft.Cloth(
         *sheets.sheet(wanted.side, sheets.start_height(wanted.case)), weft.Material.preset(MATERIAL)
     )
-    colliders = [weft.Collider(*sheets.sphere())] if wanted.case == "sphere" else []
-    simulation = weft.Simulation([cloth], colliders)
+    colliders = [weft.Collider(*sheets.sphere())] if sheets.has_sphere(wanted.case) else []
+    settings = weft.Settings(self_collision=sheets.meets_itself(wanted.case))
+    simulation = weft.Simulation([cloth], colliders, settings)
     if wanted.case == "pinned":
         simulation.set_pins(0, sheets.pinned_corners(wanted.side))
     reports = []
