@@ -3,7 +3,8 @@
 
 A flat 1 m sheet of N x N vertices either hangs by two corners and swings down, or falls from half
 a metre onto a sphere, without and with collision with itself. Both programs get the same polygons,
-and both results go through the same measurements. Needs NumPy only, so that it runs in Blender's Python as well.
+and both results go through the same measurements. Needs NumPy only, so that it runs in Blender's
+Python as well.
 """
 
 import numpy as np

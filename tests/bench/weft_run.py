@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs one sheet with Weft, through its Python module: cotton, default settings but for self collision."""
+"""Runs one sheet of cotton with Weft, with its default settings but for self collision."""
 
 import run
 import sheets
