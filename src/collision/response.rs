@@ -167,6 +167,9 @@ impl Response {
                 *position = new;
             }
         }
+        if self.is_alone() {
+            return;
+        }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
         if has_moved {
@@ -184,6 +187,11 @@ impl Response {
         self.pairs = self.find_pairs();
         self.deviations.expect(&self.ends[..count]);
         self.take(Vec::new());
+    }
+
+    /// Whether there is nothing to meet.
+    fn is_alone(&self) -> bool {
+        self.obstacles.is_empty() && !self.with_self
     }
 
     /// The pairs that may meet on the ways there are.
@@ -425,6 +433,9 @@ impl Response {
     /// The pairs that come too close on the ways to `positions`, in order.
     pub(super) fn violations(&mut self, positions: &[Vec3]) -> Vec<Pair> {
         self.move_to(positions);
+        if self.is_alone() {
+            return Vec::new();
+        }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
         self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
