@@ -14,6 +14,8 @@
 //! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
 //! there was if that is less, so the next step never starts from a touch.
 
+mod verification;
+
 use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
@@ -29,8 +31,6 @@ use rayon::prelude::*;
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
 const PARTING_TIME: f64 = 0.1;
-/// The part of the thickness that a step leaves at least.
-const LEAST_GAP: f64 = 0.01;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
 /// When contacts settle, pairs are taken in that keep less than this part of their distance.
@@ -397,55 +397,6 @@ impl Response {
         each.map(|contact| contact.reaction(&self.between(contact, positions)).potential).sum()
     }
 
-    /// Checks the ways to `positions` against all pairs. Says whether any would come too close; those are
-    /// among the contacts from now on, stiffer than they were.
-    pub(crate) fn verify(&mut self, positions: &[Vec3]) -> bool {
-        let violations = self.violations(positions);
-        if violations.is_empty() {
-            return true;
-        }
-        self.widen_pairs();
-        for violated in &violations {
-            match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
-                Ok(place) => self.pairs[place].rescues += 1,
-                Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
-            }
-        }
-        for pair in &mut self.pairs {
-            // They were measured on other ways.
-            pair.clearance = 0.0;
-        }
-        let contacts = std::mem::take(&mut self.contacts);
-        self.take(contacts);
-        false
-    }
-
-    /// Takes in the pairs along the ways that corrections have led to.
-    fn widen_pairs(&mut self) {
-        let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
-        let mut pairs = self.find_pairs();
-        pairs.retain(|pair| self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err());
-        self.pairs.extend(pairs);
-        self.pairs.sort_unstable_by_key(Pair::key);
-    }
-
-    /// The pairs that come too close on the ways to `positions`, in order.
-    pub(super) fn violations(&mut self, positions: &[Vec3]) -> Vec<Pair> {
-        self.move_to(positions);
-        if self.is_alone() {
-            return Vec::new();
-        }
-        let (surfaces, motion) =
-            (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
-        self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
-        let mut found = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            self.is_guarded(pair) && is_violated(pair, surfaces, motion)
-        });
-        found.sort_unstable_by_key(Pair::key);
-        found
-    }
-
     /// Whether the motion of a cloth's vertex is given.
     pub(crate) fn is_held(&self, vertex: usize) -> bool {
         self.is_held[vertex]
@@ -483,18 +434,4 @@ fn find<'a>(contacts: &'a [Contact], pair: &Pair) -> Option<&'a Contact> {
 fn find_ridges(surfaces: &Surfaces, positions: &[Vec3], ridges: &mut [Ridge]) {
     let each = ridges.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
     each.for_each(|(edge, ridge)| *ridge = surfaces.ridge(edge, positions));
-}
-
-/// Whether a pair comes closer than a step may leave it.
-fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool {
-    let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
-    let most = LEAST_GAP * (first.thickness + second.thickness);
-    if !pair.measure(motion, most) {
-        return false;
-    }
-    if let Some(gap) = pair.gap_from_touch(surfaces, motion) {
-        return gap < 0.0;
-    }
-    let least = (LEAST_GAP * pair.thickness(surfaces)).min(0.5 * pair.start);
-    pair.comes_within(motion, least)
 }
