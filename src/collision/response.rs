@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The contacts of a scene through the corrections of a step.
 //!
-//! [`Response::begin`] finds the pairs that may meet on the way that is expected, [`Response::refresh`] looks before every
+//! [`Response::begin`] finds the pairs that may meet on the way that is expected, [`Response::refreshed`] looks before every
 //! correction which of them touch, [`Response::verify`] checks the way that came out against all
 //! pairs there are, and [`Response::retreat`] (in `retreat`) keeps the promise where nothing else has.
 //!
