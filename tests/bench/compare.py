@@ -23,6 +23,14 @@ HEADER = (
     "| stretch p99, Blender | Weft | stretch max, Blender | Weft | inside, Blender | Weft |\n"
     "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
 )
+STAGES = ("broad_phase", "contact", "forces", "assembly", "preconditioner", "linear_solve")
+PROFILE_HEADER = (
+    "\nWhere Weft's time goes, in ms a frame:\n\n"
+    "| sheet | vertices | steps a frame | corrections a step | iterations a correction | "
+    + " | ".join(stage.replace("_", " ") for stage in STAGES)
+    + " | us a vertex and correction |\n|---|--:|--:|--:|--:|"
+    + "--:|" * (len(STAGES) + 1)
+)
 NOTES = """
 Both programs start from the same polygons and run the same frames at 24 a second, one after the
 other on the same cores. Only the simulation is timed: by the clock, and by the CPU seconds of all
@@ -86,9 +94,20 @@ def table_line(case: str, side: int, blender: list[dict], weft: list[dict]) -> s
     return "| " + " | ".join(cells) + " |"
 
 
+def profile_line(case: str, side: int, row: dict) -> str:
+    """One line of the table of stages, from a run of Weft."""
+    frames = row["frames"] - 1
+    corrections = max(row["newton_iterations"], 1)
+    cells = [case, f"{side * side}", f"{row['steps'] / frames:.1f}"]
+    cells += [f"{corrections / row['steps']:.1f}", f"{row['linear_iterations'] / corrections:.1f}"]
+    cells += [f"{1e3 * row['stages'].get(stage, 0.0) / frames:.1f}" for stage in STAGES]
+    cells.append(f"{1e6 * row['seconds'] / corrections / (side * side):.2f}")
+    return "| " + " | ".join(cells) + " |"
+
+
 def main() -> None:
     wanted = arguments()
-    rows, lines = [], []
+    rows, lines, profile = [], [], []
     for side in map(int, wanted.sizes.split(",")):
         for case in wanted.cases.split(","):
             blender, weft = [], []
@@ -98,10 +117,11 @@ def main() -> None:
                 weft.append(one_run(sys.executable, "weft_run.py", *common))
             rows += blender + weft
             lines.append(table_line(case, side, blender, weft))
+            profile.append(profile_line(case, side, weft[-1]))
     programs = " and ".join(sorted({row["program"] for row in rows}))
     cores = len(os.sched_getaffinity(0))
     title = f"# {programs}, {wanted.frames} frames\n\n{cores} cores, {platform.platform()}\n"
-    text = "\n".join([title, HEADER, *lines, NOTES])
+    text = "\n".join([title, HEADER, *lines, PROFILE_HEADER, *profile, NOTES])
     wanted.out.mkdir(exist_ok=True)
     (wanted.out / "bench.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     (wanted.out / "bench.md").write_text(text, encoding="utf-8")
