@@ -408,3 +408,6 @@ fn gap(points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {
     let between: Vec3 = points.iter().zip(weights).map(|(point, weight)| point * *weight).sum();
     between.dot(normal)
 }
+
+#[cfg(test)]
+mod tests;

@@ -54,7 +54,8 @@ def test_the_direction_of(owner, name, first, second, build, measure, grows, tmp
 
 
 def test_the_rest_shape_is_what_the_cloth_goes_to(tmp_path):
-    # Before it has turned by much: drawn in at once, it gets some spin, and boxes grow with that.
+    # Before it has turned by much: drawn in at once, it gets some spin from what the tolerance
+    # leaves, and boxes grow with that.
     extents = [
         look("object", "rest_shape", kind, build, tmp_path / kind, frames=6).extent
         for kind, build in (("MESH", with_keys), ("KEY", lambda: named(with_keys())))
