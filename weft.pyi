@@ -78,8 +78,9 @@ class Material:
             cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
             then those of slow changes. Q is 1 or more, high at most 1000 · low.
 
-    Curves and quality need the model "fem" and an integrator that is not explicit; a simulation with
-    another refuses them by name.
+    Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force per
+    width. Curves of bending need a model with curvatures, "fem", "particles" or "baraff_witkin"; a
+    simulation with another refuses them by name.
 
     Raises:
         TypeError: A field that does not exist, or a value that is no number.
@@ -206,8 +207,7 @@ class Cloth:
         stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
             the springs at each vertex, more than 0. Only models of springs take it.
         sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
-            that are drawn together and then held. They need the integrator "bdf2" or
-            "implicit_euler", and not the solver "fixed_point".
+            that are drawn together and then held.
         sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
         sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
             beside it by a quarter.
@@ -457,8 +457,7 @@ class Simulation:
                 the next advance, in m; the way there is a straight line. Without targets vertices
                 are held where they are, or stay on the way they are on.
             stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-                a spring in N/m that draws each vertex to its target, more than 0. They need
-                the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
+                a spring in N/m that draws each vertex to its target, more than 0.
         """
 
     def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:

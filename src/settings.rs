@@ -90,13 +90,6 @@ impl Integrator {
             Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
         )
     }
-
-    /// Whether materials with curves or quality can be simulated. Explicit schemes take many steps between two looks at
-    /// contacts, and what a step remembers would have to be undone where a look sends them back.
-    #[must_use]
-    pub fn keeps_memory(self) -> bool {
-        !self.is_explicit()
-    }
 }
 
 /// How the equations of an implicit integrator are solved.

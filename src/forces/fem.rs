@@ -168,6 +168,14 @@ impl Elements for Triangles {
         self.membrane.end_step(positions, duration);
     }
 
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.membrane.set_steepest(is_steepest);
+    }
+
+    fn forget(&mut self) {
+        self.membrane.forget();
+    }
+
     fn memory(&self) -> Vec<f64> {
         self.membrane.memory()
     }
@@ -301,6 +309,14 @@ impl Elements for Hinges {
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         self.bending.end_step(positions, duration);
+    }
+
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.bending.set_steepest(is_steepest);
+    }
+
+    fn forget(&mut self) {
+        self.bending.forget();
     }
 
     fn memory(&self) -> Vec<f64> {

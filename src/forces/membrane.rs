@@ -17,7 +17,7 @@ pub use tangent::TriangleTangent;
 
 use super::{
     StrainHistory,
-    inelastic::{Inelastic, Part},
+    inelastic::{Inelastic, Part, Past},
 };
 use crate::{
     Material, Vec3,
@@ -97,9 +97,7 @@ pub struct Membrane {
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
     inverse_beta: f64,
-    materials: Vec<Material>,
-    /// Where the past matters.
-    inelastic: Option<Inelastic>,
+    past: Past,
 }
 
 /// Energies of a membrane, in J.
@@ -116,7 +114,6 @@ impl Membrane {
     #[must_use]
     pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
         let count = mesh.topology.triangles.len();
-        let new = || Inelastic::new(Part::Membrane, materials, &mesh.cloth_of_triangle);
         Self {
             triangles: mesh.topology.triangles.clone(),
             gradients: mesh.rest.gradients.clone(),
@@ -129,8 +126,7 @@ impl Membrane {
             shapes: vec![Shape::default(); count],
             corner_forces: vec![[Vec3::zeros(); 3]; count],
             inverse_beta: 0.0,
-            inelastic: materials.iter().any(Material::is_inelastic).then(new),
-            materials: materials.to_vec(),
+            past: Past::new(vec![Part::Membrane], materials, mesh.cloth_of_triangle.clone()),
         }
     }
 
@@ -155,12 +151,7 @@ impl Membrane {
                 self.moduli[triangle] = moduli.scaled(*scale);
             }
         }
-        self.materials[cloth] = material.clone();
-        if let Some(inelastic) = &mut self.inelastic {
-            inelastic.set_material(cloth, material);
-        } else if material.is_inelastic() {
-            self.inelastic = Some(self.new_inelastic());
-        }
+        self.past.set_material(cloth, material);
     }
 
     /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
@@ -192,11 +183,11 @@ impl Membrane {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         self.inverse_beta = inverse_beta;
-        let Self { triangles, gradients, areas, moduli, law_of_triangle, inelastic, .. } = self;
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, past, .. } = self;
         let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
         let sheet = Sheet { triangles, gradients, areas };
         let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
-        let potential = match inelastic {
+        let potential = match past.inelastic() {
             None => sheet.evaluate(positions, results, &law),
             Some(inelastic) => {
                 sheet.evaluate(positions, results, &Remembering { inelastic, viscous: law })
@@ -225,7 +216,7 @@ impl Membrane {
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
     pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Strain]) {
-        match &self.inelastic {
+        match self.past.inelastic() {
             None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
             Some(inelastic) => {
                 self.predict_by(direction, predicted, |t| self.remembering(inelastic, t));
@@ -255,7 +246,7 @@ impl Membrane {
     /// The tangents of all triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
     /// of the stress there is.
     pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut [TriangleTangent]) {
-        match &self.inelastic {
+        match self.past.inelastic() {
             None => self.tangents_by(predicted, tangents, |t| self.viscoelastic(t)),
             Some(inelastic) => {
                 self.tangents_by(predicted, tangents, |t| self.remembering(inelastic, t));
@@ -280,7 +271,7 @@ impl Membrane {
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
-        let moduli = match &self.inelastic {
+        let moduli = match self.past.inelastic() {
             None => self.viscoelastic(triangle),
             Some(inelastic) => self.remembering(inelastic, triangle),
         };
@@ -318,9 +309,9 @@ impl Membrane {
         for (t, corners) in self.triangles.iter().enumerate() {
             let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
             let area = self.areas[t];
-            if let Some(inelastic) = &self.inelastic {
-                let [stretch, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
-                energy.stretch += area * stretch;
+            if let Some(inelastic) = self.past.inelastic() {
+                let [warp, weft, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
+                energy.stretch += area * (warp + weft);
                 energy.shear += area * shear;
                 continue;
             }
@@ -410,7 +401,7 @@ impl Respond for Remembering<'_> {
         let inner = self.inelastic.respond(triangle, strain);
         let ([d, e, f], work) = self.viscous.resist(triangle, strain);
         let [a, b, c] = inner.stress;
-        ([a + d, b + e, c + f], inner.potential + 0.5 * work)
+        ([a + d, b + e, c + f], inner.potential() + 0.5 * work)
     }
 }
 

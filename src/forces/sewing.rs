@@ -11,7 +11,9 @@
 //! The stiffness is a multiple of the membrane modulus, and the bound the force that stretches the cloth beside it by a
 //! part of its length, so that neither has to be chosen anew when the mesh or the fabric changes. A pair is soft, at
 //! its bound when it is as much too long as it is wide, until its length at rest is 0, and becomes stiff in what is left of
-//! the closing time: stiff from the start, what is drawn would go in jerks. Until then changes of the length are damped.
+//! the closing time: stiff from the start, what is drawn would go in jerks. Until then changes of the length are damped;
+//! later, in all directions and by so little that nothing is delayed, what would ring between both ends for ever
+//! with schemes that damp nothing, and grow with explicit Euler.
 
 use super::{
     Sheets, StrainHistory,
@@ -29,6 +31,11 @@ const DRAWN: f64 = 0.75;
 const START: f64 = 0.3;
 /// Kelvin-Voigt time of a soft pair, in s.
 const DAMPING: f64 = 0.02;
+/// The same of a stiff one, in all directions, in s, and what part of the bound it takes at most at 1 m/s.
+const STIFF_DAMPING: f64 = 1.0e-4;
+const MOST_FRICTION: f64 = 0.1;
+/// Measures of a pair: its length, and the way from its first vertex to its second.
+const MEASURES: usize = 4;
 /// A pair pulls no harder than the force that stretches the cloth beside it by this part, where nothing else is said.
 const BOUND: f64 = 0.25;
 
@@ -99,8 +106,10 @@ struct Moment {
     rest: f64,
     /// In N/m.
     stiffness: f64,
-    /// In N·s/m.
+    /// Against changes of the length, in N·s/m.
     viscosity: f64,
+    /// Against all changes, in N·s/m.
+    friction: f64,
 }
 
 /// A pair at one length.
@@ -113,6 +122,8 @@ struct Pull {
     along: f64,
     /// Tension by length, in N/m.
     across: f64,
+    /// Friction, in N.
+    drag: Vec3,
     /// In J.
     energy: f64,
 }
@@ -131,11 +142,12 @@ impl Member {
         let soft = (self.bound / self.width).min(self.stiffness);
         if part < DRAWN {
             let rest = self.start * (1.0 - drawn(part / DRAWN));
-            return Moment { rest, stiffness: soft, viscosity: DAMPING * soft };
+            return Moment { rest, stiffness: soft, viscosity: DAMPING * soft, friction: 0.0 };
         }
         let part = (part - DRAWN) / (1.0 - DRAWN);
         let stiffness = soft * (self.stiffness / soft).powf(part * part * (3.0 - 2.0 * part));
-        Moment { rest: 0.0, stiffness, viscosity: 0.0 }
+        let friction = (STIFF_DAMPING * stiffness).min(MOST_FRICTION * self.bound);
+        Moment { rest: 0.0, stiffness, viscosity: 0.0, friction }
     }
 
     /// What it does over a `span` from its first vertex to its second, without viscosity.
@@ -151,9 +163,11 @@ impl Member {
         if longer > at_bound {
             let energy = self.bound * (longer - 0.5 * at_bound);
             let across = self.bound / length;
-            return Pull { direction, tension: self.bound, along: 0.0, across, energy };
+            let tension = self.bound;
+            return Pull { direction, tension, along: 0.0, across, energy, ..Pull::default() };
         }
         Pull {
+            drag: Vec3::zeros(),
             direction,
             tension: stiffness * longer,
             along: stiffness,
@@ -163,17 +177,27 @@ impl Member {
         }
     }
 
-    /// The same, with the viscosity of a change of length from `before` in m, at 1/β in 1/s.
-    fn damped(&self, span: &Vec3, moment: &Moment, before: f64, inverse_beta: f64) -> Pull {
+    /// The same, with the viscosity of a change from the measures `before` in m, at 1/β in 1/s.
+    fn damped(
+        &self,
+        span: &Vec3,
+        moment: &Moment,
+        before: &[f64; MEASURES],
+        inverse_beta: f64,
+    ) -> Pull {
         let mut pull = self.pull(span, moment);
-        let damping = moment.viscosity * inverse_beta;
+        let [length_before, x, y, z] = *before;
+        let [damping, friction] =
+            [moment.viscosity, moment.friction].map(|viscosity| viscosity * inverse_beta);
         let length = span.norm();
-        let change = length - before;
+        let (change, way) = (length - length_before, span - Vec3::new(x, y, z));
         pull.tension += damping * change;
-        pull.along += damping;
-        pull.energy += 0.5 * damping * change * change;
+        pull.energy += 0.5 * (damping * change * change + friction * way.norm_squared());
         // Where viscosity pushes, what that takes across the pair is left out.
         pull.across = (pull.across + damping * change / length.max(f64::MIN_POSITIVE)).max(0.0);
+        pull.across += friction;
+        pull.along += damping + friction;
+        pull.drag = way * friction;
         pull
     }
 }
@@ -199,6 +223,10 @@ struct Seams {
     elapsed: f64,
     /// From the last step to where forces are asked for, in s.
     ahead: f64,
+    /// Whether tangents are the stiffest until then, whatever the shape.
+    is_steepest: bool,
+    /// 1/β of the last evaluation, in 1/s.
+    inverse_beta: f64,
 }
 
 impl Seams {
@@ -211,6 +239,8 @@ impl Seams {
             has_started: false,
             elapsed: 0.0,
             ahead: 0.0,
+            is_steepest: false,
+            inverse_beta: 0.0,
             members,
         }
     }
@@ -226,12 +256,12 @@ impl Elements for Seams {
     }
 
     fn measure_count(&self) -> usize {
-        self.members.len()
+        MEASURES * self.members.len()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
-        for (length, member) in measures.iter_mut().zip(&self.members) {
-            *length = span(member, positions).norm();
+        for (measures, member) in measures.as_chunks_mut().0.iter_mut().zip(&self.members) {
+            *measures = measured(&span(member, positions));
         }
     }
 
@@ -241,13 +271,16 @@ impl Elements for Seams {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
+        self.inverse_beta = history.inverse_beta;
         let (members, seconds) = (&self.members, self.elapsed + self.ahead);
+        let past = history.reference.as_chunks::<MEASURES>().0;
         let one = |index: usize, pull: &mut Pull, loads: &mut [Vec3; 2]| {
             let member = &members[index];
             let (span, moment) = (span(member, positions), member.after(seconds));
-            let before = history.reference.get(index).copied().unwrap_or_else(|| span.norm());
-            *pull = member.damped(&span, &moment, before, history.inverse_beta);
-            *loads = [pull.direction * pull.tension, pull.direction * -pull.tension];
+            let before = past.get(index).copied().unwrap_or_else(|| measured(&span));
+            *pull = member.damped(&span, &moment, &before, history.inverse_beta);
+            let load = pull.direction * pull.tension + pull.drag;
+            *loads = [load, -load];
             pull.energy
         };
         let loads = &mut self.scatter.loads;
@@ -257,6 +290,15 @@ impl Elements for Seams {
     }
 
     fn update_tangent(&mut self) {
+        if self.is_steepest {
+            for (tangent, member) in self.tangents.iter_mut().zip(&self.members) {
+                let later = member.after(self.elapsed + self.ahead);
+                let viscosity = member.after(self.elapsed).viscosity.max(later.friction);
+                let whole = later.stiffness + viscosity * self.inverse_beta;
+                *tangent = columns(&(Matrix3::identity() * whole));
+            }
+            return;
+        }
         let each = (&mut self.tangents, &self.pulls).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, pull)| {
             let dyad = pull.direction * pull.direction.transpose();
@@ -305,6 +347,14 @@ impl Elements for Seams {
         self.ahead = 0.0;
     }
 
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.is_steepest = is_steepest;
+    }
+
+    fn is_changing(&self) -> bool {
+        self.members.iter().any(|member| self.elapsed < member.time)
+    }
+
     fn memory(&self) -> Vec<f64> {
         let starts = self.members.iter().map(|member| member.start);
         std::iter::once(self.elapsed).chain(starts).collect()
@@ -332,6 +382,10 @@ fn span(member: &Member, field: &[Vec3]) -> Vec3 {
     b - a
 }
 
+fn measured(span: &Vec3) -> [f64; MEASURES] {
+    [span.norm(), span.x, span.y, span.z]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,14 +410,15 @@ mod tests {
             [(0.0, 0.004), (0.0, 0.2), (0.0, 0.0), (0.05, 0.052), (0.05, 0.3), (0.05, 0.02)]
         {
             let span = Vec3::new(0.48, -0.6, 0.64) * length;
-            // What is closed has no viscosity.
-            let viscosity = if rest > 0.0 { 2.0 } else { 0.0 };
-            let moment = Moment { rest, stiffness: 200.0, viscosity };
+            // What is closed is damped in all directions.
+            let [viscosity, friction] = if rest > 0.0 { [2.0, 0.0] } else { [0.0, 2.0] };
+            let moment = Moment { rest, stiffness: 200.0, viscosity, friction };
+            let before = measured(&Vec3::new(0.3 * length, -0.5 * length, 0.6 * length));
             let force = |span: &Vec3| {
-                let pull = member.damped(span, &moment, 0.9 * length, 40.0);
-                (pull.direction * pull.tension, pull.energy)
+                let pull = member.damped(span, &moment, &before, 40.0);
+                (pull.direction * pull.tension + pull.drag, pull.energy)
             };
-            let here = member.damped(&span, &moment, 0.9 * length, 40.0);
+            let here = member.damped(&span, &moment, &before, 40.0);
             let dyad = here.direction * here.direction.transpose();
             let tangent = dyad * (here.along - here.across) + Matrix3::identity() * here.across;
             let step = 1.0e-7;

@@ -101,6 +101,13 @@ impl Hysteresis {
 
     /// Refuses what is no curve, or not one of a material with this modulus.
     pub(super) fn check(&self, name: &str, modulus: f64) -> Result<()> {
+        if modulus <= 0.0 {
+            return Err(Error::value(
+                name,
+                "a modulus of 0",
+                "a modulus more than 0 for reversals",
+            ));
+        }
         for (branch, points) in [("load", &self.load), ("unload", &self.unload)] {
             check_branch(&format!("{name}.{branch}"), points, modulus)?;
         }

@@ -200,8 +200,7 @@ impl PySimulation {
     ///         the next advance, in m; the way there is a straight line. Without targets vertices
     ///         are held where they are, or stay on the way they are on.
     ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-    ///         a spring in N/m that draws each vertex to its target, more than 0. They need
-    ///         the integrator "bdf2" or "implicit_euler", and not the solver "fixed_point".
+    ///         a spring in N/m that draws each vertex to its target, more than 0.
     #[pyo3(signature = (cloth, vertices, targets=None, stiffness=None))]
     fn set_pins(
         &self,

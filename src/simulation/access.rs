@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Looking at a simulation, and changing what drives it.
 
-use super::{Energy, Simulation, models, surface};
+use super::{Energy, Simulation, models, scheme::Stage, surface};
 use crate::{
     Material, Vec3,
     error::{Error, Result},
     mesh::check_positions,
     settings::check_vector,
+    solver::BlockMatrix,
 };
 
 impl Simulation {
@@ -92,8 +93,7 @@ impl Simulation {
     /// are where the vertices are.
     ///
     /// # Errors
-    /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0; an integrator or a solver that takes no
-    /// springs.
+    /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0.
     pub fn set_soft_pins(
         &mut self,
         cloth: usize,
@@ -101,7 +101,6 @@ impl Simulation {
         targets: Option<&[Vec3]>,
         stiffness: &[f64],
     ) -> Result<()> {
-        models::check_springs(&self.settings, "stiffness")?;
         check_count("stiffness", stiffness.len(), vertices.len())?;
         for (index, stiffness) in stiffness.iter().enumerate() {
             if !(stiffness.is_finite() && *stiffness > 0.0) {
@@ -245,6 +244,15 @@ impl Simulation {
         }
         held.copy_from_slice(forces);
         Ok(())
+    }
+
+    /// The matrix of the linear equations at the shape that forces were last evaluated at, filled anew: with the
+    /// inertia of implicit Euler steps of `duration` in s, without contacts. It works with the threads of the caller.
+    pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
+        let stage = Stage { beta: duration, ..Stage::STILL };
+        let tangent = self.newton.tangent();
+        tangent.fill(&mut self.dynamics, &stage);
+        &tangent.matrix
     }
 
     pub(super) fn update_held(&mut self) {

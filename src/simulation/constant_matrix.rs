@@ -37,19 +37,21 @@ struct Entry {
 }
 
 impl ConstantMatrix {
-    /// The matrices of all cloths at rest.
-    pub(super) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent) -> Self {
+    /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
+    pub(super) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent, seconds: f64) -> Self {
         let memories = dynamics.forget();
         let rest = std::mem::take(&mut dynamics.rest_positions);
-        let elastic = tangent.of_elements(dynamics, &rest, 0.0).clone();
-        let viscous = tangent.of_elements(dynamics, &rest, INVERSE_BETA);
+        let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
+            let elastic = tangent.of_elements(dynamics, &rest, 0.0).clone();
+            (elastic, tangent.of_elements(dynamics, &rest, INVERSE_BETA))
+        });
         dynamics.rest_positions = rest;
         dynamics.set_memories(&memories);
         let pattern = elastic.pattern();
         let mut rows: Vec<Vec<Entry>> = vec![Vec::new(); pattern.row_count()];
         for (row, column) in pattern.below_diagonal() {
-            let stiffness = trace(&elastic.block(row, column));
-            let viscosity = (trace(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
+            let stiffness = scalar(&elastic.block(row, column));
+            let viscosity = (scalar(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
             rows[row].push(Entry { column: column as u32, stiffness, viscosity });
             rows[column].push(Entry { column: row as u32, stiffness, viscosity });
         }
@@ -100,6 +102,11 @@ impl Entry {
     }
 }
 
-fn trace(block: &Block) -> f64 {
-    (0..3).map(|k| f64::from(block.0[k][k])).sum()
+/// The trace, but of what is alike in all directions, as seams are, what it is in each.
+fn scalar(block: &Block) -> f64 {
+    let [a, b, c] = [0, 1, 2].map(|k| block.0[k][k]);
+    if *block == Block::scaled_identity(a) {
+        return f64::from(a);
+    }
+    f64::from(a) + f64::from(b) + f64::from(c)
 }

@@ -46,7 +46,7 @@ pub(super) struct Dynamics {
     pub(super) seams: Vec<[u32; 2]>,
     /// Undeformed positions, in m.
     pub(super) rest_positions: Vec<Vec3>,
-    /// Counts the changes of materials.
+    /// Counts the changes of materials, and of seams while they close.
     pub(super) revision: u64,
     /// Area that each vertex stands for, in m².
     vertex_areas: Vec<f64>,
@@ -267,9 +267,15 @@ impl Dynamics {
 
     /// Remembers a step of `duration` seconds that has ended with a shape.
     pub(super) fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        self.revision += u64::from(self.is_changing());
         for elements in &mut self.elements {
             elements.end_step(positions, duration);
         }
+    }
+
+    /// Whether the stiffness of anything changes with time.
+    pub(super) fn is_changing(&self) -> bool {
+        self.elements.iter().any(|elements| elements.is_changing())
     }
 
     /// What the elements remember, kind by kind; empty where the past does not matter.
@@ -284,16 +290,32 @@ impl Dynamics {
         }
     }
 
-    /// Forgets everything, so that a sudden change is met by the full stiffness, and gives what was remembered.
+    /// Forgets what the materials have been through, so that a sudden change is met by the full stiffness, and gives
+    /// what was remembered.
     pub(super) fn forget(&mut self) -> Vec<Vec<f64>> {
         let memories = self.memories();
-        let nothing: Vec<Vec<f64>> =
-            memories.iter().map(|memory| vec![0.0; memory.len()]).collect();
-        self.set_memories(&nothing);
         for elements in &mut self.elements {
+            elements.forget();
             elements.begin_stage(0.0);
         }
         memories
+    }
+
+    /// Calls `work` while tangents are the stiffest that there will be in the next seconds; materials stay as they are.
+    pub(super) fn with_steepest<T>(
+        &mut self,
+        seconds: f64,
+        work: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        for elements in &mut self.elements {
+            elements.begin_stage(seconds);
+            elements.set_steepest(true);
+        }
+        let result = work(self);
+        for elements in &mut self.elements {
+            elements.set_steepest(false);
+        }
+        result
     }
 
     /// Whether these can be the memories of the elements.

@@ -5,7 +5,7 @@ use super::{
     Report, Simulation,
     constant_matrix::ConstantMatrix,
     fixed_point,
-    guides::Guidance,
+    guides::{Goal, Guidance},
     newton::{Accuracy, Newton, Problem, Solved},
     quadratic::{Metric, Quadratic},
     report::Task,
@@ -45,7 +45,7 @@ impl Simulation {
         let accuracy = self.accuracy(corrections);
         let solver = self.settings.solver;
         if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
-            self.update_constant_matrix();
+            self.update_constant_matrix(stage.duration);
         }
         let Self { dynamics, response, state, newton, constant, .. } = self;
         let (revision, matrix) = (constant.0, &constant.1);
@@ -102,19 +102,28 @@ impl Simulation {
         }
     }
 
-    /// Makes the constant matrix anew where materials have changed.
-    pub(super) fn update_constant_matrix(&mut self) {
+    /// Makes the constant matrix anew where materials or seams have changed, for a step of `duration` seconds.
+    pub(super) fn update_constant_matrix(&mut self, duration: f64) {
         let revision = self.dynamics.revision + 1;
         if self.constant.0 != revision {
             let tangent = self.newton.tangent();
-            self.constant = (revision, ConstantMatrix::new(&mut self.dynamics, tangent));
+            let matrix = ConstantMatrix::new(&mut self.dynamics, tangent, duration);
+            self.constant = (revision, matrix);
         }
     }
 }
 
-/// Numbers the matrix of a quadratic potential with the constant matrix of a revision.
-pub(super) fn number(stage: &Stage, revision: u64) -> [u64; 3] {
-    [revision, stage.beta.to_bits(), stage.reach.to_bits()]
+/// Numbers the matrix of a quadratic potential with the constant matrix of a revision and springs that draw vertices.
+pub(super) fn number(stage: &Stage, revision: u64, goals: &[Option<Goal>]) -> [u64; 3] {
+    // The offset and the factor of the 64-bit FNV-1a hash.
+    let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
+    let mut hash = mixed(0xcbf2_9ce4_8422_2325, revision);
+    for (vertex, goal) in goals.iter().enumerate() {
+        if let Some(goal) = goal {
+            hash = mixed(mixed(hash, vertex as u64), goal.stiffness.to_bits());
+        }
+    }
+    [hash, stage.beta.to_bits(), stage.reach.to_bits()]
 }
 
 /// One linear system, with given forces.
@@ -127,11 +136,12 @@ fn once(
 ) -> Solved {
     let stage = problem.stage;
     let reference = positions.to_vec();
-    let parts = (matrix, problem.dynamics.masses.as_slice());
-    let residuals = semi_implicit::residuals(stage, parts, explicit, &reference);
+    let dynamics = &*problem.dynamics;
+    let residuals = semi_implicit::residuals(stage, (matrix, dynamics), explicit, &reference);
     let around = (reference.as_slice(), residuals.as_slice());
-    let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, parts.1, around);
-    quadratic.number = Some(number(stage, revision));
+    let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, &dynamics.masses, around)
+        .with_goals(stage.reach, &dynamics.goals);
+    quadratic.number = Some(number(stage, revision, &dynamics.goals));
     newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
 }
 

@@ -58,8 +58,10 @@ pub(super) fn solve(
         }
         let around = (point.as_slice(), residuals.as_slice());
         let masses = &problem.dynamics.masses;
-        let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
-        quadratic.number = Some(number(stage, revision));
+        let goals = &problem.dynamics.goals;
+        let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around)
+            .with_goals(stage.reach, goals);
+        quadratic.number = Some(number(stage, revision, goals));
         // Contacts are met anew in every update, and settling them inside of one is lost on the next.
         let is_rough = last > accuracy.after(solved.iterations, first, true);
         let needed = match inner.no_finer_than(ENOUGH * last) {

@@ -5,15 +5,15 @@ use super::{
     dynamics::Dynamics,
     scheme::{Measures, explicit::Motion},
 };
-use crate::{Vec3, forces::StrainHistory};
+use crate::{Material, Vec3, forces::StrainHistory};
 
 /// Strain rates are measured as differences over so many seconds before and after: strains are smooth over such times, and
 /// their rounding over them is far below any rate.
 const RATE_TIME: f64 = 1.0e-6;
 
 impl Dynamics {
-    /// Forces of a motion, without contacts, in N.
-    pub(super) fn forces(&mut self, motion: &Motion) -> Vec<Vec3> {
+    /// Forces of a motion so many seconds after the last step, in N, without contacts and the springs of pins.
+    pub(super) fn forces(&mut self, motion: &Motion, seconds: f64) -> Vec<Vec3> {
         let Motion { positions, velocities } = motion;
         let (references, inverse_beta) = if self.is_viscous() {
             (self.rate_references(motion), 1.0 / RATE_TIME)
@@ -23,7 +23,7 @@ impl Dynamics {
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in self.elements.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
-            elements.begin_stage(0.0);
+            elements.begin_stage(seconds);
             elements.evaluate(positions, history, &mut forces);
         }
         self.predict_air(positions, velocities);
@@ -37,12 +37,22 @@ impl Dynamics {
         forces
     }
 
-    /// Whether any cloth resists the rate of its strains.
+    /// Adds what springs draw vertices to their pins with, in N.
+    pub(super) fn add_goal_forces(&self, positions: &[Vec3], forces: &mut [Vec3]) {
+        for (vertex, goal) in self.goals.iter().enumerate() {
+            if let Some(goal) = goal {
+                forces[vertex] += goal.force(&positions[vertex]);
+            }
+        }
+    }
+
+    /// Whether anything resists the rate of its strains: cloth, or seams that are drawn together.
     pub(super) fn is_viscous(&self) -> bool {
-        self.materials.iter().any(|material| {
+        let resists = |material: &Material| {
             let times = [material.stretch_damping, material.shear_damping, material.bend_damping];
             times.iter().any(|time| *time > 0.0)
-        })
+        };
+        self.is_changing() || self.materials.iter().any(resists)
     }
 
     /// ε̂ for which (ε − ε̂)/[`RATE_TIME`] is the strain rate.

@@ -41,7 +41,7 @@ use rayon::ThreadPool;
 use state::State;
 use std::{sync::Arc, time::Instant};
 use step::{Candidate, Span};
-use step_control::StepControl;
+use step_control::{Squeeze, StepControl};
 
 /// Cloths and colliders in motion.
 pub struct Simulation {
@@ -69,6 +69,8 @@ pub struct Simulation {
 
 /// After that many steps are as short as this part of the longest, and have so many corrections at most.
 const HURRIED: (f64, usize) = (0.0625, 10);
+/// Pairs for each vertex beyond which a correction counts as several: what is crushed has pairs without end.
+const CROWDED: f64 = 24.0;
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
@@ -82,8 +84,8 @@ const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
 /// `Simulation::cost`.
 const MOST_STAGES: f64 = 14.0;
-/// Steps are lengthened after one that took less than this part of the iterations allowed, and by how much.
-const EASY: (f64, f64) = (0.5, 2.0);
+/// How much steps are lengthened.
+const LENGTHENING: f64 = 2.0;
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
 const HARD: (f64, f64) = (0.9, 0.75);
 
@@ -207,8 +209,9 @@ impl Simulation {
     }
 
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
-        let (mut done, mut spent) = (0.0, 0);
+        let (mut done, mut spent) = (0.0, 0.0);
         let mut renewal = 0;
+        let mut squeeze = Squeeze::default();
         while done < 1.0 {
             if report.steps >= renewal {
                 self.stable_step = self.longest_stable_step()?;
@@ -216,9 +219,9 @@ impl Simulation {
             }
             let remaining = duration * (1.0 - done);
             let stages = MOST_STAGES * (duration / self.longest_step()).max(1.0);
-            let is_spent = spent as f64 >= stages * self.stage_corrections();
+            let is_spent = spent >= stages * self.stage_corrections();
             let longest = if is_spent {
-                HURRIED.0 * self.longest_step()
+                (HURRIED.0 * self.crowding()).min(1.0) * self.longest_step()
             } else {
                 self.preferred_step.min(self.longest_step())
             };
@@ -230,14 +233,17 @@ impl Simulation {
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            spent += corrections * self.cost();
+            spent += (corrections * self.cost()) as f64 * self.crowding();
             let shortest = SHORTEST_STEP * duration.min(self.longest_step());
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
-            if can_shorten && !candidate.solved.converged {
+            let is_good = candidate.solved.converged && squeeze.bears(self.torn(&candidate));
+            if can_shorten && !is_good {
                 self.preferred_step = 0.5 * span.duration;
-                self.step_control.fail();
+                if !candidate.solved.converged {
+                    self.step_control.fail();
+                }
                 report.rejected_steps += 1;
                 continue;
             }
@@ -257,6 +263,14 @@ impl Simulation {
         is_solved
             && (!self.is_linearised()
                 || self.dynamics.stretches_little(positions, candidate.positions()))
+    }
+
+    /// Vertices that a step has stopped, if that stretches any triangle drastically.
+    fn torn(&self, candidate: &Candidate) -> usize {
+        let positions = &self.state.positions;
+        let is_harmless = candidate.stopped == 0
+            || self.dynamics.stretches_little(positions, candidate.positions());
+        if is_harmless { 0 } else { candidate.stopped }
     }
 
     /// Whether the equations are linearised once a step.
@@ -284,6 +298,12 @@ impl Simulation {
         }
     }
 
+    /// As how many a correction counts for all the pairs that it looks at.
+    fn crowding(&self) -> f64 {
+        let usual = CROWDED * self.dynamics.vertex_count() as f64;
+        (self.response.pair_count() as f64 / usual).max(1.0)
+    }
+
     /// The longest time between two looks at contacts, in s.
     fn longest_step(&self) -> f64 {
         let time_step = self.settings.time_step;
@@ -299,9 +319,12 @@ impl Simulation {
         let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
             return Ok(f64::INFINITY);
         };
-        let held = self.guides.held(self.state.positions.len());
+        let seconds = STABLE_FOR as f64 * self.longest_step();
+        let positions = self.state.positions.as_slice();
+        let held = self.guides.held(positions.len());
+        self.dynamics.goals = self.guides.goals(positions.len(), self.frame_part);
         let parts = (&mut self.dynamics, self.newton.tangent());
-        let longest = stability::longest_step(scheme, parts, &self.state.positions, &held);
+        let longest = stability::longest_step(scheme, parts, (positions, &held), seconds);
         if longest < SHORTEST_STABLE_STEP {
             let found = format!(
                 "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",
@@ -317,11 +340,13 @@ impl Simulation {
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
         let allowed = self.stage_corrections();
-        if self.is_linearised() || iterations < EASY.0 * allowed {
+        // A step that is squeezed takes many, however short it is: only a longer one tells whether that goes as well.
+        if self.is_linearised() || iterations <= HARD.0 * allowed {
             if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
-                self.preferred_step = (EASY.1 * self.preferred_step).min(self.settings.time_step);
+                self.preferred_step =
+                    (LENGTHENING * self.preferred_step).min(self.settings.time_step);
             }
-        } else if iterations > HARD.0 * allowed {
+        } else {
             let shortest = SHORTEST_STEP * self.settings.time_step;
             self.preferred_step = (HARD.1 * duration).max(shortest);
         }

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
     mesh::Quads,
-    settings::{Integrator, Model, Settings, Solver},
+    settings::{Model, Settings},
 };
 
 /// The elements of a model, and the area that each vertex stands for, in m².
@@ -33,9 +33,6 @@ pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
         if model.needs_quads() {
             check_quads(model, index, cloth)?;
         }
-        if cloth.sewing.is_some() {
-            check_springs(settings, &format!("cloths[{index}].sewing"))?;
-        }
         if cloth.property_scale.is_some() {
             check_properties(model, index)?;
         }
@@ -49,40 +46,26 @@ pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a material that remembers where a model or an integrator cannot.
+/// Refuses curves of bending where a model has no curvature that they could be of.
 pub(super) fn check_material(
     settings: &Settings,
     argument: &str,
     material: &Material,
 ) -> Result<()> {
-    if !material.is_inelastic() {
-        return Ok(());
-    }
-    let Settings { model, integrator, .. } = *settings;
-    let found = if model != Model::Fem {
-        format!("model {}", model.name())
-    } else if !integrator.keeps_memory() {
-        format!("integrator {}", integrator.name())
-    } else {
-        return Ok(());
+    let model = settings.model;
+    let why = match model {
+        Model::Fem | Model::Particles | Model::BaraffWitkin => return Ok(()),
+        Model::ParticlesMembrane => "bends by a constant tension",
+        Model::ChoiKo => "bends by beams that buckle elastically",
+        Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
     };
-    let wanted = "the model fem with an integrator that is not explicit, for curves and quality";
-    Err(Error::value(argument, found, wanted))
-}
-
-/// Refuses springs of seams and pins where nothing damps them, forces are taken from known states, or equations
-/// solved with a matrix that knows none of them.
-pub(super) fn check_springs(settings: &Settings, argument: &str) -> Result<()> {
-    let Settings { integrator, solver, .. } = *settings;
-    let found = if !matches!(integrator, Integrator::Bdf2 | Integrator::ImplicitEuler) {
-        format!("integrator {}", integrator.name())
-    } else if solver == Solver::FixedPoint {
-        format!("solver {}", solver.name())
-    } else {
-        return Ok(());
-    };
-    let wanted = "bdf2 or implicit_euler, solved by newton or linearised";
-    Err(Error::value(argument, found, wanted))
+    let curves = &material.curves;
+    let bends = [("bend_warp_curve", &curves.bend_warp), ("bend_weft_curve", &curves.bend_weft)];
+    bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
+        let found = format!("{name} with the model {}, which {why}", model.name());
+        let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
+        Err(Error::value(argument, found, wanted))
+    })
 }
 
 /// Refuses factors on stretch, shear and bending for all models but the default.

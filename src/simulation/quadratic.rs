@@ -5,7 +5,7 @@
 //! minimum of such a potential. With the potentials of contacts added, [`super::newton`] finds the minimum of both: the
 //! least change to what the scheme wants, in the norm of its own matrix, that keeps what the response promises.
 
-use super::{constant_matrix::ConstantMatrix, scheme::Stage};
+use super::{constant_matrix::ConstantMatrix, guides::Goal, scheme::Stage};
 use crate::{
     Vec3, parallel,
     solver::{Block, BlockMatrix, Row3},
@@ -15,7 +15,7 @@ use crate::{
 pub(super) enum Metric<'a> {
     /// M/β².
     Inertia,
-    /// M/β² + K + D/β.
+    /// M/β² + K + D/β, and the springs of pins.
     Constant(&'a ConstantMatrix),
     /// Any other, with the inertia in it.
     Matrix(&'a BlockMatrix),
@@ -26,7 +26,7 @@ pub(super) struct Quadratic<'a> {
     pub(super) metric: Metric<'a>,
     /// Factors of K and D.
     factors: [f64; 2],
-    /// Diagonal of M/β², in kg/s².
+    /// Diagonal of M/β² with the springs of pins, in kg/s².
     inertia: Vec<f64>,
     /// x̄, in m.
     pub(super) reference: &'a [Vec3],
@@ -53,6 +53,14 @@ impl<'a> Quadratic<'a> {
             residuals,
             number: None,
         }
+    }
+
+    /// The same with springs that draw vertices.
+    pub(super) fn with_goals(mut self, reach: f64, goals: &[Option<Goal>]) -> Self {
+        for (diagonal, goal) in self.inertia.iter_mut().zip(goals) {
+            *diagonal += goal.map_or(0.0, |goal| goal.stiffness / reach);
+        }
+        self
     }
 
     /// Φ at `positions` in J, and −∇Φ in N as `residuals`.

@@ -7,6 +7,9 @@
 //! explicit Euler and the midpoint rule feed what damping does not hold, the one that is stiffest beyond its damping,
 //! which has the largest ⟨u, (K − D/h)u⟩.
 //!
+//! K is that of the steepest branches of all curves, of sudden changes, and of seams as stiff as they will be until the
+//! next look; springs of pins are in it.
+//!
 //! The air's resistance is left out: it is far below what strains resist.
 
 use super::{
@@ -37,19 +40,20 @@ struct Mode {
     damping: f64,
 }
 
-/// The longest stable step at a shape, in s; infinite where nothing is stiff.
+/// The longest step that is stable at a shape and in the next seconds, in s; infinite where nothing is stiff.
 pub(super) fn longest_step(
     scheme: Scheme,
     (dynamics, tangent): (&mut Dynamics, &mut Tangent),
-    positions: &[Vec3],
-    held: &[bool],
+    (positions, held): (&[Vec3], &[bool]),
+    seconds: f64,
 ) -> f64 {
-    let elastic = tangent.of_elements(dynamics, positions, 0.0).clone();
-    let viscous = if dynamics.is_viscous() {
-        Some(tangent.of_elements(dynamics, positions, INVERSE_BETA).clone())
-    } else {
-        None
-    };
+    let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
+        let elastic = tangent.of_elements(dynamics, positions, 0.0).clone();
+        let viscous = dynamics
+            .is_viscous()
+            .then(|| tangent.of_elements(dynamics, positions, INVERSE_BETA).clone());
+        (elastic, viscous)
+    });
     let roots = dynamics.masses.iter().zip(held);
     let inverse_roots =
         roots.map(|(mass, held)| if *held { 0.0 } else { (1.0 / mass.sqrt()) as f32 }).collect();
@@ -184,7 +188,7 @@ fn amplification(scheme: Scheme, mode: Mode, step: f64) -> f64 {
     let [stiffness, damping] = [mode.stiffness * step * step, mode.damping * step];
     let one = |x: f64, v: f64| {
         let start = Motion { positions: vec![Vec3::x() * x], velocities: vec![Vec3::x() * v] };
-        let end = scheme(&start, 1.0, &mut |now| {
+        let end = scheme(&start, 1.0, &mut |now, _| {
             vec![now.positions[0] * -stiffness - now.velocities[0] * damping]
         });
         [end.positions[0].x, end.velocities[0].x]

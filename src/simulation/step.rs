@@ -53,8 +53,12 @@ pub(super) struct Candidate {
     memory: Memory,
     /// Steps that it is made of.
     steps: usize,
+    /// What materials remember before the last of them, where there are several.
+    memories: Option<Vec<Vec<f64>>>,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
+    /// Vertices that went nowhere, so that nothing crosses.
+    pub(super) stopped: usize,
     unresolved: usize,
 }
 
@@ -112,7 +116,7 @@ impl Simulation {
 
     /// What a scheme with one solve takes from the past.
     fn explicit_forces(&mut self, past: Option<&Past>, duration: f64) -> Vec<Vec3> {
-        self.update_constant_matrix();
+        self.update_constant_matrix(duration);
         let Self { dynamics, constant, .. } = self;
         let motion = self.state.motion();
         let mut forces = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
@@ -159,28 +163,54 @@ impl Simulation {
             let velocity = &mut motion.velocities[guide.vertex];
             *velocity = guide.projector * *velocity + guide.displacement / span.duration;
         }
-        let dynamics = &mut self.dynamics;
-        let mut accelerations = |motion: &Motion| {
-            let mut accelerations = dynamics.forces(motion);
-            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
-                *acceleration /= *mass;
-            }
-            for guide in &guidance {
-                let acceleration = &mut accelerations[guide.vertex];
-                *acceleration = guide.projector * *acceleration;
-            }
-            accelerations
-        };
+        let before = (count > 1.0).then(|| self.dynamics.memories());
         report.time(Task::Forces, || {
-            for _ in 0..count as usize {
-                motion = scheme(&motion, span.duration / count, &mut accelerations);
+            for index in 0..count as usize {
+                let part = index as f64 / count;
+                motion = self.explicit_step(scheme, (&motion, &guidance), (part, count), &span);
+                if index as f64 + 1.0 < count {
+                    self.dynamics.end_step(&motion.positions, span.duration / count);
+                }
             }
+        });
+        // What the steps remember counts when they are taken, the last one of them from where contacts let it end.
+        let memories = before.map(|before| {
+            let memories = self.dynamics.memories();
+            self.dynamics.set_memories(&before);
+            memories
         });
         let target = motion.positions.clone();
         let stage = Stage::ballistic(motion, span.duration);
         let mut candidate = self.finish_stage((stage, Work::Ballistic), target, span, report);
         candidate.steps = count as usize;
+        candidate.memories = memories;
         candidate
+    }
+
+    /// One of `count` explicit steps of a span, after a `part` of it.
+    fn explicit_step(
+        &mut self,
+        scheme: Scheme,
+        (motion, guidance): (&Motion, &[Guidance]),
+        (part, count): (f64, f64),
+        span: &Span,
+    ) -> Motion {
+        let Self { dynamics, guides, .. } = self;
+        scheme(motion, span.duration / count, &mut |motion, time| {
+            let part = part + time / span.duration;
+            let place = span.start + (span.end - span.start) * part;
+            dynamics.goals = guides.goals(motion.positions.len(), place);
+            let mut accelerations = dynamics.forces(motion, time);
+            dynamics.add_goal_forces(&motion.positions, &mut accelerations);
+            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
+                *acceleration /= *mass;
+            }
+            for guide in guidance {
+                let acceleration = &mut accelerations[guide.vertex];
+                *acceleration = guide.projector * *acceleration;
+            }
+            accelerations
+        })
     }
 
     /// The second-order start, in two stages.
@@ -203,6 +233,7 @@ impl Simulation {
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
         second.solved.converged &= first.solved.converged;
+        second.stopped += first.stopped;
         second.solved.correction = second.solved.correction.max(first.solved.correction);
         second
     }
@@ -251,7 +282,7 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let mut solved = self.solve_equations(
+        let solved = self.solve_equations(
             (&mut stage, &work),
             &mut positions,
             (&guidance, span.corrections),
@@ -263,13 +294,12 @@ impl Simulation {
         } else {
             report.time(Task::Contact, || response.retreat(&mut positions))
         };
-        solved.converged &= !retreated.has_stopped;
         hand_on(self, &stage, positions, (solved, &retreated), &guidance)
     }
 
     /// Takes a step that has been solved.
     pub(super) fn take(&mut self, candidate: Candidate, span: Span, report: &mut Report) {
-        let Candidate { positions, velocities, restarts, memory, steps, solved, unresolved } =
+        let Candidate { positions, velocities, restarts, memory, steps, solved, stopped, .. } =
             candidate;
         let time = self.state.time + span.duration;
         let before =
@@ -281,12 +311,15 @@ impl Simulation {
             restarts,
             memories: self.memories_to_keep(),
         });
-        self.dynamics.end_step(&self.state.positions, span.duration);
+        if let Some(memories) = &candidate.memories {
+            self.dynamics.set_memories(memories);
+        }
+        self.dynamics.end_step(&self.state.positions, span.duration / steps as f64);
         report.steps += steps;
-        report.converged &= solved.converged;
+        report.converged &= solved.converged && stopped == 0;
         report.residual = report.residual.max(solved.correction / self.edge_length);
         report.contacts = memory.contact_count();
-        report.unresolved_contacts += unresolved;
+        report.unresolved_contacts += candidate.unresolved;
         self.response.set_memory(memory);
     }
 }
@@ -335,5 +368,15 @@ fn hand_on(
     let restarts = jumps.into_iter().map(restart).collect();
     let memory = response.recall(retreated.crossing);
     let unresolved = retreated.crossing + response.crossing_count();
-    Candidate { positions, velocities, restarts, memory, steps: 1, solved, unresolved }
+    Candidate {
+        positions,
+        velocities,
+        restarts,
+        memory,
+        steps: 1,
+        memories: None,
+        solved,
+        stopped: retreated.stopped,
+        unresolved,
+    }
 }

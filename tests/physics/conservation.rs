@@ -184,3 +184,21 @@ fn a_floor_without_friction_takes_no_momentum_along_itself() {
         assert!(change < allowed * THROW.xy().norm(), "{integrator:?}: {change} m/s");
     }
 }
+
+#[test]
+fn nothing_but_inertia_resists_a_translation() {
+    let cloth = sheet(20, 1.0, 0.0, Material::default());
+    let mass = Material::default().density;
+    let mut simulation = Simulation::new(&[cloth], &[], vacuum()).unwrap();
+    throw(&mut simulation, |place| Vec3::new(place.y, 0.0, 3.0 * place.x * place.x));
+    simulation.step(0.01).unwrap();
+    let matrix = simulation.assemble(0.005);
+    let way = vec![[1.0, -2.0, 0.5, 0.0]; 400];
+    let mut image = way.clone();
+    matrix.times(&way, &mut image);
+    for k in 0..3 {
+        let sum: f64 = image.iter().map(|row| f64::from(row[k])).sum();
+        let wanted = f64::from(way[0][k]) * mass / (0.005 * 0.005);
+        assert!((sum - wanted).abs() < 1e-4 * wanted.abs(), "{sum} {wanted}");
+    }
+}

@@ -6,6 +6,7 @@ use crate::{
     equilibrium::calm,
     noise::Noise,
     oscillator::Oscillator,
+    quads::{Division, Sheet},
     strips::{Pattern, Strip},
 };
 use weft::{
@@ -18,7 +19,7 @@ use weft::{
 };
 
 /// Tension of a woven fabric: soft while the yarns straighten, and softer on the way back.
-fn tension() -> Hysteresis {
+pub(crate) fn tension() -> Hysteresis {
     Hysteresis {
         load: vec![[0.0, 0.0], [0.02, 5.0], [0.04, 20.0], [0.06, 60.0]],
         unload: vec![[0.01, 0.0], [0.03, 4.0], [0.05, 25.0], [0.06, 60.0]],
@@ -26,7 +27,7 @@ fn tension() -> Hysteresis {
 }
 
 /// Shear: friction between the yarns, and an upturn.
-fn shear() -> Hysteresis {
+pub(crate) fn shear() -> Hysteresis {
     Hysteresis {
         load: vec![[-0.14, -6.0], [-0.1, -3.0], [0.0, 0.8], [0.1, 3.6], [0.14, 6.0]],
         unload: vec![[-0.14, -6.0], [-0.1, -3.6], [0.0, -0.8], [0.1, 3.0], [0.14, 6.0]],
@@ -34,7 +35,7 @@ fn shear() -> Hysteresis {
 }
 
 /// Bending: friction, then linear. In N over 1/m.
-fn bending() -> Hysteresis {
+pub(crate) fn bending() -> Hysteresis {
     Hysteresis {
         load: vec![[-250.0, -2.0e-3], [-200.0, -1.2e-3], [0.0, 3.0e-4], [250.0, 2.0e-3]],
         unload: vec![[-250.0, -2.0e-3], [0.0, -3.0e-4], [200.0, 1.2e-3], [250.0, 2.0e-3]],
@@ -75,7 +76,7 @@ fn on(points: &[[f64; 2]], strain: f64) -> f64 {
 }
 
 /// Area between the branches of a curve that close at both ends.
-fn enclosed([start, end]: [f64; 2], curve: &Hysteresis) -> f64 {
+pub(crate) fn enclosed([start, end]: [f64; 2], curve: &Hysteresis) -> f64 {
     let count = 100_000;
     let width = (end - start) / f64::from(count);
     let strain = |index: i32| start + (f64::from(index) + 0.5) * width;
@@ -84,15 +85,15 @@ fn enclosed([start, end]: [f64; 2], curve: &Hysteresis) -> f64 {
 }
 
 /// A quasi-static test of one strain: `stress(strain)` makes a step to a strain and gives the stress there.
-struct Cycle<'a> {
-    curve: Hysteresis,
-    stress: &'a mut dyn FnMut(f64) -> f64,
-    steps: i32,
+pub(crate) struct Cycle<'a> {
+    pub(crate) curve: Hysteresis,
+    pub(crate) stress: &'a mut dyn FnMut(f64) -> f64,
+    pub(crate) steps: i32,
 }
 
 impl Cycle<'_> {
     /// Goes from one strain to another and gives the largest distance from a branch and the work.
-    fn go(&mut self, [start, end]: [f64; 2], reversal: f64) -> [f64; 2] {
+    pub(crate) fn go(&mut self, [start, end]: [f64; 2], reversal: f64) -> [f64; 2] {
         let branch = if end > start { &self.curve.load } else { &self.curve.unload };
         let (mut error, mut work, mut last) = (0.0_f64, 0.0, None);
         for step in 0..=self.steps {
@@ -419,7 +420,7 @@ fn a_material_may_become_inelastic_on_the_way_and_elastic_again() {
 }
 
 #[test]
-fn what_is_no_curve_is_refused_by_its_point_and_models_without_memory_by_name() {
+fn what_is_no_curve_is_refused_by_its_point_and_models_without_curvature_by_name() {
     let with = |curve: Hysteresis| {
         Material { curves: Curves { shear: Some(curve), ..Curves::NONE }, ..fabric() }
             .checked()
@@ -436,16 +437,31 @@ fn what_is_no_curve_is_refused_by_its_point_and_models_without_memory_by_name() 
     assert!(with(short).contains("1 points"));
     let prestressed = Hysteresis::elastic(vec![[0.0, 1.0], [0.1, 3.0]]);
     assert!(with(prestressed).contains("0 between"));
+    let weightless = Material {
+        shear: 0.0,
+        curves: Curves {
+            shear: Some(Hysteresis::elastic(vec![[0.0, 0.0], [1.0, 0.0]])),
+            ..Curves::NONE
+        },
+        ..Material::default()
+    };
+    assert!(weightless.checked().unwrap_err().to_string().contains("shear_curve: a modulus of 0"));
     let quality = Material { quality: Some(Quality { q: 0.1, ..QUALITY }), ..Material::default() };
     assert!(quality.checked().unwrap_err().to_string().contains("quality.q"));
 
-    let strip = Strip::new(Pattern::Right, 0.3, [4, 4]);
-    let cloth = strip.cloth(fabric(), strip.points.clone(), 0.0);
-    let with = |settings| {
-        Simulation::new(std::slice::from_ref(&cloth), &[], settings).err().unwrap().to_string()
-    };
-    let error = with(Settings { model: Model::BaraffWitkin, ..Settings::default() });
-    assert!(error.contains("baraff_witkin") && error.contains("fem"), "{error}");
-    let error = with(Settings { integrator: Integrator::Verlet, ..Settings::default() });
-    assert!(error.contains("verlet") && error.contains("not explicit"), "{error}");
+    let sheet = Sheet::new(Division::Regular, [0.3, 0.3], [4, 4]);
+    for model in [Model::ChoiKo, Model::MassSpring, Model::MassSpring16] {
+        let scene = |material: Material| {
+            let cloth = sheet.cloth(material, sheet.points.clone(), 0.0);
+            Simulation::new(&[cloth], &[], Settings { model, ..Settings::default() })
+        };
+        let error = scene(fabric()).err().unwrap().to_string();
+        for part in ["cloths[0].material", "bend_warp_curve", model.name(), "fem, particles"] {
+            assert!(error.contains(part), "{error}");
+        }
+        let curves = Curves { bend_warp: None, bend_weft: None, ..fabric().curves };
+        let mut simulation =
+            scene(Material { curves, quality: Some(QUALITY), ..fabric() }).unwrap();
+        assert!(simulation.set_material(0, fabric()).is_err());
+    }
 }

@@ -36,21 +36,21 @@ pub(crate) fn fabric() -> Material {
 const WARP: f64 = 0.4;
 
 /// Elements on a mesh of which the shape at rest is known.
-struct Example {
-    name: String,
-    rest: Vec<Vec3>,
+pub(crate) struct Example {
+    pub(crate) name: String,
+    pub(crate) rest: Vec<Vec3>,
     mesh: Mesh,
-    parts: Vec<Box<dyn Elements>>,
+    pub(crate) parts: Vec<Box<dyn Elements>>,
     is_stressed_at_rest: bool,
     has_negative_energy: bool,
-    has_shear_apart: bool,
+    pub(crate) has_shear_apart: bool,
 }
 
 impl Example {
-    fn of_particles(division: Division, bending: BendingKind) -> Self {
+    fn of_particles(division: Division, bending: BendingKind, material: &Material) -> Self {
         let sheet = Sheet::new(division, [0.6, 0.5], [6, 5]);
         let mesh = sheet.mesh(WARP);
-        let materials = [fabric()];
+        let materials = [material.clone()];
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
@@ -73,7 +73,7 @@ impl Example {
     }
 
     /// On triangles; the scale of lengths at rest differs along the sheet.
-    fn of_baraff_witkin(scale: &[f64]) -> Self {
+    fn of_baraff_witkin(scale: &[f64], material: &Material) -> Self {
         let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
         let (sine, cosine) = WARP.sin_cos();
         let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
@@ -83,7 +83,7 @@ impl Example {
             [u, v] => strip.points.iter().map(|p| [u + 0.1 * p.x, v - 0.1 * p.y]).collect(),
             _ => Vec::new(),
         };
-        let materials = [fabric()];
+        let materials = [material.clone()];
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
@@ -105,6 +105,7 @@ impl Example {
     fn of_springs(
         is_quads: bool,
         name: &str,
+        material: &Material,
         model: impl Fn(&Sheets<'_>) -> Vec<Box<dyn Elements>>,
     ) -> Self {
         let (rest, mesh) = if is_quads {
@@ -116,7 +117,7 @@ impl Example {
             let mesh = Mesh::new(&strip.polygons(), &strip.points, None).unwrap();
             (strip.points, mesh)
         };
-        let materials = [fabric()];
+        let materials = [material.clone()];
         let stiffness_scale: Vec<f64> = rest.iter().map(|p| 1.0 + p.x).collect();
         let sheets = Sheets {
             mesh: &mesh,
@@ -138,23 +139,30 @@ impl Example {
 
     /// All models.
     fn all() -> Vec<Self> {
+        Self::all_of(&fabric())
+    }
+
+    /// All models of a material.
+    pub(crate) fn all_of(material: &Material) -> Vec<Self> {
         let mut examples: Vec<Self> = DIVISIONS
             .iter()
-            .map(|division| Self::of_particles(*division, BendingKind::ThinPlate))
+            .map(|division| Self::of_particles(*division, BendingKind::ThinPlate, material))
             .collect();
-        examples.push(Self::of_particles(Division::Curvilinear, BendingKind::Membrane));
-        examples.push(Self::of_baraff_witkin(&[]));
-        examples.push(Self::of_baraff_witkin(&[1.1, 0.95]));
+        examples.push(Self::of_particles(Division::Curvilinear, BendingKind::Membrane, material));
+        examples.push(Self::of_baraff_witkin(&[], material));
+        examples.push(Self::of_baraff_witkin(&[1.1, 0.95], material));
         for is_quads in [true, false] {
-            examples.push(Self::of_springs(is_quads, "choi_ko", choi_ko));
-            examples.push(Self::of_springs(is_quads, "mass_spring", |s| mass_spring(s, false)));
+            examples.push(Self::of_springs(is_quads, "choi_ko", material, choi_ko));
+            let model = |sheets: &Sheets<'_>| mass_spring(sheets, false);
+            examples.push(Self::of_springs(is_quads, "mass_spring", material, model));
         }
-        examples.push(Self::of_springs(true, "mass_spring_16", |s| mass_spring(s, true)));
+        let model = |sheets: &Sheets<'_>| mass_spring(sheets, true);
+        examples.push(Self::of_springs(true, "mass_spring_16", material, model));
         examples
     }
 
     /// Potential and forces at a shape, with viscosity where 1/β is not 0.
-    fn evaluate(
+    pub(crate) fn evaluate(
         &mut self,
         positions: &[Vec3],
         past: &[Vec3],
@@ -172,7 +180,7 @@ impl Example {
     }
 
     /// The product of the assembled tangents at the shape last evaluated and a direction.
-    fn tangent_product(&mut self, direction: &[Vec3]) -> Vec<Vec3> {
+    pub(crate) fn tangent_product(&mut self, direction: &[Vec3]) -> Vec<Vec3> {
         let mut product = vec![Vec3::zeros(); direction.len()];
         for part in &mut self.parts {
             part.update_tangent();
@@ -196,15 +204,15 @@ impl Example {
     }
 }
 
-fn moved(positions: &[Vec3], direction: &[Vec3], step: f64) -> Vec<Vec3> {
+pub(crate) fn moved(positions: &[Vec3], direction: &[Vec3], step: f64) -> Vec<Vec3> {
     positions.iter().zip(direction).map(|(x, d)| x + d * step).collect()
 }
 
-fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
+pub(crate) fn dot(a: &[Vec3], b: &[Vec3]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.dot(b)).sum()
 }
 
-fn norm(a: &[Vec3]) -> f64 {
+pub(crate) fn norm(a: &[Vec3]) -> f64 {
     dot(a, a).sqrt()
 }
 
@@ -393,7 +401,7 @@ fn viscosity_takes_energy_from_every_motion() {
 #[test]
 fn particles_stretched_alike_leave_no_force_inside() {
     for division in DIVISIONS {
-        let mut example = Example::of_particles(division, BendingKind::ThinPlate);
+        let mut example = Example::of_particles(division, BendingKind::ThinPlate, &fabric());
         let shape: Vec<Vec3> = (example.rest.iter())
             .map(|x| {
                 Vec3::new(1.1 * x.x + 0.1 * x.y, 0.05 * x.x + 0.9 * x.y, 0.2 * x.x - 0.1 * x.y)

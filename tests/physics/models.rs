@@ -32,20 +32,26 @@ fn falling(model: Model, integrator: Integrator, threads: usize) -> Simulation {
 }
 
 /// A tilted sheet of cotton with few vertices right over a floor, for schemes that take short steps.
-fn dropping(model: Model, integrator: Integrator, solver: Solver) -> Simulation {
+fn dropping(settings: &Settings, material: &Material) -> Simulation {
     let (mut positions, polygons) = grid(7, 7, [0.3, 0.3]);
     for position in &mut positions {
         position.z = 0.04 + 0.1 * position.x + 0.05 * position.y;
     }
-    let cloth = Cloth::new(positions, &polygons, Material::default(), None, None).unwrap();
-    let settings = Settings { model, integrator, solver, threads: 1, ..Settings::default() };
+    let cloth = Cloth::new(positions, &polygons, material.clone(), None, None).unwrap();
+    let settings = Settings { threads: 1, ..settings.clone() };
     Simulation::new(&[cloth], &[ground(square(4.0), 0.4)], settings).unwrap()
 }
 
-/// One pinned and one colliding scene of a few frames.
 fn check_combination(model: Model, integrator: Integrator, solver: Solver) {
+    let settings = Settings { model, integrator, solver, ..Settings::default() };
+    check_in_scenes(&settings, &Material::default());
+}
+
+/// One pinned and one colliding scene of a few frames.
+pub(crate) fn check_in_scenes(settings: &Settings, material: &Material) {
+    let Settings { model, integrator, solver, .. } = settings;
     let name = format!("{model:?}, {integrator:?}, {solver:?}");
-    let mut simulation = dropping(model, integrator, solver);
+    let mut simulation = dropping(settings, material);
     let start = simulation.energy().total();
     for _ in 0..6 {
         let report = simulation.advance(1.0 / 24.0).unwrap();
@@ -56,7 +62,7 @@ fn check_combination(model: Model, integrator: Integrator, solver: Solver) {
     assert!(simulation.energy().total() < start, "{name}");
     assert!(lowest(&simulation) < 0.02, "{name}");
 
-    let mut simulation = dropping(model, integrator, solver);
+    let mut simulation = dropping(settings, material);
     simulation.set_pins(0, &[0, 6], None).unwrap();
     let held = simulation.positions(0).unwrap()[6];
     for _ in 0..6 {

@@ -11,6 +11,9 @@
 //! bend the other yarn: k_u = `bend_weft` and k_v = `bend_warp`. Twist and contraction follow from the hinges (−1/3 on
 //! equilateral triangles): `bend_twist` and `poisson` do nothing.
 //!
+//! Over the height w of an equilateral triangle on the edge, which makes the area and the rigidity those of k, θ/w is a
+//! curvature: measured curves of bending are followed with it, at every edge by itself and weighted as k.
+//!
 //! The tangent is k ∂θ/∂x ∂θ/∂xᵀ, without kθ ∂²θ/∂x², which is indefinite.
 
 use crate::{
@@ -19,6 +22,8 @@ use crate::{
         StrainHistory,
         bending::{extrapolate_angle, shortest},
         elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+        inelastic::{Fibre, Part, Past, Resistance},
+        membrane::Strain,
     },
     mesh::{Mesh, hinge_angle},
     parallel,
@@ -37,6 +42,8 @@ struct Hinge {
     /// Parts of k_u and k_v.
     weights: [f64; 2],
     rest_angle: f64,
+    /// How it resists where the past matters.
+    fibre: Fibre,
     /// Least squares of the doubled areas of both triangles, in m⁴, and of the length, in m².
     least: [f64; 3],
 }
@@ -45,6 +52,8 @@ struct Hinge {
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     gradients: [Vec3; 4],
+    /// Derivative of the elastic moment by the angle, in N·m.
+    stiffness: f64,
 }
 
 /// Stiffness along u and v in N·m, and damping in s, of one cloth.
@@ -68,6 +77,7 @@ impl Law {
 pub(super) struct Hinges {
     members: Vec<Hinge>,
     laws: Vec<Law>,
+    past: Past,
     scatter: Scatter<4>,
     shapes: Vec<Shape>,
     /// k with viscosity, at the last evaluation.
@@ -87,17 +97,21 @@ impl Hinges {
             let length = mesh.rest.edge_lengths[index];
             let areas =
                 [left, right].map(|triangle| 2.0 * SMALLEST_RATIO * mesh.rest.areas[triangle]);
+            let weights = along.map(|square| square / (along[0] + along[1]));
             hinges.push(Hinge {
                 cloth: mesh.cloth_of_triangle[left],
-                weights: along.map(|square| square / (along[0] + along[1])),
+                weights,
+                fibre: fibre(length, weights),
                 rest_angle: mesh.rest.angles[index],
                 least: [areas[0].powi(2), areas[1].powi(2), (SMALLEST_RATIO * length).powi(2)],
             });
             let [a, b] = edge.vertices;
             vertices.push([a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]);
         }
+        let cloths = hinges.iter().map(|hinge: &Hinge| hinge.cloth).collect();
         Self {
             laws: materials.iter().map(Law::new).collect(),
+            past: Past::new(vec![Part::BentStrips], materials, cloths),
             scatter: Scatter::new(vertices, mesh.vertex_count()),
             shapes: vec![Shape::default(); hinges.len()],
             stiffness: vec![0.0; hinges.len()],
@@ -111,6 +125,20 @@ impl Hinges {
         let law = &self.laws[hinge.cloth as usize];
         let [u, v] = [0, 1].map(|axis| hinge.weights[axis] * law.stiffness[axis]);
         (u + v, law.damping)
+    }
+
+    /// How far every hinge is from its angle at rest.
+    fn all_bent(&self, positions: &[Vec3]) -> Vec<f64> {
+        let each = (&self.members, &self.scatter.vertices).into_par_iter();
+        let each = each.with_min_len(parallel::ELEMENTS);
+        each.map(|(hinge, vertices)| shortest(angle_of(vertices, positions) - hinge.rest_angle))
+            .collect()
+    }
+
+    fn all_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
+        let bent = self.all_bent(positions);
+        let each = self.members.iter().zip(bent);
+        each.map(|(hinge, bent)| hinge.fibre.rates.map(|rate| rate * bent)).collect()
     }
 }
 
@@ -146,6 +174,7 @@ impl Elements for Hinges {
         self.inverse_beta = history.inverse_beta;
         let mut shapes = std::mem::take(&mut self.shapes);
         let mut loads = std::mem::take(&mut self.scatter.loads);
+        let inelastic = self.past.inelastic();
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 4]| {
             let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
             let angle = angle_of(vertices, positions);
@@ -153,11 +182,18 @@ impl Elements for Hinges {
             let past = history.reference.get(index).unwrap_or(&angle);
             let change = shortest(angle - past);
             let (stiffness, damping) = self.law(hinge);
-            let viscosity = damping * history.inverse_beta;
-            shape.gradients = gradients(vertices, positions, &hinge.least);
-            let moment = stiffness * (bent + viscosity * change);
+            let viscosity = stiffness * damping * history.inverse_beta;
+            let elastic = match inelastic {
+                None => Resistance::linear(stiffness, bent),
+                Some(inelastic) => hinge.fibre.respond(inelastic, index, bent),
+            };
+            *shape = Shape {
+                gradients: gradients(vertices, positions, &hinge.least),
+                stiffness: elastic.stiffness,
+            };
+            let moment = elastic.force + viscosity * change;
             *loads = shape.gradients.map(|gradient| gradient * -moment);
-            0.5 * stiffness * (bent * bent + viscosity * change * change)
+            elastic.potential + 0.5 * viscosity * change * change
         };
         let potential = parallel::sum2(&mut shapes, &mut loads, parallel::ELEMENTS, one);
         self.shapes = shapes;
@@ -167,11 +203,12 @@ impl Elements for Hinges {
     }
 
     fn update_tangent(&mut self) {
-        let stiffness = |hinge: &Hinge| {
+        let each = self.members.iter().zip(&self.shapes);
+        let stiffness = each.map(|(hinge, shape)| {
             let (stiffness, damping) = self.law(hinge);
-            (stiffness * (1.0 + damping * self.inverse_beta)) as f32
-        };
-        self.stiffness = self.members.iter().map(stiffness).collect();
+            (shape.stiffness + stiffness * damping * self.inverse_beta) as f32
+        });
+        self.stiffness = stiffness.collect();
     }
 
     fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
@@ -183,16 +220,69 @@ impl Elements for Hinges {
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
-        let of_hinge = |(hinge, vertices): (&Hinge, &[u32; 4])| {
-            let bent = shortest(angle_of(vertices, positions) - hinge.rest_angle);
-            0.5 * self.law(hinge).0 * bent * bent
+        let of_hinge = |(index, bent): (usize, f64)| {
+            let hinge = &self.members[index];
+            self.past.inelastic().map_or_else(
+                || 0.5 * self.law(hinge).0 * bent * bent,
+                |inelastic| hinge.fibre.stored(inelastic, index, bent),
+            )
         };
-        let bend = self.members.iter().zip(&self.scatter.vertices).map(of_hinge).sum();
+        let bend = self.all_bent(positions).into_iter().enumerate().map(of_hinge).sum();
         ElasticEnergy { bend, ..ElasticEnergy::default() }
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
         self.laws[cloth] = Law::new(material);
+        self.past.set_material(cloth, material);
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        if self.past.inelastic().is_some() {
+            let strains = self.all_strains(positions);
+            self.past.start(|| strains);
+        }
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.past.begin(duration);
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if self.past.inelastic().is_some() {
+            let strains = self.all_strains(positions);
+            self.past.end_step(|_| strains, duration);
+        }
+    }
+
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.past.set_steepest(is_steepest);
+    }
+
+    fn forget(&mut self) {
+        self.past.forget();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.past.values()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.past.count()
+    }
+
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        self.past.set_values(values);
+    }
+}
+
+/// How an edge of a length in m resists, with its parts of k_u and k_v. k is the rigidity times length over height.
+fn fibre(length: f64, [part_u, part_v]: [f64; 2]) -> Fibre {
+    let height = length / EQUILATERAL;
+    let area = length * height;
+    Fibre {
+        rates: [1.0 / height, 1.0 / height, 0.0],
+        areas: [area * part_v, area * part_u, 0.0],
+        only_pulls: false,
     }
 }
 

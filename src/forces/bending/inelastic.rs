@@ -50,7 +50,7 @@ pub(super) struct Plates {
 
 impl Plates {
     fn new(mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw], materials: &[Material]) -> Self {
-        let inelastic = Inelastic::new(Part::Plate, materials, &mesh.cloth_of_triangle);
+        let inelastic = Inelastic::new(&[Part::Plate], materials, &mesh.cloth_of_triangle);
         let count = mesh.topology.triangles.len();
         let mut plates = Self {
             inelastic,
@@ -96,7 +96,7 @@ impl Plates {
                 let beyond = [0, 1, 2].map(|k| response.stress[k] - linear[k]);
                 let moments = plate.forms.map(|form| plate.area * dot(&form, &beyond));
                 *correction = Correction { moments, moduli: response.moduli };
-                plate.area * (response.potential - 0.5 * dot(&curvature, &linear))
+                plate.area * (response.potential() - 0.5 * dot(&curvature, &linear))
             },
         );
         passes.add_moments(hinges, |slot| corrections[slot / 3].moments[slot % 3]);
@@ -124,7 +124,7 @@ impl Plates {
             let law = self.inelastic.law(triangle);
             let stored = law.stored(&curvature, self.inelastic.memory(triangle));
             let linear = apply(law.linear(), &curvature);
-            plate.area * (stored[0] + stored[1] - 0.5 * dot(&curvature, &linear))
+            plate.area * (stored.iter().sum::<f64>() - 0.5 * dot(&curvature, &linear))
         };
         self.members.iter().enumerate().map(one).sum()
     }
@@ -273,14 +273,30 @@ impl super::Bending {
 
     /// Remembers what [`Self::memory`] gave.
     pub(crate) fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
-        self.plates = (!values.is_empty()).then(|| {
-            let mut plates = self.new_plates(mesh);
-            let (inner, angles) = values.split_at(values.len() - self.hinge_count());
-            plates.inelastic.set_values(inner);
-            plates.angles.copy_from_slice(angles);
-            plates.remeasure(&self.stiffness, &self.hinges);
-            plates
-        });
+        if values.is_empty() {
+            self.plates = None;
+            return;
+        }
+        let mut plates = self.plates.take().unwrap_or_else(|| self.new_plates(mesh));
+        let (inner, angles) = values.split_at(values.len() - self.hinge_count());
+        plates.inelastic.set_values(inner);
+        plates.angles.copy_from_slice(angles);
+        plates.remeasure(&self.stiffness, &self.hinges);
+        self.plates = Some(plates);
+    }
+
+    /// Whether tangents are those of sudden reversals.
+    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+        if let Some(plates) = &mut self.plates {
+            plates.inelastic.set_steepest(is_steepest);
+        }
+    }
+
+    /// Remembers nothing any more.
+    pub(crate) fn forget(&mut self) {
+        if let Some(plates) = &mut self.plates {
+            plates.inelastic.forget();
+        }
     }
 
     /// How far each hinge is from its rest angle.

@@ -20,7 +20,11 @@
 use super::{BlockColumns, ElasticEnergy, Elements, Scatter, decode};
 use crate::{
     Material, Vec3,
-    forces::{StrainHistory, membrane::tensile_part},
+    forces::{
+        StrainHistory,
+        inelastic::{Inelastic, Part, Past},
+        membrane::tensile_part,
+    },
     mesh::Mesh,
     parallel,
 };
@@ -72,6 +76,16 @@ pub(crate) enum FrameKind {
     Shear,
 }
 
+impl FrameKind {
+    fn part(self) -> Part {
+        match self {
+            Self::Conditions => Part::Strips,
+            Self::Tension => Part::Tension,
+            Self::Shear => Part::Shear,
+        }
+    }
+}
+
 /// Moduli in N/m, Kelvin-Voigt times in s and constant tension in N/m of one cloth.
 #[derive(Clone, Copy, Debug)]
 struct Law {
@@ -83,17 +97,18 @@ struct Law {
 
 impl Law {
     fn new(kind: FrameKind, material: &Material, line_tension: f64) -> Self {
-        let [c11, c22, c12, c33] = material.membrane_moduli();
-        let moduli = match kind {
-            FrameKind::Conditions => [material.stretch_warp, material.stretch_weft, 0.0, c33],
-            FrameKind::Tension => [c11, c22, c12, 0.0],
-            FrameKind::Shear => [0.0, 0.0, 0.0, c33],
-        };
         Self {
-            moduli,
+            moduli: kind.part().moduli(material),
             dampings: [material.stretch_damping, material.shear_damping],
             tension: [material.bend_warp, material.bend_weft].map(|bend| bend * line_tension),
         }
+    }
+
+    /// Elastic stress in N/m where the past does not matter, and its potential per area in J/m².
+    #[inline(always)]
+    fn respond(&self, strain: &Strain) -> (Strain, f64) {
+        let stress = apply(&self.moduli, strain);
+        (stress, 0.5 * (0..3).map(|k| strain[k] * stress[k]).sum::<f64>())
     }
 
     /// C·(`elastic` + τ/β).
@@ -144,6 +159,7 @@ pub(crate) struct Frames<const N: usize> {
     laws: Vec<Law>,
     /// Constant tension per bending rigidity, of each cloth, in 1/m².
     line_tensions: Vec<f64>,
+    past: Past,
     scatter: Scatter<N>,
     shapes: Vec<Shape>,
     tangents: Vec<Tangent<N>>,
@@ -162,8 +178,10 @@ impl<const N: usize> Frames<N> {
     ) -> Self {
         let vertices = frames.iter().map(|frame| frame.vertices).collect();
         let laws = materials.iter().zip(&line_tensions);
+        let cloths = frames.iter().map(|frame| frame.cloth).collect();
         Self {
             kind,
+            past: Past::new(vec![kind.part()], materials, cloths),
             laws: laws.map(|(material, tension)| Law::new(kind, material, *tension)).collect(),
             line_tensions,
             scatter: Scatter::new(vertices, mesh.vertex_count()),
@@ -173,6 +191,57 @@ impl<const N: usize> Frames<N> {
             inverse_beta: 0.0,
         }
     }
+
+    /// Shapes, loads and the potential at `positions`; `respond` gives the elastic stress of a frame in N/m and its
+    /// potential per area in J/m².
+    fn evaluate_by(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        respond: impl Fn(usize, &Law, &Strain) -> (Strain, f64) + Sync,
+    ) -> f64 {
+        let (frames, laws) = (&self.members, &self.laws);
+        let past = history.reference.as_chunks::<3>().0;
+        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
+            let frame = &frames[index];
+            let law = &laws[frame.cloth as usize];
+            let current = Current::new(frame, positions);
+            let strain = &current.strain;
+            let reference = past.get(index).unwrap_or(strain);
+            let elastic = respond(index, law, strain);
+            let (stress, potential) =
+                whole_stress(law, elastic, [strain, reference], history.inverse_beta);
+            for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
+                let [by_u, by_v, by_angle] = rates;
+                *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
+            }
+            *shape = Shape { current, stress, used: stress, predicted: shape.predicted };
+            frame.area * potential
+        };
+        parallel::sum2(&mut self.shapes, &mut self.scatter.loads, parallel::ELEMENTS, one)
+    }
+}
+
+/// Derivatives of the stress of a frame by its strains, in N/m.
+fn moduli(
+    law: &Law,
+    inelastic: Option<&Inelastic>,
+    (index, strain): (usize, &Strain),
+    inverse_beta: f64,
+) -> [f64; 4] {
+    inelastic.map_or_else(
+        || law.scaled(1.0, inverse_beta),
+        |inelastic| {
+            let elastic = inelastic.respond(index, strain).moduli;
+            let viscous = law.scaled(0.0, inverse_beta);
+            std::array::from_fn(|k| elastic[k] + viscous[k])
+        },
+    )
+}
+
+fn all_strains<const N: usize>(frames: &[Frame<N>], positions: &[Vec3]) -> Vec<Strain> {
+    let each = frames.par_iter().with_min_len(parallel::ELEMENTS);
+    each.map(|frame| Current::new(frame, positions).strain).collect()
 }
 
 impl<const N: usize> Elements for Frames<N> {
@@ -201,39 +270,33 @@ impl<const N: usize> Elements for Frames<N> {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (frames, laws) = (&self.members, &self.laws);
-        let past = history.reference.as_chunks::<3>().0;
-        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
-            let frame = &frames[index];
-            let law = &laws[frame.cloth as usize];
-            let current = Current::new(frame, positions);
-            let strain = &current.strain;
-            let reference = past.get(index).unwrap_or(strain);
-            let (stress, potential) = respond(law, strain, reference, history.inverse_beta);
-            for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
-                let [by_u, by_v, by_angle] = rates;
-                *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
-            }
-            *shape = Shape { current, stress, used: stress, predicted: shape.predicted };
-            frame.area * potential
+        let past = std::mem::take(&mut self.past);
+        let potential = match past.inelastic() {
+            None => self.evaluate_by(positions, history, |_, law, strain| law.respond(strain)),
+            Some(inelastic) => self.evaluate_by(positions, history, |index, _, strain| {
+                let response = inelastic.respond(index, strain);
+                (response.stress, response.potential())
+            }),
         };
-        let loads = &mut self.scatter.loads;
-        let potential = parallel::sum2(&mut self.shapes, loads, parallel::ELEMENTS, one);
+        self.past = past;
         self.scatter.gather(forces);
         potential
     }
 
     fn predict(&mut self, direction: &[Vec3]) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let each = (&mut self.shapes, &self.members).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(shape, frame)| {
+        let inelastic = self.past.inelastic();
+        let each = (&mut self.shapes, &self.members).into_par_iter().enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(index, (shape, frame))| {
             let mut change = [0.0; 3];
             for (vertex, rates) in frame.vertices.iter().zip(shape.current.rates(frame)) {
                 for (change, rate) in change.iter_mut().zip(&rates) {
                     *change += rate.dot(&direction[*vertex as usize]);
                 }
             }
-            let moduli = laws[frame.cloth as usize].scaled(1.0, inverse_beta);
+            let law = &laws[frame.cloth as usize];
+            let here = (index, &shape.current.strain);
+            let moduli = moduli(law, inelastic, here, inverse_beta);
             let step = apply(&moduli, &change);
             shape.predicted = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
         });
@@ -247,9 +310,12 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn update_tangent(&mut self) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, frame)| {
-            let moduli = laws[frame.cloth as usize].scaled(1.0, inverse_beta);
+        let inelastic = self.past.inelastic();
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter().enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(index, (tangent, shape, frame))| {
+            let law = &laws[frame.cloth as usize];
+            let here = (index, &shape.current.strain);
+            let moduli = moduli(law, inelastic, here, inverse_beta);
             *tangent = Tangent::new(frame, shape, &moduli);
         });
     }
@@ -274,12 +340,17 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
-        for frame in &self.members {
+        for (index, frame) in self.members.iter().enumerate() {
             let law = &self.laws[frame.cloth as usize];
             let Current { strain, .. } = Current::new(frame, positions);
-            let stress = apply(&law.moduli, &strain);
-            energy.stretch += 0.5 * frame.area * (strain[0] * stress[0] + strain[1] * stress[1]);
-            energy.shear += 0.5 * frame.area * strain[2] * stress[2];
+            let [warp, weft, shear] = if let Some(inelastic) = self.past.inelastic() {
+                inelastic.law(index).stored(&strain, inelastic.memory(index))
+            } else {
+                let stress = apply(&law.moduli, &strain);
+                [0, 1, 2].map(|k| 0.5 * strain[k] * stress[k])
+            };
+            energy.stretch += frame.area * (warp + weft);
+            energy.shear += frame.area * shear;
             energy.bend += frame.area * (strain[0] * law.tension[0] + strain[1] * law.tension[1]);
         }
         energy
@@ -287,6 +358,39 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
         self.laws[cloth] = Law::new(self.kind, material, self.line_tensions[cloth]);
+        self.past.set_material(cloth, material);
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        self.past.start(|| all_strains(&self.members, positions));
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.past.begin(duration);
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        self.past.end_step(|_| all_strains(&self.members, positions), duration);
+    }
+
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.past.set_steepest(is_steepest);
+    }
+
+    fn forget(&mut self) {
+        self.past.forget();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.past.values()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.past.count()
+    }
+
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        self.past.set_values(values);
     }
 }
 
@@ -366,15 +470,20 @@ fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
     [c11 * e1 + c12 * e2, c12 * e1 + c22 * e2, c33 * e3]
 }
 
-/// Stress in N/m, and its potential per area in J/m².
-fn respond(law: &Law, strain: &Strain, reference: &Strain, inverse_beta: f64) -> (Strain, f64) {
-    let elastic = apply(&law.moduli, strain);
+/// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m².
+#[inline(always)]
+fn whole_stress(
+    law: &Law,
+    (elastic, elastic_potential): (Strain, f64),
+    [strain, reference]: [&Strain; 2],
+    inverse_beta: f64,
+) -> (Strain, f64) {
     let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
     let viscous = apply(&law.scaled(0.0, inverse_beta), &change);
     let [pull_u, pull_v] = law.tension;
-    let mut potential = pull_u * strain[0] + pull_v * strain[1];
+    let mut potential = elastic_potential + pull_u * strain[0] + pull_v * strain[1];
     for k in 0..3 {
-        potential += 0.5 * (strain[k] * elastic[k] + change[k] * viscous[k]);
+        potential += 0.5 * change[k] * viscous[k];
     }
     let [s1, s2, s3] = [0, 1, 2].map(|k| elastic[k] + viscous[k]);
     ([s1 + pull_u, s2 + pull_v, s3], potential)

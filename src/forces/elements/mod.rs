@@ -156,6 +156,18 @@ pub trait Elements: Send + Sync {
     /// Remembers a step of `duration` seconds that has ended with a shape.
     fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
 
+    /// Lets tangents be the stiffest that what is remembered allows, those of sudden reversals, or again those of what is
+    /// going on.
+    fn set_steepest(&mut self, _is_steepest: bool) {}
+
+    /// Forgets what the material has been through.
+    fn forget(&mut self) {}
+
+    /// Whether stiffness and viscosity change with time, whatever the shape is.
+    fn is_changing(&self) -> bool {
+        false
+    }
+
     /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
     fn memory(&self) -> Vec<f64> {
         Vec::new()

@@ -42,11 +42,60 @@ impl Memory {
     }
 }
 
-/// Which curves of a material act.
+/// What of a material acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
+    /// Stretch with transverse contraction, and shear.
     Membrane,
+    /// The same without shear.
+    Tension,
+    /// Shear alone.
+    Shear,
+    /// Stretch of strips along both yarns, and shear.
+    Strips,
+    /// Bending with transverse contraction, and twist.
     Plate,
+    /// Bending of strips along both yarns.
+    BentStrips,
+}
+
+impl Part {
+    /// C₁₁, C₂₂, C₁₂, C₃₃.
+    pub(crate) fn moduli(self, material: &Material) -> [f64; 4] {
+        let [c11, c22, c12, c33] = material.membrane_moduli();
+        let plate = material.plate_rigidity();
+        match self {
+            Self::Membrane => [c11, c22, c12, c33],
+            Self::Tension => [c11, c22, c12, 0.0],
+            Self::Shear => [0.0, 0.0, 0.0, c33],
+            Self::Strips => [material.stretch_warp, material.stretch_weft, 0.0, c33],
+            Self::Plate => [plate.d11, plate.d22, plate.d12, plate.d66],
+            Self::BentStrips => [material.bend_warp, material.bend_weft, 0.0, 0.0],
+        }
+    }
+
+    /// The curve of each strain where there is one, as what it bounds.
+    fn bounds(self, material: &Material) -> [Option<Bounds>; 3] {
+        let curves = &material.curves;
+        let stretches = [
+            (curves.stretch_warp.as_ref(), material.stretch_warp),
+            (curves.stretch_weft.as_ref(), material.stretch_weft),
+        ];
+        let bends = [
+            (curves.bend_warp.as_ref(), material.bend_warp),
+            (curves.bend_weft.as_ref(), material.bend_weft),
+        ];
+        let shear = (curves.shear.as_ref(), material.shear);
+        let none = (None, 0.0);
+        let [first, second, third] = match self {
+            Self::Membrane | Self::Strips => [stretches[0], stretches[1], shear],
+            Self::Tension => [stretches[0], stretches[1], none],
+            Self::Shear => [none, none, shear],
+            Self::Plate | Self::BentStrips => [bends[0], bends[1], none],
+        };
+        [first, second, third]
+            .map(|(curve, modulus)| curve.map(|curve| Bounds::new(curve, modulus)))
+    }
 }
 
 /// The law of one cloth.
@@ -62,6 +111,8 @@ pub(crate) struct Law {
     factors: [[f64; 2]; BRANCHES],
     /// 1 + Σ wγ.
     stiffening: f64,
+    /// Whether moduli are given without flow.
+    is_steepest: bool,
 }
 
 /// Stress of an element in a step.
@@ -69,11 +120,18 @@ pub(crate) struct Law {
 pub(crate) struct Response {
     /// In N/m.
     pub(crate) stress: Strain,
-    /// Potential per area, in J/m².
-    pub(crate) potential: f64,
+    /// Potential per area of each strain, in J/m².
+    pub(crate) potentials: Strain,
     /// Derivatives of the stress, as C₁₁, C₂₂, C₁₂, C₃₃.
     pub(crate) moduli: [f64; 4],
     plastic: Strain,
+}
+
+impl Response {
+    /// Potential per area, in J/m².
+    pub(crate) fn potential(&self) -> f64 {
+        self.potentials.iter().sum()
+    }
 }
 
 /// Rounds in which p of both yarns settle; each leaves ν² of the error.
@@ -81,29 +139,6 @@ const MOST_ROUNDS: usize = 60;
 
 impl Law {
     pub(crate) fn new(material: &Material, part: Part) -> Self {
-        let curves = &material.curves;
-        let (moduli, measured) = match part {
-            Part::Membrane => (
-                material.membrane_moduli(),
-                [
-                    (&curves.stretch_warp, material.stretch_warp),
-                    (&curves.stretch_weft, material.stretch_weft),
-                    (&curves.shear, material.shear),
-                ],
-            ),
-            Part::Plate => {
-                let plate = material.plate_rigidity();
-                let none = (&None, 0.0);
-                let bends = [
-                    (&curves.bend_warp, material.bend_warp),
-                    (&curves.bend_weft, material.bend_weft),
-                    none,
-                ];
-                ([plate.d11, plate.d22, plate.d12, plate.d66], bends)
-            }
-        };
-        let bounds = measured
-            .map(|(curve, modulus)| curve.as_ref().map(|curve| Bounds::new(curve, modulus)));
         let mut branches = [[0.0; 2]; BRANCHES];
         let mut count = 0;
         for branch in material.quality.iter().flat_map(crate::Quality::branches) {
@@ -113,12 +148,13 @@ impl Law {
             }
         }
         let mut law = Self {
-            moduli,
-            bounds,
+            moduli: part.moduli(material),
+            bounds: part.bounds(material),
             branches,
             count,
             factors: [[1.0; 2]; BRANCHES],
             stiffening: 1.0,
+            is_steepest: false,
         };
         law.begin(0.0);
         law
@@ -135,6 +171,12 @@ impl Law {
         }
     }
 
+    /// Gives the moduli of sudden reversals from now on, which are the stiffest, or again those of what is going on.
+    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+        self.is_steepest = is_steepest;
+        self.begin(0.0);
+    }
+
     /// Moduli without memory and curves.
     pub(crate) fn linear(&self) -> &[f64; 4] {
         &self.moduli
@@ -146,10 +188,21 @@ impl Law {
         let (plastic, flows) = self.plastic(&moduli, &shifted, memory);
         let elastic = [0, 1, 2].map(|k| shifted[k] - plastic[k]);
         let stress = apply(&moduli, &elastic);
-        let work: f64 = flows.iter().flatten().map(|flow| flow.work).sum();
-        let potential = 0.5 * dot(&elastic, &stress) + work;
+        let work = flows.map(|flow| flow.map_or(0.0, |flow| flow.work));
+        let potentials = [0, 1, 2].map(|k| 0.5 * elastic[k] * stress[k] + work[k]);
         let hardening = flows.map(|flow| flow.map_or(f64::INFINITY, |flow| flow.hardening));
-        Response { stress, potential, moduli: softened(moduli, hardening), plastic }
+        let moduli = if self.is_steepest { moduli } else { softened(moduli, hardening) };
+        Response { stress, potentials, moduli, plastic }
+    }
+
+    /// The strain at which one of them is without stress, where it is coupled with no other, and the potential there
+    /// per area in J/m².
+    pub(crate) fn slack(&self, k: usize, memory: &Memory) -> [f64; 2] {
+        // What resists nothing but by its curves comes to where they end their resistance.
+        let flow = |bounds: &Bounds| bounds.flow(memory.plastic[k], 0.0, 0.0);
+        let flow = self.bounds[k].as_ref().map(flow);
+        let plastic = flow.map_or(memory.plastic[k], |flow| flow.plastic);
+        [plastic - self.offset(k, memory), flow.map_or(0.0, |flow| flow.work)]
     }
 
     /// The constant in the strain of a step that memory gives.
@@ -212,20 +265,21 @@ impl Law {
         memory.plastic = plastic;
     }
 
-    /// What can be got back, per area in J/m²: of strain along the yarns (or of all curvature), and of shear.
-    pub(crate) fn stored(&self, strain: &Strain, memory: &Memory) -> [f64; 2] {
-        let mut stored = [0.0; 2];
+    /// What can be got back of each strain, per area in J/m².
+    pub(crate) fn stored(&self, strain: &Strain, memory: &Memory) -> Strain {
+        let mut stored = [0.0; 3];
         let elastic = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
         let delayed = self.branches[..self.count].iter().zip(&memory.delayed);
         let parts = delayed.map(|(branch, delayed)| (branch[0], delayed));
         for (weight, strain) in parts.chain([(1.0, &elastic)]) {
             let stress = apply(&self.moduli, strain);
-            stored[0] += 0.5 * weight * (strain[0] * stress[0] + strain[1] * stress[1]);
-            stored[1] += 0.5 * weight * strain[2] * stress[2];
+            for (k, stored) in stored.iter_mut().enumerate() {
+                *stored += 0.5 * weight * strain[k] * stress[k];
+            }
         }
         for (k, bounds) in self.bounds.iter().enumerate() {
             let part = bounds.as_ref().map_or(0.0, |bounds| bounds.stored(memory.plastic[k]));
-            stored[k / 2] += part;
+            stored[k] += part;
         }
         stored
     }
@@ -249,8 +303,4 @@ fn softened([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
 
 pub(crate) fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
     [c11 * e1 + c12 * e2, c12 * e1 + c22 * e2, c33 * e3]
-}
-
-fn dot(a: &Strain, b: &Strain) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }

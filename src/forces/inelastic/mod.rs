@@ -2,11 +2,15 @@
 //! Materials whose stress depends on the past, and what all elements of a scene remember of it.
 
 mod bounds;
+mod fibre;
 mod law;
+mod past;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use fibre::{Fibre, Resistance};
 pub(crate) use law::{Law, Memory, Part, Response, apply};
+pub(crate) use past::Past;
 
 use super::membrane::Strain;
 use crate::{Material, parallel};
@@ -15,30 +19,36 @@ use rayon::prelude::*;
 /// Laws of all cloths, and a memory for each element.
 #[derive(Clone, Debug)]
 pub(crate) struct Inelastic {
-    part: Part,
+    parts: Vec<Part>,
+    /// One for each part of each cloth.
     laws: Vec<Law>,
-    cloth_of_element: Vec<u32>,
+    law_of_element: Vec<u32>,
     memories: Vec<Memory>,
 }
 
 impl Inelastic {
-    /// Elements without a past.
-    pub(crate) fn new(part: Part, materials: &[Material], cloth_of_element: &[u32]) -> Self {
+    /// Elements without a past. The law of an element is its cloth times the number of parts, plus the place of its
+    /// part.
+    pub(crate) fn new(parts: &[Part], materials: &[Material], law_of_element: &[u32]) -> Self {
+        let of_cloth = |material| parts.iter().map(move |part| Law::new(material, *part));
         Self {
-            part,
-            laws: materials.iter().map(|material| Law::new(material, part)).collect(),
-            cloth_of_element: cloth_of_element.to_vec(),
-            memories: vec![Memory::default(); cloth_of_element.len()],
+            parts: parts.to_vec(),
+            laws: materials.iter().flat_map(of_cloth).collect(),
+            law_of_element: law_of_element.to_vec(),
+            memories: vec![Memory::default(); law_of_element.len()],
         }
     }
 
     /// Another material for a cloth. What was remembered stays, as strains.
     pub(crate) fn set_material(&mut self, cloth: usize, material: &Material) {
-        self.laws[cloth] = Law::new(material, self.part);
+        let first = cloth * self.parts.len();
+        for (law, part) in self.laws[first..].iter_mut().zip(&self.parts) {
+            *law = Law::new(material, *part);
+        }
     }
 
     pub(crate) fn law(&self, element: usize) -> &Law {
-        &self.laws[self.cloth_of_element[element] as usize]
+        &self.laws[self.law_of_element[element] as usize]
     }
 
     pub(crate) fn memory(&self, element: usize) -> &Memory {
@@ -56,13 +66,25 @@ impl Inelastic {
         }
     }
 
+    /// See [`Law::set_steepest`].
+    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+        for law in &mut self.laws {
+            law.set_steepest(is_steepest);
+        }
+    }
+
+    /// Remembers nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.memories.fill(Memory::default());
+    }
+
     /// Remembers a step of `duration` seconds that ended at these strains.
     pub(crate) fn end_step(&mut self, strains: &[Strain], duration: f64) {
         self.begin(duration);
-        let Self { laws, cloth_of_element, memories, .. } = self;
-        let each = (memories, cloth_of_element, strains).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(memory, cloth, strain)| {
-            laws[*cloth as usize].remember(strain, memory);
+        let Self { laws, law_of_element, memories, .. } = self;
+        let each = (memories, law_of_element, strains).into_par_iter();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(memory, law, strain)| {
+            laws[*law as usize].remember(strain, memory);
         });
     }
 

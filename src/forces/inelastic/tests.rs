@@ -71,7 +71,7 @@ fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
                     law.respond(&moved, &memory)
                 };
                 let (ahead, behind) = (at(step), at(-step));
-                let slope = (ahead.potential - behind.potential) / (2.0 * step);
+                let slope = (ahead.potential() - behind.potential()) / (2.0 * step);
                 assert!((slope - here.stress[k]).abs() < 1.0e-4, "{slope} {}", here.stress[k]);
                 let [c11, c22, c12, c33] = here.moduli;
                 let column = [[c11, c12, 0.0], [c12, c22, 0.0], [0.0, 0.0, c33]][k];

@@ -7,11 +7,14 @@
 //! therefore have the signs of M ẍ = F (ERRATA), and viscous stresses are τC times the rates of the same strains
 //! (eq. 2.28), viscous moments τD times the rates of the curvatures (eq. 2.30).
 //!
-//! `membrane` holds tension, contraction and shear, `plate` bending; `ring` and `stencil` prepare it.
+//! `membrane` holds tension, contraction and shear, `plate` bending; `ring` and `stencil` prepare it. Measured curves
+//! (section 2.1.3) and memory (section 2.4.2) act on the strains of the corners and middles of quads, and on the curvatures
+//! of quads at each particle: `bends`.
 //!
 //! The other bending of the document, the membrane energy of eq. 2.25, is a constant tension of the yarns: see
 //! [`BendingKind::Membrane`].
 
+mod bends;
 mod membrane;
 mod plate;
 mod ring;

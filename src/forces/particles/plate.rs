@@ -13,6 +13,7 @@
 //! The tangent is (cᵀSc)⊗NNᵀ, exact where a flat sheet is flat.
 
 use super::{
+    bends::Bends,
     ring::Ring,
     stencil::{MEASURES, PLACES, Stencil, Stiffness},
 };
@@ -31,19 +32,21 @@ use rayon::prelude::*;
 /// δ²; ‖n‖ is 1 at rest.
 const LEAST_NORMAL: f64 = 4.0e-4;
 
-type Measures = SVector<f64, MEASURES>;
+pub(super) type Measures = SVector<f64, MEASURES>;
 
 /// A particle at its current shape.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shape {
     normal: Vec3,
+    /// Measures less those of the rest shape, in 1/m.
+    bent: Measures,
 }
 
 /// A particle with everything about it that does not change.
 #[derive(Clone, Debug)]
-struct Node {
-    stencil: Stencil,
-    cloth: u32,
+pub(super) struct Node {
+    pub(super) stencil: Stencil,
+    pub(super) cloth: u32,
     stiffness: Stiffness,
     /// Measures of the rest shape, in 1/m.
     rest: Measures,
@@ -57,6 +60,8 @@ pub(crate) struct Plate {
     quads: Quads,
     nodes: Vec<Node>,
     materials: Vec<Material>,
+    /// Where the past matters.
+    bends: Option<Bends>,
     scatter: Scatter<PLACES>,
     shapes: Vec<Shape>,
     tangents: Vec<BlockColumns>,
@@ -69,7 +74,9 @@ impl Plate {
         let held = vec![false; mesh.vertex_count()];
         let nodes = nodes(mesh, &quads, materials, &held);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
+        let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
+            bends: is_inelastic.then(|| Bends::new(&nodes, materials, mesh.vertex_count())),
             scatter: Scatter::new(vertices, mesh.vertex_count()),
             shapes: vec![Shape::default(); nodes.len()],
             tangents: vec![BlockColumns::default(); nodes.len()],
@@ -106,15 +113,25 @@ impl Node {
     fn set_material(&mut self, material: &Material) {
         let plate = material.plate_rigidity();
         self.stiffness = self.stencil.stiffness(&plate);
+        self.set_products(&self.stiffness.clone());
+    }
+
+    /// Prepares the tangent with a stiffness for the measures.
+    fn set_products(&mut self, stiffness: &Stiffness) {
         let factors = nalgebra::SMatrix::<f64, MEASURES, PLACES>::from_fn(|measure, place| {
             self.stencil.coefficients[measure][place]
         });
-        let products = factors.transpose() * self.stiffness * factors;
+        let products = factors.transpose() * stiffness * factors;
         for (row, entries) in self.products.iter_mut().enumerate() {
             for (column, entry) in entries.iter_mut().enumerate() {
                 *entry = products[(row, column)] as f32;
             }
         }
+    }
+
+    /// Measures of a shape less those of the rest shape, in 1/m.
+    pub(super) fn bent(&self, positions: &[Vec3]) -> Measures {
+        Current::new(&self.stencil, positions).measures() - self.rest
     }
 
     /// Σ w x of the places.
@@ -207,7 +224,7 @@ impl Elements for Plate {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (nodes, materials) = (&self.nodes, &self.materials);
+        let (nodes, materials, bends) = (&self.nodes, &self.materials, self.bends.as_ref());
         let past = history.reference.as_chunks::<MEASURES>().0;
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; PLACES]| {
             let node = &nodes[index];
@@ -219,9 +236,15 @@ impl Elements for Plate {
                 measures - Measures::from_column_slice(reference)
             });
             let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
-            *loads = node.loads(&current, &(elastic + viscous));
-            shape.normal = current.normal;
-            0.5 * (bent.dot(&elastic) + change.dot(&viscous))
+            *shape = Shape { normal: current.normal, bent };
+            let potential = 0.5 * (bent.dot(&elastic) + change.dot(&viscous));
+            let Some(bends) = bends else {
+                *loads = node.loads(&current, &(elastic + viscous));
+                return potential;
+            };
+            let (beyond, potential_beyond) = bends.beyond_linear(index, &bent);
+            *loads = node.loads(&current, &(elastic + beyond + viscous));
+            potential + potential_beyond
         };
         let loads = &mut self.scatter.loads;
         let potential = parallel::sum2(&mut self.shapes, loads, parallel::ELEMENTS, one);
@@ -230,11 +253,16 @@ impl Elements for Plate {
     }
 
     fn update_tangent(&mut self) {
-        let (nodes, materials, inverse_beta) = (&self.nodes, &self.materials, self.inverse_beta);
-        let each = (&mut self.tangents, &self.shapes, nodes).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, shape, node)| {
-            let time = materials[node.cloth as usize].bend_damping;
-            let scale = 1.0 + time * inverse_beta;
+        let Self { nodes, materials, bends, shapes, tangents, inverse_beta, .. } = self;
+        let each = (tangents, shapes, nodes).into_par_iter().enumerate();
+        each.with_min_len(parallel::ELEMENTS).for_each(|(index, (tangent, shape, node))| {
+            let viscosity = materials[node.cloth as usize].bend_damping * *inverse_beta;
+            let mut scale = 1.0 + viscosity;
+            if let Some(bends) = &*bends {
+                let softer = bends.stiffness_beyond_linear(index, &shape.bent);
+                node.set_products(&(node.stiffness * scale + softer));
+                scale = 1.0;
+            }
             *tangent = columns(&(shape.normal * shape.normal.transpose() * scale));
         });
     }
@@ -246,23 +274,87 @@ impl Elements for Plate {
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
-        let of_node = |node: &Node| {
-            let bent = Current::new(&node.stencil, positions).measures() - node.rest;
-            0.5 * bent.dot(&(node.stiffness * bent))
+        let of_node = |(index, node): (usize, &Node)| {
+            let bent = node.bent(positions);
+            let bends = self.bends.as_ref();
+            let beyond = bends.map_or(0.0, |bends| bends.stored_beyond_linear(index, &bent));
+            0.5 * bent.dot(&(node.stiffness * bent)) + beyond
         };
-        ElasticEnergy { bend: self.nodes.iter().map(of_node).sum(), ..ElasticEnergy::default() }
+        let bend = self.nodes.iter().enumerate().map(of_node).sum();
+        ElasticEnergy { bend, ..ElasticEnergy::default() }
     }
 
-    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+    fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
         self.materials[cloth] = material.clone();
         let own = self.nodes.par_iter_mut().filter(|node| node.cloth as usize == cloth);
         own.for_each(|node| node.set_material(material));
+        let Self { nodes, materials, bends, .. } = self;
+        if let Some(bends) = bends {
+            bends.set_material(nodes, materials, cloth);
+        } else if material.is_inelastic() {
+            *bends = Some(Bends::new(nodes, materials, mesh.vertex_count()));
+        }
     }
 
     fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
         if self.held != held {
             self.held = held.to_vec();
             self.nodes = nodes(mesh, &self.quads, &self.materials, held);
+            if let Some(bends) = &mut self.bends {
+                bends.set_forms(&self.nodes, &self.materials);
+                bends.remeasure(&self.nodes);
+            }
+        }
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        if let Some(bends) = &mut self.bends {
+            bends.start(&self.nodes, positions);
+        }
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        if let Some(bends) = &mut self.bends {
+            bends.past.begin(duration);
+        }
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if let Some(bends) = &mut self.bends {
+            bends.end_step(&self.nodes, positions, duration);
+        }
+    }
+
+    fn set_steepest(&mut self, is_steepest: bool) {
+        if let Some(bends) = &mut self.bends {
+            bends.past.set_steepest(is_steepest);
+        }
+    }
+
+    fn forget(&mut self) {
+        if let Some(bends) = &mut self.bends {
+            bends.past.forget();
+        }
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.bends.as_ref().map_or_else(Vec::new, Bends::values)
+    }
+
+    fn memory_count(&self) -> usize {
+        Bends::count(&self.nodes, self.held.len())
+    }
+
+    fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+        let Self { nodes, materials, bends, .. } = self;
+        if !values.is_empty() {
+            let new = || Bends::new(nodes, materials, mesh.vertex_count());
+            bends.get_or_insert_with(new).set_values(nodes, values);
+        } else if bends.take().is_some() {
+            // The tangents were those of its laws.
+            nodes
+                .par_iter_mut()
+                .for_each(|node| node.set_material(&materials[node.cloth as usize]));
         }
     }
 }

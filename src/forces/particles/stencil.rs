@@ -18,7 +18,7 @@
 
 use super::ring::{Corner, Ring};
 use crate::PlateRigidity;
-use nalgebra::{DMatrix, Matrix3, SMatrix};
+use nalgebra::{DMatrix, Matrix3, Matrix3xX, SMatrix};
 
 /// Vertices of a stencil: the particle, four neighbours and four across.
 pub(super) const PLACES: usize = 9;
@@ -26,6 +26,8 @@ pub(super) const PLACES: usize = 9;
 pub(super) const MEASURES: usize = 6;
 /// Stiffness in N·m³ for measures in 1/m.
 pub(super) type Stiffness = SMatrix<f64, MEASURES, MEASURES>;
+/// Curvature (κ₁₁, κ₂₂, 2κ₁₂) along the yarns over the measures.
+pub(super) type Form = SMatrix<f64, 3, MEASURES>;
 
 /// Three measures do not determine a curvature where their singular values have a smaller ratio.
 const UNDETERMINED: f64 = 0.02;
@@ -41,12 +43,16 @@ pub(super) struct Stencil {
     pub(super) gradients: [[f64; 2]; PLACES],
     /// Factors in the measures, in 1/m².
     pub(super) coefficients: [[f64; PLACES]; MEASURES],
+    /// Number of quads at the particle.
+    pub(super) corner_count: usize,
     rules: Vec<Rule>,
 }
 
 /// How the curvature of one quad follows from measures.
 #[derive(Clone, Debug)]
 struct Rule {
+    /// Which of the quads at the particle.
+    place: usize,
     corner: Corner,
     /// Which measures, and what they are for (κ₁₁, κ₂₂, 2κ₁₂).
     rows: Vec<(usize, [f64; 3])>,
@@ -73,7 +79,7 @@ impl Stencil {
             if !is_determined(&rows) {
                 return None;
             }
-            stencil.rules.push(Rule { corner: *corner, rows });
+            stencil.rules.push(Rule { place: index, corner: *corner, rows });
         }
         Some(stencil)
     }
@@ -106,8 +112,10 @@ impl Stencil {
         }
         let axis = |measure: usize| (measure, [0, 1, 2].map(|k| f64::from(u8::from(k == measure))));
         let rows = [0, 1, 2].map(axis).to_vec();
-        let free = ring.corners.iter().filter(|corner| !corner.is_held);
-        stencil.rules = free.map(|corner| Rule { corner: *corner, rows: rows.clone() }).collect();
+        let free = ring.corners.iter().enumerate().filter(|(_, corner)| !corner.is_held);
+        let rule =
+            |(place, corner): (usize, &Corner)| Rule { place, corner: *corner, rows: rows.clone() };
+        stencil.rules = free.map(rule).collect();
         stencil
     }
 
@@ -117,6 +125,7 @@ impl Stencil {
             vertices: [ring.vertices[0]; PLACES],
             gradients: [[0.0; 2]; PLACES],
             coefficients: [[0.0; PLACES]; MEASURES],
+            corner_count: ring.corners.len(),
             rules: Vec::new(),
         };
         for (index, place) in places.iter().enumerate() {
@@ -158,22 +167,52 @@ impl Stencil {
         }
         stiffness
     }
+
+    /// Of every quad at the particle that bends: its place, its area in m², and its curvature.
+    pub(super) fn forms(&self, plate: &PlateRigidity) -> Vec<(usize, f64, Form)> {
+        let of_rule = |rule: &Rule| {
+            let turn = turn(rule.corner.warp);
+            let own = turn * rule.curvature(&turned(plate, rule.corner.warp));
+            let mut form = Form::zeros();
+            for (column, (measure, _)) in rule.rows.iter().enumerate() {
+                form.set_column(*measure, &own.column(column));
+            }
+            (rule.place, rule.corner.area, form)
+        };
+        self.rules.iter().map(of_rule).collect()
+    }
 }
 
 impl Rule {
+    /// What the measures are for a curvature.
+    fn rows(&self) -> DMatrix<f64> {
+        DMatrix::from_fn(self.rows.len(), 3, |row, column| self.rows[row].1[column])
+    }
+
+    /// The curvature that has these measures and costs least, as a matrix over them.
+    fn curvature(&self, plate: &Matrix3<f64>) -> Matrix3xX<f64> {
+        let (count, rows) = (self.rows.len(), self.rows());
+        let none = Matrix3xX::zeros(count);
+        if count == 3 {
+            return rows
+                .try_inverse()
+                .map_or(none, |inverse| inverse.fixed_rows::<3>(0).into_owned());
+        }
+        let Some(compliance) = compliance(plate) else { return none };
+        let moments = (&rows * compliance * rows.transpose()).try_inverse();
+        moments.map_or(none, |moments| compliance * rows.transpose() * moments)
+    }
+
     /// The least ½KᵀDK that has these measures, as a matrix over them: (RD⁻¹Rᵀ)⁻¹.
     fn stiffness(&self, plate: &Matrix3<f64>) -> DMatrix<f64> {
         let count = self.rows.len();
-        let rows = DMatrix::from_fn(count, 3, |row, column| self.rows[row].1[column]);
+        let rows = self.rows();
         let none = DMatrix::zeros(count, count);
         if count == 3 {
             let Some(inverse) = rows.try_inverse() else { return none };
             return inverse.transpose() * plate * inverse;
         }
-        let added = plate.trace() * SMALLEST_RIGIDITY;
-        let Some(compliance) = (plate + Matrix3::identity() * added).try_inverse() else {
-            return none;
-        };
+        let Some(compliance) = compliance(plate) else { return none };
         (&rows * compliance * rows.transpose()).try_inverse().unwrap_or(none)
     }
 }
@@ -209,9 +248,15 @@ fn is_determined(rows: &[(usize, [f64; 3])]) -> bool {
     values.min() > UNDETERMINED * values.max()
 }
 
-/// The matrix of a plate for curvatures in axes in which its warp has the direction (c, s).
-fn turned(plate: &PlateRigidity, [c, s]: [f64; 2]) -> Matrix3<f64> {
-    let turn = Matrix3::new(
+/// The inverse of the matrix of a plate, of one without rigidity as well.
+fn compliance(plate: &Matrix3<f64>) -> Option<Matrix3<f64>> {
+    let added = plate.trace() * SMALLEST_RIGIDITY;
+    (plate + Matrix3::identity() * added).try_inverse()
+}
+
+/// From curvatures in axes in which the warp has the direction (c, s) to those along the yarns.
+fn turn([c, s]: [f64; 2]) -> Matrix3<f64> {
+    Matrix3::new(
         c * c,
         s * s,
         c * s,
@@ -221,7 +266,12 @@ fn turned(plate: &PlateRigidity, [c, s]: [f64; 2]) -> Matrix3<f64> {
         -2.0 * c * s,
         2.0 * c * s,
         c * c - s * s,
-    );
+    )
+}
+
+/// The matrix of a plate for curvatures in axes in which its warp has a direction.
+fn turned(plate: &PlateRigidity, warp: [f64; 2]) -> Matrix3<f64> {
+    let turn = turn(warp);
     let PlateRigidity { d11, d22, d12, d66 } = *plate;
     turn.transpose() * Matrix3::new(d11, d12, 0.0, d12, d22, 0.0, 0.0, 0.0, d66) * turn
 }

@@ -70,7 +70,7 @@ impl Rule {
                 let area = effective_area(spring);
                 let beam = spring.factor * rigidity(spring, material) * area / spring.length;
                 let young = between(spring, material.stretch_warp, material.stretch_weft);
-                let rest = spring.length * spring.scale;
+                let rest = spring.rest();
                 Law::buckling(beam, per_modulus * young * area, rest)
             }
         }

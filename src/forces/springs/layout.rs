@@ -41,10 +41,24 @@ pub(super) struct Spring {
     pub(super) scale: f64,
     /// Square of the cosine between the spring and the warp.
     pub(super) along_warp: f64,
+    /// Of a shear spring: 1 where it goes along warp and weft alike, −1 where it goes against one of them.
+    pub(super) slant: f64,
     /// Parts of quads and of triangles that the spring stands for, in m².
     pub(super) areas: [f64; 2],
     /// Factor on the stiffness.
     pub(super) factor: f64,
+}
+
+impl Spring {
+    /// Length at rest, in m.
+    pub(super) fn rest(&self) -> f64 {
+        self.length * self.scale
+    }
+
+    /// Whether it resists bending.
+    pub(super) fn bends(&self) -> bool {
+        !matches!(self.kind, SpringKind::Structural | SpringKind::Shear)
+    }
 }
 
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.
@@ -83,7 +97,7 @@ impl Layout<'_> {
         let [u, v] = self.sheets.scale(&vertices);
         let scale = (along_warp * u * u + (1.0 - along_warp) * v * v).sqrt();
         let factor = self.sheets.stiffness(&vertices);
-        Spring { kind, vertices, cloth, length, scale, along_warp, areas, factor }
+        Spring { kind, vertices, cloth, length, scale, along_warp, slant: 0.0, areas, factor }
     }
 
     fn add_edges(&self, springs: &mut Vec<Spring>) {
@@ -121,9 +135,14 @@ impl Layout<'_> {
         for (([a, b, c, d], warp), cloth) in each {
             let [p, q, r, s] =
                 [a, b, c, d].map(|vertex| self.mesh.rest.positions[*vertex as usize]);
-            let area = 0.5 * (r - p).cross(&(s - q)).norm();
-            for ends in [[*a, *c], [*b, *d]] {
-                springs.push(self.spring(SpringKind::Shear, ends, (*cloth, warp), [area, 0.0]));
+            let diagonals = [r - p, s - q];
+            let normal = diagonals[0].cross(&diagonals[1]);
+            let weft = normal.cross(warp);
+            let area = 0.5 * normal.norm();
+            for (ends, way) in [[*a, *c], [*b, *d]].into_iter().zip(diagonals) {
+                let spring = self.spring(SpringKind::Shear, ends, (*cloth, warp), [area, 0.0]);
+                let slant = (way.dot(warp) * way.dot(&weft)).signum();
+                springs.push(Spring { slant, ..spring });
             }
         }
     }

@@ -9,19 +9,24 @@
 //! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
 //! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
 //! [`crate::forces::Membrane`].
+//!
+//! `fibres` says how springs follow measured curves and remember strain rates.
 
 mod buckling;
 mod constants;
+mod fibres;
 mod law;
 mod layout;
 
 use super::{
     Sheets, StrainHistory,
     elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+    inelastic::{Fibre, Inelastic, Past},
+    membrane::Strain,
 };
 use crate::{Material, Vec3, mesh::Mesh, parallel};
 use constants::Rule;
-use law::Law;
+use law::{Law, Response};
 use layout::{Spring, SpringKind};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
@@ -64,6 +69,9 @@ struct Springs {
     members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
     laws: Vec<(Law, f64)>,
+    /// How each spring resists where the past matters.
+    fibres: Vec<Fibre>,
+    past: Past,
     scatter: Scatter<2>,
     shapes: Vec<Shape>,
     /// The block of an end with itself.
@@ -73,16 +81,48 @@ struct Springs {
 impl Springs {
     fn new(sheets: &Sheets<'_>, rule: Rule, springs: Vec<Spring>) -> Self {
         let vertices = springs.iter().map(|spring| spring.vertices).collect();
-        let law = |spring: &Spring| law_of(rule, spring, &sheets.materials[spring.cloth as usize]);
+        let material = |spring: &Spring| &sheets.materials[spring.cloth as usize];
+        let law = |spring: &Spring| law_of(rule, spring, material(spring));
+        let laws: Vec<(Law, f64)> = springs.iter().map(law).collect();
+        let each = springs.iter().zip(&laws);
+        let fibre =
+            |(spring, law): (&Spring, &(Law, f64))| fibres::of(spring, &law.0, material(spring));
         Self {
             rule,
-            laws: springs.iter().map(law).collect(),
+            fibres: each.map(fibre).collect(),
+            laws,
+            past: fibres::past(&springs, sheets.materials),
             scatter: Scatter::new(vertices, sheets.mesh.vertex_count()),
             shapes: vec![Shape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
             members: springs,
         }
     }
+}
+
+/// Shapes and loads of all springs, and the potential; `respond` is what a spring does at a length.
+fn evaluate(
+    (springs, laws): (&[Spring], &[(Law, f64)]),
+    (positions, history): (&[Vec3], StrainHistory<'_, f64>),
+    (shapes, loads): (&mut [Shape], &mut [[Vec3; 2]]),
+    respond: impl Fn(usize, &Spring, &Law, f64) -> Response + Sync,
+) -> f64 {
+    let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
+        let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
+        let span = span(spring, positions);
+        let length = span.norm();
+        let direction = span / length.max(f64::MIN_POSITIVE);
+        let elastic = respond(index, spring, law, length);
+        let change = length - history.reference.get(index).unwrap_or(&length);
+        let damping = viscosity * history.inverse_beta;
+        let tension = elastic.force + damping * change;
+        let stiffness = elastic.stiffness + damping;
+        let predicted = shape.predicted;
+        *shape = Shape { direction, length, tension, stiffness, used: tension, predicted };
+        *loads = [direction * tension, direction * -tension];
+        elastic.energy + 0.5 * damping * change * change
+    };
+    parallel::sum2(shapes, loads, parallel::ELEMENTS, one)
 }
 
 fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
@@ -92,7 +132,7 @@ fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
         SpringKind::Shear => material.shear_damping,
         _ => material.bend_damping,
     };
-    (law, time * law.viscous_stiffness(spring.length * spring.scale))
+    (law, time * law.viscous_stiffness(spring.rest()))
 }
 
 impl Elements for Springs {
@@ -120,24 +160,18 @@ impl Elements for Springs {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
-        let (springs, laws) = (&self.members, &self.laws);
-        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
-            let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
-            let span = span(spring, positions);
-            let length = span.norm();
-            let direction = span / length.max(f64::MIN_POSITIVE);
-            let elastic = law.respond(length, spring.length * spring.scale);
-            let change = length - history.reference.get(index).unwrap_or(&length);
-            let damping = viscosity * history.inverse_beta;
-            let tension = elastic.force + damping * change;
-            let stiffness = elastic.stiffness + damping;
-            let predicted = shape.predicted;
-            *shape = Shape { direction, length, tension, stiffness, used: tension, predicted };
-            *loads = [direction * tension, direction * -tension];
-            elastic.energy + 0.5 * damping * change * change
+        let Self { members, laws, scatter, shapes, past, fibres, .. } = self;
+        let springs = (members.as_slice(), laws.as_slice());
+        let results = (shapes.as_mut_slice(), scatter.loads.as_mut_slice());
+        let ways = (positions, history);
+        let potential = match past.inelastic() {
+            None => evaluate(springs, ways, results, |_, spring, law, length| {
+                law.respond(length, spring.rest())
+            }),
+            Some(inelastic) => evaluate(springs, ways, results, |index, spring, law, length| {
+                fibres::respond((spring, law), (&fibres[index], inelastic, index), length)
+            }),
         };
-        let loads = &mut self.scatter.loads;
-        let potential = parallel::sum2(&mut self.shapes, loads, parallel::ELEMENTS, one);
         self.scatter.gather(forces);
         potential
     }
@@ -174,9 +208,15 @@ impl Elements for Springs {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
-        for (spring, (law, _)) in self.members.iter().zip(&self.laws) {
+        for (index, (spring, (law, _))) in self.members.iter().zip(&self.laws).enumerate() {
             let length = span(spring, positions).norm();
-            let part = law.respond(length, spring.length * spring.scale).energy;
+            let part = self.past.inelastic().map_or_else(
+                || law.respond(length, spring.rest()).energy,
+                |inelastic| {
+                    let fibre = (&self.fibres[index], inelastic, index);
+                    fibres::stored((spring, law), fibre, length)
+                },
+            );
             match spring.kind {
                 SpringKind::Structural => energy.stretch += part,
                 SpringKind::Shear => energy.shear += part,
@@ -187,12 +227,70 @@ impl Elements for Springs {
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
-        for (spring, law) in self.members.iter().zip(&mut self.laws) {
+        let own = self.laws.iter_mut().zip(&mut self.fibres);
+        for (spring, (law, fibre)) in self.members.iter().zip(own) {
             if spring.cloth as usize == cloth {
                 *law = law_of(self.rule, spring, material);
+                *fibre = fibres::of(spring, &law.0, material);
             }
         }
+        self.past.set_material(cloth, material);
     }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        let Self { past, members, fibres, .. } = self;
+        past.start(|| {
+            let longer =
+                members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
+            fibres
+                .iter()
+                .zip(longer)
+                .map(|(fibre, longer)| fibre.rates.map(|r| r * longer))
+                .collect()
+        });
+    }
+
+    fn begin_stage(&mut self, duration: f64) {
+        self.past.begin(duration);
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        let Self { past, members, fibres, .. } = self;
+        past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
+    }
+
+    fn set_steepest(&mut self, is_steepest: bool) {
+        self.past.set_steepest(is_steepest);
+    }
+
+    fn forget(&mut self) {
+        self.past.forget();
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.past.values()
+    }
+
+    fn memory_count(&self) -> usize {
+        self.past.count()
+    }
+
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        self.past.set_values(values);
+    }
+}
+
+fn all_strains(
+    springs: &[Spring],
+    fibres: &[Fibre],
+    inelastic: &Inelastic,
+    positions: &[Vec3],
+) -> Vec<Strain> {
+    let each = (springs, fibres).into_par_iter().enumerate().with_min_len(parallel::ELEMENTS);
+    each.map(|(index, (spring, fibre))| {
+        fibre.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
+    })
+    .collect()
 }
 
 /// From the first end of a spring to the second.

@@ -14,13 +14,13 @@ use crate::{
     simulation::{constant_matrix::ConstantMatrix, dynamics::Dynamics, state::Past},
 };
 
-/// p of a motion, in N.
+/// p of a motion, in N. The springs of pins, which are linear, are not in it.
 pub(in crate::simulation) fn explicit_forces(
     dynamics: &mut Dynamics,
     matrix: &ConstantMatrix,
     motion: &Motion,
 ) -> Vec<Vec3> {
-    let mut forces = dynamics.forces(motion);
+    let mut forces = dynamics.forces(motion, 0.0);
     let linear =
         [matrix.times([1.0, 0.0], &motion.positions), matrix.times([0.0, 1.0], &motion.velocities)];
     for part in &linear {
@@ -50,7 +50,7 @@ pub(in crate::simulation) fn motion_before(past: &Past) -> Motion {
 /// What the equations of a stage lack at `positions` when p is `explicit`, in N.
 pub(in crate::simulation) fn residuals(
     stage: &Stage,
-    (matrix, masses): (&ConstantMatrix, &[f64]),
+    (matrix, dynamics): (&ConstantMatrix, &Dynamics),
     explicit: &[Vec3],
     positions: &[Vec3],
 ) -> Vec<Vec3> {
@@ -59,10 +59,13 @@ pub(in crate::simulation) fn residuals(
     let elastic = matrix.times([1.0, 0.0], positions);
     let viscous = matrix.times([0.0, 1.0], &velocities);
     let each = 0..positions.len();
-    each.map(|vertex| {
-        let gained = velocities[vertex] - stage.velocities[vertex];
-        let inertia = gained * (masses[vertex] / stage.beta);
-        explicit[vertex] - elastic[vertex] - viscous[vertex] - inertia
-    })
-    .collect()
+    let mut residuals: Vec<Vec3> = each
+        .map(|vertex| {
+            let gained = velocities[vertex] - stage.velocities[vertex];
+            let inertia = gained * (dynamics.masses[vertex] / stage.beta);
+            explicit[vertex] - elastic[vertex] - viscous[vertex] - inertia
+        })
+        .collect();
+    dynamics.add_goal_forces(positions, &mut residuals);
+    residuals
 }

@@ -4,6 +4,6 @@
 use super::{Accelerations, Motion};
 
 pub(super) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
-    let acceleration = accelerations(start);
+    let acceleration = accelerations(start, 0.0);
     start.moved(&start.velocities, &acceleration, time)
 }

@@ -4,8 +4,8 @@
 use super::{Accelerations, Motion};
 
 pub(super) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
-    let acceleration = accelerations(start);
+    let acceleration = accelerations(start, 0.0);
     let middle = start.moved(&start.velocities, &acceleration, 0.5 * time);
-    let acceleration = accelerations(&middle);
+    let acceleration = accelerations(&middle, 0.5 * time);
     start.moved(&middle.velocities, &acceleration, time)
 }

@@ -32,8 +32,8 @@ impl Motion {
     }
 }
 
-/// Accelerations of a motion, in m/s².
-pub(in crate::simulation) type Accelerations<'a> = &'a mut dyn FnMut(&Motion) -> Vec<Vec3>;
+/// Accelerations of a motion so many seconds after the start of the step, in m/s².
+pub(in crate::simulation) type Accelerations<'a> = &'a mut dyn FnMut(&Motion, f64) -> Vec<Vec3>;
 
 /// One step of so many seconds.
 pub(in crate::simulation) type Scheme = fn(&Motion, f64, Accelerations<'_>) -> Motion;
@@ -62,12 +62,23 @@ mod tests {
             velocities: vec![Vec3::new(-damping, 0.0, 0.0)],
         };
         for _ in 0..steps {
-            motion = scheme(&motion, 1.0 / f64::from(steps), &mut |now| {
+            motion = scheme(&motion, 1.0 / f64::from(steps), &mut |now, _| {
                 let (x, v) = (now.positions[0], now.velocities[0]);
                 vec![x * -(rate * rate + damping * damping) - v * (2.0 * damping)]
             });
         }
         (motion.positions[0].x - (-damping).exp() * rate.cos()).abs()
+    }
+
+    /// Of ẍ = 6t, where the time alone counts.
+    #[test]
+    fn accelerations_are_those_of_the_time_they_are_asked_for() {
+        for integrator in [Integrator::Midpoint, Integrator::Verlet, Integrator::Rk4] {
+            let none = Motion { positions: vec![Vec3::zeros()], velocities: vec![Vec3::zeros()] };
+            let scheme = scheme(integrator).unwrap();
+            let end = scheme(&none, 0.5, &mut |_, time| vec![Vec3::x() * 6.0 * time]);
+            assert!((end.velocities[0].x - 0.75).abs() < 1e-12, "{integrator:?}: {end:?}");
+        }
     }
 
     #[test]

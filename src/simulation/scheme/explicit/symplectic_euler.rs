@@ -4,7 +4,7 @@
 use super::{Accelerations, Motion};
 
 pub(super) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
-    let acceleration = accelerations(start);
+    let acceleration = accelerations(start, 0.0);
     let mut end = start.moved(&start.velocities, &acceleration, time);
     for ((end, from), velocity) in
         end.positions.iter_mut().zip(&start.positions).zip(&end.velocities)

@@ -7,12 +7,12 @@
 use super::{Accelerations, Motion};
 
 pub(super) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
-    let first = accelerations(start);
+    let first = accelerations(start, 0.0);
     let mut end = start.moved(&start.velocities, &first, time);
     for (position, acceleration) in end.positions.iter_mut().zip(&first) {
         *position += acceleration * (0.5 * time * time);
     }
-    let second = accelerations(&end);
+    let second = accelerations(&end, time);
     for ((velocity, first), second) in end.velocities.iter_mut().zip(&first).zip(&second) {
         *velocity += (second - first) * (0.5 * time);
     }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Elements that measure one number, as springs and hinges do: it is a multiple of several strains, each of which has
+//! a share in the force.
+
+use super::Inelastic;
+use crate::forces::membrane::Strain;
+
+/// How an element with one measure resists.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Fibre {
+    /// Each strain over the measure.
+    pub(crate) rates: Strain,
+    /// Area in m² in which each strain is resisted.
+    pub(crate) areas: Strain,
+    /// Whether it only resists a growing measure.
+    pub(crate) only_pulls: bool,
+}
+
+/// What resists a measure.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Resistance {
+    /// In J over the unit of the measure.
+    pub(crate) force: f64,
+    /// In J.
+    pub(crate) potential: f64,
+    /// Derivative of the force by the measure.
+    pub(crate) stiffness: f64,
+}
+
+impl Resistance {
+    /// A linear one.
+    #[inline(always)]
+    pub(crate) fn linear(stiffness: f64, measure: f64) -> Self {
+        let force = stiffness * measure;
+        Self { force, potential: 0.5 * force * measure, stiffness }
+    }
+}
+
+impl Fibre {
+    /// The resistance of a material whose past does not matter, of which these are the moduli.
+    pub(crate) fn linear(&self, moduli: &[f64; 4], measure: f64) -> Resistance {
+        let [c11, c22, _, c33] = *moduli;
+        let each = [c11, c22, c33].into_iter().zip(self.rates.iter().zip(&self.areas));
+        let stiffness: f64 = each.map(|(modulus, (rate, area))| area * rate * rate * modulus).sum();
+        Resistance::linear(stiffness, measure)
+    }
+
+    /// The resistance of an element with a past.
+    pub(crate) fn respond(
+        &self,
+        inelastic: &Inelastic,
+        element: usize,
+        measure: f64,
+    ) -> Resistance {
+        let strain = self.rates.map(|rate| rate * measure);
+        let response = inelastic.respond(element, &strain);
+        let moduli = [response.moduli[0], response.moduli[1], response.moduli[3]];
+        let mut sum = Resistance::default();
+        for (k, modulus) in moduli.into_iter().enumerate() {
+            let (rate, area) = (self.rates[k], self.areas[k]);
+            let force = area * rate * response.stress[k];
+            if self.only_pulls && force < 0.0 {
+                let [_, potential] = inelastic.law(element).slack(k, inelastic.memory(element));
+                sum.potential += area * potential;
+                continue;
+            }
+            sum.force += force;
+            sum.potential += area * response.potentials[k];
+            sum.stiffness += area * rate * rate * modulus;
+        }
+        sum
+    }
+
+    /// The strains to remember of a measure: those at which it is slack where it would have to push.
+    pub(crate) fn strain(&self, inelastic: &Inelastic, element: usize, measure: f64) -> Strain {
+        let mut strain = self.rates.map(|rate| rate * measure);
+        if self.only_pulls {
+            let stress = inelastic.respond(element, &strain).stress;
+            for k in (0..3).filter(|k| self.rates[*k] * stress[*k] < 0.0) {
+                strain[k] = inelastic.law(element).slack(k, inelastic.memory(element))[0];
+            }
+        }
+        strain
+    }
+
+    /// What can be got back, in J.
+    pub(crate) fn stored(&self, inelastic: &Inelastic, element: usize, measure: f64) -> f64 {
+        let strain = self.strain(inelastic, element, measure);
+        let stored = inelastic.law(element).stored(&strain, inelastic.memory(element));
+        self.areas.iter().zip(&stored).map(|(area, stored)| area * stored).sum()
+    }
+}
