@@ -9,6 +9,7 @@
 mod basis;
 mod bounding_tree;
 mod broad_phase;
+mod carry;
 mod closest_point;
 mod collider;
 mod contact;
@@ -16,6 +17,7 @@ mod crossing;
 mod deviations;
 mod exclusions;
 mod impulse;
+mod layers;
 mod memory;
 mod moving_tree;
 mod pair;

@@ -28,13 +28,15 @@ use super::{
 };
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
+use verification::Watch;
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
 const PARTING_TIME: f64 = 0.1;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
-/// When contacts settle, pairs are taken in that keep less than this part of their distance.
-const CLOSE: f64 = 0.5;
+/// When contacts settle, pairs are taken in that keep less than this part of their distance: what were left out longer
+/// would sink in, and be thrown out again by the next step.
+const CLOSE: f64 = 0.98;
 
 /// The contacts of a scene.
 #[derive(Clone, Debug)]
@@ -58,6 +60,7 @@ pub(crate) struct Response {
     tangle: Option<Tangle>,
     pulls: Vec<Contact>,
     memory: Memory,
+    watch: Watch,
     duration: f64,
     with_self: bool,
 }
@@ -89,6 +92,7 @@ impl Response {
             pulls: Vec::new(),
             // What crosses at the start is not known before it has been looked for.
             memory: Memory::unknown(),
+            watch: Watch::default(),
             duration: 0.0,
             with_self,
             surfaces,
@@ -155,6 +159,7 @@ impl Response {
         (part, duration): ([f64; 2], f64),
     ) {
         let count = self.cloth_vertices();
+        self.watch.forget();
         self.duration = duration;
         self.starts[..count].copy_from_slice(starts);
         self.ends[..count].copy_from_slice(expected);
@@ -194,25 +199,40 @@ impl Response {
         self.obstacles.is_empty() && !self.with_self
     }
 
+    /// Pairs that are looked at after each correction.
+    pub(crate) fn pair_count(&self) -> usize {
+        self.pairs.len()
+    }
+
     /// The pairs that may meet on the ways there are.
     fn find_pairs(&self) -> Vec<Pair> {
+        self.pairs_that(|pair| !self.is_idle(pair))
+    }
+
+    /// The same with those that others keep apart.
+    fn near_pairs(&self) -> Vec<Pair> {
+        self.pairs_that(|_| true)
+    }
+
+    fn pairs_that(&self, count: impl Fn(&Pair) -> bool + Sync) -> Vec<Pair> {
         let surfaces = &self.surfaces;
         let motion = Motion { starts: &self.starts, ends: &self.ends };
-        let ridges = &self.ridges;
-        let is_idle = |pair: &Pair| {
-            let [first, second] = pair.features.map(|feature| feature as usize);
-            pair.kind == Kind::EdgeEdge && ridges[first].is_idle_at(&ridges[second])
-        };
         let reach = |pair: &Pair| {
             let [first, second] = pair.ends();
             let of = |vertex: u32| surfaces.kinds[vertex as usize].thickness;
             (1.0 + SLACK) * (of(first) + of(second))
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            !is_idle(pair) && self.is_guarded(pair) && pair.measure(motion, reach(pair))
+            count(pair) && self.is_guarded(pair) && pair.measure(motion, reach(pair))
         });
         pairs.sort_unstable_by_key(Pair::key);
         pairs
+    }
+
+    /// Whether vertices and triangles keep two edges apart.
+    fn is_idle(&self, pair: &Pair) -> bool {
+        let [first, second] = pair.features.map(|feature| feature as usize);
+        pair.kind == Kind::EdgeEdge && self.ridges[first].is_idle_at(&self.ridges[second])
     }
 
     /// What crosses when the step begins.
@@ -417,9 +437,9 @@ impl Response {
         self.ends[vertex as usize] - self.starts[vertex as usize]
     }
 
-    /// Where a vertex was when the step began, in m.
-    pub(super) fn start_of(&self, vertex: u32) -> Vec3 {
-        self.starts[vertex as usize]
+    /// Where all vertices were when the step began, in m.
+    pub(super) fn starts(&self) -> &[Vec3] {
+        &self.starts
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! A vertex that stays where the step began crosses nothing that stays as well, so shortening ways ends. Where a
 //! collider or a held vertex pushes, what it meets goes along with it in the end, and takes along what it meets in turn.
-//! Only between two that push against each other there is no way out; what they cross is counted.
+//! Between two that push against each other it shares the room that they leave (see `carry`). Only where they leave none
+//! there is no way out; what they cross is counted.
 
-use super::{pair::Pair, response::Response};
+use super::{carry::Carry, pair::Pair, response::Response};
 use crate::Vec3;
 use std::collections::BTreeMap;
 
@@ -18,7 +19,8 @@ const MOST_ROUNDS: usize = 32;
 #[derive(Clone, Copy, Default)]
 struct Retreat {
     halvings: u8,
-    /// Where it is carried instead, in m from where the step began.
+    /// Where it was first pushed, and where it is carried instead, in m from where the step began.
+    pushed: Option<Vec3>,
     carried: Option<Vec3>,
 }
 
@@ -27,8 +29,8 @@ struct Retreat {
 pub(crate) struct Retreated {
     /// The vertices that did not go where they should have, in order.
     pub(crate) vertices: Vec<u32>,
-    /// Whether one of them went nowhere.
-    pub(crate) has_stopped: bool,
+    /// How many of them went nowhere.
+    pub(crate) stopped: usize,
     /// Pairs that cross even so.
     pub(crate) crossing: usize,
 }
@@ -38,15 +40,17 @@ impl Response {
     pub(crate) fn retreat(&mut self, positions: &mut [Vec3]) -> Retreated {
         let targets = positions.to_vec();
         let mut retreats: BTreeMap<u32, Retreat> = BTreeMap::new();
+        let mut carry = Carry::default();
         let mut violations = self.violations(positions);
         for _ in 0..MOST_ROUNDS {
             if violations.is_empty() {
                 break;
             }
-            self.shorten(&violations, &mut retreats);
+            self.shorten(&violations, &mut retreats, &mut carry);
+            self.share(&carry, &mut retreats);
             for (vertex, retreat) in &retreats {
                 let index = *vertex as usize;
-                let start = self.start_of(*vertex);
+                let start = self.starts()[index];
                 positions[index] = if retreat.halvings > MOST_HALVINGS {
                     start + retreat.carried.unwrap_or_else(Vec3::zeros)
                 } else {
@@ -56,19 +60,28 @@ impl Response {
             violations = self.violations(positions);
         }
         Retreated {
-            has_stopped: retreats
+            stopped: retreats
                 .values()
-                .any(|retreat| retreat.halvings > MOST_HALVINGS && retreat.carried.is_none()),
+                .filter(|retreat| retreat.halvings > MOST_HALVINGS && retreat.carried.is_none())
+                .count(),
             vertices: retreats.into_keys().collect(),
             crossing: violations.len(),
         }
     }
 
-    /// Halves the ways of all vertices in pairs that would cross, each once.
-    fn shorten(&self, violations: &[Pair], retreats: &mut BTreeMap<u32, Retreat>) {
+    /// Halves the ways of all vertices in pairs that would cross, each once, but of those that something carries.
+    fn shorten(
+        &self,
+        violations: &[Pair],
+        retreats: &mut BTreeMap<u32, Retreat>,
+        carry: &mut Carry,
+    ) {
         let mut shortened: BTreeMap<u32, Option<Vec3>> = BTreeMap::new();
         for pair in violations {
             let pushed = self.push(pair, retreats);
+            if pushed.is_some() {
+                carry.add(pair, self.starts());
+            }
             for vertex in pair.vertices.iter().filter(|vertex| self.is_free(**vertex)) {
                 let push = shortened.entry(*vertex).or_default();
                 *push = push.or(pushed);
@@ -76,6 +89,7 @@ impl Response {
         }
         for (vertex, push) in shortened {
             let retreat = retreats.entry(vertex).or_default();
+            retreat.pushed = retreat.pushed.or(push);
             retreat.carried = retreat.carried.or(push);
             // Going less far does not help against what comes after it.
             let step = if retreat.carried.is_some() { MOST_HALVINGS + 1 } else { 1 };
@@ -83,18 +97,25 @@ impl Response {
         }
     }
 
-    /// The way of what pushes in a pair, in m: of a collider or held vertex, or of what one of these carries.
+    /// The way of what pushes in a pair, in m: of what one of these carries, or of a collider or held vertex.
     fn push(&self, pair: &Pair, retreats: &BTreeMap<u32, Retreat>) -> Option<Vec3> {
+        let mut retreating = pair.vertices.iter().filter_map(|vertex| retreats.get(vertex));
+        let carried = retreating.find_map(|retreat| retreat.carried);
         let given = pair.vertices.iter().filter(|vertex| !self.is_free(**vertex));
         let ways: Vec<Vec3> = given.map(|vertex| self.way(*vertex)).collect();
-        if !ways.is_empty() {
-            let mean = ways.iter().sum::<Vec3>() / ways.len() as f64;
-            return Some(mean).filter(|mean| *mean != Vec3::zeros());
+        let mean = ways.iter().sum::<Vec3>() / ways.len().max(1) as f64;
+        Some(mean).filter(|mean| *mean != Vec3::zeros()).or(carried)
+    }
+
+    /// Finds the ways of all vertices that are carried.
+    fn share(&self, carry: &Carry, retreats: &mut BTreeMap<u32, Retreat>) {
+        let each = retreats.iter();
+        let ways = each.filter_map(|(vertex, retreat)| Some((*vertex, retreat.pushed?))).collect();
+        let shared = carry.share(&ways, |vertex| self.way(vertex));
+        let carried = retreats.values_mut().filter_map(|retreat| retreat.carried.as_mut());
+        for (carried, way) in carried.zip(shared) {
+            *carried = way;
         }
-        let carried = pair.vertices.iter().filter_map(|vertex| retreats.get(vertex));
-        carried
-            .filter(|retreat| retreat.halvings > MOST_HALVINGS)
-            .find_map(|retreat| retreat.carried)
     }
 
     fn is_free(&self, vertex: u32) -> bool {

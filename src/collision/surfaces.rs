@@ -5,8 +5,9 @@
 use super::{Collider, exclusions::Exclusions, pair::Pair, seams::Seams};
 use crate::{Vec3, mesh::Incidence};
 
-/// Part of the thickness that a flat surface may fall away by.
-const FLAT: f64 = 0.25;
+/// Part of the thickness that a flat surface may fall away by. Where it is ridged its edges touch; what they lack by then
+/// is a jump, which would keep what lies on them from coming to rest.
+const FLAT: f64 = 0.02;
 
 /// How ridged a surface is at an edge.
 #[derive(Clone, Copy, Debug, Default)]

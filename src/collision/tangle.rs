@@ -2,22 +2,31 @@
 //! Surfaces that cross already when a step begins, and how they come apart.
 //!
 //! Where an edge goes through a triangle nobody can say from the two of them which end is on the wrong side. As in
-//! global intersection analysis (Baraff, Witkin and Kass 2003), the cloth is cut along all edges that cross something: the
-//! largest piece is where it belongs, the others have gone through, and so has all that is inside a closed
-//! collider. Between what has gone through and what it went through there is no contact and no promise; the ends of the
-//! edges in between are drawn back to the side of the other ends. Where the cut does not divide the cloth,
-//! the edges go where the line of the crossings becomes shorter (Volino and Magnenat-Thalmann 2006).
+//! global intersection analysis (Baraff, Witkin and Kass 2003), the cloth is cut along all edges that cross something. A
+//! piece has gone through a closed collider if it is inside, through another cloth if it is not on the side
+//! where it belongs (see `layers`), and through its own cloth if it is not the largest. Between what has gone through and
+//! what it went through there is no contact and no promise. The ends of the edges in between are drawn
+//! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
+//! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
+//! (Volino and Magnenat-Thalmann 2006).
 
 use super::{
+    BoundingBox, BoundingTree, Feature, closest_on_triangle,
     contact::Contact,
+    layers::Layers,
     pair::{Pair, Touch},
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
 };
 use crate::Vec3;
+use std::collections::BTreeMap;
 
 /// Lengths of the edge by which its ends are drawn back in a second.
 const EDGES_PER_SECOND: f64 = 24.0;
+/// Time in which a piece that has gone through another cloth comes back, in s.
+const RETURN_TIME: f64 = 0.1;
+/// Compression at which it is drawn: so gently that it takes its own weight, and many times that.
+const GENTLY: f64 = 0.1;
 
 /// An edge that goes through a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,22 +35,32 @@ pub(crate) struct Crossing {
     pub(crate) triangle: u32,
 }
 
+impl Crossing {
+    /// Of the edge and of the triangle.
+    pub(super) fn bodies(self, surfaces: &Surfaces) -> [u32; 2] {
+        let [end, _] = surfaces.edges[self.edge as usize];
+        [surfaces.bodies[end as usize], surfaces.body_of_triangle(self.triangle)]
+    }
+}
+
 /// All that cross when a step begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Tangle {
     pub(crate) crossings: Vec<Crossing>,
     /// For every vertex of cloth the piece that it belongs to.
     pieces: Vec<u32>,
-    /// For every piece its number of vertices and the bodies it has gone through.
-    gone: Vec<Piece>,
-    /// Vertices, edges and triangles at a crossing.
-    is_near: [Vec<bool>; 3],
+    /// For every piece the bodies it has gone through.
+    gone: Vec<Vec<u32>>,
+    layers: Layers,
+    near: Near,
 }
 
+/// Vertices, edges and triangles at crossings.
 #[derive(Clone, Debug, Default)]
-struct Piece {
-    size: usize,
-    through: Vec<u32>,
+struct Near {
+    /// Kind, feature, crossing, and whether it is beside its triangle rather than its edge; in order.
+    entries: Vec<(usize, u32, u32, bool)>,
+    is_near: [Vec<bool>; 3],
 }
 
 /// Whether an edge goes through a triangle that it has no vertex in common with.
@@ -58,7 +77,6 @@ pub(crate) fn crosses(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossin
 impl Tangle {
     /// `crossings` in order, with all vertices at `positions` in m.
     pub(crate) fn new(surfaces: &Surfaces, positions: &[Vec3], crossings: Vec<Crossing>) -> Self {
-        let is_near = near(surfaces, &crossings);
         let mut is_cut = vec![false; surfaces.cloth_edges];
         for crossing in &crossings {
             if let Some(is_cut) = is_cut.get_mut(crossing.edge as usize) {
@@ -66,49 +84,36 @@ impl Tangle {
             }
         }
         let pieces = connected(surfaces, |edge| !is_cut[edge]);
-        let whole = connected(surfaces, |_| true);
-        let mut gone = vec![Piece::default(); pieces.len()];
+        let mut sizes = vec![0; pieces.len()];
         for piece in &pieces {
-            gone[*piece as usize].size += 1;
+            sizes[*piece as usize] += 1;
         }
-        let mut tangle = Self { crossings, pieces, gone, is_near };
-        let main = tangle.main_pieces(&whole);
-        tangle.find_gone(surfaces, positions, &main, &whole);
+        let layers = Layers::new(surfaces, positions, &crossings, (&pieces, &sizes));
+        let near = Near::new(surfaces, &crossings);
+        let gone = vec![Vec::new(); pieces.len()];
+        let mut tangle = Self { crossings, pieces, gone, layers, near };
+        tangle.find_gone(surfaces, positions, &sizes);
         tangle
     }
 
-    /// For every whole cloth, by its first vertex, the largest piece of it.
-    fn main_pieces(&self, whole: &[u32]) -> Vec<u32> {
-        let mut main = vec![NONE; whole.len()];
-        for (vertex, cloth) in whole.iter().enumerate() {
-            let piece = self.pieces[vertex];
-            let known = &mut main[*cloth as usize];
-            let size = |piece: u32| self.gone[piece as usize].size;
-            if *known == NONE || size(piece) > size(*known) {
-                *known = piece;
+    /// Finds what has gone through what: a piece most of whose ends at a body are on the wrong side.
+    fn find_gone(&mut self, surfaces: &Surfaces, positions: &[Vec3], sizes: &[usize]) {
+        let main = main_pieces(surfaces, &self.pieces, sizes);
+        let mut wrong: BTreeMap<(u32, u32), i32> = BTreeMap::new();
+        for crossing in &self.crossings {
+            let [cloth, body] = crossing.bodies(surfaces);
+            let side = self.layers.side(surfaces, cloth, body);
+            for end in surfaces.edges[crossing.edge as usize] {
+                let Some(piece) = self.pieces.get(end as usize) else { continue };
+                let has_gone = match side {
+                    Some(side) => side * surfaces.height(crossing.triangle, positions, end) < 0.0,
+                    None => *piece != main[end as usize],
+                };
+                *wrong.entry((*piece, body)).or_default() += if has_gone { 1 } else { -1 };
             }
         }
-        main
-    }
-
-    fn find_gone(&mut self, surfaces: &Surfaces, positions: &[Vec3], main: &[u32], whole: &[u32]) {
-        for crossing in self.crossings.clone() {
-            let body = surfaces.body_of_triangle(crossing.triangle);
-            for end in surfaces.edges[crossing.edge as usize] {
-                if !surfaces.is_cloth(end) {
-                    continue;
-                }
-                let piece = self.pieces[end as usize];
-                let has_gone = if surfaces.is_solid(body) {
-                    surfaces.height(crossing.triangle, positions, end) < 0.0
-                } else {
-                    piece != main[whole[end as usize] as usize]
-                };
-                let through = &mut self.gone[piece as usize].through;
-                if has_gone && !through.contains(&body) {
-                    through.push(body);
-                }
-            }
+        for ((piece, body), _) in wrong.into_iter().filter(|(_, ends)| *ends > 0) {
+            self.gone[piece as usize].push(body);
         }
     }
 
@@ -116,38 +121,71 @@ impl Tangle {
     pub(crate) fn frees(&self, surfaces: &Surfaces, pair: &Pair) -> bool {
         let [first, second] = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
         let (one, other) = pair.sides();
-        let near = pair.features.map(|feature| feature as usize);
-        let kinds = pair.feature_kinds();
-        self.has_gone(one, second)
-            || self.has_gone(other, first)
-            || (self.is_near[kinds[0]][near[0]] && self.is_near[kinds[1]][near[1]])
+        self.has_gone(one, second) || self.has_gone(other, first) || self.near.frees(pair)
     }
 
     fn has_gone(&self, vertices: &[u32], body: u32) -> bool {
         vertices.iter().any(|vertex| {
             let piece = self.pieces.get(*vertex as usize);
-            piece.is_some_and(|piece| self.gone[*piece as usize].through.contains(&body))
+            piece.is_some_and(|piece| self.gone[*piece as usize].contains(&body))
         })
     }
 
-    /// The contacts that draw the crossings apart in a step of a `duration` in s.
+    /// The contacts that draw apart what crosses in a step of a `duration` in s.
     pub(crate) fn pulls(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
         duration: f64,
     ) -> Vec<Contact> {
-        let mut pulls = Vec::new();
+        let mut pulls = self.returns(surfaces, positions, duration);
         for crossing in &self.crossings {
             let [a, b] = surfaces.edges[crossing.edge as usize];
             let length = (positions[b as usize] - positions[a as usize]).norm();
             let way = length * (EDGES_PER_SECOND * duration).min(0.5);
             for (vertex, direction) in self.directions(surfaces, positions, *crossing) {
                 let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
-                pulls.extend(pull(surfaces, positions, pair, direction * way));
+                pulls.extend(pull(surfaces, positions, pair, (direction * way, 1.0)));
             }
         }
         pulls
+    }
+
+    /// Draws what has gone through another cloth back through it, to the nearest place.
+    fn returns(&self, surfaces: &Surfaces, positions: &[Vec3], duration: f64) -> Vec<Contact> {
+        let mut returns = Vec::new();
+        for body in 0..surfaces.cloth_count as u32 {
+            let home =
+                |vertex: u32| self.layers.side(surfaces, surfaces.bodies[vertex as usize], body);
+            let gone: Vec<u32> = (0..surfaces.cloth_vertices as u32)
+                .filter(|vertex| self.has_gone(&[*vertex], body) && home(*vertex).is_some())
+                .collect();
+            if gone.is_empty() {
+                continue;
+            }
+            let cloth = Sheet::new(surfaces, positions, body);
+            for vertex in gone {
+                let Some((triangle, offset)) = cloth.nearest(surfaces, positions, vertex) else {
+                    continue;
+                };
+                let side = home(vertex).unwrap_or(1.0);
+                let distance = offset.norm();
+                if side * surfaces.height(triangle, positions, vertex) >= 0.0 || distance == 0.0 {
+                    continue;
+                }
+                let pair = Pair::vertex_face(surfaces, vertex, triangle);
+                let room = surfaces.kinds[vertex as usize].thickness
+                    + surfaces.kinds[pair.vertices[1] as usize].thickness;
+                let way = (distance + room) * (duration / RETURN_TIME).min(1.0);
+                returns.extend(pull(
+                    surfaces,
+                    positions,
+                    pair,
+                    (offset * (-way / distance), GENTLY),
+                ));
+            }
+        }
+        returns
     }
 
     /// Which ends of an edge are drawn where, by unit vectors.
@@ -159,7 +197,16 @@ impl Tangle {
     ) -> Vec<(u32, Vec3)> {
         let ends = surfaces.edges[crossing.edge as usize];
         let Some(normal) = surfaces.normal(crossing.triangle, positions) else { return Vec::new() };
-        let body = surfaces.body_of_triangle(crossing.triangle);
+        let [cloth, body] = crossing.bodies(surfaces);
+        let height = |end: u32| surfaces.height(crossing.triangle, positions, end);
+        if (body as usize) < surfaces.cloth_count
+            && let Some(side) = self.layers.side(surfaces, cloth, body)
+        {
+            let wrong = ends.into_iter().filter(|end| side * height(*end) < 0.0);
+            // What has gone as a whole comes back as a whole.
+            let alone = wrong.filter(|end| !self.has_gone(&[*end], body));
+            return alone.map(|end| (end, normal * side)).collect();
+        }
         let gone = ends.map(|end| self.has_gone(&[end], body));
         let stays = match gone {
             [true, false] => Some([ends[0], ends[1]]),
@@ -167,36 +214,115 @@ impl Tangle {
             _ => None,
         };
         if let Some([away, home]) = stays {
-            let side = surfaces.height(crossing.triangle, positions, home).signum();
-            return vec![(away, normal * side)];
+            return vec![(away, normal * height(home).signum())];
         }
         let direction = shortening(surfaces, positions, crossing.edge, &normal);
         direction.map_or_else(Vec::new, |direction| ends.map(|end| (end, direction)).to_vec())
     }
 }
 
-/// Vertices, edges and triangles at crossings.
-fn near(surfaces: &Surfaces, crossings: &[Crossing]) -> [Vec<bool>; 3] {
-    let mut vertices = vec![false; surfaces.kinds.len()];
-    let mut edges = vec![false; surfaces.edges.len()];
-    let mut triangles = vec![false; surfaces.triangles.len()];
-    for Crossing { edge, triangle } in crossings {
-        edges[*edge as usize] = true;
-        triangles[*triangle as usize] = true;
-        for side in surfaces.sides[*triangle as usize] {
-            edges[side as usize] = true;
-        }
-        let corners = surfaces.triangles[*triangle as usize];
-        for vertex in surfaces.edges[*edge as usize].into_iter().chain(corners) {
-            vertices[vertex as usize] = true;
-        }
-        for end in surfaces.edges[*edge as usize] {
-            for (around, _) in surfaces.around.around(end as usize) {
-                triangles[*around as usize] |= surfaces.sides[*around as usize].contains(edge);
+/// The triangles of a cloth, to look for the nearest.
+struct Sheet {
+    triangles: Vec<u32>,
+    tree: BoundingTree,
+}
+
+impl Sheet {
+    fn new(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Self {
+        let of_cloths = 0..surfaces.cloth_triangles as u32;
+        let triangles: Vec<u32> =
+            of_cloths.filter(|triangle| surfaces.body_of_triangle(*triangle) == body).collect();
+        let around = |triangle: &u32| {
+            let corners = surfaces.triangles[*triangle as usize];
+            BoundingBox::around(corners.iter().map(|vertex| &positions[*vertex as usize]))
+        };
+        let boxes: Vec<BoundingBox> = triangles.iter().map(around).collect();
+        Self { triangles, tree: BoundingTree::new(&boxes) }
+    }
+
+    /// The nearest triangle, and the way from it to a vertex in m; `None` where that is at a border.
+    fn nearest(&self, surfaces: &Surfaces, positions: &[Vec3], vertex: u32) -> Option<(u32, Vec3)> {
+        let point = positions[vertex as usize];
+        let found = self.tree.nearest(&point, f64::INFINITY, |place| {
+            let corners = surfaces.triangles[self.triangles[place] as usize];
+            let closest =
+                closest_on_triangle(&point, &corners.map(|vertex| positions[vertex as usize]));
+            (closest.distance_squared, closest)
+        })?;
+        let triangle = self.triangles[found.primitive];
+        let is_border = |edge: u32| surfaces.wings[edge as usize].corners[1] == NONE;
+        let sides = surfaces.sides[triangle as usize];
+        let is_at_border = match found.measured.feature {
+            Feature::Face => false,
+            Feature::Edge(corner) => is_border(sides[usize::from(corner)]),
+            Feature::Vertex(corner) => {
+                (0..3).any(|k| k != usize::from(corner) && is_border(sides[k]))
+            }
+        };
+        (!is_at_border).then_some((triangle, found.measured.offset))
+    }
+}
+
+impl Near {
+    fn new(surfaces: &Surfaces, crossings: &[Crossing]) -> Self {
+        let counts = [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()];
+        let mut near =
+            Self { entries: Vec::new(), is_near: counts.map(|count| vec![false; count]) };
+        for (index, Crossing { edge, triangle }) in crossings.iter().enumerate() {
+            let mut add = |kind: usize, feature: u32, is_beside_triangle: bool| {
+                near.is_near[kind][feature as usize] = true;
+                near.entries.push((kind, feature, index as u32, is_beside_triangle));
+            };
+            add(1, *edge, false);
+            add(2, *triangle, true);
+            surfaces.sides[*triangle as usize].into_iter().for_each(|side| add(1, side, true));
+            surfaces.triangles[*triangle as usize]
+                .into_iter()
+                .for_each(|corner| add(0, corner, true));
+            let [start, end] = surfaces.edges[*edge as usize];
+            add(0, start, false);
+            add(0, end, false);
+            for (around, _) in surfaces.around.around(start as usize) {
+                if surfaces.sides[*around as usize].contains(edge) {
+                    add(2, *around, false);
+                }
             }
         }
+        near.entries.sort_unstable();
+        near
     }
-    [vertices, edges, triangles]
+
+    /// Whether the features of a pair are beside both sides of one crossing.
+    fn frees(&self, pair: &Pair) -> bool {
+        let [first, second] = pair.features;
+        let [one, other] = pair.feature_kinds();
+        self.is_near[one][first as usize]
+            && self.is_near[other][second as usize]
+            && self.of(one, first).iter().any(|(_, _, crossing, side)| {
+                let wanted = (other, second, *crossing, !side);
+                self.entries.binary_search(&wanted).is_ok()
+            })
+    }
+
+    fn of(&self, kind: usize, feature: u32) -> &[(usize, u32, u32, bool)] {
+        let start = self.entries.partition_point(|entry| (entry.0, entry.1) < (kind, feature));
+        let length =
+            self.entries[start..].partition_point(|entry| (entry.0, entry.1) == (kind, feature));
+        &self.entries[start..start + length]
+    }
+}
+
+/// For every vertex of cloth the largest piece of its whole cloth.
+fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {
+    let whole = connected(surfaces, |_| true);
+    let mut main = vec![NONE; whole.len()];
+    for (piece, cloth) in pieces.iter().zip(&whole) {
+        let known = &mut main[*cloth as usize];
+        if *known == NONE || sizes[*piece as usize] > sizes[*known as usize] {
+            *known = *piece;
+        }
+    }
+    whole.iter().map(|cloth| main[*cloth as usize]).collect()
 }
 
 /// For every vertex of cloth the first vertex that edges which `join` lead to.
@@ -233,17 +359,22 @@ fn shortening(surfaces: &Surfaces, positions: &[Vec3], edge: u32, normal: &Vec3)
     sum.try_normalize(f64::MIN_POSITIVE)
 }
 
-/// A contact that draws a vertex a `way` in m, relative to a triangle.
-fn pull(surfaces: &Surfaces, positions: &[Vec3], pair: Pair, way: Vec3) -> Option<Contact> {
+/// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.
+fn pull(
+    surfaces: &Surfaces,
+    positions: &[Vec3],
+    pair: Pair,
+    (way, compression): (Vec3, f64),
+) -> Option<Contact> {
     let length = way.norm();
     let normal = way.try_normalize(f64::MIN_POSITIVE)?;
     let weights = pair.weights(positions);
     let area = surfaces.area(&pair, &weights);
     let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
-    let mut contact = Contact::new(pair, touch, [0.0, length], area);
+    let mut contact = Contact::new(pair, touch, [0.0, length / compression], area);
     contact.origin = contact.between(positions);
     contact.touch.gap = contact.origin.dot(&normal);
     contact.wanted = contact.touch.gap + length;
-    contact.compress(1.0);
+    contact.compress(compression);
     Some(contact)
 }

@@ -30,7 +30,7 @@ pub(super) struct Accuracy {
     pub(super) correction: f64,
     /// The finest that is asked for while anything touches, in m.
     pub(super) touching: f64,
-    /// The same as a part of the first correction of the stage, where that is between both.
+    /// What is asked for while anything touches as a part of the first correction of the stage, if that is not finer.
     pub(super) part: f64,
     /// Most corrections.
     pub(super) max_iterations: usize,
@@ -51,13 +51,17 @@ impl Accuracy {
     /// What is wanted of the correction after so many, of which the first was `first` long, in m.
     ///
     /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
-    /// what touches and hardly moves is solved finely, and what moves fast to a part of how it moves.
+    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
     pub(super) fn after(&self, iterations: usize, first: f64, touches: bool) -> f64 {
         match iterations {
             _ if !touches => self.correction,
-            LOOSE_CORRECTIONS.. => LOOSE * self.correction,
-            _ => (self.part * first).min(self.correction).max(self.touching),
+            LOOSE_CORRECTIONS.. => self.rough(first).max(LOOSE * self.correction),
+            _ => self.rough(first),
         }
+    }
+
+    fn rough(&self, first: f64) -> f64 {
+        (self.part * first).min(ROUGH * self.correction).max(self.touching)
     }
 }
 
@@ -86,6 +90,8 @@ const MOST_EVASIONS: usize = 3;
 /// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
 const LOOSE_CORRECTIONS: usize = 12;
 const LOOSE: f64 = 4.0;
+/// No stage is solved more roughly than to this multiple of the tolerance.
+const ROUGH: f64 = 4.0;
 /// Corrections without a shorter one after which a stage in which anything touches is given up.
 const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
@@ -95,7 +101,8 @@ const SETTLING: usize = 3;
 const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction.
 const LINEAR_TOLERANCE: f64 = 0.1;
-/// The same where contacts join layers of cloth: their stiffness hides errors from the norm that is measured in.
+/// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
+/// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.01;
 /// Most conjugate gradient iterations of a correction.
 const MOST_LINEAR_ITERATIONS: usize = 2000;
@@ -215,6 +222,13 @@ impl Newton {
         }
     }
 
+    /// Takes the residuals to be the right side of the equations, without contacts.
+    fn gather_residuals(&mut self) {
+        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
+            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
+        }
+    }
+
     /// Puts what is guided where it is to be, and evaluates the start.
     fn start(
         &mut self,
@@ -238,16 +252,14 @@ impl Newton {
         report: &mut Report,
     ) -> Option<f64> {
         let is_kept = self.prepare(problem, iterations > 0, report);
-        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
-            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
-        }
+        self.gather_residuals();
         self.add_contacts(problem.response, positions);
         self.filter.apply(&mut self.right_side);
         if !is_kept {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let solved = self.solve_linear(report);
+        let solved = self.solve_linear(iterations == 0, report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
@@ -318,9 +330,10 @@ impl Newton {
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, report: &mut Report) -> bool {
+    fn solve_linear(&mut self, is_first: bool, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let tolerance = if self.coupling.is_empty() { LINEAR_TOLERANCE } else { HARD_TOLERANCE };
+        let is_hard = is_first && !self.coupling.is_empty();
+        let tolerance = if is_hard { HARD_TOLERANCE } else { LINEAR_TOLERANCE };
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,

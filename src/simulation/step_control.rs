@@ -11,8 +11,8 @@ use crate::{Vec3, parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Largest change of the stretch of a triangle in one step. The text says "drastic": unstable steps change it by far more,
-/// sound ones by far less.
+/// Largest change of the stretch of a triangle in one step that is linearised or has stopped vertices. The text
+/// says "drastic": unstable steps change it by far more, sound ones by far less.
 const LARGEST_CHANGE: f64 = 0.25;
 /// Successes after which a longer step is tried, at first and at most.
 const WAIT: [u32; 2] = [2, 40];
@@ -55,6 +55,25 @@ impl StepControl {
     }
 }
 
+/// Whether shorter steps help where vertices that a step had to stop are torn from others. They do where something came
+/// too fast. Where it is squeezed they do not, and then stopped vertices are borne with for the rest of the frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Squeeze {
+    /// Vertices that were stopped in the last step that was given up for them.
+    stopped: usize,
+    is_known: bool,
+}
+
+impl Squeeze {
+    /// Whether a step that has stopped so many vertices may be taken.
+    pub(super) fn bears(&mut self, stopped: usize) -> bool {
+        // A shorter step that helps stops less than half as many.
+        self.is_known |= stopped > 0 && self.stopped > 0 && 2 * stopped >= self.stopped;
+        self.stopped = stopped;
+        self.is_known || stopped == 0
+    }
+}
+
 impl Dynamics {
     /// Whether no triangle changes its stretch drastically between two shapes.
     pub(super) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
@@ -77,6 +96,17 @@ impl Dynamics {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_shorter_steps_do_not_help_is_borne_with() {
+        let mut squeeze = Squeeze::default();
+        assert_eq!(
+            [9, 4, 1, 0, 3].map(|stopped| squeeze.bears(stopped)),
+            [false, false, false, true, false]
+        );
+        assert_eq!([2, 5, 0].map(|stopped| squeeze.bears(stopped)), [true; 3]);
+        assert!(!Squeeze::default().bears(1));
+    }
 
     /// A step of more than a half fails.
     #[test]

@@ -83,6 +83,20 @@ def dress_beside_its_body(size: int, seconds: float) -> Scene:
     return tangled([Body("dress", dress, triangles, fabric("jersey"))], obstacles)
 
 
+@scene(quick=(10, 2.25), soak=(24, 3.0))
+def shirt_in_and_out_of_a_dress(size: int, seconds: float) -> Scene:
+    """A shirt over a dress on one side of a body and under it on the other, its hem halfway."""
+    dress, sides = tube(2 * size, 2 * size, 0.18, 0.6)
+    held = np.flatnonzero(dress[:, 2] > 0.3 - 1e-9)
+    shirt, faces = turned(tube(2 * size, size, 0.18, 0.25), UP, ASKEW)
+    shirt = shirt + vector(0.025, 0.012, 0.15)
+    cloths = [
+        Body("dress", dress, sides, fabric(), pins=held),
+        Body("shirt", shirt, faces, fabric()),
+    ]
+    return tangled(cloths, [Obstacle("body", *cylinder(24, 9, 0.14, 1.0)), floor(-0.55)])
+
+
 @scene(quick=(14, 2.25), soak=(30, 3.0))
 def pierced_by_a_needle(size: int, seconds: float) -> Scene:
     """Two tips stand through a sheet from the start, one of them sharp."""

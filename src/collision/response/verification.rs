@@ -1,17 +1,54 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The check of a step: what would come too close on the ways that it takes.
+//!
+//! A step that does not pass is checked again after each correction. Corrections are short by then, so all pairs along
+//! the ways are looked for once, and with the room to spare that finds contacts. What keeps R = (1 + SLACK)(t₁ + t₂)
+//! apart, with thicknesses t of the vertices, on ways that end elsewhere by δ₁ and δ₂ at most is still
+//! R − δ₁ − δ₂ apart, since straight ways from the same starts are never farther from each other than at their
+//! ends. So no pair but those found can come within LEAST_GAP (t₁ + t₂) as long as every δ stays below
+//! (1 + SLACK − LEAST_GAP) t.
 
 use super::{Response, SLACK};
 use crate::{
     Vec3,
     collision::{
         pair::{Motion, Pair},
-        surfaces::Surfaces,
+        surfaces::{Surface, Surfaces},
     },
+    parallel,
 };
+use rayon::prelude::*;
 
 /// The part of the thickness that a step leaves at least.
 const LEAST_GAP: f64 = 0.01;
+/// Room for rounding in comparisons of ways.
+const CAUTION: f64 = 1.0 - 1.0e-6;
+
+/// The pairs that are near along certain ways.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watch {
+    /// In order.
+    pairs: Vec<Pair>,
+    /// Where these ways end, in m; empty where no pairs have been looked for.
+    ends: Vec<Vec3>,
+}
+
+impl Watch {
+    /// Nothing is known any more.
+    pub(super) fn forget(&mut self) {
+        self.pairs.clear();
+        self.ends.clear();
+    }
+
+    /// Whether all pairs that may come too close are known where the cloths end at `positions`, in m.
+    fn covers(&self, positions: &[Vec3], kinds: &[Surface]) -> bool {
+        let each = self.ends.par_iter().zip(positions).zip(kinds);
+        self.ends.len() == positions.len()
+            && each.with_min_len(4 * parallel::VERTICES).all(|((end, position), kind)| {
+                (position - end).norm() <= CAUTION * (1.0 + SLACK - LEAST_GAP) * kind.thickness
+            })
+    }
+}
 
 impl Response {
     /// Checks the ways to `positions` against all pairs. Says whether any would come too close; those are
@@ -21,7 +58,9 @@ impl Response {
         if violations.is_empty() {
             return true;
         }
-        self.widen_pairs();
+        if !self.watch.covers(positions, &self.surfaces.kinds) {
+            self.widen_pairs();
+        }
         for violated in &violations {
             match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
                 Ok(place) => self.pairs[place].rescues += 1,
@@ -41,8 +80,12 @@ impl Response {
     fn widen_pairs(&mut self) {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
-        let mut pairs = self.find_pairs();
-        pairs.retain(|pair| self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err());
+        let count = self.cloth_vertices();
+        self.watch = Watch { pairs: self.near_pairs(), ends: self.ends[..count].to_vec() };
+        let mut pairs = self.watch.pairs.clone();
+        pairs.retain(|pair| {
+            !self.is_idle(pair) && self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err()
+        });
         self.pairs.extend(pairs);
         self.pairs.sort_unstable_by_key(Pair::key);
     }
@@ -55,6 +98,14 @@ impl Response {
         }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
+        if self.watch.covers(positions, &surfaces.kinds) {
+            let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
+            let violated = each.filter_map(|pair| {
+                let mut pair = *pair;
+                is_violated(&mut pair, surfaces, motion).then_some(pair)
+            });
+            return violated.collect();
+        }
         self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
         let mut found = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
             self.is_guarded(pair) && is_violated(pair, surfaces, motion)
