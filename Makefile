@@ -35,7 +35,7 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo examples test soak fuzz wheel zip bench bench-rust experiments clean distclean
+.PHONY: demo examples test soak fuzz wheel zip bench bench-rust floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
@@ -50,8 +50,11 @@ test: lint test-rust test-python test-hostile test-blender ## everything that mu
 
 # Goes on after a failure, and says at the end whether there was one.
 SOAK ?=
-soak: .venv/weft ## hostile scenes at length, a table into out/soak.md (SOAK='--match ball')
-	@.venv/bin/python tests/hostile/soak.py --out out $(SOAK)
+soak: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## hostile scenes and a walk at length, a table into out/soak.md (SOAK='--match ball')
+	@status=0; \
+	.venv/bin/python tests/hostile/soak.py --out out $(SOAK) || status=1; \
+	$(if $(SOAK),,WEFT_REAL_SCENES=1 PYTHONPATH=out/library $(NEWEST_BPY)/bin/python -m pytest -rs \
+		tests/blender/test_real_walk.py || status=1;) exit $$status
 
 wheel: $(WHEEL) ## the Python module, into addon/wheels/
 
@@ -60,12 +63,20 @@ zip: $(ZIP) ## the Blender extension, into out/
 SIZES ?= 50,100,200
 FRAMES ?= 120
 RUNS ?= 3
-bench: $(NEWEST_BPY)/ready .venv/weft ## Blender's cloth against Weft (SIZES=50,100 FRAMES=40 RUNS=1)
+bench: $(NEWEST_BPY)/ready .venv/weft floor ## Blender's cloth against Weft (SIZES=50,100 FRAMES=40 RUNS=1)
 	@.venv/bin/python tests/bench/compare.py --blender-python $(NEWEST_BPY)/bin/python \
-		--sizes $(SIZES) --frames $(FRAMES) --runs $(RUNS)
+		--sizes $(SIZES) --frames $(FRAMES) --runs $(RUNS) --floor out/floor.md
+
+floor: | rust ## what the machine can do, and how far each stage of a step is from it
+	@mkdir -p out
+	@cargo bench --quiet --no-default-features --bench floor | tee out/floor.md
 
 bench-rust: | rust ## timings of the library's parts
 	cargo bench --no-default-features
+
+COUNTS ?=
+counts: .venv/ready | rust ## instructions of the hot kernels against those kept (COUNTS=--keep)
+	@.venv/bin/python tests/bench/counts.py --out out $(COUNTS)
 
 ONLY ?=
 experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)

@@ -2,7 +2,14 @@
 //! What collision detection costs: the tree over a torus of 20 000 triangles, 10 000 points beside it, a
 //! cloth with itself, and one pair of moving things.
 
+mod shared;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use shared::{
+    THREADS,
+    folded::{Folded, Pair, THICKNESS},
+    pool,
+};
 use std::f64::consts::TAU;
 use std::hint::black_box;
 use weft::Vec3;
@@ -120,86 +127,18 @@ fn pairs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// A sheet of a square of vertices, 1 cm from each other at rest, that hangs over a ball in folds and
-/// flies half a metre in a step.
-struct Cloth {
-    start: Vec<Vec3>,
-    end: Vec<Vec3>,
-    edges: Vec<[usize; 2]>,
-}
-
-type Pair = (u32, u32);
-
-impl Cloth {
-    fn new(side: usize) -> Self {
-        let start = draped(side);
-        let moved = |place: &Vec3| place + Vec3::new(0.5, 0.1 * place.z, -0.2);
-        Self { end: start.iter().map(moved).collect(), start, edges: edges_of(side) }
-    }
-
-    fn bounds(&self, edge: u32) -> MovingBox {
-        let ends = self.edges[edge as usize].map(|vertex| (&self.start[vertex], &self.end[vertex]));
-        MovingBox::around(ends).grown(0.002)
-    }
-
-    /// Pairs of edges that may meet and share no vertex.
-    fn find(&self, tree: &MovingTree, found: &mut Vec<Pair>) {
-        found.clear();
-        let visit = |one: u32, other: u32, found: &mut Vec<Pair>| {
-            let [a, b] = self.edges[one as usize];
-            if self.edges[other as usize].iter().all(|end| *end != a && *end != b) {
-                found.push((one, other));
-            }
-        };
-        tree.self_pairs(visit, found);
-    }
-
-    /// The ends of both edges at the start and at the end.
-    fn ends(&self, (one, other): Pair) -> [[&Vec3; 4]; 2] {
-        let ([a, b], [c, d]) = (self.edges[one as usize], self.edges[other as usize]);
-        [&self.start, &self.end].map(|positions| [a, b, c, d].map(|vertex| &positions[vertex]))
-    }
-}
-
-fn draped(side: usize) -> Vec<Vec3> {
-    let vertex = |index: usize| {
-        let place = |i: usize| 0.01 * (i as f64 - 0.5 * (side - 1) as f64);
-        let (x, y) = (place(index % side), place(index / side));
-        let (radius, angle) = (x.hypot(y), y.atan2(x));
-        let ball = 0.2 * 0.01 * side as f64;
-        let hanging = (radius - 1.3 * ball).max(0.0);
-        let around = (radius / ball).min(1.3);
-        let across = ball * around.sin() + hanging * (0.3 + 0.15 * (8.0 * angle).sin());
-        let down = ball * around.cos() - 0.9 * hanging;
-        Vec3::new(across * angle.cos(), across * angle.sin(), down)
-    };
-    (0..side * side).map(vertex).collect()
-}
-
-fn edges_of(side: usize) -> Vec<[usize; 2]> {
-    let from = |index: usize| {
-        let (i, j) = (index % side, index / side);
-        let [right, up] = [i + 1 < side, j + 1 < side];
-        let partners = [(right, 1), (up, side), (right && up, side + 1)];
-        let edge = move |(exists, step): (bool, usize)| exists.then_some([index, index + step]);
-        partners.into_iter().filter_map(edge)
-    };
-    (0..side * side).flat_map(from).collect()
-}
-
 /// What a cloth costs that is looked through for contacts with itself, on one thread and on two.
 fn self_contact(criterion: &mut Criterion) {
     for side in [100, 400] {
-        let cloth = Cloth::new(side);
+        let cloth = Folded::new(side);
         let boxes: Vec<MovingBox> =
-            (0..cloth.edges.len() as u32).map(|edge| cloth.bounds(edge)).collect();
+            (0..cloth.count() as u32).map(|edge| cloth.bounds(edge)).collect();
         let mut tree = MovingTree::new(&boxes);
         let mut found = Vec::new();
         let mut group = criterion.benchmark_group(format!("{} edges", boxes.len()));
         group.sample_size(20);
-        for threads in [1, 2] {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let Ok(pool) = pool else { continue };
+        for threads in THREADS {
+            let pool = pool(threads);
             group.bench_function(format!("build, {threads} threads"), |b| {
                 b.iter(|| pool.install(|| MovingTree::new(&boxes)));
             });
@@ -214,17 +153,12 @@ fn self_contact(criterion: &mut Criterion) {
         group.bench_function("pairs told apart by a plane at rest", |b| {
             let is_apart = |pair: &&Pair| {
                 let [start, end] = cloth.ends(**pair);
-                edges_stay_apart(start, end, 0.001)
+                edges_stay_apart(start, end, THICKNESS)
             };
             b.iter(|| found.iter().filter(is_apart).count());
         });
         group.bench_function("impacts of pairs", |b| {
-            let meets = |pair: &&Pair| {
-                let [start, end] = cloth.ends(**pair);
-                let [a, b, c, d] = [0, 1, 2, 3].map(|i: usize| path(*start[i], *end[i]));
-                edge_edge_impact(&[a, b], &[c, d], 0.001).is_some()
-            };
-            b.iter(|| found.iter().filter(meets).count());
+            b.iter(|| found.iter().filter(|pair| cloth.meets(**pair)).count());
         });
         group.finish();
     }

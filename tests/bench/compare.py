@@ -52,6 +52,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--runs", type=int, default=3, help=f"of each; one from {SINGLE_RUN_FROM} a side"
     )
+    parser.add_argument("--floor", type=Path, help="a page of the machine's floor, to be added")
     parser.add_argument("--out", type=Path, default=Path("out"))
     return parser.parse_args()
 
@@ -121,7 +122,8 @@ def main() -> None:
     programs = " and ".join(sorted({row["program"] for row in rows}))
     cores = len(os.sched_getaffinity(0))
     title = f"# {programs}, {wanted.frames} frames\n\n{cores} cores, {platform.platform()}\n"
-    text = "\n".join([title, HEADER, *lines, PROFILE_HEADER, *profile, NOTES])
+    floor = [wanted.floor.read_text(encoding="utf-8")] if wanted.floor else []
+    text = "\n".join([title, HEADER, *lines, PROFILE_HEADER, *profile, NOTES, *floor])
     wanted.out.mkdir(exist_ok=True)
     (wanted.out / "bench.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
     (wanted.out / "bench.md").write_text(text, encoding="utf-8")

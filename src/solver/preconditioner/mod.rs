@@ -9,7 +9,7 @@ mod tests;
 
 pub use block_jacobi::BlockJacobi;
 pub use incomplete_cholesky::IncompleteCholesky;
-pub use multigrid::Multigrid;
+pub use multigrid::{LevelSizes, Multigrid};
 
 use super::{BlockMatrix, Row3};
 

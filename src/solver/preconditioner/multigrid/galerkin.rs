@@ -69,7 +69,36 @@ struct Term {
     weight: f32,
 }
 
+/// How much a level has to do on the way to the next.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelSizes<'a> {
+    /// PᵀAP.
+    pub coarse: &'a BlockMatrix,
+    /// Entries of P.
+    pub weights: usize,
+    /// Products of a block and a weight for HP, and of a sum of these and a weight for PᵀHP.
+    pub products: [usize; 2],
+    /// Blocks that groups of rows sum up for themselves, and how often blocks of PᵀAP are made of one.
+    pub partial: usize,
+    /// See [`Self::partial`].
+    pub sources: usize,
+}
+
 impl Galerkin {
+    pub(super) fn sizes<'a>(&self, coarse: &'a BlockMatrix) -> LevelSizes<'a> {
+        let plans = self.plans.iter();
+        let products = plans.map(|plan| [plan.terms.len(), plan.targets.len()]);
+        LevelSizes {
+            coarse,
+            weights: (0..coarse.diagonals().len())
+                .map(|row| self.interpolation.column(row).len())
+                .sum(),
+            products: products.fold([0; 2], |[a, b], [c, d]| [a + c, b + d]),
+            partial: self.partial.len(),
+            sources: self.sources.len(),
+        }
+    }
+
     pub(super) fn new(pattern: &Pattern, interpolation: Interpolation) -> Self {
         let groups = (0..pattern.row_count()).into_par_iter().step_by(GROUP);
         let plans: Vec<Plan> = groups

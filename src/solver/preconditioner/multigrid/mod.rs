@@ -18,6 +18,7 @@ use super::Preconditioner;
 use crate::solver::{Block, BlockMatrix, Pattern, Row3, graph::Graph};
 use aggregation::Interpolation;
 use galerkin::Galerkin;
+pub use galerkin::LevelSizes;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use smoother::Smoother;
 use std::sync::Arc;
@@ -63,6 +64,27 @@ impl Multigrid {
             levels.push(level);
         }
         Self { levels, coarsest: Coarsest::new(pattern.row_count()) }
+    }
+
+    /// What each level reads and writes on the way to the next, from the finest on.
+    pub fn sizes(&self) -> impl Iterator<Item = LevelSizes<'_>> {
+        self.levels.iter().map(|level| level.galerkin.sizes(&level.coarse_matrix))
+    }
+
+    /// Both sweeps of the finest level without the coarser ones in between, for timing; `result` ≈ matrix⁻¹ · `vector`.
+    pub fn smooth(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
+        if let Some(Level { smoother, residual, correction, .. }) = self.levels.first_mut() {
+            correction.fill([0.0; 4]);
+            smoother.forward(matrix, vector, result, residual);
+            smoother.backward(matrix, correction, result, residual);
+        }
+    }
+
+    /// The matrix of the second level anew from that of the finest, for timing.
+    pub fn coarsen(&mut self, matrix: &BlockMatrix) {
+        if let Some(Level { galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
+            galerkin.project(matrix, coarse_matrix);
+        }
     }
 }
 
