@@ -16,6 +16,7 @@ from . import (
     fingerprint,
     identity,
     location,
+    mesh_cache,
     nodes,
     revision,
     stage,
@@ -232,9 +233,16 @@ class Bake:
                 errors.append(f"'{cloth.name}' was deleted: its frames are in the cache only")
                 continue
             stage.leave_mode(context, obj)
-            description = writer.description
-            errors.append(bake_files.show(scene, obj, description, description.frames))
+            errors.append(self._show(scene, obj, writer))
         return errors
+
+    def _show(self, scene: Scene, obj: Object, writer: cache.Writer) -> str:
+        """From where it was written to, which is not what the scene names if that was changed."""
+        description = writer.description
+        try:
+            return bake_files.show(scene, obj, writer.stem, description, description.frames)
+        except OSError as error:
+            return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
 
     def _worker_error(self) -> str:
         error = self._worker.error
@@ -291,7 +299,8 @@ def show_complete_caches(context: Context) -> bool:
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):
         return False
     for obj, contents in found.items():
-        bake_files.show(context.scene, obj, contents.description, contents.intact)
+        stem = location.stem(context.scene, obj)
+        bake_files.show(context.scene, obj, stem, contents.description, contents.intact)
     revision.bump()
     return True
 
@@ -308,6 +317,10 @@ def _move_from_temporary(scene: Scene) -> str:
         location.move_from_temporary(scene)
     except (OSError, cache.CacheError) as error:
         return f"the cache stays in the temporary folder: {error}"
+    for obj in scene.objects:
+        stem = location.stem(scene, obj)
+        if obj.weft.result.modifier and cache.data_path(stem).is_file():
+            mesh_cache.point_to(obj, stem)
     return ""
 
 

@@ -3,6 +3,7 @@
 
 import json
 import uuid
+from pathlib import Path
 
 from bpy.types import Object, Scene
 
@@ -116,17 +117,17 @@ def find_checkpoint(
     try:
         kept = checkpoint.latest(location.directory(scene), bakes.pop(), wanted)
     except cache.CacheError as error:
-        raise ValueError(f"the bake cannot be resumed: {error}") from error
+        doing = "resumed" if last is None else f"repeated from frame {last}"
+        raise ValueError(f"the bake cannot be {doing}: {error}") from error
     if kept.library != bridge.version():
         raise ValueError(f"the checkpoint is of Weft {kept.library}: bake again")
     return kept
 
 
-def show(scene: Scene, obj: Object, description: cache.Description, count: int) -> str:
+def show(scene: Scene, obj: Object, stem: Path, description: cache.Description, count: int) -> str:
     """Shows the first frames of a cache on its object; says what kept it from it."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
-    stem = location.stem(scene, obj)
     result.write(obj, scene.weft.result_kind, stem, description, count)
     statistic = Statistic.from_dict(description.statistic)
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)

@@ -21,7 +21,8 @@ def items() -> list[tuple]:
     """The items of a menu with pictures, the fabrics by number from 1."""
     found = [CUSTOM]
     for number, fabric in enumerate(fabrics.everything().values(), start=1):
-        found.append((fabric.name, fabric.title, fabric.description, _icon(fabric), number))
+        icon = picture(fabric) or "MATERIAL"
+        found.append((fabric.name, fabric.title, fabric.description, icon, number))
     if found != _items:
         _items[:] = found
     return _items
@@ -40,6 +41,16 @@ def choose(number: int) -> None:
         fabrics.apply(bpy.context.object.weft.material, items()[number][0])
 
 
+def picture(fabric: fabrics.Fabric) -> int:
+    """The number of the picture of a fabric as an icon, 0 where it has none."""
+    if _previews is None or not fabric.card.is_file():
+        return 0
+    key = f"{fabric.card}:{fabric.card.stat().st_mtime_ns}"
+    if key not in _previews:
+        _previews.load(key, str(fabric.card), "IMAGE")
+    return _previews[key].icon_id
+
+
 def make(fabric: fabrics.Fabric) -> None:
     """Has the picture of a fabric made in the background; it takes some seconds."""
     if bpy.app.background or bridge.problem():
@@ -53,15 +64,6 @@ def _make(library: ModuleType, fields: dict[str, float | None], path: Path) -> N
         card_picture.make(library, fields, path)
     except (OSError, ValueError, RuntimeError) as error:
         print(f"Weft: no picture of '{path.stem}': {error}")
-
-
-def _icon(fabric: fabrics.Fabric) -> int | str:
-    if _previews is None or not fabric.card.is_file():
-        return "MATERIAL"
-    key = f"{fabric.card}:{fabric.card.stat().st_mtime_ns}"
-    if key not in _previews:
-        _previews.load(key, str(fabric.card), "IMAGE")
-    return _previews[key].icon_id
 
 
 def register() -> None:

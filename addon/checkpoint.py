@@ -55,8 +55,10 @@ def paths(directory: Path, bake: str) -> dict[int, Path]:
 
 def latest(directory: Path, bake: str, last: int) -> Checkpoint:
     """The last checkpoint up to a frame that can be read; refuses with the reason when none can."""
-    problem = cache.CacheError(f"there is no checkpoint to continue from up to frame {last}")
-    for frame, path in paths(directory, bake).items():
+    there = paths(directory, bake)
+    first = f", the first is of frame {min(there)}" if there else ""
+    problem = cache.CacheError(f"there is no checkpoint to continue from up to frame {last}{first}")
+    for frame, path in there.items():
         if frame > last:
             continue
         try:

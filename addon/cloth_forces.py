@@ -54,7 +54,14 @@ class ClothForces:
         total = masses[:, None] * (gravity * np.array(source.gravity))
         if acting:
             total = total + masses[:, None] * forces.accelerations(
-                acting, motion, cloth.triangles, seconds, self.scale, source.frame, self.lookup
+                acting,
+                motion,
+                cloth.triangles,
+                seconds,
+                self.scale,
+                source.frame,
+                self.lookup,
+                weights.factors["gravity"] * np.array(source.gravity),
             )
         if pressure is not None:
             ahead = motion.positions + 0.5 * seconds * motion.velocities

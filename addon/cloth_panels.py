@@ -5,8 +5,8 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from . import bake, fabrics
-from .material import CURVES, WeftMaterial
-from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props
+from .material import WeftMaterial
+from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props, switch
 
 
 class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
@@ -16,7 +16,7 @@ class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
 
     def draw(self, context: Context) -> None:
         layout, material = self.layout, context.object.weft.material
-        layout.active = bake.running() is None
+        layout.enabled = bake.running() is None
         row = layout.row(align=True)
         row.menu("WEFT_MT_fabrics", text=fabrics.label(material))
         row.operator("weft.preset_add", text="", icon="ADD")
@@ -53,6 +53,7 @@ class PHYSICS_PT_weft_bending(PhysicsPanel, Panel):
         twist = row.row()
         twist.active = material.use_bend_twist
         twist.prop(material, "bend_twist_micro", text="")
+        row.prop_decorator(material, "bend_twist_micro")
         _reset(row, material, "bend_twist")
 
 
@@ -80,6 +81,15 @@ class PHYSICS_PT_weft_air(PhysicsPanel, Panel):
         _fields(columns(self.layout), material, air_drag="Drag", air_lift="Lift")
 
 
+CURVES = {
+    "stretch_warp_curve": "Stretch Warp",
+    "stretch_weft_curve": "Stretch Weft",
+    "shear_curve": "Shear",
+    "bend_warp_curve": "Bend Warp",
+    "bend_weft_curve": "Bend Weft",
+}
+
+
 class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
     bl_label = "Curves and Memory"
     bl_parent_id = "PHYSICS_PT_weft_material"
@@ -89,13 +99,15 @@ class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         material = context.object.weft.material
         flow = columns(self.layout)
-        if not context.scene.weft.keeps_memory():
-            text = "Only with the model Finite Elements and an integrator that is not explicit"
-            lines(self.layout, context, text, "ERROR" if material.options() else "INFO")
-            flow.active = False
-        for name in CURVES:
+        has_curvature = context.scene.weft.has_curvature()
+        if not has_curvature:
+            text = "Bending only with the models Finite Elements, Particles and Baraff-Witkin"
+            is_used = any(name.startswith("bend_") for name in material.options())
+            lines(self.layout, context, text, "ERROR" if is_used else "INFO")
+        for name, label in CURVES.items():
             row = flow.column().row(align=True)
-            row.prop(material, name)
+            row.active = has_curvature or not name.startswith("bend_")
+            row.prop(material, name, text=label)
             _reset(row, material, name)
         row = flow.column().row(align=True)
         row.prop(material, "quality_q")
@@ -143,7 +155,10 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
         flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
         column = flow.column()
         column.active = bool(obj.weft.pin_group)
-        column.prop(obj.weft, "pin_stiffness", text="Stiffness")
+        row = column.row()
+        row.use_property_split = False
+        row.prop(obj.weft, "pin_stiffness")
+        row.prop_decorator(obj.weft, "pin_stiffness")
         props(flow, obj.weft, rest_shape="Rest Shape")
         if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
             flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
@@ -162,12 +177,12 @@ class PHYSICS_PT_weft_sewing(PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw_header(self, context: Context) -> None:
-        self.layout.prop(context.object.weft, "use_sewing", text="")
+        switch(self.layout, context.object.weft, "use_sewing")
 
     def draw(self, context: Context) -> None:
         flow = columns(self.layout)
         self.layout.active &= context.object.weft.use_sewing
-        props(flow, context.object.weft, sewing_time="Time (s)", sewing_force="Max Force (N)")
+        props(flow, context.object.weft, sewing_time="Time (s)", sewing_force="Force (N)")
 
 
 class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
@@ -177,7 +192,7 @@ class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw_header(self, context: Context) -> None:
-        self.layout.prop(context.object.weft, "use_pressure", text="")
+        switch(self.layout, context.object.weft, "use_pressure")
 
     def draw(self, context: Context) -> None:
         obj = context.object
@@ -217,7 +232,7 @@ class PHYSICS_PT_weft_object_collisions(PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw_header(self, context: Context) -> None:
-        self.layout.prop(context.object.weft, "use_collision", text="")
+        switch(self.layout, context.object.weft, "use_collision")
 
     def draw(self, context: Context) -> None:
         obj = context.object
@@ -234,7 +249,7 @@ class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
     roles = CLOTH
 
     def draw_header(self, context: Context) -> None:
-        self.layout.prop(context.object.weft, "use_self_collision", text="")
+        switch(self.layout, context.object.weft, "use_self_collision")
 
     def draw(self, context: Context) -> None:
         obj = context.object
@@ -280,6 +295,9 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
                 column.prop(obj.weft, "shrink_yarns", text="Yarns")
 
 
+FIELDS_IN_SHORT = {"lennardjones": "Lennard"}
+
+
 class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
     bl_label = "Field Weights"
     bl_parent_id = "PHYSICS_PT_weft"
@@ -289,10 +307,10 @@ class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         weights = context.object.weft.field_weights
         flow = columns(self.layout)
-        props(flow, weights, collection="Collection", gravity="Gravity", all="All")
+        props(flow, weights, collection="Collection")
         for name in weights.factors():
-            if name not in {"gravity", "all"}:
-                flow.column().prop(weights, name, slider=True)
+            text = FIELDS_IN_SHORT.get(name, weights.bl_rna.properties[name].name)
+            flow.column().prop(weights, name, text=text, slider=True)
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -28,7 +28,7 @@ class _OnFabric:
         try:
             self.act(_material(context))
         except REFUSALS as error:
-            self.report({"ERROR"}, in_words(error))
+            self.report({"ERROR"}, in_words(error, "the file of the fabric cannot be used"))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -56,7 +56,9 @@ class WEFT_OT_preset_add(_OnFabric, Operator):
         "Keep the material as a fabric of your own, a file in Blender's folder for presets"
     )
 
-    title: StringProperty(name="Name", description="Name of the new fabric")
+    title: StringProperty(
+        name="Name", description="Name of the new fabric", maxlen=fabrics.LONGEST_TITLE
+    )
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(self)
@@ -114,7 +116,10 @@ class WEFT_MT_fabrics(Menu):
             if fabric.is_own and not was_own:
                 layout.separator()
                 was_own = True
-            layout.operator("weft.preset_apply", text=fabric.title).name = fabric.name
+            picture = cards.picture(fabric)
+            layout.operator(
+                "weft.preset_apply", text=fabric.title, icon_value=picture
+            ).name = fabric.name
         for problem in fabrics.problems():
             layout.label(text=problem, icon="ERROR")
 

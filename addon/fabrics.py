@@ -17,6 +17,7 @@ import bpy
 from .material import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, whole_curve
 
 SHIPPED = Path(__file__).with_name("presets")
+LONGEST_TITLE = 60  # letters
 OPTIONAL = frozenset(("bend_twist",))  # follows from the others where it is missing
 
 
@@ -152,8 +153,8 @@ def _origin(entry: object, content: dict) -> str:
 
 def save(title: str, material: WeftMaterial) -> Fabric:
     """Keeps a material as a fabric of the user's own; one of the same name is replaced."""
-    title = title.strip()
-    name = re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")
+    title = " ".join(title.split())[:LONGEST_TITLE]
+    name = re.sub(r"[\W_]+", "_", title.casefold()).strip("_")
     if not name:
         raise ValueError("a fabric needs a name")
     if (SHIPPED / f"{name}.toml").exists():

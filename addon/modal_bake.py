@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import bpy
 from bpy.types import Context, Event, Scene
 
-from . import bake, bridge
+from . import bake, bridge, identity
 from .reports import REFUSALS, in_words
 
 TIMER_SECONDS = 0.05
@@ -53,9 +53,9 @@ class BakeOperator:
         return bake.running() is None
 
     def execute(self, context: Context) -> set[str]:
-        before = context.window.scene
-        for scene in self.scenes(context):
-            _show_scene(context, scene)
+        before = context.window.scene.session_uid
+        for uid in [scene.session_uid for scene in self.scenes(context)]:
+            _show_scene(context, uid)
             try:
                 running = self.start(context)
             except REFUSALS as error:
@@ -74,8 +74,9 @@ class BakeOperator:
             return self.execute(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
-        self._before = context.window.scene
-        self._waiting = self.scenes(context)
+        # By their numbers: undoing makes all of Blender's data anew.
+        self._before = context.window.scene.session_uid
+        self._waiting = [scene.session_uid for scene in self.scenes(context)]
         try:
             self._start_next(context)
         except REFUSALS as error:
@@ -132,10 +133,13 @@ class BakeOperator:
         return bake.Bake(context)
 
     def _start_next(self, context: Context) -> None:
-        _show_scene(context, self._waiting.pop(0))
+        scene = self._waiting.pop(0)
+        if identity.find_scene(scene) is None:
+            raise ValueError("a scene was deleted before it was its turn to be baked")
+        _show_scene(context, scene)
         self.start(context)
 
-    def _refuse(self, context: Context, before: Scene, error: BaseException) -> set[str]:
+    def _refuse(self, context: Context, before: int, error: BaseException) -> set[str]:
         self.report({"ERROR"}, in_words(error))
         _show_scene(context, before)
         return {"CANCELLED"}
@@ -149,8 +153,10 @@ class BakeOperator:
             self.report({"INFO"}, f"Baked {outcome.result}")
 
 
-def _show_scene(context: Context, scene: Scene) -> None:
-    if context.window.scene != scene:
+def _show_scene(context: Context, session_uid: int) -> None:
+    """Shows a scene in the window, unless it has been deleted."""
+    scene = identity.find_scene(session_uid)
+    if scene is not None and context.window.scene != scene:
         context.window.scene = scene
 
 

@@ -115,6 +115,7 @@ class WeftFieldWeights(PropertyGroup):
     texture: _weight("Texture", "a texture field")
     turbulence: _weight("Turbulence", "turbulence")
     drag: _weight("Drag", "a drag field")
+    smokeflow: _weight("Fluid Flow", "the flow of a fluid")
 
     def factors(self) -> dict[str, float]:
         """The weights by name."""

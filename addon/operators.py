@@ -28,7 +28,8 @@ class WEFT_OT_bake_all(BakeOperator, Operator):
     bl_description = "Bake every scene of the file that has a cloth, one after the other"
 
     def scenes(self, _context: Context) -> list[Scene]:
-        return [s for s in bpy.data.scenes if any(_is_cloth(obj) for obj in s.objects)]
+        own = [scene for scene in bpy.data.scenes if scene.library is None]
+        return [scene for scene in own if any(_is_cloth(obj) for obj in scene.objects)]
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         return self._refuse_nothing(context) or super().invoke(context, event)
@@ -64,7 +65,7 @@ class WEFT_OT_resume(BakeOperator, Operator):
         try:
             shown = bake.show_complete_caches(context)
         except REFUSALS as error:
-            return self._refuse(context, context.scene, error)
+            return self._refuse(context, context.scene.session_uid, error)
         return {"FINISHED"} if shown else set()
 
 

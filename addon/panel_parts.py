@@ -31,8 +31,14 @@ def columns(layout: UILayout) -> UILayout:
     """Split properties that flow into columns where there is room; off while baking."""
     layout.use_property_split = True
     layout.use_property_decorate = True
-    layout.active = bake.running() is None
+    layout.enabled = bake.running() is None
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, align=True)
+
+
+def switch(layout: UILayout, owner: PropertyGroup, name: str) -> None:
+    """A tick in the header of a panel; off while baking."""
+    layout.enabled = bake.running() is None
+    layout.prop(owner, name, text="")
 
 
 def props(layout: UILayout, owner: PropertyGroup, **labels: str) -> None:

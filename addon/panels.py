@@ -16,7 +16,7 @@ class PHYSICS_PT_weft(PhysicsPanel, Panel):
 
     def draw(self, context: Context) -> None:
         layout = self.layout
-        layout.active = bake.running() is None
+        layout.enabled = bake.running() is None
         layout.row().prop(context.object.weft, "role", expand=True)
         if bridge.problem():
             lines(layout, context, bridge.problem(), "ERROR")

@@ -85,7 +85,7 @@ def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Sums]:
     scale, depsgraph = scene.unit_settings.scale_length, view_layer.depsgraph
     wind = map(as_decimal, scene.weft.wind)
     found = {SCENE: sums(np.array([*gravity(scene), *wind]))}
-    for field in snapshot.read(view_layer, depsgraph):
+    for field in snapshot.read(view_layer, depsgraph, with_fluid=False):
         found[f"{field.name}/field"] = _of_field(field)
     for obj in cloths:
         evaluated = obj.evaluated_get(depsgraph)

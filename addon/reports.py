@@ -4,8 +4,8 @@
 REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
 
 
-def in_words(error: BaseException) -> str:
-    """What went wrong, for a report."""
+def in_words(error: BaseException, file: str = "the cache folder cannot be used") -> str:
+    """What went wrong, for a report; with what it means when a file cannot be used."""
     if isinstance(error, OSError):
-        return f"the cache folder cannot be used: {error.strerror} ({error.filename})"
+        return f"{file}: {error.strerror} ({error.filename})"
     return str(error)

@@ -21,7 +21,7 @@ class PHYSICS_PT_weft_forces(PhysicsPanel, Panel):
             x, y, z = gravity(context.scene)
             flow.column().label(text=f"{x:.3g}, {y:.3g}, {z:.3g} m/s²")
         else:
-            flow.column().prop(settings, "gravity")
+            flow.column().prop(settings, "gravity", text="(m/s²)")
         flow.column().prop(settings, "wind")
         props(flow, settings, air_density="Air (kg/m³)")
 
@@ -51,7 +51,7 @@ class PHYSICS_PT_weft_overlay(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         window = context.window_manager.weft
         flow = columns(self.layout)
-        self.layout.active = True
+        self.layout.enabled = True  # while baking, too
         props(flow, window, overlay="Show")
         if window.overlay == "STRETCH":
             props(flow, window, overlay_stretch="Red at (%)")

@@ -55,8 +55,8 @@ MODELS = (
     ("mass_spring_16", "Mass Spring 16", "Linear springs to 16 neighbours, of Cords 2004"),
 )
 FRAME_SETTINGS = ("time_step", "tolerance", "max_iterations", "air_density")
-EXPLICIT = frozenset(("euler", "symplectic_euler", "midpoint", "verlet", "rk4"))
 SOLVED = frozenset(("bdf2", "implicit_euler", "implicit_midpoint"))  # by one of the solvers
+CURVED = frozenset(("fem", "particles", "baraff_witkin"))  # models that measure curvatures
 _shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
 
 
@@ -159,6 +159,7 @@ class WeftScene(PropertyGroup):
         description="Processor threads to use, 0 for all. The result does not depend on it",
         default=0,
         min=0,
+        max=1024,
         soft_max=64,
     )
     self_collision: BoolProperty(
@@ -248,9 +249,9 @@ class WeftScene(PropertyGroup):
         """Whether the integrator has equations for which there are several solvers."""
         return self.integrator in SOLVED
 
-    def keeps_memory(self) -> bool:
-        """Whether fabrics with curves or quality can be simulated."""
-        return self.model == "fem" and self.integrator not in EXPLICIT
+    def has_curvature(self) -> bool:
+        """Whether the model takes curves of bending."""
+        return self.model in CURVED
 
     def solver_settings(self) -> dict[str, float | int | str]:
         """The fields for `weft.Settings` that hold for a whole bake."""

@@ -97,7 +97,10 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
 def check_cloth(obj: Object) -> None:
     """Refuses a cloth that could not take a result."""
     if obj.library is not None or obj.data.library is not None:
-        raise ValueError(f"'{obj.name}' is linked from another file: a cloth must be local")
+        raise ValueError(
+            f"'{obj.name}' is linked from another file: a cloth and its mesh must be local "
+            "(Object > Relations > Make Local)"
+        )
     if obj.data.users > 1:
         raise ValueError(
             f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "

@@ -48,6 +48,9 @@ class Stage:
                 _restore_display(obj)
                 if show_earlier_results and uid in self._had_result:
                     result.enable(obj)
+        for obj in bpy.data.objects:
+            if obj.type == "MESH" and obj.library is None and obj.session_uid not in self._cloths:
+                repair(obj)  # a duplicate that was made meanwhile is prepared like its original
         for uid in self._disabled:
             obj = identity.find(uid)
             if obj is not None:
@@ -80,7 +83,7 @@ def leave_mode(context: Context, obj: Object) -> None:
 
 
 def repair(obj: Object) -> None:
-    """Undoes the preparation in a file that was saved during a bake."""
+    """Undoes the preparation of what was saved or duplicated during a bake."""
     _restore_display(obj)
     if not obj.weft.result.shown:
         modifiers.restore(obj)

@@ -26,6 +26,10 @@ def _apply_scale(context: Context, obj: Object) -> None:
         bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
 
 
+def _own_mesh(_context: Context, obj: Object) -> None:
+    obj.data = obj.data.copy()
+
+
 def _delete_loose(_context: Context, obj: Object) -> None:
     """Deletes the vertices that no face uses; shape keys and groups of the others stay."""
     mesh = bmesh.new()
@@ -56,6 +60,7 @@ def _remove_orphans(context: Context, _obj: Object | None) -> None:
 
 _FIXES = {
     "apply_scale": _apply_scale,
+    "own_mesh": _own_mesh,
     "delete_loose": _delete_loose,
     "thinner": _thinner,
     "remove_orphans": _remove_orphans,

@@ -42,4 +42,5 @@ def _refusals(obj: Object) -> Iterator[Finding]:
     try:
         refuse_cloth(obj)
     except ValueError as error:
-        yield on_object(ERROR, obj, "it cannot be baked", str(error))
+        fix = "own_mesh" if obj.library is None and obj.data.users > 1 else ""
+        yield on_object(ERROR, obj, "it cannot be baked", str(error), fix)

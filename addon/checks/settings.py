@@ -23,7 +23,7 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
         yield Finding(ERROR, "There is no cloth in this scene", meaning)
     for obj, kind in snapshot.unsupported(view_layer) if cloths else ():
-        meaning = "Guides, boids and fluids act on particles only. Other force fields act on cloth"
+        meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
         yield on_object(INFO, obj, title, meaning)
     yield from _frames(scene)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from .fluid import FluidGrid
+
 SUPPORTED = (
     "FORCE",
     "WIND",
@@ -20,6 +22,7 @@ SUPPORTED = (
     "TEXTURE",
     "TURBULENCE",
     "DRAG",
+    "FLUID_FLOW",
 )
 
 
@@ -72,6 +75,7 @@ class Field:
     points: np.ndarray  # of shape POINTS: vertices in world space
     normals: np.ndarray
     surface: BVHTree | None  # of shape SURFACE: the mesh in world space
+    fluid: FluidGrid | None  # of a fluid field
 
     @property
     def axis(self) -> np.ndarray:

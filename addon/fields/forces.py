@@ -5,12 +5,16 @@ The forces hold for the whole frame, so they are taken half a frame ahead, where
 be on average, and what brakes or turns is averaged exactly over it: neither can become unstable.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .field import Effect, Field
 from .formulas import TextureLookup, effect
+
+Vector = Sequence[float] | np.ndarray
+Factor = Callable[[np.ndarray], np.ndarray]
 
 # The kinds of fields under the names of Blender's weights.
 WEIGHT_NAMES = {
@@ -24,6 +28,7 @@ WEIGHT_NAMES = {
     "TEXTURE": "texture",
     "TURBULENCE": "turbulence",
     "DRAG": "drag",
+    "FLUID_FLOW": "smokeflow",
 }
 
 
@@ -90,6 +95,7 @@ def accelerations(
     scale: float,
     frame: int,
     lookup: TextureLookup,
+    gravity: Vector = (0.0, 0.0, 0.0),
 ) -> np.ndarray:
     """Mean accelerations of unit masses over a frame, in m/s², by fields with their weights."""
     ahead = motion.positions + 0.5 * seconds * motion.velocities
@@ -103,25 +109,46 @@ def accelerations(
             across = np.einsum("ij,ij->i", found.push, normals)[:, None] * normals
             found.push += field.wind_factor * (across - found.push)
         total.add(found, weight)
-    return mean_acceleration(total, velocities, seconds) * scale
+    return mean_acceleration(total, velocities, seconds, np.asarray(gravity) / scale) * scale
 
 
-def mean_acceleration(total: Effect, velocities: np.ndarray, seconds: float) -> np.ndarray:
-    """The change of velocity by the time that it takes, while push, drag and spin stay."""
+def mean_acceleration(
+    total: Effect, velocities: np.ndarray, seconds: float, gravity: Vector = (0.0, 0.0, 0.0)
+) -> np.ndarray:
+    """The change of velocity by the time that it takes, while push, drag and spin stay.
+
+    Gravity acts elsewhere, but what it adds to the velocity is braked and turned as well.
+    """
     fading = total.drag * seconds
     lasting = np.where(fading > 1e-9, -np.expm1(-fading) / np.maximum(fading, 1e-9), 1.0)
-    straight = (total.push - total.drag[:, None] * velocities) * lasting[:, None]
-    return straight + (_turned(velocities, total.spin * seconds) - velocities) / seconds
+    pushed = total.push + np.asarray(gravity)
+    straight = (pushed - total.drag[:, None] * velocities) * lasting[:, None]
+    angles = total.spin * seconds
+    turning = (_turned(velocities, angles) - velocities) / seconds
+    return turning + _turned_on_average(straight, angles) - np.asarray(gravity)
 
 
-def _turned(velocities: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Velocities that have turned about these vectors by their lengths, clockwise (Rodrigues)."""
+def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Vectors that have turned about these axes by their lengths, clockwise (Rodrigues)."""
+    return _rodrigues(vectors, angles, np.cos, np.sin)
+
+
+def _turned_on_average(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """The mean of what they turn through on the way."""
+    return _rodrigues(
+        vectors, angles, lambda size: np.sin(size) / size, lambda size: (1.0 - np.cos(size)) / size
+    )
+
+
+def _rodrigues(vectors: np.ndarray, angles: np.ndarray, along: Factor, aside: Factor) -> np.ndarray:
+    """Vectors whose part across the axis is scaled by two functions of the angle."""
     size = np.linalg.norm(angles, axis=1)[:, None]
-    axis = np.where(size > 1e-30, -angles / np.maximum(size, 1e-30), 0.0)
-    along = np.einsum("ij,ij->i", axis, velocities)[:, None] * axis
-    across = np.cross(axis, velocities)
-    turned = along + (velocities - along) * np.cos(size) + across * np.sin(size)
-    return np.where(size > 1e-30, turned, velocities)
+    turns = size > 1e-12
+    size = np.where(turns, size, 1.0)
+    axis = -angles / size
+    parallel = np.einsum("ij,ij->i", axis, vectors)[:, None] * axis
+    turned = parallel + (vectors - parallel) * along(size) + np.cross(axis, vectors) * aside(size)
+    return np.where(turns, turned, vectors)
 
 
 def _doubled_areas(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:

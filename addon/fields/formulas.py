@@ -69,7 +69,7 @@ def _scatter(count: int, random: np.random.Generator) -> np.ndarray:
 
 def _of_view(field: Field, seen: Seen, velocities: np.ndarray) -> Effect:
     result = _LAWS[field.kind](field, seen, velocities)
-    if field.flow and field.kind not in {"HARMONIC", "DRAG"}:
+    if field.flow and field.kind not in {"HARMONIC", "DRAG", "FLUID_FLOW"}:
         result.drag = result.drag + field.flow * seen.falloff
     return result
 
@@ -241,6 +241,16 @@ def _drag(field: Field, seen: Seen, velocities: np.ndarray) -> Effect:
     return result
 
 
+def _fluid_flow(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
+    if field.fluid is None:
+        return Effect.none(len(seen.distance))
+    flowing, there = field.fluid.at(seen.origin + seen.offset)
+    influence = field.strength * seen.falloff * there
+    result = _pushing(flowing, influence)
+    result.drag = field.flow * influence
+    return result
+
+
 # --- textures ---------------------------------------------------------------------------------
 
 
@@ -298,4 +308,5 @@ _LAWS = {
     "LENNARDJ": _lennard_jones,
     "TURBULENCE": _turbulence,
     "DRAG": _drag,
+    "FLUID_FLOW": _fluid_flow,
 }

@@ -9,6 +9,7 @@ from bpy.types import Depsgraph, FieldSettings, Mesh, Object, Texture, ViewLayer
 from mathutils.bvhtree import BVHTree
 
 from .. import mesh_arrays
+from . import fluid
 from .field import SUPPORTED, Field, Limits
 
 
@@ -22,13 +23,13 @@ def _kind(obj: Object) -> str:
     return obj.field.type if obj.field is not None else "NONE"
 
 
-def read(view_layer: ViewLayer, depsgraph: Depsgraph) -> list[Field]:
-    """The force fields that act, as they are now."""
+def read(view_layer: ViewLayer, depsgraph: Depsgraph, *, with_fluid: bool = True) -> list[Field]:
+    """The force fields that act, as they are now; what flows in fluids may be large."""
     found = []
     for obj in sources(view_layer):
         evaluated = obj.evaluated_get(depsgraph)
         if evaluated.is_evaluated and _kind(evaluated) in SUPPORTED:
-            found.append(_field(obj, evaluated))
+            found.append(_field(obj, evaluated, depsgraph if with_fluid else None))
     return found
 
 
@@ -39,7 +40,7 @@ def unsupported(view_layer: ViewLayer) -> Iterator[tuple[Object, str]]:
             yield obj, _kind(obj)
 
 
-def _field(obj: Object, evaluated: Object) -> Field:
+def _field(obj: Object, evaluated: Object, depsgraph: Depsgraph | None) -> Field:
     settings = evaluated.field
     points, normals, surface = _geometry(evaluated, settings.shape)
     return Field(
@@ -70,7 +71,14 @@ def _field(obj: Object, evaluated: Object) -> Field:
         points=points,
         normals=normals,
         surface=surface,
+        fluid=_fluid(settings, depsgraph),
     )
+
+
+def _fluid(settings: FieldSettings, depsgraph: Depsgraph | None) -> fluid.FluidGrid | None:
+    if settings.type != "FLUID_FLOW" or depsgraph is None:
+        return None
+    return fluid.read(settings.source_object, depsgraph, settings.use_smoke_density)
 
 
 def look_up(name: str, points: np.ndarray) -> np.ndarray:

@@ -97,3 +97,23 @@ def assert_plays(obj: bpy.types.Object, frames: np.ndarray, first: int) -> None:
         bpy.context.scene.frame_set(frame)
         expected = frames[min(max(frame, first), last) - first]
         assert np.abs(evaluated(obj) - expected).max() <= tolerance, frame
+
+
+def limp_sheet(**options):
+    """A sheet in empty space that resists nothing."""
+    cloth = add_cloth(pinned=False, **options)
+    fabric = cloth.weft.material
+    for name in ("stretch_warp", "stretch_weft", "shear"):
+        setattr(fabric, name, 1e-6)
+    fabric.poisson, fabric.bend_warp_micro, fabric.bend_weft_micro = 0.0, 0.0, 0.0
+    bpy.context.scene.weft.air_density = 0.0
+    bpy.context.scene.weft.tolerance = 1e-6
+    bpy.context.scene.use_gravity = False
+    set_frames(1, 2)
+    return cloth
+
+
+def baked_accelerations(cloth):
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = cached_frames(cloth).astype(float)
+    return 2.0 * (frames[1] - frames[0]) * 24.0**2

@@ -93,6 +93,15 @@ def test_unapplied_scale_is_found_and_applied():
     assert titles() == []
 
 
+def test_a_shared_mesh_is_found_and_made_single():
+    cloth = good_cloth()
+    twin = bpy.data.objects.new("Twin", cloth.data)
+    bpy.context.scene.collection.objects.link(twin)
+    fix(found("it cannot be baked"))
+    assert cloth.data != twin.data
+    assert titles() == []
+
+
 def test_an_even_scale_is_only_a_note_and_an_animated_one_is_not_mended():
     cloth = good_cloth()
     cloth.scale = (2.0, 2.0, 2.0)

@@ -110,6 +110,22 @@ def test_own_fabrics_are_kept_applied_and_removed(material, own_folder):
     assert fabrics.label(material) == "Custom Fabric"
 
 
+@pytest.mark.parametrize(
+    "title", ["布 é", "Drap d'été", "../../elsewhere", "a/b", "a\nb", "x" * 300]
+)
+def test_every_name_makes_a_file_in_the_folder_of_ones_own(title, material, own_folder):
+    assert bpy.ops.weft.preset_add(title=title) == {"FINISHED"}
+    assert len(list(own_folder.glob("*.toml"))) == 1
+    assert fabrics.label(material) == " ".join(title.split())[: fabrics.LONGEST_TITLE]
+
+
+def test_a_folder_that_cannot_be_written_is_told(material, own_folder):
+    own_folder.parent.mkdir(parents=True, exist_ok=True)
+    own_folder.write_text("")
+    with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
+        bpy.ops.weft.preset_add(title="Linen")
+
+
 def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
     with pytest.raises(RuntimeError, match="'Silk' comes with Weft"):
         bpy.ops.weft.preset_add(title="Silk")

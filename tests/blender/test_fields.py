@@ -5,14 +5,14 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from particles import VELOCITY, particle_accelerations
+from small_scenes import baked_accelerations, limp_sheet
 
 from addon import bake
 from addon.fields import forces, formulas, snapshot
 from addon.fields.field import Effect
 
-STEP = 0.001  # s, of the particles
 PLACE = {"location": (0.2, -0.1, 0.3), "rotation_euler": (0.4, 0.7, 0.2)}
-VELOCITY = (0.3, -0.2, 0.5)
 KINDS = ("FORCE", "WIND", "VORTEX", "MAGNET", "HARMONIC", "TURBULENCE", "DRAG", "CHARGE")
 
 
@@ -30,30 +30,6 @@ def add_field(kind, obj=None, **settings):
         setattr(obj if name in PLACE else obj.field, name, value)
     bpy.context.view_layer.update()
     return obj
-
-
-def particle_accelerations(points, velocity=VELOCITY):
-    """What Blender does to particles of unit mass at these points with this velocity."""
-    mesh = bpy.data.meshes.new("Particles")
-    mesh.from_pydata([tuple(point) for point in points], [], [])
-    obj = bpy.data.objects.new("Particles", mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.modifiers.new("Particles", "PARTICLE_SYSTEM")
-    settings = obj.particle_systems[0].settings
-    settings.count, settings.emit_from, settings.use_emit_random = len(points), "VERT", False
-    settings.frame_start = settings.frame_end = 1
-    settings.lifetime, settings.mass, settings.timestep = 1000, 1.0, STEP
-    settings.normal_factor, settings.object_align_factor = 0.0, velocity
-    settings.effector_weights.gravity, settings.integrator = 0.0, "EULER"
-    velocities = []
-    for frame in (1, 2):
-        bpy.context.scene.frame_set(frame)
-        evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        particles = evaluated.particle_systems[0].particles
-        velocities.append(np.array([particle.velocity[:] for particle in particles]))
-    bpy.data.objects.remove(obj)
-    bpy.context.scene.frame_set(1)
-    return (velocities[1] - velocities[0]) / STEP
 
 
 def own_accelerations(points, velocity=VELOCITY):
@@ -205,31 +181,21 @@ def test_drag_and_spin_are_averaged_exactly():
     found = forces.mean_acceleration(Effect(0 * push, 0 * drag, spin), velocities, seconds)
     turned = velocities + seconds * found
     assert np.linalg.norm(turned, axis=1) == pytest.approx(np.linalg.norm(velocities, axis=1))
+    # A spin bends the way of what pushes, too, in many short steps as in one.
+    one = velocities + seconds * forces.mean_acceleration(
+        Effect(push, 0 * drag, spin), velocities, seconds, (0.0, 0.0, -9.0)
+    )
+    many = velocities
+    for _ in range(2000):
+        step = seconds / 2000
+        found = np.cross(many, spin) + push + (0.0, 0.0, -9.0)
+        many = many + step * (found + 0.5 * step * np.cross(found, spin))
+    assert one == pytest.approx(many + seconds * np.array((0.0, 0.0, 9.0)), rel=1e-4)
     small = forces.mean_acceleration(Effect(0 * push, 0 * drag, spin), velocities, 1e-7)
     assert small == pytest.approx(np.cross(velocities, spin), abs=1e-3)
 
 
 # --- bakes ------------------------------------------------------------------------------------
-
-
-def limp_sheet(**options):
-    """A sheet in empty space that resists nothing."""
-    cloth = small_scenes.add_cloth(pinned=False, **options)
-    fabric = cloth.weft.material
-    for name in ("stretch_warp", "stretch_weft", "shear"):
-        setattr(fabric, name, 1e-6)
-    fabric.poisson, fabric.bend_warp_micro, fabric.bend_weft_micro = 0.0, 0.0, 0.0
-    bpy.context.scene.weft.air_density = 0.0
-    bpy.context.scene.weft.tolerance = 1e-6
-    bpy.context.scene.use_gravity = False
-    small_scenes.set_frames(1, 2)
-    return cloth
-
-
-def baked_accelerations(cloth):
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    frames = small_scenes.cached_frames(cloth).astype(float)
-    return 2.0 * (frames[1] - frames[0]) * 24.0**2
 
 
 @pytest.mark.parametrize("kind", ["FORCE", "WIND", "VORTEX", "HARMONIC", "TURBULENCE", "TEXTURE"])
@@ -373,3 +339,117 @@ def test_kinds_that_do_not_act_on_cloth_are_known():
     found = list(snapshot.unsupported(bpy.context.view_layer))
     assert [kind for _obj, kind in found] == ["BOID"]
     assert snapshot.read(bpy.context.view_layer, bpy.context.evaluated_depsgraph_get()) == []
+
+
+# --- over a second ----------------------------------------------------------------------------
+
+
+def particle_places(points, frames):
+    """Where Blender's particles of unit mass get to from rest, solved finely."""
+    mesh = bpy.data.meshes.new("Particles")
+    mesh.from_pydata([tuple(point) for point in points], [], [])
+    obj = bpy.data.objects.new("Particles", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    settings = obj.particle_systems[0].settings
+    settings.count, settings.emit_from, settings.use_emit_random = len(points), "VERT", False
+    settings.frame_start = settings.frame_end = 1
+    settings.lifetime, settings.mass, settings.timestep = 1000, 1.0, 1 / 24
+    settings.normal_factor, settings.effector_weights.gravity = 0.0, 0.0
+    settings.integrator, settings.subframes = "MIDPOINT", 50
+    for frame in range(1, frames + 1):
+        bpy.context.scene.frame_set(frame)
+    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    found = np.array([p.location[:] for p in evaluated.particle_systems[0].particles])
+    bpy.data.objects.remove(obj)
+    bpy.context.scene.frame_set(1)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("MAGNET", {"strength": 2.0}),
+        ("DRAG", {"linear_drag": 0.7, "quadratic_drag": 0.3}),
+        ("VORTEX", {"strength": 1.0}),
+        ("HARMONIC", {"strength": 4.0, "harmonic_damping": 0.3}),
+        ("CHARGE", {"strength": 5.0}),
+        ("TURBULENCE", {"strength": 2.0, "size": 2.0, "flow": 0.5}),
+    ],
+)
+def test_paths_are_those_of_blenders_particles(kind, settings):
+    """What depends on the velocity shows only on the way: a wind sets everything going."""
+    cloth = limp_sheet(count=5)
+    last = 16
+    small_scenes.set_frames(1, last)
+    wind = {"strength": 2.0, "flow": 0.0, "wind_factor": 0.0, "rotation_euler": (0.7, 0.0, 0.3)}
+    add_field("WIND", **wind)
+    points = small_scenes.evaluated_world(cloth).astype(float)
+    without = particle_places(points, last)
+    field = add_field(kind, **settings)
+    field.field.wind_factor = 0.0
+    expected = particle_places(points, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    matrix = np.array(cloth.matrix_world)
+    found = small_scenes.cached_frames(cloth)[-1].astype(float) @ matrix[:3, :3].T + matrix[:3, 3]
+    size = np.linalg.norm(expected - points, axis=1).max()
+    assert size > 0.1
+    assert found == pytest.approx(expected, abs=0.02 * size)
+    bends = np.linalg.norm(expected - without, axis=1).max()
+    assert (bends > 0.05 * size) == (kind != "CHARGE")
+
+
+@pytest.mark.parametrize("kind", ["CHARGE", "LENNARDJ"])
+def test_what_does_not_move_blenders_cloth_does_not_move_ours(kind):
+    cloth = limp_sheet(count=5)
+    add_field(kind, strength=100.0, falloff_power=0.0)
+    assert baked_accelerations(cloth) == pytest.approx(0.0, abs=1e-6)
+    bpy.ops.weft.free()
+    cloth.modifiers.new("Cloth", "CLOTH").settings.effector_weights.gravity = 0.0
+    rest = small_scenes.evaluated(cloth)
+    for frame in range(1, 6):
+        bpy.context.scene.frame_set(frame)
+    assert small_scenes.evaluated(cloth) == pytest.approx(rest, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("VORTEX", "vortex"),
+        ("HARMONIC", "harmonic"),
+        ("TURBULENCE", "turbulence"),
+        ("WIND", "wind"),
+        ("TEXTURE", "texture"),
+    ],
+)
+def test_every_weight_scales_its_own_type(kind, name):
+    cloth = limp_sheet(count=4)
+    field = add_field(kind, strength=1.0, size=0.7 if kind == "TURBULENCE" else 0.0)
+    if kind == "TEXTURE":
+        field.field.texture = bpy.data.textures.new("Texture", "MAGIC")
+    field.field.wind_factor = field.field.flow = field.field.harmonic_damping = 0.0
+    plain = baked_accelerations(cloth)
+    assert np.abs(plain).max() > 0.1
+    setattr(cloth.weft.field_weights, name, 0.5)
+    assert baked_accelerations(cloth) == pytest.approx(0.5 * plain, abs=0.01)
+    setattr(cloth.weft.field_weights, name, 0.0)
+    assert baked_accelerations(cloth) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "name"), [("MAGNET", "magnetic"), ("DRAG", "drag")])
+def test_weights_of_what_acts_on_motion(kind, name):
+    cloth = limp_sheet(count=4)
+    small_scenes.set_frames(1, 12)
+    add_field("WIND", strength=2.0, flow=0.0, wind_factor=0.0)
+    finals = []
+    for weight in (None, 0.0, 1.0):
+        if weight is not None:
+            field = bpy.data.objects.get(kind.title()) or add_field(kind, strength=2.0)
+            field.name = kind.title()
+            if kind == "DRAG":
+                field.field.linear_drag = 2.0
+            setattr(cloth.weft.field_weights, name, weight)
+        assert bpy.ops.weft.bake() == {"FINISHED"}
+        finals.append(small_scenes.cached_frames(cloth)[-1])
+    assert np.array_equal(finals[0], finals[1])
+    assert np.abs(finals[2] - finals[0]).max() > 0.02

@@ -4,6 +4,7 @@
 import re
 
 import bpy
+import numpy as np
 import pytest
 import small_scenes
 from test_panels import Layout, context
@@ -11,7 +12,7 @@ from test_panels import Layout, context
 from addon import bridge, check_operators
 from addon.cloth_panels import PHYSICS_PT_weft_memory
 from addon.scene_panels import PHYSICS_PT_weft_solver
-from addon.scene_properties import EXPLICIT, INTEGRATORS, MODELS, SOLVED, SOLVERS
+from addon.scene_properties import CURVED, INTEGRATORS, MODELS, SOLVED, SOLVERS
 
 CHOICES = [
     (field, item[0])
@@ -100,39 +101,75 @@ def test_solvers_are_greyed_out_where_there_is_nothing_to_choose():
         assert ("solver" in Panel(PHYSICS_PT_weft_solver).greyed) == (name not in SOLVED)
 
 
-def test_curves_are_greyed_out_and_refused_where_nothing_remembers():
+SHEAR, BEND = "[[-0.1, -4], [0.1, 4]]", "[[-50, -1e-4], [50, 1e-4]]"
+
+
+def test_curves_of_bending_are_greyed_out_and_refused_where_nothing_has_a_curvature():
     cloth = small_scenes.add_cloth(count=4)
     bpy.context.view_layer.objects.active = cloth
     small_scenes.set_frames(1, 2)
-    scene = bpy.context.scene.weft
-    cloth.weft.material.quality_q = 5.0
-    choices = [("model", name) for name, *_ in MODELS]
-    for field, name in [*choices, *(("integrator", name) for name, *_ in INTEGRATORS)]:
-        scene.model, scene.integrator = "fem", "bdf2"
-        setattr(scene, field, name)
-        remembers = scene.model == "fem" and scene.integrator not in EXPLICIT
+    scene, material = bpy.context.scene.weft, cloth.weft.material
+    for name, *_ in MODELS:
+        scene.model = name
+        material.bend_warp_curve = BEND
         panel = Panel(PHYSICS_PT_weft_memory)
-        assert ("quality_q" in panel.greyed) != remembers, name
-        assert any("Finite Elements" in line for line in panel.text) != remembers
+        greyed = {field for field in panel.greyed if field.endswith("_curve")}
+        assert greyed == (set() if name in CURVED else {"bend_warp_curve", "bend_weft_curve"})
+        assert "quality_q" not in panel.greyed
+        assert any("Baraff-Witkin" in line for line in panel.text) != (name in CURVED)
         bpy.ops.weft.check_scene()
-        refusal = f"'Sheet': material: {field} {name}; wanted .*fem"
+        refusal = f"'Sheet': material: bend_warp_curve with the model {name}, .*; wanted .*fem"
         told = [re.search(refusal, finding.title) for finding in check_operators._findings]
-        assert any(told) != remembers, name
-        if remembers:
-            assert bpy.ops.weft.bake() == {"FINISHED"}
-            continue
-        with pytest.raises(RuntimeError, match=refusal):
-            bpy.ops.weft.bake()
+        assert any(told) != (name in CURVED), name
+        if name not in CURVED:
+            with pytest.raises(RuntimeError, match=refusal):
+                bpy.ops.weft.bake()
+            material.bend_warp_curve = ""
+        assert bpy.ops.weft.bake() == {"FINISHED"}
 
 
-@pytest.mark.parametrize("solver", [name for name, *_ in SOLVERS])
-def test_a_fabric_with_curves_and_quality_is_baked_with_every_solver(solver):
+@pytest.mark.parametrize(("field", "name"), CHOICES)
+def test_a_fabric_with_curves_and_quality_is_baked(field, name):
     cloth = small_scenes.add_cloth(count=5)
-    cloth.weft.material.shear_curve = "[[-0.1, -4], [0.1, 4]]"
+    cloth.weft.material.shear_curve = SHEAR
     cloth.weft.material.quality_q = 5.0
-    bpy.context.scene.weft.solver = solver
+    setattr(bpy.context.scene.weft, field, name)
     small_scenes.set_frames(1, 4)
     assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+@pytest.mark.parametrize(("field", "name"), CHOICES)
+def test_soft_pins_and_seams_are_baked(field, name):
+    """Two sheets, one above the other, sewn along a side and hung by a pin and soft ones."""
+    side = range(5)
+    points = [(0.05 * x, 0.05 * y, z) for z in (0.0, -0.05) for y in side for x in side]
+    corners = [(0, 1, 6, 5), (25, 26, 31, 30)]
+    cells = [x + 5 * y for y in side[:-1] for x in side[:-1]]
+    quads = [tuple(v + cell for v in face) for face in corners for cell in cells]
+    mesh = bpy.data.meshes.new("Sheet")
+    mesh.from_pydata(points, [(v, v + 25) for v in side], quads)
+    cloth = bpy.data.objects.new("Sheet", mesh)
+    bpy.context.scene.collection.objects.link(cloth)
+    cloth.weft.role = "CLOTH"
+    cloth.weft.use_sewing = True
+    cloth.weft.sewing_time = 0.25
+    # So soft and heavy that explicit schemes come through.
+    material = cloth.weft.material
+    material.stretch_warp = material.stretch_weft = material.shear = 100.0
+    material.density = 0.5
+    group = cloth.vertex_groups.new(name="pin")
+    group.add([20], 1.0, "REPLACE")
+    group.add([21, 22, 23, 24], 0.4, "REPLACE")
+    cloth.weft.pin_group = group.name
+    setattr(bpy.context.scene.weft, field, name)
+    small_scenes.set_frames(1, 13)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    last = small_scenes.cached_frames(cloth)[-1]
+    # SBDF2 is rough for anything stiff.
+    allowed = 0.1 if name == "sbdf2" else 0.02
+    assert np.linalg.norm(last[:5] - last[25:30], axis=1).max() < allowed
+    assert np.linalg.norm(last[20] - points[20]) < 1e-6
+    assert 1e-5 < np.linalg.norm(last[24] - points[24]) < 0.3
 
 
 @pytest.mark.parametrize("model", ["particles", "particles_membrane", "mass_spring_16"])

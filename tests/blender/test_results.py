@@ -145,6 +145,19 @@ def test_all_scenes_with_a_cloth_are_baked(tmp_path):
     assert empty.frame_current == 1
 
 
+def test_scenes_of_other_files_are_left_out(tmp_path):
+    small_scenes.add_cloth("Linked")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.context.scene.weft.cache_directory = str(tmp_path / "cache")
+    cloth = small_scenes.add_cloth("Own")
+    small_scenes.set_frames(1, 3)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_there, wanted):
+        wanted.scenes = ["Scene"]
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert cloth.weft.result.frame_count == 3
+
+
 def test_baking_all_scenes_without_a_cloth_is_refused():
     with pytest.raises(RuntimeError, match="no scene of this file has a cloth"):
         bpy.ops.weft.bake_all()

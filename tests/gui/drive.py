@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs inside a Blender with a window, and plays an artist: keys and mouse come from xdotool.
+"""Runs inside a Blender with a window, and plays an artist: all keys and clicks come from xdotool.
 
-What happens is written to facts.json, a screenshot is taken at each stage.
-usage: blender --python drive.py -- FOLDER
+Python only looks: what it finds is written to facts.json, a screenshot is taken at each stage.
+usage: blender FOLDER/scene.blend --python drive.py -- FOLDER
 """
 
 import json
@@ -12,35 +12,42 @@ import time
 import traceback
 from pathlib import Path
 
-import addon_utils
 import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
 BLEND = FOLDER / "scene.blend"
 MODULE = "bl_ext.user_default.weft"
-# In a window of 1600 by 1000, by version of Blender.
+# Pixels, where the windows are as in FRAMES.
 PLACES = {
-    (4, 3): {
-        "cloth": (1474, 335),
-        "collider": (1546, 335),
-        "bake": (1431, 401),
-        "fabric": (1440, 587),
-    },
-    (5, 2): {
-        "cloth": (1474, 335),
-        "collider": (1546, 335),
-        "bake": (1431, 401),
-        "fabric": (1440, 587),
-    },
-}[bpy.app.version[:2]]
-VIEW = (500, 500)
-LAST = 60
-# With Ctrl and Alt, which Blender itself leaves free for these.
-KEYS = {
-    "K": ("weft.check_scene", {}),
-    "R": ("weft.resume", {}),
-    "J": ("weft.free", {}),
+    "edit": (79, 14),
+    "extensions": (162, 258),
+    "extensions_menu": (960, 82),
+    "install_from_disk": (852, 204),
+    "file": (640, 614),
+    "install": (1135, 615),
+    "physics": (1332, 390),
+    "cloth": (1474, 335),
+    "collider": (1546, 335),
+    "bake": (1431, 401),
+    "resume": (1535, 401),
+    "cancel": (1480, 423),
+    "free": (1425, 427),
+    "check_header": (1430, 530),
+    "check": (1480, 559),
+    "fabric": (1440, 587),
+    "card": (1480, 690),
+    "panel": (1480, 305),
+    "overlay_header": (1440, 961),
+    "overlay": (1510, 957),
+    "view": (300, 800),
 }
+if bpy.app.version < (5, 0, 0):
+    PLACES |= {"extensions": (162, 228), "physics": (1339, 390)}
+# By their names: left, top, width, height. There is no window manager here that would place them.
+FRAMES = {"Preferences": (104, 64, 875, 572), "File View": (104, 12, 1104, 624)}
+HEIGHT = 1000
+LAST = 60
 
 facts: dict[str, object] = {}
 
@@ -62,155 +69,210 @@ def keys_of_sheet():
     return 0 if blocks is None else len(blocks.key_blocks)
 
 
-def shot(name):
-    os.system(f"import -window root {FOLDER}/{name}.png")
-
-
-def press(key):
-    os.system(f"xdotool mousemove {VIEW[0]} {VIEW[1]} sleep 0.2 key {key}")
-
-
-def click(place):
-    os.system(f"xdotool mousemove {place[0]} {place[1]} sleep 0.5 click 1")
-
-
 def lowest():
     evaluated = sheet().evaluated_get(bpy.context.evaluated_depsgraph_get())
     return min(vertex.co.z for vertex in evaluated.data.vertices)
 
 
-# --- preparation ------------------------------------------------------------------------------
+# --- hands ------------------------------------------------------------------------------------
 
 
-def build():
-    for obj in list(bpy.data.objects):
-        bpy.data.objects.remove(obj)
-    count = 30
-    points = [(x / 15 - 1, y / 15 - 1, 0) for y in range(count) for x in range(count)]
-    faces = [
-        (row * count + x, row * count + x + 1, (row + 1) * count + x + 1, (row + 1) * count + x)
-        for row in range(count - 1)
-        for x in range(count - 1)
-    ]
-    mesh = bpy.data.meshes.new("Sheet")
-    mesh.from_pydata(points, [], faces)
-    obj = bpy.data.objects.new("Sheet", mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.location.z = 0.6
-    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5)
-    bpy.context.scene.frame_end = LAST
-    choose(bpy.context.object)
-    bpy.ops.wm.save_as_mainfile(filepath=str(BLEND))
+def reported():
+    """The errors that Blender has shown."""
+    log = (FOLDER / "blender.log").read_text(errors="replace")
+    return [line for line in log.splitlines() if "Traceback" in line]
 
 
-def choose(obj):
-    """Selects an object and nothing else."""
-    for other in bpy.context.view_layer.objects:
-        other.select_set(other == obj)
-    bpy.context.view_layer.objects.active = obj
-    for window in bpy.context.window_manager.windows:
-        for area in window.screen.areas:
-            area.tag_redraw()
+def shot(name):
+    os.system(f"import -window root {FOLDER}/{name}.png")
 
 
-def look():
-    """Turns the view to the whole scene."""
-    window = bpy.context.window_manager.windows[0]
-    area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
+def tool(words):
+    os.system(f"xdotool {words}")
+
+
+def click(place):
+    """Moves there, and clicks a moment later, as buttons want it."""
+    x, y = PLACES[place] if isinstance(place, str) else place
+    tool(f"mousemove {x - 3} {y - 3}")
+    yield 0.4
+    tool(f"mousemove {x} {y}")
+    yield 0.4
+    tool("click 1")
+    yield 0.8
+
+
+def press(key, over="view"):
+    x, y = PLACES[over]
+    tool(f"mousemove {x} {y}")
+    yield 0.3
+    tool(f"key {key}")
+    yield 1.0
+    tool("mousemove_relative 1 1")  # a window draws what it knows when a mouse moves
+    yield 0.5
+
+
+def until(condition, seconds=240.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        yield 0.3
+
+
+def windows():
+    return len(bpy.context.window_manager.windows)
+
+
+def repeated(hand, done):
+    """Does it again until it was noticed: the first click elsewhere may only wake a region up."""
+    for _attempt in range(3):
+        yield from hand()
+        if done():
+            return
+
+
+def on_screen(point):
+    """Pixels of a point of the scene."""
+    area = next(
+        a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D"
+    )
     region = next(region for region in area.regions if region.type == "WINDOW")
-    with bpy.context.temp_override(window=window, area=area, region=region):
-        bpy.ops.view3d.view_all()
+    found = location_3d_to_region_2d(region, area.spaces.active.region_3d, point)
+    return round(region.x + found.x), round(HEIGHT - region.y - found.y)
 
 
-def arrange():
-    """One Properties editor on the right, at the Physics tab."""
-    window = bpy.context.window_manager.windows[0]
-    for area in [a for a in window.screen.areas if a.type in {"OUTLINER", "DOPESHEET_EDITOR"}]:
-        with bpy.context.temp_override(window=window, area=area, region=area.regions[0]):
-            bpy.ops.screen.area_close()
-    for area in window.screen.areas:
-        if area.type == "PROPERTIES":
-            area.spaces.active.context = "PHYSICS"
+def place(name):
+    left, top, width, height = FRAMES[name]
+    words = f"windowmove {left} {top} windowsize {width} {height}"
+    tool(f'search --onlyvisible --name "{name}" {words}')
+    yield 1.0
 
 
-def bind_keys():
-    keymap = bpy.context.window_manager.keyconfigs.addon.keymaps.new(name="Window")
-    for key, (operator, settings) in KEYS.items():
-        item = keymap.keymap_items.new(operator, key, "PRESS", ctrl=True, alt=True)
-        for name, value in settings.items():
-            setattr(item.properties, name, value)
+def close_preferences():
+    """As with the cross in the frame that a window manager would draw."""
+    while windows() > 1:
+        window = bpy.context.window_manager.windows[1]
+        with bpy.context.temp_override(window=window):
+            bpy.ops.wm.window_close()
 
 
 # --- the artist -------------------------------------------------------------------------------
 
 
 def steps():
-    addon_utils.enable(MODULE, default_set=True)
-    build()
-    bind_keys()
-    yield 1.0
-    arrange()
-    look()
-    yield 1.5
-    shot("roles")
-    yield 0.5
-    click(PLACES["collider"])
-    yield 1.0
-    facts["collider"] = bpy.context.object.weft.role
-    choose(sheet())
-    yield 1.0
-    for _attempt in range(3):  # the first click after another choice may only wake the panel up
-        click(PLACES["cloth"])
-        yield 1.0
-        if sheet().weft.role == "CLOTH":
-            break
-    facts["role"] = sheet().weft.role
-    shot("cloth")
-    yield 0.5
-    for _attempt in range(3):
-        click(PLACES["fabric"])
-        yield 1.0
-        os.system(
-            "xdotool mousemove_relative 1 1"
-        )  # a window draws what it knows when a mouse moves
-        yield 1.0
-        shot("menu")
-        yield 0.5
-        os.system("xdotool key d")  # underlined in the menu
-        yield 1.0
-        facts["fabric"] = own("fabrics").label(sheet().weft.material)
-        if facts["fabric"] == "Denim":
-            break
-    press("ctrl+alt+k")
-    yield 1.5
-    facts["findings"] = len(bpy.context.window_manager.weft.findings)
-    shot("before")
-    yield 0.5
+    yield from install()
+    yield from roles()
+    yield from fabric()
+    yield from check()
     yield from bake()
+    yield from resume()
     yield from play()
+    yield from overlays()
     yield from undo()
     yield from save_and_reopen()
+    yield from free()
+    yield from undo_while_baking()
     yield from bake_again()
 
 
+def install():
+    yield from click("edit")
+    tool("key p")  # underlined in the menu
+    yield from until(lambda: windows() == 2, 5.0)
+    yield 1.0
+    yield from place("Preferences")
+    yield from click("extensions")
+    yield from click("extensions_menu")
+    shot("extensions")
+    yield from click("install_from_disk")
+    yield from until(lambda: windows() == 3, 5.0)
+    yield 1.0
+    yield from place("File View")
+    yield from click("file")
+    tool("key ctrl+a")
+    yield 0.3
+    tool("type weft.zip")
+    yield 0.5
+    shot("install")
+    tool("key Return")
+    yield 1.0
+    yield from click("install")
+    yield from until(lambda: MODULE in bpy.context.preferences.addons, 30.0)
+    yield 1.0
+    shot("installed")
+    facts["installed"] = MODULE in bpy.context.preferences.addons
+    close_preferences()
+    yield 1.0
+
+
+def roles():
+    view = PLACES["view"]
+    tool(f"mousemove {view[0]} {view[1]}")
+    yield 0.5
+    yield from click(on_screen((0.3, -0.3, -0.25)))
+    facts["selected_ball"] = bpy.context.object.name
+    yield from click("physics")
+    shot("roles")
+    collider = bpy.data.objects["Ball"].weft
+    yield from repeated(lambda: click("collider"), lambda: collider.role == "COLLIDER")
+    facts["collider"] = collider.role
+    yield from click(on_screen((-0.3, -0.2, 0.6)))
+    facts["selected_sheet"] = bpy.context.object.name
+    yield from repeated(lambda: click("cloth"), lambda: sheet().weft.role == "CLOTH")
+    facts["role"] = sheet().weft.role
+    yield from press("F24", "view")
+    shot("cloth")
+
+
+def fabric():
+    def choose():
+        yield from click("fabric")
+        tool("mousemove_relative 1 1")
+        yield 1.0
+        shot("menu")
+        tool("key d")  # underlined in the menu
+        yield 1.0
+
+    def is_denim():
+        return own("fabrics").label(sheet().weft.material) == "Denim"
+
+    yield from repeated(choose, is_denim)
+    facts["fabric"] = own("fabrics").label(sheet().weft.material)
+    yield from click("card")
+    yield 1.0
+    shot("cards")
+    yield from press("Escape", "card")
+
+
+def check():
+    findings = bpy.context.window_manager.weft.findings
+    yield from click("check_header")
+    yield from repeated(lambda: click("check"), lambda: len(findings))
+    facts["findings"] = len(findings)
+    yield from press("F24", "view")
+    shot("checked")
+    yield from click("check_header")
+
+
 def bake():
-    click(PLACES["bake"])
-    yield 3.0
+    yield from repeated(lambda: click("bake"), running)
     facts["bake_runs"] = running() is not None
+    yield from until(lambda: running() is None or running().frame > 8, 60.0)
     facts["status_line"] = running().line() if running() else ""
     shot("baking")
-    yield 0.5
-    press("Escape")
-    yield 2.0
-    while running() is not None:
-        yield 0.3
+    yield 0.3
+    tool("key Escape")
+    yield from until(lambda: running() is None, 60.0)
     facts["cancelled_at"] = sheet().weft.result.frame_count
+    yield from press("F24", "view")
     shot("cancelled")
-    yield 0.5
-    press("ctrl+alt+r")
-    yield 1.0
-    while running() is not None:
-        yield 0.3
+
+
+def resume():
+    before = sheet().weft.result.frame_count
+    yield from repeated(
+        lambda: click("resume"), lambda: running() or sheet().weft.result.frame_count > before
+    )
+    yield from until(lambda: running() is None)
     facts["seconds_to_first_bake"] = time.time() - float(os.environ["STARTED"])
     facts["finished_at"] = sheet().weft.result.frame_count
     facts["statistic"] = sheet().weft.result.statistic
@@ -218,68 +280,130 @@ def bake():
 
 
 def play():
-    heights = []
-    for frame in (1, 20, LAST):
-        bpy.context.scene.frame_set(frame)
-        heights.append(lowest())
+    """Jumps to the start, plays, stops, and jumps to the end."""
+    scene = bpy.context.scene
+    yield from press("shift+Left")
+    facts["first_frame"], facts["height_first"] = scene.frame_current, lowest()
+    yield from press("space")
+    yield 1.5
+    facts["plays"] = bpy.context.window_manager.windows[0].screen.is_animation_playing
+    played = []
+    for _ in range(5):
+        played.append((scene.frame_current, lowest()))
         yield 0.3
-    facts["heights"] = heights
+    facts["played"] = played
+    yield from press("space")
+    facts["stopped"] = not bpy.context.window_manager.windows[0].screen.is_animation_playing
+    yield from press("shift+Right")
+    facts["last_frame"], facts["height_last"] = scene.frame_current, lowest()
     shot("finished")
+
+
+def overlays():
+    """The panel is the last one: at the end of the tab."""
     window = bpy.context.window_manager.weft
-    for kind in ("STRETCH", "CONTACTS"):
-        window.overlay = kind
-        yield 1.5
-        shot(f"overlay_{kind.lower()}")
-        yield 0.3
-    window.overlay = "NONE"
+    facts["overlays"] = []
+    yield from bottom()
+    shot("bottom")
+    yield from click("overlay_header")
+    yield from bottom()
+    shot("overlay")
+    for name, key in (("stretch", "s"), ("contacts", "c"), ("nothing", "n")):
+        yield from click("overlay")
+        tool(f"key {key}")
+        yield 1.0
+        yield from press("F24", "view")
+        facts["overlays"].append(window.overlay)
+        if name != "nothing":
+            shot(f"overlay_{name}")
+
+
+def bottom():
+    x, y = PLACES["panel"]
+    tool(f"mousemove {x} {y}")
+    yield 0.3
+    tool("click --repeat 60 --delay 10 5")
+    yield 1.0
+
+
+def top():
+    x, y = PLACES["panel"]
+    tool(f"mousemove {x} {y}")
+    yield 0.3
+    tool("click --repeat 60 --delay 10 4")
+    yield 1.0
 
 
 def undo():
+    yield from top()
     before = keys_of_sheet()
-    press("ctrl+z")
-    yield 1.5
+    facts["keys_baked"] = before
+    for _ in range(8):
+        yield from press("ctrl+z")
+        if keys_of_sheet() < before:
+            break
     facts["keys_undone"] = keys_of_sheet()
-    press("ctrl+shift+z")
-    yield 1.5
-    facts["keys_redone"] = keys_of_sheet() == before > 0
+    for _ in range(8):
+        yield from press("ctrl+shift+z")
+        if keys_of_sheet() == before:
+            break
+    facts["keys_redone"] = keys_of_sheet()
+    yield from press("shift+Right")
+    facts["height_redone"] = lowest()
 
 
 def save_and_reopen():
     before = BLEND.stat().st_mtime_ns
-    press("ctrl+s")
-    yield 2.0
+    yield from press("ctrl+s")
+    yield 1.5
     facts["saved"] = BLEND.stat().st_mtime_ns > before
-    bpy.ops.wm.open_mainfile(filepath=str(BLEND))
-    yield 2.0
-    bpy.context.scene.frame_set(LAST)
-    yield 0.5
+    loads = []
+    bpy.app.handlers.load_post.append(bpy.app.handlers.persistent(lambda *_: loads.append(1)))
+    yield from press("ctrl+shift+o")  # the files of late
+    shot("recent")
+    tool("key Return")
+    yield from until(lambda: loads, 10.0)
+    yield 1.0
+    facts["reopened"] = bool(loads)
+    yield from press("shift+Right")
     facts["height_reopened"] = lowest()
     shot("reopened")
-    yield 0.5
-    press("ctrl+alt+j")
-    yield 1.5
+
+
+def free():
+    yield from repeated(lambda: click("free"), lambda: keys_of_sheet() == 0)
     facts["keys_freed"] = keys_of_sheet()
     cache = FOLDER / "weft_cache"
     facts["files_freed"] = len(list(cache.iterdir())) if cache.is_dir() else 0
+    yield from press("F24", "view")
     shot("freed")
+    yield from press("ctrl+s")
+
+
+def undo_while_baking():
+    yield from repeated(lambda: click("bake"), running)
+    yield from until(lambda: running() is None or running().frame > 3, 60.0)
+    facts["undo_found_a_bake"] = running() is not None
+    yield from press("ctrl+z")
+    yield from until(lambda: running() is None, 30.0)
+    facts["undo_ended_it"] = running() is None
+    yield from press("F24", "view")
+    shot("undone")
 
 
 def bake_again():
-    """Leaves a bake running, in which the window is closed."""
-    click(PLACES["bake"])
-    yield 4.0
+    """Cancels by the button, and leaves another bake running, in which the window is closed."""
+    yield from repeated(lambda: click("bake"), running)
+    yield from click("cancel")
+    yield from until(lambda: running() is None, 30.0)
+    facts["cancelled_by_button"] = 0 < sheet().weft.result.frame_count < LAST
+    yield from press("ctrl+s")
+    yield from repeated(lambda: click("bake"), running)
+    yield from until(lambda: running() is None or running().frame > 8, 60.0)
     facts["closed_at"] = running().frame if running() else 0
 
 
-def close():
-    """Closes Blender as an artist does."""
-    window = bpy.context.window_manager.windows[0]
-    with bpy.context.temp_override(window=window):
-        bpy.ops.wm.quit_blender()
-
-
 def main():
-    bpy.context.preferences.view.show_splash = False
     todo, started = steps(), time.monotonic()
 
     def tick():
@@ -290,13 +414,23 @@ def main():
         except BaseException:
             facts["error"] = traceback.format_exc()
         facts["seconds"] = time.monotonic() - started
+        facts["reported"] = reported()
         (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1))
         if "error" in facts:
+            shot("error")
             os._exit(0)
-        close()
+        tool("key ctrl+q")
+        bpy.app.timers.register(give_up, first_interval=15.0, persistent=True)
         return None
 
     bpy.app.timers.register(tick, first_interval=2.0, persistent=True)
+
+
+def give_up():
+    """Still here: Blender asks something before it closes."""
+    shot("asked")
+    (FOLDER / "facts.json").write_text(json.dumps(facts | {"asked": True}, indent=1))
+    os._exit(0)
 
 
 main()

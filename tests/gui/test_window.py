@@ -19,16 +19,23 @@ SUITES = {"trixie": "4.3", "sid": "5.2"}  # of Debian, with the Blender that the
 FOLDER = Path(os.environ.get("WEFT_GUI_DEBIAN", OUT))  # where they are made
 INSIDE = "/weft"
 DISPLAY = ":79"
+GEOMETRY = ("0", "0", "1600", "1000")
 MINUTES = 5  # from opening Blender to the first finished bake
 SHOTS = (
+    "extensions",
+    "install",
+    "installed",
     "roles",
     "cloth",
     "menu",
-    "before",
+    "cards",
+    "checked",
     "baking",
     "cancelled",
     "finished",
     "overlay_stretch",
+    "overlay_contacts",
+    "recent",
     "reopened",
     "freed",
 )
@@ -57,13 +64,11 @@ def facts(request):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     shutil.copy(archive, folder / "weft.zip")
-    shutil.copy(ROOT / "tests/gui/drive.py", folder)
-    install = ["blender", "--command", "extension", "install-file", "-r", "user_default", "-e"]
+    for name in ("prepare.py", "drive.py"):
+        shutil.copy(ROOT / "tests/gui" / name, folder)
     validate = ["blender", "--command", "extension", "validate", f"{INSIDE}/weft.zip"]
     valid = subprocess.run(inside(debian, *validate), check=False, capture_output=True, text=True)
-    started = time.time()
-    subprocess.run(inside(debian, *install, f"{INSIDE}/weft.zip"), check=True, capture_output=True)
-    found = play(debian, folder, started) | {"valid": valid.stdout, "suite": suite}
+    found = play(debian, folder) | {"valid": valid.stdout, "suite": suite}
     (OUT / suite).mkdir(parents=True, exist_ok=True)
     for shot in folder.glob("*.png"):
         shutil.copy(shot, OUT / suite)
@@ -71,36 +76,35 @@ def facts(request):
     return found
 
 
-def play(debian, folder, started):
-    """Runs the script in a window and gives back what it found."""
+def play(debian, folder):
+    """Runs the scripts in windows and gives back what they found."""
     screen = subprocess.Popen(
         inside(debian, "Xvfb", DISPLAY, "-screen", "0", "1600x1000x24", "-nolisten", "tcp"),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    scene = f"{INSIDE}/scene.blend"
     try:
         time.sleep(2.0)
-        command = ["blender", "--window-geometry", "0", "0", "1600", "1000"]
-        command += ["--python", f"{INSIDE}/drive.py", "--", INSIDE]
         with (folder / "blender.log").open("w") as log:
-            subprocess.run(
-                inside(
-                    debian,
-                    *command,
-                    DISPLAY=DISPLAY,
-                    LIBGL_ALWAYS_SOFTWARE="1",
-                    STARTED=str(started),
-                ),
-                timeout=600,
-                check=False,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
+            open_window(debian, log, "--python", f"{INSIDE}/prepare.py", "--", scene)
+            open_window(debian, log, scene, "--python", f"{INSIDE}/drive.py", "--", INSIDE)
     finally:
         screen.terminate()
         screen.wait()
     facts = json.loads((folder / "facts.json").read_text())
     return facts | {"kept": [path.name for path in (folder / "weft_cache").glob("*.state")]}
+
+
+def open_window(debian, log, *arguments):
+    settings = {"DISPLAY": DISPLAY, "LIBGL_ALWAYS_SOFTWARE": "1", "STARTED": str(time.time())}
+    subprocess.run(
+        inside(debian, "blender", "--window-geometry", *GEOMETRY, *arguments, **settings),
+        timeout=600,
+        check=False,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+    )
 
 
 def test_the_whole_flow_ran(facts):
@@ -112,9 +116,17 @@ def test_blender_itself_finds_the_extension_valid(facts):
     assert "Success" in facts["valid"] and "rror" not in facts["valid"], facts["valid"]
 
 
-def test_roles_and_fabric_are_set_by_mouse_and_keyboard(facts):
-    assert facts["collider"] == "COLLIDER"
-    assert (facts["role"], facts["fabric"]) == ("CLOTH", "Denim")
+def test_the_zip_is_installed_and_enabled_in_the_preferences(facts):
+    assert facts["installed"]
+
+
+def test_objects_are_selected_and_get_roles_and_a_fabric_by_clicks(facts):
+    assert (facts["selected_ball"], facts["collider"]) == ("Ball", "COLLIDER")
+    assert (facts["selected_sheet"], facts["role"]) == ("Sheet", "CLOTH")
+    assert facts["fabric"] == "Denim"
+
+
+def test_the_scene_is_checked(facts):
     assert facts["findings"] == 1  # its yarns have no UV map to follow
 
 
@@ -124,15 +136,30 @@ def test_a_click_on_the_button_bakes_and_escape_keeps_what_is_done(facts):
     assert 1 < facts["cancelled_at"] < 60
 
 
+def test_the_button_cancels_too(facts):
+    assert facts["cancelled_by_button"]
+
+
 def test_resume_goes_on_to_the_end(facts):
     assert facts["finished_at"] == 60
     assert facts["statistic"].startswith("59 frames in")
 
 
-def test_the_result_plays_and_is_there_after_reopening(facts):
-    first, middle, last = facts["heights"]
-    assert first == 0.0 and last < middle < -0.05
-    assert facts["saved"] and abs(facts["height_reopened"] - last) < 1e-5
+def test_it_plays_back_and_stops(facts):
+    assert facts["first_frame"] == 1 and facts["height_first"] == 0.0
+    assert facts["plays"] and facts["stopped"]
+    frames, heights = zip(*facts["played"], strict=True)
+    assert len(set(frames)) > 2 and len(set(heights)) > 2
+    assert facts["last_frame"] == 60 and facts["height_last"] < min(heights)
+
+
+def test_the_overlay_is_chosen_in_its_panel(facts):
+    assert facts["overlays"] == ["STRETCH", "CONTACTS", "NONE"]
+
+
+def test_the_saved_result_is_there_after_reopening(facts):
+    assert facts["saved"] and facts["reopened"]
+    assert abs(facts["height_reopened"] - facts["height_last"]) < 1e-5
 
 
 def test_the_first_bake_is_done_within_minutes(facts):
@@ -140,7 +167,16 @@ def test_the_first_bake_is_done_within_minutes(facts):
 
 
 def test_undo_and_redo(facts):
-    assert facts["keys_undone"] < 61 and facts["keys_redone"]
+    assert facts["keys_undone"] < facts["keys_baked"] == facts["keys_redone"] == 61
+    assert facts["height_redone"] == facts["height_last"]
+
+
+def test_no_traceback_is_shown(facts):
+    assert facts["reported"] == []
+
+
+def test_undoing_ends_a_bake(facts):
+    assert facts["undo_found_a_bake"] and facts["undo_ended_it"]
 
 
 def test_free_leaves_nothing(facts):
@@ -151,6 +187,10 @@ def test_free_leaves_nothing(facts):
 def test_screenshots_show_something(facts, name):
     picture = OUT / facts["suite"] / f"{name}.png"
     assert picture.stat().st_size > 30_000, "a black picture compresses to nearly nothing"
+
+
+def test_the_window_closes_by_its_key(facts):
+    assert "asked" not in facts
 
 
 def test_closing_blender_loses_at_most_the_current_frame(facts):

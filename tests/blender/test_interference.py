@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What users do while a bake runs: it ends with a result, or with words, and leaves nothing odd."""
+
+import shutil
+from types import SimpleNamespace
+
+import bpy
+import pytest
+import small_scenes
+
+from addon import bake, identity, location, stage
+
+
+def started(frame=3, last=40):
+    """A bake that has come to this frame."""
+    small_scenes.set_frames(1, last)
+    running = bake.Bake(bpy.context)
+    while running.frame < frame:
+        running.pump(0.01)
+        running.wait(0.005)
+    return running
+
+
+def ended(running):
+    while not running.is_done:
+        running.pump(0.02)
+        running.wait(0.01)
+    return running.finish(bpy.context)
+
+
+def test_renaming():
+    cloth = small_scenes.add_cloth()
+    running = started()
+    cloth.name = "布 ünder another name"
+    assert not ended(running).error
+    assert cloth.weft.result.frame_count == 40
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_duplicating(linked, monkeypatch):
+    monkeypatch.setattr(stage, "app", SimpleNamespace(background=False))  # as in a window
+    cloth = small_scenes.add_cloth()
+    cloth.modifiers.new("Thickness", "SOLIDIFY")
+    cloth.select_set(True)
+    bpy.context.view_layer.objects.active = cloth
+    running = started()
+    bpy.ops.object.duplicate(linked=linked)
+    copy = bpy.context.object
+    assert copy != cloth
+    assert not ended(running).error
+    assert cloth.weft.result.frame_count == 40
+    assert copy.weft.result.frame_count == 0
+    for obj in (cloth, copy):
+        assert obj.display_type == "TEXTURED" and obj.modifiers["Thickness"].show_viewport
+    if linked:
+        with pytest.raises(RuntimeError, match="has 2 users"):
+            bpy.ops.weft.bake()
+        return
+    identity.settle_duplicates()
+    assert copy.weft.identity != cloth.weft.identity
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_deleting_a_collider():
+    cloth = small_scenes.add_cloth()
+    floor = small_scenes.add_floor()
+    running = started()
+    bpy.data.objects.remove(floor)
+    assert "'Floor' was deleted before frame" in ended(running).error
+    assert 3 <= cloth.weft.result.frame_count < 40
+
+
+def test_every_setting_may_be_changed(tmp_path):
+    cloth, settings = small_scenes.add_cloth(), bpy.context.scene.weft
+    before = location.directory(bpy.context.scene)
+    running = started()
+    cloth.weft.material.density, cloth.weft.pin_group, cloth.weft.role = 1.0, "", "NONE"
+    bpy.context.scene.frame_end, settings.time_step = 10, 1e-3
+    settings.cache_directory = str(tmp_path / "elsewhere")
+    outcome = ended(running)
+    assert not outcome.error
+    assert cloth.weft.result.frame_count == 40
+    assert (before / f"{cloth.weft.identity}.pc2").is_file()
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
+def test_saving_the_file_for_the_first_time(kind, tmp_path):
+    scene = bpy.context.scene
+    scene.weft.property_unset("cache_directory")
+    scene.weft.result_kind = kind
+    cloth = small_scenes.add_cloth(pinned=False)
+    running = started()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert not ended(running).error
+    assert (tmp_path / "weft_cache" / f"{cloth.weft.identity}.pc2").is_file()
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+
+
+def test_deleting_the_cache():
+    cloth = small_scenes.add_cloth()
+    running = started()
+    shutil.rmtree(location.directory(bpy.context.scene))
+    outcome = ended(running)
+    assert "cannot be" in outcome.error
+    assert cloth.weft.result.frame_count in {0, 40}
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_entering_edit_mode_and_adding_shape_keys():
+    cloth = small_scenes.add_cloth()
+    bpy.context.view_layer.objects.active = cloth
+    running = started()
+    for name in ("One", "Two"):
+        cloth.shape_key_add(name=name)
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert not ended(running).error
+    assert cloth.mode == "OBJECT"
+    bpy.ops.weft.free()
+    assert [key.name for key in cloth.data.shape_keys.key_blocks] == ["One", "Two"]
+
+
+def test_adding_a_modifier_that_subdivides_ends_it_with_the_reason():
+    cloth = small_scenes.add_cloth()
+    running = started()
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    assert "changes its topology at frame" in ended(running).error
+    assert cloth.weft.result.frame_count >= 3
+
+
+def test_going_to_another_frame_and_another_scene():
+    cloth = small_scenes.add_cloth()
+    scene, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    running = started()
+    scene.frame_set(77)
+    bpy.context.window.scene = other
+    assert not ended(running).error
+    bpy.context.window.scene = scene
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_cancelling_before_the_first_frame():
+    cloth = small_scenes.add_cloth()
+    small_scenes.set_frames(1, 30)
+    running = bake.Bake(bpy.context)
+    running.stop()
+    outcome = ended(running)
+    assert outcome.cancelled and not outcome.error
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert cloth.weft.result.frame_count == 30
+
+
+def test_the_longest_range_that_blender_has():
+    cloth = small_scenes.add_cloth()
+    running = started(last=1048574)
+    running.stop()
+    assert not ended(running).error
+    assert 3 <= cloth.weft.result.frame_count < 1000
