@@ -12,7 +12,7 @@
 //! every pair whose boxes come together, and the boxes of all others are apart at every
 //! time; both are proved conservative under rounding where they are computed (see `time_of_impact` and
 //! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
-//! there was if that is less, so the next step never starts from a touch.
+//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch.
 
 mod verification;
 

@@ -21,6 +21,10 @@ use rayon::prelude::*;
 
 /// The part of the thickness that a step leaves at least.
 const LEAST_GAP: f64 = 0.01;
+/// What is nearer than this part of the thickness hardly comes nearer at all, however many steps press on it: results are
+/// kept in single precision, which must still tell it from none.
+const FINEST_GAP: f64 = 0.001;
+const HARDLY: f64 = 0.999;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
@@ -125,6 +129,11 @@ fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool
     if let Some(gap) = pair.gap_from_touch(surfaces, motion) {
         return gap < 0.0;
     }
-    let least = (LEAST_GAP * pair.thickness(surfaces)).min(0.5 * pair.start);
-    pair.comes_within(motion, least)
+    pair.comes_within(motion, least_gap(pair.start, pair.thickness(surfaces)))
+}
+
+/// The distance that a step leaves where there was one of `start`, in m.
+fn least_gap(start: f64, thickness: f64) -> f64 {
+    let part = if start > FINEST_GAP * thickness { 0.5 } else { HARDLY };
+    (LEAST_GAP * thickness).min(part * start)
 }
