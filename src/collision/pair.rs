@@ -58,6 +58,15 @@ pub(crate) struct Touch {
     pub(crate) is_crossed: bool,
 }
 
+/// What a pair has to keep to, so that it touches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// Distance, in m.
+    pub(crate) reach: f64,
+    /// Sine of the angle by which its direction may lean over a neighbouring face.
+    pub(crate) leaning: f64,
+}
+
 /// The closest points of a pair.
 struct Closest {
     weights: [f64; 4],
@@ -72,8 +81,6 @@ struct Closest {
 const CAUTION: f64 = 1.0 + 1.0e-9;
 /// Things as close as this part of their coordinates touch: no direction can be told from the offset.
 const TOUCHING: f64 = 1.0e-12;
-/// Sine of the angle by which a direction may lean over a neighbouring face.
-const LEANING: f64 = 1.0e-3;
 
 impl Pair {
     pub(crate) fn vertex_face(surfaces: &Surfaces, vertex: u32, triangle: u32) -> Self {
@@ -161,19 +168,19 @@ impl Pair {
         self.impact(&self.paths(motion), gap).is_some()
     }
 
-    /// How the pair touches at the end of its way, if it is within `reach` in m or has crossed.
+    /// How the pair touches at the end of its way, if it is within `bounds` or has crossed.
     pub(crate) fn touch(
         &self,
         surfaces: &Surfaces,
         motion: Motion<'_>,
-        reach: f64,
+        bounds: Bounds,
     ) -> Option<Touch> {
         let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
         let closest = self.closest(&ends);
         let extent = ends.iter().fold(0.0_f64, |most, point| most.max(point.amax()));
         if self.start <= TOUCHING * extent {
-            return self.touch_from_start(surfaces, &ends, &closest, reach);
+            return self.touch_from_start(surfaces, &ends, &closest, bounds.reach);
         }
         let way = self.relative_way(&starts, &ends) * CAUTION;
         if self.start + closest.distance <= way
@@ -182,8 +189,9 @@ impl Pair {
         {
             return Some(self.crossed(&ends, &closest, &meeting));
         }
-        let is_near = closest.distance < reach && closest.distance > TOUCHING * extent;
-        (is_near && self.is_nearest(surfaces, motion.ends, &closest)).then(|| Touch {
+        let is_near = closest.distance < bounds.reach && closest.distance > TOUCHING * extent;
+        let is_nearest = || self.is_nearest(surfaces, motion.ends, &closest, bounds.leaning);
+        (is_near && is_nearest()).then(|| Touch {
             weights: closest.weights,
             normal: closest.offset / closest.distance,
             gap: closest.distance,
@@ -336,8 +344,15 @@ impl Pair {
 
     /// Whether nothing else of both surfaces around is nearer: only then does the shortest way between the
     /// features separate the surfaces. Of features that several triangles share, the first one stands for all.
-    fn is_nearest(&self, surfaces: &Surfaces, points: &[Vec3], closest: &Closest) -> bool {
-        let offset = &closest.offset;
+    fn is_nearest(
+        &self,
+        surfaces: &Surfaces,
+        points: &[Vec3],
+        closest: &Closest,
+        leaning: f64,
+    ) -> bool {
+        let along = (&closest.offset, leaning);
+        let back = (&-closest.offset, leaning);
         if self.rescues > 0 {
             return true;
         }
@@ -347,18 +362,18 @@ impl Pair {
                 let triangle = self.features[1];
                 let edge = surfaces.sides[triangle as usize][usize::from(corner)];
                 surfaces.wings[edge as usize].owner == triangle
-                    && leans_over_none(surfaces, points, edge, offset)
+                    && leans_over_none(surfaces, points, edge, along)
             }
             (Kind::VertexFace, Feature::Vertex(corner)) => {
                 let triangle = self.features[1];
                 let vertex = surfaces.triangles[triangle as usize][usize::from(corner)];
                 let around = surfaces.around.around(vertex as usize);
                 let is_first = around.first().is_some_and(|(first, _)| *first == triangle);
-                is_first && points_away(surfaces, points, vertex, offset)
+                is_first && points_away(surfaces, points, vertex, along)
             }
             (Kind::EdgeEdge, Feature::Face) => {
-                leans_over_none(surfaces, points, self.features[0], &-offset)
-                    && leans_over_none(surfaces, points, self.features[1], offset)
+                leans_over_none(surfaces, points, self.features[0], back)
+                    && leans_over_none(surfaces, points, self.features[1], along)
             }
             (Kind::EdgeEdge, _) => false,
         }
@@ -375,25 +390,35 @@ fn of_edges([s, t]: [f64; 2]) -> [f64; 4] {
     [1.0 - s, s, t - 1.0, -t]
 }
 
-/// Whether a direction away from an edge leans over neither of its triangles.
-fn leans_over_none(surfaces: &Surfaces, points: &[Vec3], edge: u32, direction: &Vec3) -> bool {
+/// Whether a direction away from an edge leans over neither of its triangles, by more than an angle of this sine.
+fn leans_over_none(
+    surfaces: &Surfaces,
+    points: &[Vec3],
+    edge: u32,
+    (direction, leaning): (&Vec3, f64),
+) -> bool {
     let [start, end] = surfaces.edges[edge as usize].map(|vertex| points[vertex as usize]);
     let along = end - start;
     let corners = surfaces.wings[edge as usize].corners.into_iter();
     corners.filter(|corner| *corner != NONE).all(|corner| {
         let side = points[corner as usize] - start;
         let inward = side * along.norm_squared() - along * side.dot(&along);
-        direction.dot(&inward) <= LEANING * direction.norm() * inward.norm()
+        direction.dot(&inward) <= leaning * direction.norm() * inward.norm()
     })
 }
 
-/// Whether a direction away from a vertex leans over none of the edges there.
-fn points_away(surfaces: &Surfaces, points: &[Vec3], vertex: u32, direction: &Vec3) -> bool {
+/// Whether a direction away from a vertex leans over none of the edges there, by more than an angle of this sine.
+fn points_away(
+    surfaces: &Surfaces,
+    points: &[Vec3],
+    vertex: u32,
+    (direction, leaning): (&Vec3, f64),
+) -> bool {
     let start = points[vertex as usize];
     surfaces.around.around(vertex as usize).iter().all(|(triangle, _)| {
         surfaces.triangles[*triangle as usize].iter().all(|other| {
             let along = points[*other as usize] - start;
-            direction.dot(&along) <= LEANING * direction.norm() * along.norm()
+            direction.dot(&along) <= leaning * direction.norm() * along.norm()
         })
     })
 }

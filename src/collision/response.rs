@@ -22,7 +22,7 @@ use super::{
     contact::Contact,
     deviations::Deviations,
     memory::{Memory, Remembered},
-    pair::{Kind, Motion, Pair},
+    pair::{Bounds, Kind, Motion, Pair},
     surfaces::{NONE, Ridge, Surface, Surfaces},
     tangle::{Tangle, crosses},
 };
@@ -34,6 +34,10 @@ use verification::Watch;
 const PARTING_TIME: f64 = 0.1;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
+/// Sine of the angle by which the direction of a contact may lean over a neighbouring face, and of one that presses. The
+/// surfaces are polygons, and what presses bends them: were both the same, contacts at edges would press themselves
+/// away, and come back, for ever.
+const LEANING: [f64; 2] = [1.0e-3, 0.2];
 /// When contacts settle, pairs are taken in that keep less than this part of their distance: what were left out longer
 /// would sink in, and be thrown out again by the next step.
 const CLOSE: f64 = 0.98;
@@ -260,8 +264,8 @@ impl Response {
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
         let contacts = self.collect(|pair, _| {
-            let mut contact = self.touching(pair)?;
             let Remembered { force, sliding, .. } = self.memory.of(pair);
+            let mut contact = self.touching(pair, force > 0.0)?;
             contact.carry(force);
             contact.sliding = sliding;
             Some(contact)
@@ -356,7 +360,7 @@ impl Response {
 
     /// The contact of a pair that touches, with the forces it has now.
     fn contact(&self, pair: &Pair, known: Option<&Contact>) -> Option<Contact> {
-        let mut contact = self.touching(pair)?;
+        let mut contact = self.touching(pair, known.is_some_and(|known| known.force() > 0.0))?;
         if let Some(known) = known {
             contact.sliding = known.sliding;
             contact.carry(known.force());
@@ -364,15 +368,18 @@ impl Response {
         Some(self.pressed(contact))
     }
 
-    /// The contact of a pair that touches, without forces.
-    fn touching(&self, pair: &Pair) -> Option<Contact> {
+    /// The contact of a pair that touches, or that has pressed and is still near, without forces.
+    fn touching(&self, pair: &Pair, has_pressed: bool) -> Option<Contact> {
         let surfaces = &self.surfaces;
         let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
-        let touch = pair.touch(surfaces, self.motion(), self.reach(pair))?;
+        let room = if has_pressed { 1.0 + SLACK } else { 1.0 };
+        let leaning = LEANING[usize::from(has_pressed)];
+        let bounds = Bounds { reach: room * self.reach(pair), leaning };
+        let touch = pair.touch(surfaces, self.motion(), bounds)?;
         let thickness = pair.thickness(surfaces);
         let parted = pair.start + thickness * self.duration / PARTING_TIME;
         let wanted = thickness.min(parted);
-        if touch.gap >= wanted {
+        if touch.gap >= wanted && !has_pressed {
             return None;
         }
         let remembered = self.memory.of(pair);

@@ -30,7 +30,8 @@ pub(super) struct Accuracy {
     pub(super) correction: f64,
     /// The finest that is asked for while anything touches, in m.
     pub(super) touching: f64,
-    /// What is asked for while anything touches as a part of the first correction of the stage, if that is not finer.
+    /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
+    /// is no finer than `touching`.
     pub(super) part: f64,
     /// Most corrections.
     pub(super) max_iterations: usize,
@@ -55,13 +56,9 @@ impl Accuracy {
     pub(super) fn after(&self, iterations: usize, first: f64, touches: bool) -> f64 {
         match iterations {
             _ if !touches => self.correction,
-            LOOSE_CORRECTIONS.. => self.rough(first).max(LOOSE * self.correction),
-            _ => self.rough(first),
+            LOOSE_CORRECTIONS.. => (ROUGH * self.correction).max(self.touching),
+            _ => (self.part * first).min(ROUGH * self.correction).max(self.touching),
         }
-    }
-
-    fn rough(&self, first: f64) -> f64 {
-        (self.part * first).min(ROUGH * self.correction).max(self.touching)
     }
 }
 
@@ -87,11 +84,10 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// After so many corrections contacts come and go at the edge of touching; then this multiple of the tolerance will do.
-const LOOSE_CORRECTIONS: usize = 12;
-const LOOSE: f64 = 4.0;
-/// No stage is solved more roughly than to this multiple of the tolerance.
+/// No stage is solved more roughly than to this multiple of the tolerance, which will do where contacts still come and go at
+/// the edge of touching after so many corrections.
 const ROUGH: f64 = 4.0;
+const LOOSE_CORRECTIONS: usize = 12;
 /// Corrections without a shorter one after which a stage in which anything touches is given up.
 const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
@@ -222,13 +218,6 @@ impl Newton {
         }
     }
 
-    /// Takes the residuals to be the right side of the equations, without contacts.
-    fn gather_residuals(&mut self) {
-        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
-            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
-        }
-    }
-
     /// Puts what is guided where it is to be, and evaluates the start.
     fn start(
         &mut self,
@@ -252,7 +241,9 @@ impl Newton {
         report: &mut Report,
     ) -> Option<f64> {
         let is_kept = self.prepare(problem, iterations > 0, report);
-        self.gather_residuals();
+        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
+            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
+        }
         self.add_contacts(problem.response, positions);
         self.filter.apply(&mut self.right_side);
         if !is_kept {
