@@ -178,7 +178,7 @@ impl Pair {
         let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
         let closest = self.closest(&ends);
-        let extent = ends.iter().fold(0.0_f64, |most, point| most.max(point.amax()));
+        let extent = extent(&ends);
         if self.start <= TOUCHING * extent {
             return self.touch_from_start(surfaces, &ends, &closest, bounds.reach);
         }
@@ -202,12 +202,17 @@ impl Pair {
     /// Where a pair touched when the step began, the gap at its end in m; `None` for all others.
     pub(crate) fn gap_from_touch(&self, surfaces: &Surfaces, motion: Motion<'_>) -> Option<f64> {
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
-        let extent = ends.iter().fold(0.0_f64, |most, point| most.max(point.amax()));
-        (self.start <= TOUCHING * extent).then(|| {
+        (self.start <= TOUCHING * extent(&ends)).then(|| {
             let closest = self.closest(&ends);
             self.touch_from_start(surfaces, &ends, &closest, f64::INFINITY)
                 .map_or(0.0, |touch| touch.gap)
         })
+    }
+
+    /// Whether the pair touched when the step began, with all vertices at `starts` in m: no way tells its side then.
+    pub(crate) fn is_undecided(&self, starts: &[Vec3]) -> bool {
+        let points = self.vertices.map(|vertex| starts[vertex as usize]);
+        self.start <= TOUCHING * extent(&points)
     }
 
     fn paths(&self, motion: Motion<'_>) -> [Path; 4] {
@@ -378,6 +383,11 @@ impl Pair {
             (Kind::EdgeEdge, _) => false,
         }
     }
+}
+
+/// The largest coordinate, in m.
+fn extent(points: &[Vec3; 4]) -> f64 {
+    points.iter().fold(0.0, |most, point| most.max(point.amax()))
 }
 
 /// Weights of a vertex and a point on a triangle.

@@ -431,7 +431,10 @@ impl Response {
 
     /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
-        Memory::new(self.contacts.iter(), &self.ends, crossing > 0 || self.tangle.is_some())
+        // What began in a touch may have gone to either side.
+        let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(&self.starts));
+        let is_tangled = crossing > 0 || self.tangle.is_some() || is_undecided();
+        Memory::new(self.contacts.iter(), &self.ends, is_tangled)
     }
 
     /// Velocity of a collider's vertex, in m/s.
