@@ -189,14 +189,13 @@ impl Pair {
         {
             return Some(self.crossed(&ends, &closest, &meeting));
         }
-        let is_near = closest.distance < bounds.reach && closest.distance > TOUCHING * extent;
-        let is_nearest = || self.is_nearest(surfaces, motion.ends, &closest, bounds.leaning);
-        (is_near && is_nearest()).then(|| Touch {
-            weights: closest.weights,
-            normal: closest.offset / closest.distance,
-            gap: closest.distance,
-            is_crossed: false,
-        })
+        if closest.distance >= bounds.reach || closest.distance <= TOUCHING * extent {
+            return None;
+        }
+        let upright = self.upright(surfaces, motion.ends, &closest, bounds.leaning)?;
+        let normal = upright.try_normalize(f64::MIN_POSITIVE)?;
+        let gap = closest.offset.dot(&normal);
+        Some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
     }
 
     /// Where a pair touched when the step began, the gap at its end in m; `None` for all others.
@@ -347,40 +346,43 @@ impl Pair {
         (gap < reach).then_some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
     }
 
-    /// Whether nothing else of both surfaces around is nearer: only then does the shortest way between the
-    /// features separate the surfaces. Of features that several triangles share, the first one stands for all.
-    fn is_nearest(
+    /// The shortest way between the features, if nothing else of both surfaces around is nearer: only then does it
+    /// separate the surfaces. Of features that several triangles share, the first one stands for all. Where it leans over
+    /// a neighbouring face, but by no more than an angle whose sine is `leaning`, it is made upright.
+    fn upright(
         &self,
         surfaces: &Surfaces,
         points: &[Vec3],
         closest: &Closest,
         leaning: f64,
-    ) -> bool {
-        let along = (&closest.offset, leaning);
-        let back = (&-closest.offset, leaning);
+    ) -> Option<Vec3> {
+        let offset = closest.offset;
         if self.rescues > 0 {
-            return true;
+            return Some(offset);
         }
         match (self.kind, closest.feature) {
-            (Kind::VertexFace, Feature::Face) => true,
+            (Kind::VertexFace, Feature::Face) => Some(offset),
             (Kind::VertexFace, Feature::Edge(corner)) => {
                 let triangle = self.features[1];
                 let edge = surfaces.sides[triangle as usize][usize::from(corner)];
-                surfaces.wings[edge as usize].owner == triangle
-                    && leans_over_none(surfaces, points, edge, along)
+                let is_first = surfaces.wings[edge as usize].owner == triangle;
+                let beside = beside_edge(surfaces, points, edge);
+                is_first.then(|| stood_up(offset, beside, leaning)).flatten()
             }
             (Kind::VertexFace, Feature::Vertex(corner)) => {
                 let triangle = self.features[1];
                 let vertex = surfaces.triangles[triangle as usize][usize::from(corner)];
                 let around = surfaces.around.around(vertex as usize);
                 let is_first = around.first().is_some_and(|(first, _)| *first == triangle);
-                is_first && points_away(surfaces, points, vertex, along)
+                let beside = beside_vertex(surfaces, points, vertex);
+                is_first.then(|| stood_up(offset, beside, leaning)).flatten()
             }
             (Kind::EdgeEdge, Feature::Face) => {
-                leans_over_none(surfaces, points, self.features[0], back)
-                    && leans_over_none(surfaces, points, self.features[1], along)
+                let [first, second] = self.features;
+                let back = stood_up(-offset, beside_edge(surfaces, points, first), leaning)?;
+                stood_up(-back, beside_edge(surfaces, points, second), leaning)
             }
-            (Kind::EdgeEdge, _) => false,
+            (Kind::EdgeEdge, _) => None,
         }
     }
 }
@@ -400,37 +402,38 @@ fn of_edges([s, t]: [f64; 2]) -> [f64; 4] {
     [1.0 - s, s, t - 1.0, -t]
 }
 
-/// Whether a direction away from an edge leans over neither of its triangles, by more than an angle of this sine.
-fn leans_over_none(
-    surfaces: &Surfaces,
-    points: &[Vec3],
-    edge: u32,
-    (direction, leaning): (&Vec3, f64),
-) -> bool {
+/// Directions from an edge into its triangles, across it.
+fn beside_edge(surfaces: &Surfaces, points: &[Vec3], edge: u32) -> impl Iterator<Item = Vec3> {
     let [start, end] = surfaces.edges[edge as usize].map(|vertex| points[vertex as usize]);
     let along = end - start;
-    let corners = surfaces.wings[edge as usize].corners.into_iter();
-    corners.filter(|corner| *corner != NONE).all(|corner| {
+    let corners =
+        surfaces.wings[edge as usize].corners.into_iter().filter(|corner| *corner != NONE);
+    corners.map(move |corner| {
         let side = points[corner as usize] - start;
-        let inward = side * along.norm_squared() - along * side.dot(&along);
-        direction.dot(&inward) <= leaning * direction.norm() * inward.norm()
+        side * along.norm_squared() - along * side.dot(&along)
     })
 }
 
-/// Whether a direction away from a vertex leans over none of the edges there, by more than an angle of this sine.
-fn points_away(
-    surfaces: &Surfaces,
-    points: &[Vec3],
-    vertex: u32,
-    (direction, leaning): (&Vec3, f64),
-) -> bool {
-    let start = points[vertex as usize];
-    surfaces.around.around(vertex as usize).iter().all(|(triangle, _)| {
-        surfaces.triangles[*triangle as usize].iter().all(|other| {
-            let along = points[*other as usize] - start;
-            direction.dot(&along) <= leaning * direction.norm() * along.norm()
-        })
-    })
+/// Directions from a vertex along the edges there.
+fn beside_vertex(surfaces: &Surfaces, points: &[Vec3], vertex: u32) -> impl Iterator<Item = Vec3> {
+    let around = surfaces.around.around(vertex as usize).iter();
+    let corners = around.flat_map(|(triangle, _)| surfaces.triangles[*triangle as usize]);
+    corners.map(move |other| points[other as usize] - points[vertex as usize])
+}
+
+/// A way without its part towards any neighbour, unless it leans towards one by more than an angle of this sine.
+fn stood_up(way: Vec3, beside: impl Iterator<Item = Vec3>, leaning: f64) -> Option<Vec3> {
+    let mut upright = way;
+    for neighbour in beside {
+        let lean = way.dot(&neighbour);
+        if lean > leaning * way.norm() * neighbour.norm() {
+            return None;
+        }
+        if lean > 0.0 {
+            upright -= neighbour * (upright.dot(&neighbour).max(0.0) / neighbour.norm_squared());
+        }
+    }
+    Some(upright)
 }
 
 /// Distances to keep are not smaller than this, in m.

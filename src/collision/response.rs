@@ -34,10 +34,10 @@ use verification::Watch;
 const PARTING_TIME: f64 = 0.1;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
-/// Sine of the angle by which the direction of a contact may lean over a neighbouring face, and of one that presses. The
-/// surfaces are polygons, and what presses bends them: were both the same, contacts at edges would press themselves
+/// Sine of the angle by which the direction of a contact may lean over a neighbouring face, and of one that presses.
+/// Surfaces are polygons, and what presses bends them: were both the same, contacts at edges would press themselves
 /// away, and come back, for ever.
-const LEANING: [f64; 2] = [1.0e-3, 0.2];
+const LEANING: [f64; 2] = [1.0e-3, 0.1];
 /// When contacts settle, pairs are taken in that keep less than this part of their distance: what were left out longer
 /// would sink in, and be thrown out again by the next step.
 const CLOSE: f64 = 0.98;
