@@ -96,7 +96,7 @@ const MOST_RESCUES: usize = 6;
 const SETTLING: usize = 3;
 const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction.
-const LINEAR_TOLERANCE: f64 = 0.1;
+const LINEAR_TOLERANCE: f64 = 0.2;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
 /// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.01;
