@@ -5,7 +5,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
-from particles import VELOCITY, particle_accelerations
+from particles import VELOCITY, particle_accelerations, particle_places
 from small_scenes import baked_accelerations, limp_sheet
 
 from addon import bake
@@ -342,28 +342,6 @@ def test_kinds_that_do_not_act_on_cloth_are_known():
 
 
 # --- over a second ----------------------------------------------------------------------------
-
-
-def particle_places(points, frames):
-    """Where Blender's particles of unit mass get to from rest, solved finely."""
-    mesh = bpy.data.meshes.new("Particles")
-    mesh.from_pydata([tuple(point) for point in points], [], [])
-    obj = bpy.data.objects.new("Particles", mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.modifiers.new("Particles", "PARTICLE_SYSTEM")
-    settings = obj.particle_systems[0].settings
-    settings.count, settings.emit_from, settings.use_emit_random = len(points), "VERT", False
-    settings.frame_start = settings.frame_end = 1
-    settings.lifetime, settings.mass, settings.timestep = 1000, 1.0, 1 / 24
-    settings.normal_factor, settings.effector_weights.gravity = 0.0, 0.0
-    settings.integrator, settings.subframes = "MIDPOINT", 50
-    for frame in range(1, frames + 1):
-        bpy.context.scene.frame_set(frame)
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    found = np.array([p.location[:] for p in evaluated.particle_systems[0].particles])
-    bpy.data.objects.remove(obj)
-    bpy.context.scene.frame_set(1)
-    return found
 
 
 @pytest.mark.parametrize(
