@@ -128,3 +128,6 @@ fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool
     let least = (LEAST_GAP * pair.thickness(surfaces)).min(0.5 * pair.start);
     pair.comes_within(motion, least)
 }
+
+#[cfg(test)]
+mod tests;
