@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 from particles import VELOCITY, particle_accelerations, particle_places
-from small_scenes import baked_accelerations, limp_sheet
+from small_scenes import baked_accelerations, limp_sheet, whole_and_resumed
 
 from addon import bake
 from addon.fields import forces, formulas, snapshot
@@ -282,14 +282,7 @@ def test_a_bake_with_fields_is_resumed_bit_for_bit():
     texture = bpy.data.textures.new("Texture", "MAGIC")
     add_field("TURBULENCE", strength=3.0, size=0.5, noise=1.0, seed=5)
     add_field("TEXTURE", strength=2.0, texture=texture)
-    small_scenes.set_frames(1, 10)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    whole = small_scenes.cached_frames(cloth)
-    small_scenes.set_frames(1, 6)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    small_scenes.set_frames(1, 10)
-    assert bpy.ops.weft.resume() == {"FINISHED"}
-    assert np.array_equal(small_scenes.cached_frames(cloth), whole)
+    whole_and_resumed(cloth, last=10, until=6)
 
 
 def test_cancelling_while_a_texture_is_asked_for():
