@@ -108,8 +108,8 @@ lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
-	.venv/bin/ruff format --check addon examples tests
-	.venv/bin/ruff check addon examples tests
+	.venv/bin/ruff format --check addon examples tests weft.pyi
+	.venv/bin/ruff check addon examples tests weft.pyi
 
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding

@@ -78,9 +78,9 @@ class Material:
             cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
             then those of slow changes. Q is 1 or more, high at most 1000 · low.
 
-    Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force per
-    width. Curves of bending need a model with curvatures, "fem", "particles" or "baraff_witkin"; a
-    simulation with another refuses them by name.
+    Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force
+    per width. Curves of bending need a model with curvatures, "fem", "particles" or
+    "baraff_witkin"; a simulation with another refuses them by name.
 
     Raises:
         TypeError: A field that does not exist, or a value that is no number.
@@ -206,8 +206,8 @@ class Cloth:
             waistbands, above 1 for fullness. An element takes the mean over its vertices.
         stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
             the springs at each vertex, more than 0. Only models of springs take it.
-        sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
-            that are drawn together and then held.
+        sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of
+            vertices that are drawn together and then held.
         sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
         sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
             beside it by a quarter.
@@ -456,8 +456,8 @@ class Simulation:
             targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
                 the next advance, in m; the way there is a straight line. Without targets vertices
                 are held where they are, or stay on the way they are on.
-            stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-                a spring in N/m that draws each vertex to its target, more than 0.
+            stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness
+                of a spring in N/m that draws each vertex to its target, more than 0.
         """
 
     def release_pins(self, cloth: int, vertices: _Indices | None = None) -> None:

@@ -6,7 +6,7 @@ from bpy.types import Context, Panel, UILayout
 
 from . import bake, fabrics
 from .material import WeftMaterial
-from .panel_parts import CLOTH, PhysicsPanel, columns, lines, props, switch
+from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, lines, props
 
 
 class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
@@ -170,34 +170,24 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
         column.prop(obj.weft, "use_uv", text="UV Yarns")
 
 
-class PHYSICS_PT_weft_sewing(PhysicsPanel, Panel):
+class PHYSICS_PT_weft_sewing(SwitchedPanel, Panel):
     bl_label = "Sewing"
     bl_parent_id = "PHYSICS_PT_weft_shape"
     bl_options = {"DEFAULT_CLOSED"}
-    roles = CLOTH
+    switch = "use_sewing"
 
-    def draw_header(self, context: Context) -> None:
-        switch(self.layout, context.object.weft, "use_sewing")
-
-    def draw(self, context: Context) -> None:
-        flow = columns(self.layout)
-        self.layout.active &= context.object.weft.use_sewing
+    def draw_settings(self, context: Context, flow: UILayout) -> None:
         props(flow, context.object.weft, sewing_time="Time (s)", sewing_force="Force (N)")
 
 
-class PHYSICS_PT_weft_pressure(PhysicsPanel, Panel):
+class PHYSICS_PT_weft_pressure(SwitchedPanel, Panel):
     bl_label = "Pressure"
     bl_parent_id = "PHYSICS_PT_weft_shape"
     bl_options = {"DEFAULT_CLOSED"}
-    roles = CLOTH
+    switch = "use_pressure"
 
-    def draw_header(self, context: Context) -> None:
-        switch(self.layout, context.object.weft, "use_pressure")
-
-    def draw(self, context: Context) -> None:
+    def draw_settings(self, context: Context, flow: UILayout) -> None:
         obj = context.object
-        flow = columns(self.layout)
-        self.layout.active &= obj.weft.use_pressure
         props(flow, obj.weft, pressure="Pressure (Pa)", use_volume="Keep Volume")
         column = flow.column()
         column.active = obj.weft.use_volume
@@ -226,35 +216,25 @@ class PHYSICS_PT_weft_collisions(PhysicsPanel, Panel):
             props(flow, weft, friction="Friction")
 
 
-class PHYSICS_PT_weft_object_collisions(PhysicsPanel, Panel):
+class PHYSICS_PT_weft_object_collisions(SwitchedPanel, Panel):
     bl_label = "Object Collisions"
     bl_parent_id = "PHYSICS_PT_weft_collisions"
-    roles = CLOTH
+    switch = "use_collision"
 
-    def draw_header(self, context: Context) -> None:
-        switch(self.layout, context.object.weft, "use_collision")
-
-    def draw(self, context: Context) -> None:
+    def draw_settings(self, context: Context, flow: UILayout) -> None:
         obj = context.object
-        flow = columns(self.layout)
-        self.layout.active &= obj.weft.use_collision
         flow.column().prop_search(obj.weft, "collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, obj.weft, collision_collection="Collection")
         props(flow, context.scene.weft, collider_collection="All Cloths")
 
 
-class PHYSICS_PT_weft_self_collisions(PhysicsPanel, Panel):
+class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):
     bl_label = "Self Collisions"
     bl_parent_id = "PHYSICS_PT_weft_collisions"
-    roles = CLOTH
+    switch = "use_self_collision"
 
-    def draw_header(self, context: Context) -> None:
-        switch(self.layout, context.object.weft, "use_self_collision")
-
-    def draw(self, context: Context) -> None:
+    def draw_settings(self, context: Context, flow: UILayout) -> None:
         obj = context.object
-        flow = columns(self.layout)
-        self.layout.active &= obj.weft.use_self_collision
         column = flow.column()
         column.prop_search(obj.weft, "self_collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, context.scene.weft, self_collision="All Cloths")

@@ -90,6 +90,75 @@ def _in_si(field: str, name: str, description: str) -> object:
     )
 
 
+def _stretch(name: str, yarns: str, default: float) -> object:
+    return FloatProperty(
+        name=f"{name} (N/m)",
+        description=f"Resistance to stretching along the {yarns}: "
+        "Young's modulus times the thickness of the fabric, in N/m",
+        default=default,
+        min=0.0,
+        soft_min=10.0,
+        soft_max=20000.0,
+        step=1000,
+        precision=1,
+        update=changed,
+    )
+
+
+def _damping(name: str, motion: str, modulus: str, default: float) -> object:
+    return FloatProperty(
+        name=f"{name} (s)",
+        description=f"Inner friction of {motion}: viscosity divided by the {modulus}, in s",
+        default=default,
+        min=0.0,
+        soft_max=0.1,
+        step=0.1,
+        precision=4,
+        update=changed,
+    )
+
+
+def _air(name: str, way: str, default: float) -> object:
+    return FloatProperty(
+        name=name,
+        description=f"Aerodynamic coefficient of the flow {way} the fabric, without unit",
+        default=default,
+        min=0.0,
+        soft_max=3.0,
+        precision=2,
+        update=changed,
+    )
+
+
+def friction_of(surface: str, default: float, **options: object) -> object:
+    """The friction of a fabric or an obstacle."""
+    return FloatProperty(
+        name="Friction",
+        description=f"Coulomb coefficient of friction of {surface}, without unit",
+        default=default,
+        min=0.0,
+        soft_max=1.5,
+        precision=2,
+        update=changed,
+        **options,
+    )
+
+
+def thickness_of(surface: str, **options: object) -> object:
+    """The gap that a fabric or an obstacle keeps."""
+    return FloatProperty(
+        name="Thickness (m)",
+        description=f"Gap that {surface} keeps on its side of a contact, in m",
+        default=0.001,
+        min=0.0,
+        soft_max=0.02,
+        step=0.01,
+        precision=4,
+        update=changed,
+        **options,
+    )
+
+
 def _curve(name: str, replaced: str, strain: str, stress: str) -> object:
     """A measured curve, as the text of a JSON list or object."""
     return StringProperty(
@@ -127,30 +196,8 @@ class WeftMaterial(PropertyGroup):
         precision=3,
         update=changed,
     )
-    stretch_warp: FloatProperty(
-        name="Stretch Warp (N/m)",
-        description="Resistance to stretching along the warp yarns (u of the UV map): "
-        "Young's modulus times the thickness of the fabric, in N/m",
-        default=1500.0,
-        min=0.0,
-        soft_min=10.0,
-        soft_max=20000.0,
-        step=1000,
-        precision=1,
-        update=changed,
-    )
-    stretch_weft: FloatProperty(
-        name="Weft (N/m)",
-        description="Resistance to stretching along the weft yarns (v of the UV map): "
-        "Young's modulus times the thickness of the fabric, in N/m",
-        default=900.0,
-        min=0.0,
-        soft_min=10.0,
-        soft_max=20000.0,
-        step=1000,
-        precision=1,
-        update=changed,
-    )
+    stretch_warp: _stretch("Stretch Warp", "warp yarns (u of the UV map)", 1500.0)
+    stretch_weft: _stretch("Weft", "weft yarns (v of the UV map)", 900.0)
     shear: FloatProperty(
         name="Shear (N/m)",
         description="Resistance to a change of the angle between the yarns: "
@@ -188,73 +235,13 @@ class WeftMaterial(PropertyGroup):
         default=False,
         update=changed,
     )
-    stretch_damping: FloatProperty(
-        name="Stretch (s)",
-        description="Inner friction of stretching: viscosity divided by the stretch modulus, in s",
-        default=0.002,
-        min=0.0,
-        soft_max=0.1,
-        step=0.1,
-        precision=4,
-        update=changed,
-    )
-    shear_damping: FloatProperty(
-        name="Shear (s)",
-        description="Inner friction of shearing: viscosity divided by the shear modulus, in s",
-        default=0.004,
-        min=0.0,
-        soft_max=0.1,
-        step=0.1,
-        precision=4,
-        update=changed,
-    )
-    bend_damping: FloatProperty(
-        name="Bending (s)",
-        description="Inner friction of bending: viscosity divided by the bending rigidity, in s",
-        default=0.004,
-        min=0.0,
-        soft_max=0.1,
-        step=0.1,
-        precision=4,
-        update=changed,
-    )
-    air_drag: FloatProperty(
-        name="Drag",
-        description="Aerodynamic coefficient of the flow across the fabric, without unit",
-        default=1.0,
-        min=0.0,
-        soft_max=3.0,
-        precision=2,
-        update=changed,
-    )
-    air_lift: FloatProperty(
-        name="Lift",
-        description="Aerodynamic coefficient of the flow along the fabric, without unit",
-        default=0.1,
-        min=0.0,
-        soft_max=3.0,
-        precision=2,
-        update=changed,
-    )
-    friction: FloatProperty(
-        name="Friction",
-        description="Coulomb coefficient of friction of this fabric, without unit",
-        default=0.4,
-        min=0.0,
-        soft_max=1.5,
-        precision=2,
-        update=changed,
-    )
-    thickness: FloatProperty(
-        name="Thickness (m)",
-        description="Gap that the fabric keeps on its side of a contact, in m",
-        default=0.001,
-        min=0.0,
-        soft_max=0.02,
-        step=0.01,
-        precision=4,
-        update=changed,
-    )
+    stretch_damping: _damping("Stretch", "stretching", "stretch modulus", 0.002)
+    shear_damping: _damping("Shear", "shearing", "shear modulus", 0.004)
+    bend_damping: _damping("Bending", "bending", "bending rigidity", 0.004)
+    air_drag: _air("Drag", "across", 1.0)
+    air_lift: _air("Lift", "along", 0.1)
+    friction: friction_of("this fabric", 0.4)
+    thickness: thickness_of("the fabric")
 
     stretch_warp_curve: _curve("Stretch Warp", "Stretch Warp", "strain", "stress in N/m")
     stretch_weft_curve: _curve("Stretch Weft", "Stretch Weft", "strain", "stress in N/m")

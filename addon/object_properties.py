@@ -17,7 +17,7 @@ from bpy.props import (
 from bpy.types import Collection, PropertyGroup
 
 from .fields.forces import WEIGHT_NAMES
-from .material import FIXED, WeftMaterial, as_decimal, changed
+from .material import FIXED, WeftMaterial, as_decimal, changed, friction_of, thickness_of
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -88,6 +88,20 @@ def _factor(name: str, what: str, least: float = 1e-3) -> object:
         default=10.0,
         min=least,
         soft_max=100.0,
+        precision=3,
+        update=changed,
+    )
+
+
+def _shrinking(name: str, where: str, default: float) -> object:
+    return FloatProperty(
+        name=name,
+        description=f"Part by which the cloth is shorter at rest {where}, without unit; "
+        "negative makes it longer",
+        default=default,
+        min=-10.0,
+        max=0.9,
+        soft_min=-1.0,
         precision=3,
         update=changed,
     )
@@ -196,17 +210,7 @@ class WeftObject(PropertyGroup):
         precision=3,
         update=changed,
     )
-    shrink: FloatProperty(
-        name="Shrinking Factor",
-        description="Part by which the cloth is shorter at rest than its rest shape, along both "
-        "yarns, without unit; negative makes it longer",
-        default=0.0,
-        min=-10.0,
-        max=0.9,
-        soft_min=-1.0,
-        precision=3,
-        update=changed,
-    )
+    shrink: _shrinking("Shrinking Factor", "than its rest shape, along both yarns", 0.0)
     shrink_group: StringProperty(
         name="Shrinking Group",
         options=FIXED,
@@ -214,17 +218,7 @@ class WeftObject(PropertyGroup):
         "where it has none by that of the Shape panel",
         update=changed,
     )
-    shrink_max: FloatProperty(
-        name="Max Shrinking",
-        description="Part by which the cloth is shorter at rest where the shrinking group has "
-        "weight 1, without unit; negative makes it longer",
-        default=0.2,
-        min=-10.0,
-        max=0.9,
-        soft_min=-1.0,
-        precision=3,
-        update=changed,
-    )
+    shrink_max: _shrinking("Max Shrinking", "where the shrinking group has weight 1", 0.2)
     shrink_yarns: EnumProperty(
         name="Shrinking Yarns",
         options=FIXED,
@@ -371,27 +365,8 @@ class WeftObject(PropertyGroup):
         update=changed,
     )
     field_weights: PointerProperty(type=WeftFieldWeights)
-    friction: FloatProperty(
-        name="Friction",
-        description="Coulomb coefficient of friction of this obstacle, without unit",
-        default=0.3,
-        min=0.0,
-        soft_max=1.5,
-        precision=2,
-        update=changed,
-        override=OVERRIDABLE,
-    )
-    thickness: FloatProperty(
-        name="Thickness (m)",
-        description="Gap that this obstacle keeps on its side of a contact, in m",
-        default=0.001,
-        min=0.0,
-        soft_max=0.02,
-        step=0.01,
-        precision=4,
-        update=changed,
-        override=OVERRIDABLE,
-    )
+    friction: friction_of("this obstacle", 0.3, override=OVERRIDABLE)
+    thickness: thickness_of("this obstacle", override=OVERRIDABLE)
     muted_modifiers: CollectionProperty(type=WeftMutedModifier)
     deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
     result: PointerProperty(type=WeftResult)

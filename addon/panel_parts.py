@@ -27,18 +27,28 @@ class PhysicsPanel:
         return obj is not None and obj.type == "MESH" and obj.weft.role in cls.roles
 
 
+class SwitchedPanel(PhysicsPanel):
+    """A panel of a cloth with a tick in its header, off while baking, that its settings need."""
+
+    roles = CLOTH
+    switch: str
+
+    def draw_header(self, context: Context) -> None:
+        self.layout.enabled = bake.running() is None
+        self.layout.prop(context.object.weft, self.switch, text="")
+
+    def draw(self, context: Context) -> None:
+        flow = columns(self.layout)
+        self.layout.active &= getattr(context.object.weft, self.switch)
+        self.draw_settings(context, flow)
+
+
 def columns(layout: UILayout) -> UILayout:
     """Split properties that flow into columns where there is room; off while baking."""
     layout.use_property_split = True
     layout.use_property_decorate = True
     layout.enabled = bake.running() is None
     return layout.grid_flow(row_major=False, columns=0, even_columns=True, align=True)
-
-
-def switch(layout: UILayout, owner: PropertyGroup, name: str) -> None:
-    """A tick in the header of a panel; off while baking."""
-    layout.enabled = bake.running() is None
-    layout.prop(owner, name, text="")
 
 
 def props(layout: UILayout, owner: PropertyGroup, **labels: str) -> None:

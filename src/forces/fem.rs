@@ -6,6 +6,7 @@ use super::{
     TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
     elements::decode,
+    inelastic::Past,
     sheets::mean_scale,
 };
 use crate::{
@@ -160,32 +161,16 @@ impl Elements for Triangles {
         self.membrane.start_memory(positions);
     }
 
-    fn begin_stage(&mut self, duration: f64) {
-        self.membrane.begin_stage(duration);
-    }
-
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         self.membrane.end_step(positions, duration);
     }
 
-    fn set_steepest(&mut self, is_steepest: bool) {
-        self.membrane.set_steepest(is_steepest);
+    fn past(&self) -> Option<&Past> {
+        Some(&self.membrane.past)
     }
 
-    fn forget(&mut self) {
-        self.membrane.forget();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.membrane.memory()
-    }
-
-    fn memory_count(&self) -> usize {
-        self.membrane.memory_count()
-    }
-
-    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
-        self.membrane.set_memory(values);
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        Some(&mut self.membrane.past)
     }
 }
 

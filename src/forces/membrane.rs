@@ -97,7 +97,7 @@ pub struct Membrane {
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
     inverse_beta: f64,
-    past: Past,
+    pub(super) past: Past,
 }
 
 /// Energies of a membrane, in J.

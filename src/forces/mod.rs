@@ -18,6 +18,7 @@ pub use air::Air;
 pub use baraff_witkin::baraff_witkin;
 pub use elements::{BlockColumns, BlockParts, ElasticEnergy, Elements, block_code};
 pub use fem::fem;
+pub use inelastic::Past;
 pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent, largest_stretch};
 pub use particles::{BendingKind, particles};
 pub use sewing::{Sewing, sewing};

@@ -50,8 +50,8 @@ const SEWING_TIME: f64 = 1.0;
 ///         waistbands, above 1 for fullness. An element takes the mean over its vertices.
 ///     stiffness_scale (float64 or float32 array, shape (n,), optional): Factor on the stiffness of
 ///         the springs at each vertex, more than 0. Only models of springs take it.
-///     sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of vertices
-///         that are drawn together and then held.
+///     sewing (integer array, shape (k, 2), or a sequence of index pairs, optional): Pairs of
+///         vertices that are drawn together and then held.
 ///     sewing_time (float): Time in which sewn vertices come together, in s, more than 0.
 ///     sewing_force (float | None): Largest force of a pair, in N; None is what stretches the cloth
 ///         beside it by a quarter.

@@ -74,9 +74,9 @@ const OPTIONS: [&str; 6] = [
 ///         cycle is lost between two frequencies, from stretch, shear and bending alike. Moduli are
 ///         then those of slow changes. Q is 1 or more, high at most 1000 · low.
 ///
-/// Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force per
-/// width. Curves of bending need a model with curvatures, "fem", "particles" or "baraff_witkin"; a
-/// simulation with another refuses them by name.
+/// Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force
+/// per width. Curves of bending need a model with curvatures, "fem", "particles" or
+/// "baraff_witkin"; a simulation with another refuses them by name.
 ///
 /// Raises:
 ///     TypeError: A field that does not exist, or a value that is no number.

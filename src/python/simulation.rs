@@ -199,8 +199,8 @@ impl PySimulation {
     ///     targets (float64 or float32 array, shape (k, 3), optional): Where to be at the end of
     ///         the next advance, in m; the way there is a straight line. Without targets vertices
     ///         are held where they are, or stay on the way they are on.
-    ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness of
-    ///         a spring in N/m that draws each vertex to its target, more than 0.
+    ///     stiffness (float64 or float32 array, shape (k,), optional): For soft pins, the stiffness
+    ///         of a spring in N/m that draws each vertex to its target, more than 0.
     #[pyo3(signature = (cloth, vertices, targets=None, stiffness=None))]
     fn set_pins(
         &self,

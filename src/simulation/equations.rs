@@ -113,8 +113,22 @@ impl Simulation {
     }
 }
 
-/// Numbers the matrix of a quadratic potential with the constant matrix of a revision and springs that draw vertices.
-pub(super) fn number(stage: &Stage, revision: u64, goals: &[Option<Goal>]) -> [u64; 3] {
+/// The potential around a place with forces in N, with the constant matrix of a revision and springs that draw vertices.
+pub(super) fn constant_quadratic<'a>(
+    problem: &Problem<'_>,
+    (matrix, revision): (&'a ConstantMatrix, u64),
+    around: (&'a [Vec3], &'a [Vec3]),
+) -> Quadratic<'a> {
+    let (stage, goals) = (problem.stage, &problem.dynamics.goals);
+    let masses = &problem.dynamics.masses;
+    let quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
+    let mut quadratic = quadratic.with_goals(stage.reach, goals);
+    quadratic.number = Some(number(stage, revision, goals));
+    quadratic
+}
+
+/// Numbers the matrix of such a potential.
+fn number(stage: &Stage, revision: u64, goals: &[Option<Goal>]) -> [u64; 3] {
     // The offset and the factor of the 64-bit FNV-1a hash.
     let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
     let mut hash = mixed(0xcbf2_9ce4_8422_2325, revision);
@@ -136,12 +150,10 @@ fn once(
 ) -> Solved {
     let stage = problem.stage;
     let reference = positions.to_vec();
-    let dynamics = &*problem.dynamics;
-    let residuals = semi_implicit::residuals(stage, (matrix, dynamics), explicit, &reference);
+    let linear = (matrix, &*problem.dynamics);
+    let residuals = semi_implicit::residuals(stage, linear, explicit, &reference);
     let around = (reference.as_slice(), residuals.as_slice());
-    let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, &dynamics.masses, around)
-        .with_goals(stage.reach, &dynamics.goals);
-    quadratic.number = Some(number(stage, revision, &dynamics.goals));
+    let quadratic = constant_quadratic(problem, (matrix, revision), around);
     newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
 }
 

@@ -14,9 +14,8 @@ use super::{
     Report,
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
-    equations::number,
+    equations::constant_quadratic,
     newton::{Accuracy, Newton, Problem, Solved},
-    quadratic::{Metric, Quadratic},
     scheme::Stage,
 };
 use crate::Vec3;
@@ -34,7 +33,7 @@ const ENOUGH: f64 = 0.1;
 /// Solves a stage from the start `positions`, which become its solution.
 pub(super) fn solve(
     (newton, problem): (&mut Newton, &mut Problem<'_>),
-    (matrix, revision): (&ConstantMatrix, u64),
+    constant: (&ConstantMatrix, u64),
     positions: &mut [Vec3],
     accuracy: Accuracy,
     report: &mut Report,
@@ -56,18 +55,13 @@ pub(super) fn solve(
         if !potential.is_finite() {
             return solved;
         }
-        let around = (point.as_slice(), residuals.as_slice());
-        let masses = &problem.dynamics.masses;
-        let goals = &problem.dynamics.goals;
-        let mut quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around)
-            .with_goals(stage.reach, goals);
-        quadratic.number = Some(number(stage, revision, goals));
+        let quadratic = constant_quadratic(problem, constant, (&point, &residuals));
         // Contacts are met anew in every update, and settling them inside of one is lost on the next.
         let is_rough = last > accuracy.after(solved.iterations, first, true);
-        let needed = match inner.no_finer_than(ENOUGH * last) {
-            needed if is_rough && touches => Accuracy { max_iterations: 1, ..needed },
-            needed => needed,
-        };
+        let mut needed = inner.no_finer_than(ENOUGH * last);
+        if is_rough && touches {
+            needed.max_iterations = 1;
+        }
         let linear = newton.solve(&mut problem.with(&quadratic), positions, needed, report);
         anderson.remember(&point, positions, |field| quadratic.times(field));
         solved.iterations += 1;
@@ -82,12 +76,9 @@ pub(super) fn solve(
         let wanted = accuracy.after(solved.iterations, first, touches);
         solved.is_clear = linear.is_clear;
         if solved.correction <= wanted && linear.converged && linear.is_clear {
-            let mut left = vec![Vec3::zeros(); positions.len()];
-            problem.dynamics.evaluate(stage, positions, &mut left, report);
-            if touches {
-                anderson.balance(&residuals, &mut left);
-            }
-            solved.correction = solved.correction.max(largest_error(problem, &mut left, mass));
+            let contacts = touches.then_some((&anderson, residuals.as_slice()));
+            let error = largest_error(problem, positions, contacts, report);
+            solved.correction = solved.correction.max(error);
             if solved.correction <= wanted {
                 solved.converged = true;
                 return solved;
@@ -101,13 +92,24 @@ pub(super) fn solve(
     solved
 }
 
-/// The largest error that the forces that are left may mean, in m as in [`Accuracy`].
-fn largest_error(problem: &Problem<'_>, left: &mut [Vec3], mass: f64) -> f64 {
+/// The largest error that what is left of the forces at `positions` may mean, in m as in [`Accuracy`]. The balance of
+/// contacts is that of the last update and of the forces where it began, in N.
+fn largest_error(
+    problem: &mut Problem<'_>,
+    positions: &[Vec3],
+    contacts: Option<(&Anderson, &[Vec3])>,
+    report: &mut Report,
+) -> f64 {
+    let mut left = vec![Vec3::zeros(); positions.len()];
+    problem.dynamics.evaluate(problem.stage, positions, &mut left, report);
+    if let Some((anderson, forces_at_point)) = contacts {
+        anderson.balance(forces_at_point, &mut left);
+    }
     for guide in problem.guidance {
         left[guide.vertex] = guide.projector * left[guide.vertex];
     }
     let Stage { beta, reach, .. } = *problem.stage;
     let masses = &problem.dynamics.masses;
     let squares = left.iter().zip(masses).map(|(force, mass)| force.norm_squared() / mass);
-    beta * beta * (reach * squares.sum::<f64>() / mass).sqrt()
+    beta * beta * (reach * squares.sum::<f64>() / masses.iter().sum::<f64>()).sqrt()
 }

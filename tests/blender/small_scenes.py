@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from addon import cache, location
+from addon import cache, location, status
 
 
 def grid(count: int, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -117,3 +117,30 @@ def baked_accelerations(cloth):
     assert bpy.ops.weft.bake() == {"FINISHED"}
     frames = cached_frames(cloth).astype(float)
     return 2.0 * (frames[1] - frames[0]) * 24.0**2
+
+
+def baked(name="Sheet", last=5, **options):
+    """A sheet with its result."""
+    cloth = add_cloth(name, **options)
+    set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    return cloth
+
+
+def state(obj):
+    """What the panel says of an object."""
+    bpy.context.view_layer.update()
+    return status.of(bpy.context.scene, bpy.context.view_layer, obj)
+
+
+def whole_and_resumed(cloth, last=12, until=7):
+    """The frames of a bake, which are the same when it was resumed in the middle."""
+    set_frames(1, last)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    whole = cached_frames(cloth)
+    set_frames(1, until)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    set_frames(1, last)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    assert np.array_equal(cached_frames(cloth), whole)
+    return whole

@@ -5,6 +5,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from small_scenes import whole_and_resumed
 
 from addon import (
     fingerprint,
@@ -72,14 +73,7 @@ def test_a_sheet_that_grows_heavier_stretches_more():
 def test_resuming_goes_on_with_the_material_of_its_frame():
     cloth = small_scenes.add_cloth()
     animate(cloth.weft.material, "air_drag", 1.0, 40.0)
-    small_scenes.set_frames(1, 12)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    whole = small_scenes.cached_frames(cloth)
-    small_scenes.set_frames(1, 7)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    small_scenes.set_frames(1, 12)
-    assert bpy.ops.weft.resume() == {"FINISHED"}
-    assert np.array_equal(small_scenes.cached_frames(cloth), whole)
+    whole_and_resumed(cloth)
 
 
 @pytest.mark.parametrize(
@@ -111,19 +105,6 @@ def test_a_keyframed_setting_of_the_scene_is_read_at_every_frame(name, first, la
     middle = reader.read_frame(6).settings[name]
     assert min(first, last) < middle < max(first, last)
     assert reader.read_frame(11).settings[name] == pytest.approx(last)
-
-
-def whole_and_resumed(cloth):
-    """The frames of a bake, which are the same when it was resumed in the middle."""
-    small_scenes.set_frames(1, 12)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    whole = small_scenes.cached_frames(cloth)
-    small_scenes.set_frames(1, 7)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    small_scenes.set_frames(1, 12)
-    assert bpy.ops.weft.resume() == {"FINISHED"}
-    assert np.array_equal(small_scenes.cached_frames(cloth), whole)
-    return whole
 
 
 def test_thicker_air_stops_a_fall_and_shorter_steps_take_effect():

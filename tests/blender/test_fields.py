@@ -5,8 +5,8 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
-from particles import VELOCITY, particle_accelerations
-from small_scenes import baked_accelerations, limp_sheet
+from particles import VELOCITY, particle_accelerations, particle_places
+from small_scenes import baked_accelerations, limp_sheet, whole_and_resumed
 
 from addon import bake
 from addon.fields import forces, formulas, snapshot
@@ -282,14 +282,7 @@ def test_a_bake_with_fields_is_resumed_bit_for_bit():
     texture = bpy.data.textures.new("Texture", "MAGIC")
     add_field("TURBULENCE", strength=3.0, size=0.5, noise=1.0, seed=5)
     add_field("TEXTURE", strength=2.0, texture=texture)
-    small_scenes.set_frames(1, 10)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    whole = small_scenes.cached_frames(cloth)
-    small_scenes.set_frames(1, 6)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    small_scenes.set_frames(1, 10)
-    assert bpy.ops.weft.resume() == {"FINISHED"}
-    assert np.array_equal(small_scenes.cached_frames(cloth), whole)
+    whole_and_resumed(cloth, last=10, until=6)
 
 
 def test_cancelling_while_a_texture_is_asked_for():
@@ -342,28 +335,6 @@ def test_kinds_that_do_not_act_on_cloth_are_known():
 
 
 # --- over a second ----------------------------------------------------------------------------
-
-
-def particle_places(points, frames):
-    """Where Blender's particles of unit mass get to from rest, solved finely."""
-    mesh = bpy.data.meshes.new("Particles")
-    mesh.from_pydata([tuple(point) for point in points], [], [])
-    obj = bpy.data.objects.new("Particles", mesh)
-    bpy.context.scene.collection.objects.link(obj)
-    obj.modifiers.new("Particles", "PARTICLE_SYSTEM")
-    settings = obj.particle_systems[0].settings
-    settings.count, settings.emit_from, settings.use_emit_random = len(points), "VERT", False
-    settings.frame_start = settings.frame_end = 1
-    settings.lifetime, settings.mass, settings.timestep = 1000, 1.0, 1 / 24
-    settings.normal_factor, settings.effector_weights.gravity = 0.0, 0.0
-    settings.integrator, settings.subframes = "MIDPOINT", 50
-    for frame in range(1, frames + 1):
-        bpy.context.scene.frame_set(frame)
-    evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    found = np.array([p.location[:] for p in evaluated.particle_systems[0].particles])
-    bpy.data.objects.remove(obj)
-    bpy.context.scene.frame_set(1)
-    return found
 
 
 @pytest.mark.parametrize(

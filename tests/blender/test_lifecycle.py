@@ -12,21 +12,10 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from small_scenes import baked, state
 
 import addon
 from addon import bake, cache, identity, location, shape_keys, status
-
-
-def baked(name="Sheet", last=5):
-    cloth = small_scenes.add_cloth(name)
-    small_scenes.set_frames(1, last)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    return cloth
-
-
-def state(obj):
-    bpy.context.view_layer.update()
-    return status.of(bpy.context.scene, bpy.context.view_layer, obj)
 
 
 def duplicate(obj, *, linked=False):

@@ -11,6 +11,8 @@ import small_scenes
 from addon import cards, fabrics, overlay_colors
 from addon.panel_parts import PhysicsPanel
 
+PANELS = [kind for kind in bpy.types.Panel.__subclasses__() if issubclass(kind, PhysicsPanel)]
+
 
 class Layout:
     """Stands in for `UILayout`: notes what is shown, and refuses what does not exist."""
@@ -80,16 +82,20 @@ def context():
 def drawn():
     """What all panels show for the active object."""
     shown = []
-    for kind in PhysicsPanel.__subclasses__():
+    for kind in PANELS:
         if kind.poll(context()):
-            panel = SimpleNamespace(layout=Layout(shown))
-            for name in ("draw_operators",):
-                if hasattr(kind, name):
-                    setattr(panel, name, getattr(kind, name).__get__(panel))
+            panel = stand_in(kind)
+            panel.layout = Layout(shown)
             if hasattr(kind, "draw_header"):
-                kind.draw_header(panel, context())
-            kind.draw(panel, context())
+                panel.draw_header(context())
+            panel.draw(context())
     return shown
+
+
+def stand_in(kind):
+    """A panel of a kind, without what only a window can make."""
+    own = {name: thing for name, thing in vars(kind).items() if not name.startswith(("__", "bl_"))}
+    return type(kind.__name__, kind.__bases__[:1], own)()
 
 
 @pytest.fixture

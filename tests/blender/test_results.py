@@ -5,24 +5,13 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from small_scenes import baked, state
 
-from addon import bake, shape_keys, statistic, status
+from addon import bake, shape_keys, statistic
 
 
 def as_modifier():
     bpy.context.scene.weft.result_kind = "MODIFIER"
-
-
-def baked(last=5, **options):
-    cloth = small_scenes.add_cloth(**options)
-    small_scenes.set_frames(1, last)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
-    return cloth
-
-
-def state(obj):
-    bpy.context.view_layer.update()
-    return status.of(bpy.context.scene, bpy.context.view_layer, obj)
 
 
 # --- mesh cache -------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import plot
 import weft
 from page import AGREES, PARTLY, Finding, Table
-from scenes import advance, grid, offered
+from scenes import Run, advance, grid, offered
 from springs import Springs, State, is_stable, largest_step
 
 PRINTED = {
@@ -122,74 +122,70 @@ def verlet_step(side: int) -> float | None:
     return run.simulated / run.steps
 
 
+def implicit_run(side: int) -> Run:
+    """A second of the library's implicit steps on a square of 1 m, or as far as it comes."""
+    points, quads = grid((side - 1, side - 1), (1.0, 1.0))
+    settings = weft.Settings(model="choi_ko", time_step=1.0 / 24.0, self_collision=False)
+    simulation = weft.Simulation([weft.Cloth(points, quads, weft.Material())], settings=settings)
+    simulation.set_pins(0, [0, side * (side - 1)])
+    return advance(simulation, 24, 1.0 / 24.0, limit=LIMIT)
+
+
 def grids() -> Finding:
     """Tables 5.1 and 5.2."""
-    rows, explicit, rate, own = [], [], [], []
+    bounds = {side: 2.0 / np.sqrt(Springs(side).fastest(80)) for side in PRINTED}
+    explicit, rows, rate = list(bounds.values()), [], []
     for side in (*PRINTED, LARGEST):
-        printed = PRINTED.get(side)
-        limit = None
-        if printed is not None:
-            limit = 2.0 / np.sqrt(Springs(side).fastest(80))
-            explicit.append(limit)
-        points, quads = grid((side - 1, side - 1), (1.0, 1.0))
-        settings = weft.Settings(model="choi_ko", time_step=1.0 / 24.0, self_collision=False)
-        cloth = weft.Cloth(points, quads, weft.Material())
-        simulation = weft.Simulation([cloth], settings=settings)
-        simulation.set_pins(0, [0, side * (side - 1)])
-        run = advance(simulation, 24, 1.0 / 24.0, limit=LIMIT)
+        printed, limit, run = PRINTED.get(side), bounds.get(side), implicit_run(side)
         rate.append(24.0 * run.simulated / run.seconds)
-        own.append(verlet_step(side))
         row = (f"{side}×{side}", printed, printed and printed / 8.5)
-        row = (*row, limit, limit and limit / explicit[0], own[-1])
+        row = (*row, limit, limit and limit / explicit[0], verlet_step(side))
         row = (*row, FRAMES_PER_SECOND.get(side), rate[-1], run.simulated)
         rows.append((*row, run.corrections / run.steps, run.converged))
-    sides = list(PRINTED)
-    drawn = [
-        plot.Line("document, over 5×5", sides, [PRINTED[side] / 8.5 for side in sides], dots=True),
-        plot.Line(
-            "2/ω of the fastest mode, over 5×5", sides, np.array(explicit) / explicit[0], dots=True
-        ),
-    ]
-    axes = plot.Axis("particles per side", log=True), plot.Axis("largest step over that at 5×5")
-    cost = [
-        plot.Line("implicit, here", [*sides, LARGEST], rate, dots=True),
-        plot.Line("explicit, 2004", sides, [FRAMES_PER_SECOND[side] for side in sides], dots=True),
-    ]
-    frames = plot.Axis("particles per side", log=True), plot.Axis("frames per second", log=True)
     head = ["grid", "step 2004", "ratio", "2/ω, s", "ratio", "own verlet, s", "fps 2004"]
-    head += ["fps, implicit here", "simulated, s"]
+    head += ["fps, implicit here", "simulated, s", "updates per step", "converged"]
     falls = all(a >= b for a, b in pairwise(explicit))
     return Finding(
         name="Grids of growing size, explicit and implicit",
         source="Hayler 2004, tables 5.1 and 5.2",
         statement="The stable step of Verlet falls from 8.5 to 5.5 (unit not stated) between 5×5 "
-        "and "
-        "100×100, and frames per second with the number of particles.",
+        "and 100×100, and frames per second with the number of particles.",
         measured=f"The bound 2/ω of the fastest mode falls to {explicit[-1] / explicit[0]:.2f} of "
-        f"that at 5×5; "
-        f"in the document to {5.5 / 8.5:.2f}. Implicit steps of 1/24 s converge on every grid, "
-        f"from {rate[0]:.0f} to {rate[-2]:.1f} frames per second; {LARGEST}×{LARGEST} take "
-        f"{1.0 / rate[-1]:.1f} s a frame.",
+        f"that at 5×5; in the document to {5.5 / 8.5:.2f}. Implicit steps of 1/24 s converge on "
+        f"every grid, from {rate[0]:.0f} to {rate[-2]:.1f} frames per second; {LARGEST}×{LARGEST} "
+        f"take {1.0 / rate[-1]:.1f} s a frame.",
         verdict=AGREES if falls and all(row[-1] for row in rows) else PARTLY,
         why="With springs of the same length in every grid the fastest mode hardly depends on how "
-        "many "
-        "there are; pulled and swinging cloth is stiffer, and more so the larger it is. The bound "
-        "here is that of the sheet at rest.",
-        tables=[
-            Table(
-                "Model choi_ko, cotton, 1 s or as far as it came",
-                [*head, "updates per step", "converged"],
-                rows,
-            )
-        ],
-        plots=[
-            plot.lines("Largest explicit step", *axes, drawn),
-            plot.lines("Speed", *frames, cost),
-        ],
+        "many there are; pulled and swinging cloth is stiffer, and more so the larger it is. The "
+        "bound here is that of the sheet at rest.",
+        tables=[Table("Model choi_ko, cotton, 1 s or as far as it came", head, rows)],
+        plots=grid_plots(explicit, rate),
         skipped=[]
         if "verlet" in offered("integrator")
         else ["the library's own verlet is not offered"],
     )
+
+
+def grid_plots(explicit: list[float], rate: list[float]) -> list[str]:
+    """Largest steps of the explicit method, and the speed of both, by the size of the grid."""
+    sides = list(PRINTED)
+    steps = [
+        plot.Line("document, over 5×5", sides, [PRINTED[side] / 8.5 for side in sides], dots=True),
+        plot.Line(
+            "2/ω of the fastest mode, over 5×5", sides, np.array(explicit) / explicit[0], dots=True
+        ),
+    ]
+    speed = [
+        plot.Line("implicit, here", [*sides, LARGEST], rate, dots=True),
+        plot.Line("explicit, 2004", sides, [FRAMES_PER_SECOND[side] for side in sides], dots=True),
+    ]
+    size = plot.Axis("particles per side", log=True)
+    return [
+        plot.lines(
+            "Largest explicit step", size, plot.Axis("largest step over that at 5×5"), steps
+        ),
+        plot.lines("Speed", size, plot.Axis("frames per second", log=True), speed),
+    ]
 
 
 ALL = (missing_blocks, grids)

@@ -47,6 +47,7 @@ if bpy.app.version < (5, 0, 0):
 # By their names: left, top, width, height. There is no window manager here that would place them.
 FRAMES = {"Preferences": (104, 64, 875, 572), "File View": (104, 12, 1104, 624)}
 HEIGHT = 1000
+UP, DOWN = 4, 5  # the wheel, as buttons of a mouse
 LAST = 60
 
 facts: dict[str, object] = {}
@@ -303,10 +304,10 @@ def overlays():
     """The panel is the last one: at the end of the tab."""
     window = bpy.context.window_manager.weft
     facts["overlays"] = []
-    yield from bottom()
+    yield from scroll(DOWN)
     shot("bottom")
     yield from click("overlay_header")
-    yield from bottom()
+    yield from scroll(DOWN)
     shot("overlay")
     for name, key in (("stretch", "s"), ("contacts", "c"), ("nothing", "n")):
         yield from click("overlay")
@@ -318,24 +319,17 @@ def overlays():
             shot(f"overlay_{name}")
 
 
-def bottom():
+def scroll(wheel):
+    """Turns the wheel over the panels until their end."""
     x, y = PLACES["panel"]
     tool(f"mousemove {x} {y}")
     yield 0.3
-    tool("click --repeat 60 --delay 10 5")
-    yield 1.0
-
-
-def top():
-    x, y = PLACES["panel"]
-    tool(f"mousemove {x} {y}")
-    yield 0.3
-    tool("click --repeat 60 --delay 10 4")
+    tool(f"click --repeat 60 --delay 10 {wheel}")
     yield 1.0
 
 
 def undo():
-    yield from top()
+    yield from scroll(UP)
     before = keys_of_sheet()
     facts["keys_baked"] = before
     for _ in range(8):

@@ -2,42 +2,25 @@
 //! Forces and tangents of the membrane and the air against differences, and what no deformation may break.
 
 use crate::{
+    model_forces::fabric,
     noise::Noise,
-    strips::{Pattern, Strip},
+    strips::{Pattern, Strip, turned_uv},
 };
 use nalgebra::{Matrix3, Rotation3};
 use proptest::prelude::*;
 use weft::{
-    Material, Vec3,
+    Vec3,
     forces::{
         Air, Membrane, Strain, StrainHistory,
         bending::{Bending, BendingLaw},
     },
-    mesh::{Mesh, Uv},
+    mesh::Mesh,
 };
-
-/// Orthotropic and viscous.
-fn fabric() -> Material {
-    Material {
-        stretch_warp: 900.0,
-        stretch_weft: 400.0,
-        shear: 70.0,
-        poisson: 0.3,
-        bend_warp: 0.1,
-        bend_weft: 0.04,
-        stretch_damping: 0.02,
-        shear_damping: 0.05,
-        bend_damping: 0.03,
-        ..Material::default()
-    }
-}
 
 /// An irregular sheet whose warp is oblique.
 fn strip_and_mesh() -> (Strip, Mesh) {
     let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
-    let (sine, cosine) = 0.6_f64.sin_cos();
-    let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
-    let uv = Uv::Vertex(strip.points.iter().map(turned).collect());
+    let uv = turned_uv(&strip.points, 0.6);
     let mesh = Mesh::new(&strip.polygons(), &strip.points, Some(&uv)).unwrap();
     (strip, mesh)
 }

@@ -23,8 +23,8 @@ pub(crate) fn check_order(name: &str, sides: &[usize], error: impl Fn(usize) -> 
     assert!(order(0) > 1.8 && order(last - 1) > 1.9, "{name}: {errors:?}");
 }
 
-/// Of the vertices that are not held.
-fn mean_distance(simulation: &Simulation, wanted: &[Vec3], held: &[usize]) -> f64 {
+/// From where vertices should be, in m; of those that are not held.
+pub(crate) fn mean_distance(simulation: &Simulation, wanted: &[Vec3], held: &[usize]) -> f64 {
     let pairs = simulation.positions(0).unwrap().iter().zip(wanted);
     pairs.map(|(a, b)| (a - b).norm()).sum::<f64>() / (wanted.len() - held.len()) as f64
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A sheet on an inclined plane, and on ground that moves.
 
-use crate::scenes::{grid, ground, square, throw, vacuum};
+use crate::scenes::{grid, ground, largest_distance, square, throw, vacuum};
 use nalgebra::Rotation3;
 use weft::{Cloth, Integrator, Material, Settings, Simulation, Vec3};
 
@@ -99,10 +99,6 @@ fn carry(resting: &mut Resting, seconds: f64, place: impl Fn(f64, &Vec3) -> Vec3
     }
 }
 
-fn furthest_apart(a: &[Vec3], b: &[Vec3]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
-}
-
 /// Ground that is accelerated by less than μg takes a sheet along.
 #[test]
 fn accelerated_ground_carries_a_sheet_along() {
@@ -110,7 +106,7 @@ fn accelerated_ground_carries_a_sheet_along() {
     let way = |time: f64| Vec3::new(0.5 * 3.0 * time * time, 0.5 * 1.0 * time * time, 0.0);
     carry(&mut resting, 1.0, |time, corner| corner + way(time));
     let wanted: Vec<Vec3> = resting.start.iter().map(|point| point + way(1.0)).collect();
-    let slip = furthest_apart(resting.simulation.positions(0).unwrap(), &wanted);
+    let slip = largest_distance(resting.simulation.positions(0).unwrap(), &wanted);
     assert!(slip < 1.0e-4, "{slip} m");
 }
 
@@ -135,7 +131,7 @@ fn a_turntable_carries_a_sheet_round() {
     let turn = |time: f64| Rotation3::new(Vec3::z() * (0.5 * 2.0 * time * time));
     carry(&mut resting, 1.0, |time, corner| turn(time) * corner);
     let wanted: Vec<Vec3> = resting.start.iter().map(|point| turn(1.0) * point).collect();
-    let slip = furthest_apart(resting.simulation.positions(0).unwrap(), &wanted);
+    let slip = largest_distance(resting.simulation.positions(0).unwrap(), &wanted);
     // The corners of the ground go in straight lines: a step of 1/50 rad cuts 5e-5 of the radius.
     assert!(slip < 1.0e-4, "{slip} m");
 }

@@ -111,6 +111,17 @@ impl Cycle<'_> {
     }
 }
 
+/// Forces on a membrane at the end of a slow step to a shape, which it remembers.
+fn forces_of_step(membrane: &mut Membrane, shape: &[Vec3]) -> Vec<Vec3> {
+    let mut forces = vec![Vec3::zeros(); shape.len()];
+    membrane.begin_stage(0.01);
+    let reference = vec![[0.0; 3]; membrane.triangle_count()];
+    let history = StrainHistory { reference: &reference, inverse_beta: 0.0 };
+    membrane.evaluate(shape, history, &mut forces);
+    membrane.end_step(shape, 0.01);
+    forces
+}
+
 /// Force along the end of a strip of 1 m stretched alike everywhere, over its width and the stretch.
 #[test]
 fn a_tension_cycle_follows_the_curve_and_encloses_its_area() {
@@ -121,14 +132,7 @@ fn a_tension_cycle_follows_the_curve_and_encloses_its_area() {
     let mut stress = |strain: f64| {
         let stretch = (1.0 + 2.0 * strain).sqrt();
         let shape = strip.map(|point| Vec3::new(point.x * stretch, point.y, 0.0));
-        let mut forces = vec![Vec3::zeros(); shape.len()];
-        membrane.begin_stage(0.01);
-        let history = StrainHistory {
-            reference: &vec![[0.0; 3]; membrane.triangle_count()],
-            inverse_beta: 0.0,
-        };
-        membrane.evaluate(&shape, history, &mut forces);
-        membrane.end_step(&shape, 0.01);
+        let forces = forces_of_step(&mut membrane, &shape);
         -strip.end().map(|vertex| forces[vertex].x).sum::<f64>() / (strip.width * stretch)
     };
     let mut cycle = Cycle { curve: tension(), stress: &mut stress, steps: 600 };
@@ -153,14 +157,7 @@ fn a_shear_cycle_follows_the_curve_and_encloses_its_area() {
         // Lengths along both yarns stay.
         let (sine, cosine) = strain.asin().sin_cos();
         let shape = strip.map(|p| Vec3::new(p.x + sine * p.y, cosine * p.y, 0.0));
-        let mut forces = vec![Vec3::zeros(); shape.len()];
-        membrane.begin_stage(0.01);
-        let history = StrainHistory {
-            reference: &vec![[0.0; 3]; membrane.triangle_count()],
-            inverse_beta: 0.0,
-        };
-        membrane.evaluate(&shape, history, &mut forces);
-        membrane.end_step(&shape, 0.01);
+        let forces = forces_of_step(&mut membrane, &shape);
         // The power of a small change of the strain.
         let rate = strip.map(|p| Vec3::new(p.y, -strain / cosine * p.y, 0.0));
         let power: f64 = forces.iter().zip(&rate).map(|(force, rate)| force.dot(rate)).sum();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What all integrators and solvers promise: the same motion, steps that are stable, contacts that hold.
 
-use crate::scenes::{Ball, ground, sheet, square, throw, vacuum};
+use crate::scenes::{Ball, ground, largest_distance, sheet, square, throw, vacuum};
 use weft::{Cloth, Collider, Integrator, Material, Settings, Simulation, Solver, Vec3};
 
 const FRAME: f64 = 1.0 / 24.0;
@@ -37,10 +37,6 @@ fn shape_after(mut simulation: Simulation, frames: usize) -> Vec<Vec3> {
     simulation.positions(0).unwrap().to_vec()
 }
 
-fn largest_difference(first: &[Vec3], second: &[Vec3]) -> f64 {
-    first.iter().zip(second).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
-}
-
 /// All of them come to the shape that Runge-Kutta finds with steps far shorter than it needs.
 #[test]
 fn all_integrators_and_solvers_find_the_same_motion() {
@@ -65,7 +61,7 @@ fn all_integrators_and_solvers_find_the_same_motion() {
         };
         for solver in solvers {
             let found = shape_after(with(integrator, *solver, time_step), 4);
-            let error = largest_difference(&found, &exact);
+            let error = largest_distance(&found, &exact);
             assert!(error < allowed, "{integrator:?}, {solver:?}: {error} m");
         }
     }

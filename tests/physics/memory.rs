@@ -4,9 +4,9 @@
 use crate::{
     inelastic::{QUALITY, fabric},
     oscillator::Oscillator,
-    scenes,
+    scenes::{distance, hanging},
 };
-use weft::{Curves, Hysteresis, Integrator, Material, Quality, Settings, Simulation, Solver, Vec3};
+use weft::{Curves, Hysteresis, Integrator, Material, Quality, Settings, Solver};
 
 const FRAME: f64 = 1.0 / 24.0;
 
@@ -44,19 +44,6 @@ fn soft(quality: Option<Quality>) -> Material {
         quality,
         ..Material::default()
     }
-}
-
-fn hanging(settings: Settings, material: Material) -> Simulation {
-    let settings = Settings { gravity: Vec3::new(0.0, 1.0, -9.81), threads: 1, ..settings };
-    let sheet = scenes::sheet(7, 0.4, 0.0, material);
-    let mut simulation = Simulation::new(&[sheet], &[], settings).unwrap();
-    simulation.set_pins(0, &[0, 6], None).unwrap();
-    simulation
-}
-
-fn distance(first: &Simulation, second: &Simulation) -> f64 {
-    let pairs = first.positions(0).unwrap().iter().zip(second.positions(0).unwrap());
-    pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use crate::{
     equilibrium::{calm, settle},
-    experiments::{HangingThread, SIDES, check_order, integral},
+    experiments::{HangingThread, SIDES, check_order, integral, mean_distance},
     quads::{Division, Sheet},
 };
 use weft::{Material, Model, Settings, Simulation, Vec3};
@@ -13,12 +13,6 @@ const DIVISIONS: [Division; 2] = [Division::Regular, Division::Curvilinear];
 
 fn settings() -> Settings {
     Settings { model: Model::Particles, ..calm() }
-}
-
-/// Of the vertices that are not held.
-fn mean_distance(simulation: &Simulation, wanted: &[Vec3], held: &[usize]) -> f64 {
-    let pairs = simulation.positions(0).unwrap().iter().zip(wanted);
-    pairs.map(|(a, b)| (a - b).norm()).sum::<f64>() / (wanted.len() - held.len()) as f64
 }
 
 /// The strain ‖s_u‖ − 1 is the load over the modulus; on rectangles that makes all vertices exact.

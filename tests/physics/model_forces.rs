@@ -4,7 +4,7 @@
 use crate::{
     noise::Noise,
     quads::{DIVISIONS, Division, Sheet},
-    strips::{Pattern, Strip},
+    strips::{Pattern, Strip, turned_uv},
 };
 use nalgebra::{Matrix3, Rotation3};
 use weft::{
@@ -13,7 +13,7 @@ use weft::{
         BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, block_code, choi_ko,
         mass_spring, particles,
     },
-    mesh::{Mesh, Uv},
+    mesh::Mesh,
 };
 
 /// Orthotropic and viscous.
@@ -75,9 +75,7 @@ impl Example {
     /// On triangles; the scale of lengths at rest differs along the sheet.
     fn of_baraff_witkin(scale: &[f64], material: &Material) -> Self {
         let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
-        let (sine, cosine) = WARP.sin_cos();
-        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
-        let uv = Uv::Vertex(strip.points.iter().map(turned).collect());
+        let uv = turned_uv(&strip.points, WARP);
         let mesh = Mesh::new(&strip.polygons(), &strip.points, Some(&uv)).unwrap();
         let rest_scale: Vec<[f64; 2]> = match scale {
             [u, v] => strip.points.iter().map(|p| [u + 0.1 * p.x, v - 0.1 * p.y]).collect(),

@@ -8,7 +8,7 @@ use crate::{
     models::MODELS,
     noise::Noise,
     quads::{Division, Sheet},
-    scenes,
+    scenes::{self, distance, hanging},
 };
 use weft::{
     Cloth, Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Solver,
@@ -301,19 +301,6 @@ fn soft(model: Model, has_curves: bool) -> Material {
         ..Material::default()
     };
     taken(model, material).checked().unwrap()
-}
-
-fn hanging(settings: Settings, material: Material) -> Simulation {
-    let settings = Settings { gravity: Vec3::new(0.0, 1.0, -9.81), threads: 1, ..settings };
-    let sheet = scenes::sheet(7, 0.4, 0.0, material);
-    let mut simulation = Simulation::new(&[sheet], &[], settings).unwrap();
-    simulation.set_pins(0, &[0, 6], None).unwrap();
-    simulation
-}
-
-fn distance(first: &Simulation, second: &Simulation) -> f64 {
-    let pairs = first.positions(0).unwrap().iter().zip(second.positions(0).unwrap());
-    pairs.map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
 }
 
 /// Also where whole quads have been held since, which clamps what is beside them.

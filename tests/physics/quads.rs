@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Flat sheets of quads, divided in the ways that tell finite differences apart.
 
-use crate::noise::Noise;
+use crate::{noise::Noise, strips::turned_uv};
 use std::f64::consts::PI;
 use weft::{
     Cloth, Material, Simulation, Vec3,
@@ -74,9 +74,7 @@ impl Sheet {
 
     /// Yarn axes with the warp at an angle (rad) from x.
     fn uv(&self, warp: f64) -> Uv {
-        let (sine, cosine) = warp.sin_cos();
-        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
-        Uv::Vertex(self.points.iter().map(turned).collect())
+        turned_uv(&self.points, warp)
     }
 
     pub(crate) fn mesh(&self, warp: f64) -> Mesh {

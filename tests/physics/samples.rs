@@ -3,13 +3,10 @@
 
 use crate::{
     quads::{Division, Sheet},
-    strips::{Pattern, Strip},
+    strips::{Pattern, Strip, integral_along, turned_uv},
 };
 use std::ops::Range;
-use weft::{
-    Cloth, Material, Simulation, Vec3,
-    mesh::{Polygons, Uv},
-};
+use weft::{Cloth, Material, Simulation, Vec3, mesh::Polygons};
 
 /// How a strip is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +66,7 @@ impl Sample {
 
     /// The strip as a cloth at `positions`, its warp at an angle (rad) from x.
     pub(crate) fn cloth(&self, material: Material, positions: Vec<Vec3>, warp: f64) -> Cloth {
-        let (sine, cosine) = warp.sin_cos();
-        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
-        let uv = Uv::Vertex(self.points.iter().map(turned).collect());
+        let uv = turned_uv(&self.points, warp);
         Cloth::new(positions, &self.polygons, material, Some(&self.points), Some(&uv)).unwrap()
     }
 
@@ -90,13 +85,7 @@ impl Sample {
 
     /// Mean position along the line of a column.
     pub(crate) fn mean_position(&self, simulation: &Simulation, column: usize) -> Vec3 {
-        let positions = simulation.positions(0).unwrap();
-        let column = self.columns[column].clone();
-        let part = |vertex: usize| {
-            let length = self.points[vertex + 1].y - self.points[vertex].y;
-            (positions[vertex] + positions[vertex + 1]) * (0.5 * length)
-        };
-        (column.start..column.end - 1).map(part).sum::<Vec3>() / self.width
+        integral_along(simulation, &self.points, self.columns[column].clone()) / self.width
     }
 
     /// How far apart the ends of a column are across the strip, in a shape.

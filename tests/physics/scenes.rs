@@ -55,6 +55,25 @@ pub(crate) fn sheet(n: usize, size: f64, height: f64, material: Material) -> Clo
     Cloth::new(positions, &polygons, material, None, None).unwrap()
 }
 
+/// A small square sheet that is pulled sideways, too, while two of its corners hold it.
+pub(crate) fn hanging(settings: Settings, material: Material) -> Simulation {
+    let settings = Settings { gravity: Vec3::new(0.0, 1.0, -9.81), threads: 1, ..settings };
+    let sheet = sheet(7, 0.4, 0.0, material);
+    let mut simulation = Simulation::new(&[sheet], &[], settings).unwrap();
+    simulation.set_pins(0, &[0, 6], None).unwrap();
+    simulation
+}
+
+/// Largest distance between the same vertex of two shapes, in m.
+pub(crate) fn largest_distance(first: &[Vec3], second: &[Vec3]) -> f64 {
+    first.iter().zip(second).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max)
+}
+
+/// [`largest_distance`] between the first cloths of two simulations.
+pub(crate) fn distance(first: &Simulation, second: &Simulation) -> f64 {
+    largest_distance(first.positions(0).unwrap(), second.positions(0).unwrap())
+}
+
 /// A convex polyhedron with its vertices on a sphere around the origin.
 pub(crate) struct Ball {
     points: Vec<Vec3>,

@@ -109,9 +109,7 @@ impl Strip {
 
     /// The strip as a cloth at `positions`, flat at rest, its warp at an angle (rad) from x.
     pub(crate) fn cloth(&self, material: Material, positions: Vec<Vec3>, warp: f64) -> Cloth {
-        let (sine, cosine) = warp.sin_cos();
-        let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
-        let uv = Uv::Vertex(self.points.iter().map(turned).collect());
+        let uv = turned_uv(&self.points, warp);
         Cloth::new(positions, &self.polygons(), material, Some(&self.points), Some(&uv)).unwrap()
     }
 
@@ -144,13 +142,7 @@ impl Strip {
 
     /// Mean position along the line of a column.
     pub(crate) fn mean_position(&self, simulation: &Simulation, column: usize) -> Vec3 {
-        let positions = simulation.positions(0).unwrap();
-        let column = self.columns[column].clone();
-        let part = |vertex: usize| {
-            let length = self.points[vertex + 1].y - self.points[vertex].y;
-            (positions[vertex] + positions[vertex + 1]) * (0.5 * length)
-        };
-        (column.start..column.end - 1).map(part).sum::<Vec3>() / self.width
+        integral_along(simulation, &self.points, self.columns[column].clone()) / self.width
     }
 
     /// Mean position of the last column.
@@ -166,4 +158,21 @@ fn rows_of_column(pattern: Pattern, column: usize, rows: usize) -> Vec<f64> {
         return [0.0].into_iter().chain(inner).chain([rows as f64]).collect();
     }
     (0..=rows).map(|row| row as f64).collect()
+}
+
+/// Axes of yarns over flat points with the warp at an angle (rad) from x.
+pub(crate) fn turned_uv(points: &[Vec3], warp: f64) -> Uv {
+    let (sine, cosine) = warp.sin_cos();
+    let turned = |p: &Vec3| [cosine * p.x + sine * p.y, cosine * p.y - sine * p.x];
+    Uv::Vertex(points.iter().map(turned).collect())
+}
+
+/// Integral of the positions along a line of vertices, by y at rest.
+pub(crate) fn integral_along(simulation: &Simulation, rest: &[Vec3], line: Range<usize>) -> Vec3 {
+    let positions = simulation.positions(0).unwrap();
+    let part = |vertex: usize| {
+        let length = rest[vertex + 1].y - rest[vertex].y;
+        (positions[vertex] + positions[vertex + 1]) * (0.5 * length)
+    };
+    (line.start..line.end - 1).map(part).sum()
 }

@@ -27,9 +27,10 @@ def paragraphs(docstring: str) -> list[str]:
         if found:
             section = found[1]
             lines += ["", f"*{section}*", ""]
-        elif section and line.strip():
+        elif section and line.startswith(" "):
             lines.append(item(line, section))
         else:
+            section = "" if line else section
             lines.append(line)
     return lines
 

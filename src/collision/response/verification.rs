@@ -137,3 +137,6 @@ fn least_gap(start: f64, thickness: f64) -> f64 {
     let part = if start > FINEST_GAP * thickness { 0.5 } else { HARDLY };
     (LEAST_GAP * thickness).min(part * start)
 }
+
+#[cfg(test)]
+mod tests;

@@ -365,32 +365,16 @@ impl<const N: usize> Elements for Frames<N> {
         self.past.start(|| all_strains(&self.members, positions));
     }
 
-    fn begin_stage(&mut self, duration: f64) {
-        self.past.begin(duration);
-    }
-
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         self.past.end_step(|_| all_strains(&self.members, positions), duration);
     }
 
-    fn set_steepest(&mut self, is_steepest: bool) {
-        self.past.set_steepest(is_steepest);
+    fn past(&self) -> Option<&Past> {
+        Some(&self.past)
     }
 
-    fn forget(&mut self) {
-        self.past.forget();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.past.values()
-    }
-
-    fn memory_count(&self) -> usize {
-        self.past.count()
-    }
-
-    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
-        self.past.set_values(values);
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        Some(&mut self.past)
     }
 }
 

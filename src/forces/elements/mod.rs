@@ -14,7 +14,7 @@ mod scatter;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 pub(crate) use scatter::Scatter;
 
-use super::StrainHistory;
+use super::{StrainHistory, inelastic::Past};
 use crate::{Material, Vec3, mesh::Mesh};
 use nalgebra::Matrix3;
 
@@ -150,18 +150,40 @@ pub trait Elements: Send + Sync {
     /// Takes a shape for one that has long been what it is.
     fn start_memory(&mut self, _positions: &[Vec3]) {}
 
+    /// What the elements have been through, which the methods below keep unless they are written anew.
+    fn past(&self) -> Option<&Past> {
+        None
+    }
+
+    /// [`Self::past`], to be changed.
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        None
+    }
+
     /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
-    fn begin_stage(&mut self, _duration: f64) {}
+    fn begin_stage(&mut self, duration: f64) {
+        if let Some(past) = self.past_mut() {
+            past.begin(duration);
+        }
+    }
 
     /// Remembers a step of `duration` seconds that has ended with a shape.
     fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
 
     /// Lets tangents be the stiffest that what is remembered allows, those of sudden reversals, or again those of what is
     /// going on.
-    fn set_steepest(&mut self, _is_steepest: bool) {}
+    fn set_steepest(&mut self, is_steepest: bool) {
+        if let Some(past) = self.past_mut() {
+            past.set_steepest(is_steepest);
+        }
+    }
 
     /// Forgets what the material has been through.
-    fn forget(&mut self) {}
+    fn forget(&mut self) {
+        if let Some(past) = self.past_mut() {
+            past.forget();
+        }
+    }
 
     /// Whether stiffness and viscosity change with time, whatever the shape is.
     fn is_changing(&self) -> bool {
@@ -170,16 +192,20 @@ pub trait Elements: Send + Sync {
 
     /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
     fn memory(&self) -> Vec<f64> {
-        Vec::new()
+        self.past().map_or_else(Vec::new, Past::values)
     }
 
     /// Numbers in [`Self::memory`] where there are any.
     fn memory_count(&self) -> usize {
-        0
+        self.past().map_or(0, Past::count)
     }
 
     /// Remembers what [`Self::memory`] gave: [`Self::memory_count`] numbers or none.
-    fn set_memory(&mut self, _mesh: &Mesh, _values: &[f64]) {}
+    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+        if let Some(past) = self.past_mut() {
+            past.set_values(values);
+        }
+    }
 }
 
 /// The number of a block of an element's tangent, by the corners of its row and its column.

@@ -10,7 +10,7 @@ mod tests;
 
 pub(crate) use fibre::{Fibre, Resistance};
 pub(crate) use law::{Law, Memory, Part, Response, apply};
-pub(crate) use past::Past;
+pub use past::Past;
 
 use super::membrane::Strain;
 use crate::{Material, parallel};

@@ -4,9 +4,9 @@
 use super::{Inelastic, Memory, Part};
 use crate::{Material, forces::membrane::Strain};
 
-/// The past of elements.
+/// The past of elements of one kind, of which [`Elements`](crate::forces::Elements) say when what happens.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
+pub struct Past {
     parts: Vec<Part>,
     materials: Vec<Material>,
     /// Cloth of each element times the number of parts, plus the place of its part.

@@ -22,31 +22,6 @@ impl Membrane {
         let Self { past, triangles, gradients, .. } = self;
         past.end_step(|_| all_strains(triangles, gradients, positions), duration);
     }
-
-    /// Whether tangents are those of sudden reversals.
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
-        self.past.set_steepest(is_steepest);
-    }
-
-    /// Remembers nothing any more.
-    pub(crate) fn forget(&mut self) {
-        self.past.forget();
-    }
-
-    /// What is remembered, as numbers; nothing where the past does not matter.
-    pub(crate) fn memory(&self) -> Vec<f64> {
-        self.past.values()
-    }
-
-    /// Numbers in [`Self::memory`] where the past matters.
-    pub(crate) fn memory_count(&self) -> usize {
-        self.past.count()
-    }
-
-    /// Remembers what [`Self::memory`] gave.
-    pub(crate) fn set_memory(&mut self, values: &[f64]) {
-        self.past.set_values(values);
-    }
 }
 
 fn all_strains(

@@ -22,6 +22,7 @@ use crate::{
     forces::{
         StrainHistory,
         elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+        inelastic::Past,
     },
     mesh::{Mesh, Quads},
     parallel,
@@ -313,27 +314,18 @@ impl Elements for Plate {
         }
     }
 
-    fn begin_stage(&mut self, duration: f64) {
-        if let Some(bends) = &mut self.bends {
-            bends.past.begin(duration);
-        }
+    // Without the shape at the end of the last step, which `memory` adds.
+    fn past(&self) -> Option<&Past> {
+        self.bends.as_ref().map(|bends| &bends.past)
+    }
+
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        self.bends.as_mut().map(|bends| &mut bends.past)
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         if let Some(bends) = &mut self.bends {
             bends.end_step(&self.nodes, positions, duration);
-        }
-    }
-
-    fn set_steepest(&mut self, is_steepest: bool) {
-        if let Some(bends) = &mut self.bends {
-            bends.past.set_steepest(is_steepest);
-        }
-    }
-
-    fn forget(&mut self) {
-        if let Some(bends) = &mut self.bends {
-            bends.past.forget();
         }
     }
 

@@ -250,33 +250,17 @@ impl Elements for Springs {
         });
     }
 
-    fn begin_stage(&mut self, duration: f64) {
-        self.past.begin(duration);
-    }
-
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         let Self { past, members, fibres, .. } = self;
         past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
     }
 
-    fn set_steepest(&mut self, is_steepest: bool) {
-        self.past.set_steepest(is_steepest);
+    fn past(&self) -> Option<&Past> {
+        Some(&self.past)
     }
 
-    fn forget(&mut self) {
-        self.past.forget();
-    }
-
-    fn memory(&self) -> Vec<f64> {
-        self.past.values()
-    }
-
-    fn memory_count(&self) -> usize {
-        self.past.count()
-    }
-
-    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
-        self.past.set_values(values);
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        Some(&mut self.past)
     }
 }
 

@@ -55,16 +55,9 @@ impl Smoother {
         residual: &mut [Row3],
     ) {
         let length = task_length(solution.len());
-        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
-        tasks.enumerate().for_each(|(task, (solution, residual))| {
-            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
-            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
-                let first = task * length + group * GROUP;
-                let rows = first..first + solution.len();
-                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
-                Forward { near, diagonals, side: &side[rows], solution, residual }
-            });
-            sweep(sweeps);
+        sweep_all((&mut *solution, &mut *residual), |rows, solution, residual| {
+            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            Forward { near, diagonals, side: &side[rows], solution, residual }
         });
         let solution = &*solution;
         residual.par_chunks_mut(length).enumerate().for_each(|(task, residual)| {
@@ -81,19 +74,11 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        let length = task_length(solution.len());
-        let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
-        tasks.enumerate().for_each(|(task, (solution, residual))| {
-            let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
-            let sweeps = groups.enumerate().map(|(group, (solution, residual))| {
-                let first = task * length + group * GROUP;
-                let rows = first..first + solution.len();
-                let (outer, own) = (matrix.outer(), rows.clone());
-                dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
-                let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
-                Backward { near, diagonals, correction: &correction[rows], solution, residual }
-            });
-            sweep(sweeps);
+        sweep_all((solution, residual), |rows, solution, residual| {
+            let (outer, own) = (matrix.outer(), rows.clone());
+            dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
+            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            Backward { near, diagonals, correction: &correction[rows], solution, residual }
         });
     }
 
@@ -182,6 +167,22 @@ trait Sweep {
 
     /// Hands on what has been found.
     fn finish(self, vectors: &[GroupVector; 2]);
+}
+
+/// Does the sweeps of all groups, which `of_group` makes of their rows and of their parts of both vectors.
+fn sweep_all<'a, S: Sweep>(
+    (solution, residual): (&'a mut [Row3], &'a mut [Row3]),
+    of_group: impl Fn(Range<usize>, &'a mut [Row3], &'a mut [Row3]) -> S + Sync,
+) {
+    let length = task_length(solution.len());
+    let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+    tasks.enumerate().for_each(|(task, (solution, residual))| {
+        let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+        sweep(groups.enumerate().map(|(group, (solution, residual))| {
+            let first = task * length + group * GROUP;
+            of_group(first..first + solution.len(), solution, residual)
+        }));
+    });
 }
 
 /// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use super::*;
+use crate::collision::{ClothSurfaces, Collider, Exclusions, Obstacle};
+use proptest::{
+    prelude::*,
+    test_runner::{RngSeed, TestRunner},
+};
+use std::cell::Cell;
+
+/// Vertices along a side of a sheet, and their distance in m.
+const SIDE: usize = 4;
+const SPACING: f64 = 0.01;
+const COUNT: usize = SIDE * SIDE;
+
+/// A step of two sheets above each other, over ground. Heights are parts of both thicknesses together.
+#[derive(Clone, Debug)]
+struct Step {
+    /// Of the sheets, in m.
+    thicknesses: [f64; 2],
+    /// Heights of the upper sheet over the lower one when the step begins, and where it ends.
+    heights: [f64; 2],
+    /// Heights of one vertex of the upper sheet where the step ends.
+    spike: (usize, f64),
+    /// How rough both sheets are at the start, and on top of that where the step ends.
+    rough: [Rough; 2],
+    corrections: Vec<Correction>,
+}
+
+/// By how much vertices are elsewhere.
+#[derive(Clone, Debug)]
+struct Rough {
+    /// A part of the thickness of the sheet.
+    size: f64,
+    /// Up to 1 along each axis.
+    ways: Vec<Vec3>,
+}
+
+/// Where the sheets are checked next.
+#[derive(Clone, Debug)]
+struct Correction {
+    /// By how much of its thickness each sheet is nearer to the other than where the step ends.
+    squeeze: f64,
+    rough: Rough,
+}
+
+fn rough(size: f64) -> impl Strategy<Value = Rough> {
+    let unit = || -1.0..1.0;
+    let way = [unit(), unit(), unit()].prop_map(Vec3::from);
+    let ways = prop::collection::vec(way, 2 * COUNT);
+    (prop_oneof![Just(0.0), 0.0..size], ways).prop_map(|(size, ways)| Rough { size, ways })
+}
+
+/// Often what is nearly the most, or the least, that pairs may move by unwatched.
+fn part(range: std::ops::Range<f64>) -> impl Strategy<Value = f64> {
+    prop_oneof![range, 1.4..1.6]
+}
+
+fn correction() -> impl Strategy<Value = Correction> {
+    (part(-2.5..2.5), rough(0.5)).prop_map(|(squeeze, rough)| Correction { squeeze, rough })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let thickness = || 0.5e-3..2.0e-3;
+    let heights = [(0.5..4.0).boxed(), part(0.1..3.0).boxed()];
+    // Far through, or no farther than that corrections may lift it out.
+    let spike = (COUNT..2 * COUNT, prop_oneof![-3.0..0.0, 0.0..LEAST_GAP]);
+    let rough = [rough(0.3).boxed(), rough(0.6).boxed()];
+    let corrections = prop::collection::vec(correction(), 3..7);
+    ([thickness(), thickness()], heights, spike, rough, corrections).prop_map(
+        |(thicknesses, heights, spike, rough, corrections)| Step {
+            thicknesses,
+            heights,
+            spike,
+            rough,
+            corrections,
+        },
+    )
+}
+
+impl Step {
+    fn both(&self) -> f64 {
+        self.thicknesses[0] + self.thicknesses[1]
+    }
+
+    /// Both sheets, the upper one at a height and a little to the side.
+    fn sheets(&self, height: f64) -> Vec<Vec3> {
+        let place = |index: usize| {
+            let [column, row] = [index % SIDE, index % COUNT / SIDE].map(|place| place as f64);
+            let corner = if index < COUNT {
+                Vec3::zeros()
+            } else {
+                Vec3::new(0.003, 0.002, height * self.both())
+            };
+            corner + Vec3::new(column, row, 0.0) * SPACING
+        };
+        (0..2 * COUNT).map(place).collect()
+    }
+
+    fn roughen(&self, positions: &mut [Vec3], rough: &Rough) {
+        for (index, (position, way)) in positions.iter_mut().zip(&rough.ways).enumerate() {
+            *position += way * (rough.size * self.thicknesses[index / COUNT]);
+        }
+    }
+
+    /// Where the vertices are at the start, and where they are expected to come to.
+    fn ways(&self) -> [Vec<Vec3>; 2] {
+        let mut ways = self.heights.map(|height| self.sheets(height));
+        let (vertex, height) = self.spike;
+        ways[1][vertex].z = height * self.both();
+        for positions in &mut ways {
+            self.roughen(positions, &self.rough[0]);
+        }
+        self.roughen(&mut ways[1], &self.rough[1]);
+        ways
+    }
+
+    /// Where a correction has led to.
+    fn corrected(&self, expected: &[Vec3], correction: &Correction) -> Vec<Vec3> {
+        let mut positions = expected.to_vec();
+        for (index, position) in positions.iter_mut().enumerate() {
+            let [lower, upper] = self.thicknesses;
+            position.z += correction.squeeze * if index < COUNT { lower } else { -upper };
+        }
+        self.roughen(&mut positions, &correction.rough);
+        positions
+    }
+
+    fn response(&self, starts: &[Vec3]) -> Response {
+        let squares = (0..2 * COUNT).filter(|v| v % SIDE < SIDE - 1 && v % COUNT < COUNT - SIDE);
+        let triangles: Vec<[u32; 3]> = squares
+            .flat_map(|v| [[v, v + 1, v + SIDE], [v + 1, v + SIDE + 1, v + SIDE]])
+            .map(|corners| corners.map(|vertex| vertex as u32))
+            .collect();
+        let cloths = ClothSurfaces {
+            triangles: &triangles,
+            starts: &[0, COUNT, 2 * COUNT],
+            kinds: self.thicknesses.map(|thickness| Surface { friction: 0.0, thickness }).to_vec(),
+            rest: self.sheets(4.0),
+            areas: &[SPACING * SPACING; 2 * COUNT],
+            seams: &[],
+            exclusions: Exclusions::default(),
+            friction_scale: Vec::new(),
+        };
+        let ground = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]];
+        let ground = ground.map(|[x, y]| Vec3::new(x, y, -2.5 * self.thicknesses[0])).to_vec();
+        let ground = Collider::new(ground, &[[0, 1, 2]], 0.0, 1.0e-3).unwrap();
+        let surfaces = Surfaces::new(cloths, std::slice::from_ref(&ground));
+        Response::new(surfaces, vec![Obstacle::new(&ground)], starts, true)
+    }
+}
+
+/// What comes too close of all pairs, whatever is watched.
+fn searched(response: &Response, positions: &[Vec3]) -> Vec<Pair> {
+    let mut response = response.clone();
+    response.watch = Watch::default();
+    response.violations(positions)
+}
+
+/// One check after the other, each on what the earlier ones have left watched; then a step from the other side to the
+/// same place.
+#[test]
+fn a_watch_sees_what_a_search_of_all_pairs_finds() {
+    let (passed, failed, unwatched) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    let count = |counter: &Cell<u32>| counter.set(counter.get() + 1);
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 1000,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let result = runner.run(&step(), |step| {
+        let [starts, expected] = step.ways();
+        let mut response = step.response(&starts);
+        for starts in [starts, step.sheets(-step.heights[0])] {
+            response.begin((&starts, &expected), &[false; 2 * COUNT], ([0.0, 1.0], 0.01));
+            let corrected = step.corrections.iter().map(|one| step.corrected(&expected, one));
+            for positions in std::iter::once(expected.clone()).chain(corrected) {
+                let all = searched(&response, &positions);
+                let is_watched = response.watch.covers(&positions, &response.surfaces.kinds);
+                count(match (is_watched, all.is_empty()) {
+                    (true, true) => &passed,
+                    (true, false) => &failed,
+                    (false, _) => &unwatched,
+                });
+                prop_assert_eq!(&response.violations(&positions), &all);
+                prop_assert_eq!(response.verify(&positions), all.is_empty());
+            }
+        }
+        Ok(())
+    });
+    result.unwrap();
+    let counts = [passed, failed, unwatched].map(Cell::into_inner);
+    assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+}
