@@ -19,6 +19,11 @@ NEWEST_BPY := $(lastword $(BPY_ENVS))
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 WHEEL := addon/wheels/weft-$(VERSION)-cp311-abi3-manylinux_2_28_$(shell uname -m).whl
 ZIP := out/weft-$(VERSION).zip
+# Blender's names of other platforms, and what Rust calls those that zig links for.
+FOREIGN := windows-x64 macos-arm64 macos-x64
+windows-x64 := x86_64-pc-windows-gnu
+macos-arm64 := aarch64-apple-darwin
+macos-x64 := x86_64-apple-darwin
 LIBRARY_SOURCES := $(shell find src -name '*.rs') Cargo.toml pyproject.toml \
 	$(wildcard Cargo.lock README.md weft.pyi)
 ADDON_SOURCES := $(shell find addon -type f -not -path '*/__pycache__/*' -not -path '*/wheels/*')
@@ -35,7 +40,7 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo examples test soak fuzz wheel zip bench bench-rust floor counts experiments clean distclean
+.PHONY: demo examples test soak fuzz wheel zip zips bench bench-rust floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
@@ -59,6 +64,8 @@ soak: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## hostile scenes and a wa
 wheel: $(WHEEL) ## the Python module, into addon/wheels/
 
 zip: $(ZIP) ## the Blender extension, into out/
+
+zips: $(ZIP) $(FOREIGN:%=zip-%) ## the same for Windows and macOS too, linked here, into out/windows-x64 and so on
 
 SIZES ?= 50,100,200
 FRAMES ?= 120
@@ -99,6 +106,16 @@ pages: $(NEWEST_BPY)/ready .venv/weft out/library/weft ## pictures of the fabric
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_cards.py
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_parameters.py
 	.venv/bin/python tests/setup/make_api.py
+
+# The oldest macOS that Blender 4.2 runs on.
+.PHONY: $(FOREIGN:%=zip-%)
+$(FOREIGN:%=zip-%): zip-%: $(NEWEST_BPY)/ready .venv/ready | rust
+	@rustup target add $($*) || \
+		{ echo 'weft: rustup is missing, or it cannot fetch the target $($*)' >&2; exit 1; }
+	@rm -rf out/$*
+	MACOSX_DEPLOYMENT_TARGET=11.2 VIRTUAL_ENV=$(CURDIR)/.venv PATH=$(CURDIR)/.venv/bin:$$PATH \
+		maturin build --quiet --release --zig --target $($*) --out out/$*
+	@$(NEWEST_BPY)/bin/python tests/setup/build_zip.py out/$*/*.whl out/$* --platform $*
 
 # --- the parts of `make test` -----------------------------------------------------------------
 

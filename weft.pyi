@@ -213,7 +213,7 @@ class Cloth:
             beside it by a quarter.
         stretch_scale, shear_scale, bend_scale (float64 or float32 array, shape (n,), optional):
             Factors on the stiffness against stretch, shear and bending at each vertex, more than 0.
-            Only the model "fem" takes them, for materials without curves and quality.
+            Curves are multiplied as moduli are.
         friction_scale (float64 or float32 array, shape (n,), optional): Factor on the friction at
             each vertex, 0 or more.
         free_of_colliders (integer array, shape (k,), or a sequence of int, optional): Vertices that
@@ -549,7 +549,7 @@ class Simulation:
         """
 
     def set_rest_scale(self, cloth: int, rest_scale: _Rows) -> None:
-        """Shrinks or lengthens a cloth from now on. Only the model "fem" takes it.
+        """Shrinks or lengthens a cloth from now on.
 
         Args:
             cloth (int): Index of the cloth.

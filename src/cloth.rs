@@ -107,7 +107,7 @@ impl Cloth {
     }
 
     /// The same cloth with its stiffness against stretch, shear and bending multiplied by three factors for each vertex,
-    /// of which every triangle takes the mean. Only the default model takes it, and only without curves and quality.
+    /// of which every element takes the mean over its own. Curves are multiplied as moduli are.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.

@@ -195,6 +195,19 @@ impl Material {
         PlateRigidity { d11, d22, d12, d66: self.bend_twist.unwrap_or(0.5 * (mean - d12)) }
     }
 
+    /// The same fabric so many times as stiff against stretch, shear and bending; its curves stay what they are.
+    pub(crate) fn stiffer(&self, [stretch, shear, bend]: [f64; 3]) -> Self {
+        Self {
+            stretch_warp: stretch * self.stretch_warp,
+            stretch_weft: stretch * self.stretch_weft,
+            shear: shear * self.shear,
+            bend_warp: bend * self.bend_warp,
+            bend_weft: bend * self.bend_weft,
+            bend_twist: self.bend_twist.map(|twist| bend * twist),
+            ..self.clone()
+        }
+    }
+
     /// A measured fabric by name.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ import numpy as np
 from bpy.types import Depsgraph, FluidDomainSettings, Object
 
 from .. import mesh_arrays
+from . import fluid_cache
 
 # Blender counts the time of a fluid in steps of a tenth, 25 of them in a second.
 STEPS = 2.5
@@ -68,7 +69,11 @@ def read(source: Object | None, depsgraph: Depsgraph, with_density: bool) -> Flu
         return None
     cells = _floats(settings.velocity_grid).reshape(z, y, x, 3)
     velocities = cells * _cell(settings, evaluated) * STEPS
-    density = _density(settings) if with_density else None
+    density = None
+    if with_density:
+        frame = depsgraph.scene.frame_current
+        density = fluid_cache.density(settings, frame, cells)
+        density = _density(settings) if density is None else density
     matrix = np.array(evaluated.matrix_world, np.float64)
     return FluidGrid(_to_cells(settings, evaluated), matrix[:3, :3], velocities, density)
 
@@ -87,7 +92,7 @@ def _floats(grid: Any) -> np.ndarray:
 
 
 def _density(settings: FluidDomainSettings) -> np.ndarray:
-    """The density of smoke; with noise that of the finer cells, for the coarse ones are hidden."""
+    """The density of smoke that scripts see: with noise that of the finer cells."""
     x, y, z = settings.domain_resolution
     found = _floats(settings.density_grid) if settings.domain_type == "GAS" else np.empty(0)
     finer = round((len(found) / (x * y * z)) ** (1 / 3))

@@ -55,9 +55,6 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
 
 /// Gradients of the shape functions of a mesh over b_u and b_v.
 fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
-    if rest_scale.is_empty() {
-        return mesh.rest.gradients.clone();
-    }
     let triangles = mesh.topology.triangles.iter().zip(&mesh.rest.gradients);
     let one = |(vertices, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
         let [u, v] = mean_scale(rest_scale, vertices);

@@ -183,14 +183,15 @@ impl Membrane {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         self.inverse_beta = inverse_beta;
-        let Self { triangles, gradients, areas, moduli, law_of_triangle, past, .. } = self;
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
         let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
         let sheet = Sheet { triangles, gradients, areas };
         let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
         let potential = match past.inelastic() {
             None => sheet.evaluate(positions, results, &law),
             Some(inelastic) => {
-                sheet.evaluate(positions, results, &Remembering { inelastic, viscous: law })
+                let law = Remembering { inelastic, scales, viscous: law };
+                sheet.evaluate(positions, results, &law)
             }
         };
         self.gather(forces);
@@ -297,7 +298,8 @@ impl Membrane {
     fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let strain = green_strain(&self.shapes[triangle].s);
-        let inner = inelastic.respond(triangle, &strain).moduli;
+        let factors = factors(&self.scales, triangle);
+        let inner = inelastic.respond(triangle, &strain).scaled(factors).moduli;
         let viscous = moduli.viscous(self.inverse_beta);
         std::array::from_fn(|k| inner[k] + viscous[k])
     }
@@ -311,8 +313,9 @@ impl Membrane {
             let area = self.areas[t];
             if let Some(inelastic) = self.past.inelastic() {
                 let [warp, weft, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
-                energy.stretch += area * (warp + weft);
-                energy.shear += area * shear;
+                let [by_stretch, by_shear] = factors(&self.scales, t);
+                energy.stretch += area * by_stretch * (warp + weft);
+                energy.shear += area * by_shear * shear;
                 continue;
             }
             let stress = apply(&self.moduli[self.law_of_triangle[t] as usize].elastic, &strain);
@@ -390,15 +393,22 @@ impl Respond for Viscoelastic<'_> {
     }
 }
 
+/// Factors on the moduli of stretch and shear of a triangle.
+fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
+    scales.get(triangle).copied().unwrap_or([1.0; 2])
+}
+
 /// Triangles that remember.
 struct Remembering<'a> {
     inelastic: &'a Inelastic,
+    scales: &'a [[f64; 2]],
     viscous: Viscoelastic<'a>,
 }
 
 impl Respond for Remembering<'_> {
     fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
         let inner = self.inelastic.respond(triangle, strain);
+        let inner = inner.scaled(factors(self.scales, triangle));
         let ([d, e, f], work) = self.viscous.resist(triangle, strain);
         let [a, b, c] = inner.stress;
         ([a + d, b + e, c + f], inner.potential() + 0.5 * work)

@@ -22,14 +22,14 @@ pub struct Sheets<'a> {
 impl Sheets<'_> {
     /// Mean of the scales of lengths at some vertices.
     pub(super) fn scale(&self, vertices: &[u32]) -> [f64; 2] {
-        if self.rest_scale.is_empty() {
-            return [1.0; 2];
-        }
         mean_scale(self.rest_scale, vertices)
     }
 
     /// Mean of the factors on stretch, shear and bending at some vertices.
     pub(super) fn properties(&self, vertices: &[u32]) -> [f64; 3] {
+        if self.property_scale.is_empty() {
+            return [1.0; 3];
+        }
         [0, 1, 2].map(|kind| mean(vertices, |vertex| self.property_scale[vertex][kind]))
     }
 
@@ -42,8 +42,11 @@ impl Sheets<'_> {
     }
 }
 
-/// Mean of the factors b_u, b_v at some vertices.
+/// Mean of the factors b_u, b_v at some vertices; 1 where there are none.
 pub(super) fn mean_scale(rest_scale: &[[f64; 2]], vertices: &[u32]) -> [f64; 2] {
+    if rest_scale.is_empty() {
+        return [1.0; 2];
+    }
     [0, 1].map(|axis| mean(vertices, |vertex| rest_scale[vertex][axis]))
 }
 

@@ -376,7 +376,7 @@ impl PySimulation {
         self.with(|simulation| simulation.set_collider_surface(collider, surface.0, surface.1))
     }
 
-    /// Shrinks or lengthens a cloth from now on. Only the model "fem" takes it.
+    /// Shrinks or lengthens a cloth from now on.
     ///
     /// Args:
     ///     cloth (int): Index of the cloth.

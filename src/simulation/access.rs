@@ -198,7 +198,6 @@ impl Simulation {
         self.check_cloth(cloth)?;
         let material = material.checked()?;
         models::check_material(&self.settings, "material", &material)?;
-        models::check_scales(!self.dynamics.property_scale.is_empty(), "material", &material)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
         self.response.set_surface(vertices, &surface(&material));
         self.dynamics.set_material(cloth, material);

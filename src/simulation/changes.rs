@@ -5,7 +5,7 @@ use super::{Simulation, dynamics::Dynamics};
 use crate::{
     collision::Surface,
     error::{Error, Result},
-    settings::{Model, Settings},
+    settings::Settings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,16 +81,11 @@ impl Simulation {
     /// Multiplies the lengths at rest of a cloth along warp and weft by other factors for each vertex, from now on.
     ///
     /// # Errors
-    /// An index that is no cloth, factors that are not finite numbers above 0 or not one pair for each vertex, or
-    /// another model than the default.
+    /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
     pub fn set_rest_scale(&mut self, cloth: usize, scale: &[[f64; 2]]) -> Result<()> {
         self.positions(cloth)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
         crate::cloth::check_factors("rest_scale", scale, vertices.len(), |pair| *pair)?;
-        if self.settings.model != Model::Fem {
-            let found = format!("model {}", self.settings.model.name());
-            return Err(Error::value("rest_scale", found, "the model fem"));
-        }
         let mut all = self.dynamics.rest_scale.clone();
         all.resize(self.dynamics.vertex_count(), [1.0; 2]);
         all[vertices].copy_from_slice(scale);

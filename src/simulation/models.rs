@@ -27,16 +27,11 @@ pub(super) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>
 /// Refuses cloths that a model cannot simulate.
 pub(super) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     let model = settings.model;
-    let has_scales = cloths.iter().any(|cloth| cloth.property_scale.is_some());
     for (index, cloth) in cloths.iter().enumerate() {
         check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
         if model.needs_quads() {
             check_quads(model, index, cloth)?;
         }
-        if cloth.property_scale.is_some() {
-            check_properties(model, index)?;
-        }
-        check_scales(has_scales, &format!("cloths[{index}].material"), &cloth.material)?;
         if cloth.stiffness_scale.is_some() && !model.has_springs() {
             let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
             let argument = format!("cloths[{index}].stiffness_scale");
@@ -66,25 +61,6 @@ pub(super) fn check_material(
         let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
         Err(Error::value(argument, found, wanted))
     })
-}
-
-/// Refuses factors on stretch, shear and bending for all models but the default.
-fn check_properties(model: Model, index: usize) -> Result<()> {
-    if model == Model::Fem {
-        return Ok(());
-    }
-    let argument = format!("cloths[{index}].stretch_scale, shear_scale or bend_scale");
-    Err(Error::value(argument, format!("model {}", model.name()), "the model fem"))
-}
-
-/// Refuses a material that remembers where factors on stretch, shear and bending are given: its curves cannot be
-/// multiplied.
-pub(super) fn check_scales(has_scales: bool, argument: &str, material: &Material) -> Result<()> {
-    if has_scales && material.is_inelastic() {
-        let found = "curves or quality with stretch_scale, shear_scale or bend_scale";
-        return Err(Error::value(argument, found, "one or the other"));
-    }
-    Ok(())
 }
 
 fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {

@@ -15,7 +15,7 @@ import particles
 import small_scenes
 
 import addon
-from addon.fields import formulas, snapshot
+from addon.fields import fluid_cache, formulas, snapshot
 
 KIND = "FLUID_FLOW"
 FOLDER = Path(sys.argv[-1])
@@ -36,6 +36,8 @@ DOMAINS = {
     "noise": {},
     "adaptive": {"scale": (1.2, 1.0, 1.0)},
 }
+# What counts there is in the files of the fluid alone.
+STORED = {"noise": ["density", "all"], "fire": ["density"]}
 
 
 def add_domain(name, transform):
@@ -50,16 +52,17 @@ def add_domain(name, transform):
     settings.resolution_max = 32 if name == "adaptive" else 16
     settings.cache_directory = tempfile.mkdtemp(dir=FOLDER)
     settings.cache_frame_start, settings.cache_frame_end = 1, FRAME + 2
-    settings.use_noise = name == "noise"
+    settings.use_noise = name in STORED
+    settings.cache_resumable = name == "fire"  # with the fuel
     settings.use_adaptive_domain, settings.adapt_margin = name == "adaptive", 2
     return domain
 
 
-def add_inflow():
+def add_inflow(kind):
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.8, segments=16, ring_count=8)
     inflow = bpy.context.object.modifiers.new("Fluid", "FLUID")
     inflow.fluid_type = "FLOW"
-    inflow.flow_settings.flow_type = "SMOKE"
+    inflow.flow_settings.flow_type = kind
     inflow.flow_settings.flow_behavior = "INFLOW"
     inflow.flow_settings.use_initial_velocity = True
     inflow.flow_settings.velocity_coord = (3.0, 1.0, 2.0)
@@ -87,8 +90,8 @@ def scene(name):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.weft.cache_directory = tempfile.mkdtemp(dir=FOLDER)
     small_scenes.set_frames(1, FRAME + 2)
-    domain = add_domain(name, DOMAINS[name])
-    add_inflow()
+    domain = add_domain(name, DOMAINS.get(name, {}))
+    add_inflow("BOTH" if name == "fire" else "SMOKE")
     with bpy.context.temp_override(object=domain, active_object=domain):
         assert bpy.ops.fluid.bake_all() == {"FINISHED"}
     return add_field(domain)
@@ -130,6 +133,10 @@ def play():
     for name in DOMAINS:
         for case, settings in CASES.items() if name in {"turned", "adaptive"} else (("plain", {}),):
             found[f"{name} {case}"] = formula_case(scene(name), settings)
+    if fluid_cache.reader() is not None:
+        for name, cases in STORED.items():
+            for case in cases:
+                found[f"{name} {case}"] = formula_case(scene(name), CASES[case])
     found |= cloth_cases()
     (FOLDER / "facts.json").write_text(json.dumps(found))
     addon.unregister()

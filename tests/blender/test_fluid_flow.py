@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import weft
 
+from addon.fields import fluid_cache
 from addon.fields.field import SUPPORTED
 from addon.fields.fluid import FluidGrid
 
@@ -71,7 +73,7 @@ def facts(tmp_path_factory):
 
 def test_points_are_accelerated_as_blenders_particles(facts):
     cases = {name: case for name, case in facts.items() if not name.startswith("weight")}
-    assert len(cases) == 17
+    assert len(cases) == 17 + 3 * ("fire density" in cases)  # where files can be read
     for name, case in cases.items():
         expected, found = np.array(case["expected"]), np.array(case["found"])
         size = np.abs(expected).max()
@@ -85,6 +87,39 @@ def test_baked_cloth_is_accelerated_by_its_weight(facts):
         expected, found = np.array(case["expected"]), np.array(case["found"])
         assert (np.abs(expected).max() > 1.0) == (weight > 0.0)
         assert found == pytest.approx(expected, abs=0.02 * np.abs(expected).max() + 1e-6)
+
+
+class Grid:
+    """A grid as the module of OpenVDB has it: x first."""
+
+    def __init__(self, name, cells):
+        self.name, self.cells = name, cells
+
+    def copyToArray(self, found):  # noqa: N802 - as there
+        found[...] = self.cells
+
+
+def test_coarse_cells_are_read_from_files_that_hold_what_flows_now(tmp_path, monkeypatch):
+    random = np.random.default_rng(3)
+    flow = random.normal(size=(4, 3, 2, 3))  # x, y, z
+    smoke, fuel = random.uniform(size=(2, 4, 3, 2))
+    grids = [Grid("density", smoke), Grid("fuel", fuel), Grid("velocity", flow)]
+    module = SimpleNamespace(readAll=lambda _path: (grids, {}))
+    monkeypatch.setattr(fluid_cache, "reader", lambda: module)
+    settings = SimpleNamespace(cache_directory=str(tmp_path))
+    now = flow.transpose(2, 1, 0, 3)
+    assert fluid_cache.density(settings, 7, now) is None, "there is no file"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/fluid_data_0007.vdb").touch()
+    found = fluid_cache.density(settings, 7, now)
+    assert found[..., 0] == pytest.approx(np.maximum(smoke, fuel).transpose(2, 1, 0))
+    assert fluid_cache.density(settings, 7, now + 0.1) is None, "that is another frame"
+    assert fluid_cache.density(settings, 8, now) is None
+    del grids[1]
+    found = fluid_cache.density(settings, 7, now)
+    assert found[..., 0] == pytest.approx(smoke.transpose(2, 1, 0))
+    monkeypatch.setattr(fluid_cache, "reader", lambda: None)
+    assert fluid_cache.density(settings, 7, now) is None
 
 
 def test_velocities_between_the_centres_of_cells():

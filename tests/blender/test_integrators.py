@@ -172,6 +172,38 @@ def test_soft_pins_and_seams_are_baked(field, name):
     assert 1e-5 < np.linalg.norm(last[24] - points[24]) < 0.3
 
 
+def weighted(model, *, has_groups, shrunk=0.0):
+    """How high a soft sheet hangs from its first row after half a second, at its lowest."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.weft.model = model
+    cloth = small_scenes.add_cloth(count=6)
+    cloth.rotation_euler.x = -np.pi / 2
+    material = cloth.weft.material
+    material.stretch_warp = material.stretch_weft = 60.0
+    material.stretch_damping, material.shear_curve, material.quality_q = 0.02, SHEAR, 5.0
+    if has_groups:
+        cloth.vertex_groups.new(name="all").add(list(range(36)), 1.0, "REPLACE")
+        for use in ("density", "stretch", "shear", "bend", "friction"):
+            setattr(cloth.weft, f"{use}_group", "all")
+        cloth.weft.density_max = material.density
+    if shrunk:
+        cloth.weft.keyframe_insert("shrink", frame=1)
+        cloth.weft.shrink = shrunk
+        cloth.weft.keyframe_insert("shrink", frame=10)
+    small_scenes.set_frames(1, 13)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    matrix = np.array(cloth.matrix_world)
+    last = small_scenes.cached_frames(cloth)[-1].astype(float)
+    return (last @ matrix[:3, :3].T + matrix[:3, 3])[:, 2].min()
+
+
+@pytest.mark.parametrize("model", [item[0] for item in MODELS])
+def test_property_weights_and_keyframed_shrinking_act_in_every_model(model):
+    plain = weighted(model, has_groups=False)
+    assert weighted(model, has_groups=True) > plain + 0.003
+    assert weighted(model, has_groups=False, shrunk=0.2) > plain + 0.1
+
+
 @pytest.mark.parametrize("model", ["particles", "particles_membrane", "mass_spring_16"])
 def test_a_face_that_is_no_quad_is_named_and_finite_elements_are_offered(model):
     points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (2, 0.5, 0)]

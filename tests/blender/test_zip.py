@@ -2,12 +2,22 @@
 """The extension as it ships: installed in a Blender of its own, from the built zip."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def version():
+    manifest = (ROOT / "addon/blender_manifest.toml").read_text(encoding="utf-8")
+    return tomllib.loads(manifest)["version"]
+
 
 SCRIPT = """
 import sys
@@ -61,6 +71,48 @@ def test_the_zip_installs_bakes_and_goes(archive, tmp_path):
     assert "KEYS 6 FILES 4" in done.stdout
     assert "LIBRARY weft" in done.stdout
     assert "LEFT False" in done.stdout
+
+
+WHEELS = {
+    "linux-x64": "manylinux_2_28_x86_64",
+    "windows-x64": "win_amd64",
+    "macos-arm64": "macosx_11_0_arm64",
+    "macos-x64": "macosx_11_0_x86_64",
+}
+
+
+def built_for(platform, tag, folder):
+    """The zip of a platform, around a wheel of which only the name counts here."""
+    wheel = folder / f"weft-{version()}-cp311-abi3-{tag}.whl"
+    with zipfile.ZipFile(wheel, "w") as content:
+        content.writestr("weft/__init__.py", "")
+    script = ROOT / "tests/setup/build_zip.py"
+    command = [sys.executable, script, wheel, folder / "out", "--platform", platform]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    return done, folder / f"out/weft-{version()}.zip"
+
+
+@pytest.mark.parametrize("platform", WHEELS)
+def test_every_platform_gets_an_extension_of_its_own(platform, tmp_path):
+    done, archive = built_for(platform, WHEELS[platform], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(archive) as content:
+        manifest = tomllib.loads(content.read("blender_manifest.toml").decode())
+        wheels = [f"./{name}" for name in content.namelist() if name.endswith(".whl")]
+    assert manifest["platforms"] == [platform]
+    assert manifest["wheels"] == wheels
+    assert wheels == [f"./wheels/weft-{version()}-cp311-abi3-{WHEELS[platform]}.whl"]
+
+
+def test_a_wheel_of_another_platform_is_refused(tmp_path):
+    done, archive = built_for("macos-arm64", WHEELS["macos-x64"], tmp_path)
+    assert done.returncode != 0 and not archive.exists()
+    assert "is no wheel for macos-arm64" in done.stderr
+
+
+def test_the_recipe_builds_for_every_platform():
+    recipe = (ROOT / ".github/workflows/wheels.yml").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"platform: ([\w-]+), target", recipe)) == sorted(WHEELS)
 
 
 def test_the_zip_has_what_it_needs_and_nothing_else(archive):

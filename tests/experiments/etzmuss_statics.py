@@ -9,7 +9,7 @@ import weft
 from page import AGREES, PARTLY, Finding, Table
 from scenes import grid, offered
 
-SIDES = (5, 10, 20, 40)
+SIDES = (5, 10, 20, 40, 80)
 MODELS = ("particles", "fem")
 STIFF = {"density": 1.0, "poisson": 0.0, "bend_twist": None}
 

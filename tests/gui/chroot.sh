@@ -5,7 +5,7 @@
 set -u
 folder=$1 suite=$2
 packages='blender xvfb xdotool imagemagick libgl1-mesa-dri libgl1 libegl1 python3-numpy procps'
-[ "$suite" = trixie ] || packages="$packages python3-cattr python3-requests"
+[ "$suite" = trixie ] || packages="$packages python3-cattr python3-requests python3-openvdb"
 refuse() {
     echo "$1"
     exit 77

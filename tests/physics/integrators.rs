@@ -106,6 +106,41 @@ fn explicit_schemes_refuse_what_takes_too_many_steps_by_name() {
     }
 }
 
+/// A soft strip that is suddenly pulled to 1.6 times its length: one linearised step would change its stretch by more
+/// than a quarter, and is given up for shorter ones; the whole equations are solved in one.
+#[test]
+fn a_linearised_step_that_changes_the_stretch_drastically_is_given_up() {
+    let pulled = |solver: Solver, force: f64| {
+        let settings = Settings {
+            integrator: Integrator::ImplicitEuler,
+            solver,
+            time_step: 0.2,
+            gravity: Vec3::zeros(),
+            air_density: 0.0,
+            ..Settings::default()
+        };
+        let mut simulation = Simulation::new(&[sheet(5, 0.4, 0.0, soft())], &[], settings).unwrap();
+        let side: Vec<usize> = (0..25).step_by(5).collect();
+        simulation.set_pins(0, &side, None).unwrap();
+        let mut forces = vec![Vec3::zeros(); 25];
+        for vertex in side {
+            forces[vertex + 4] = Vec3::x() * (force / 5.0);
+        }
+        simulation.set_vertex_forces(0, &forces).unwrap();
+        simulation.advance(0.2).unwrap()
+    };
+    for (solver, force, is_given_up) in [
+        (Solver::Linearised, 12.0, true),
+        (Solver::Newton, 12.0, false),
+        (Solver::Linearised, 1.0, false),
+    ] {
+        let report = pulled(solver, force);
+        assert!(report.converged, "{solver:?}, {force} N: {report:?}");
+        assert_eq!(report.rejected_steps > 0, is_given_up, "{solver:?}, {force} N: {report:?}");
+        assert_eq!(report.steps > 1, is_given_up, "{solver:?}, {force} N: {report:?}");
+    }
+}
+
 /// A ball's worth of speed against a moving plate: nothing goes through, whatever the scheme.
 #[test]
 fn contacts_hold_with_every_integrator() {

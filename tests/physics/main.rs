@@ -10,6 +10,7 @@ mod contact;
 mod derivatives;
 mod equilibrium;
 mod experiments;
+mod factors;
 mod fixed_point;
 mod frequencies;
 mod friction;

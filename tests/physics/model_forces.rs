@@ -35,6 +35,11 @@ pub(crate) fn fabric() -> Material {
 /// Angle of the warp from x, in rad.
 const WARP: f64 = 0.4;
 
+/// Factors on stretch, shear and bending that differ from place to place.
+fn factors(points: &[Vec3]) -> Vec<[f64; 3]> {
+    points.iter().map(|p| [1.0 + p.x, 1.5 - p.x + p.y, 2.0 + p.y]).collect()
+}
+
 /// Elements on a mesh of which the shape at rest is known.
 pub(crate) struct Example {
     pub(crate) name: String,
@@ -47,19 +52,25 @@ pub(crate) struct Example {
 }
 
 impl Example {
-    fn of_particles(division: Division, bending: BendingKind, material: &Material) -> Self {
+    fn of_particles(
+        division: Division,
+        bending: BendingKind,
+        material: &Material,
+        has_factors: bool,
+    ) -> Self {
         let sheet = Sheet::new(division, [0.6, 0.5], [6, 5]);
         let mesh = sheet.mesh(WARP);
         let materials = [material.clone()];
+        let property_scale = if has_factors { factors(&sheet.points) } else { Vec::new() };
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &[],
             stiffness_scale: &[],
-            property_scale: &[],
+            property_scale: &property_scale,
         };
         let (parts, _) = particles(&sheets, bending);
-        let name = format!("particles, {division:?}, {bending:?}");
+        let name = format!("particles, {division:?}, {bending:?}, factors {has_factors}");
         let has_bending_tension = bending == BendingKind::Membrane;
         Self {
             name,
@@ -82,12 +93,13 @@ impl Example {
             _ => Vec::new(),
         };
         let materials = [material.clone()];
+        let property_scale = if scale.is_empty() { Vec::new() } else { factors(&strip.points) };
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &rest_scale,
             stiffness_scale: &[],
-            property_scale: &[],
+            property_scale: &property_scale,
         };
         Self {
             name: format!("baraff_witkin, scale {scale:?}"),
@@ -117,12 +129,13 @@ impl Example {
         };
         let materials = [material.clone()];
         let stiffness_scale: Vec<f64> = rest.iter().map(|p| 1.0 + p.x).collect();
+        let property_scale = factors(&rest);
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &[],
             stiffness_scale: &stiffness_scale,
-            property_scale: &[],
+            property_scale: &property_scale,
         };
         Self {
             name: format!("{name}, quads {is_quads}"),
@@ -142,11 +155,15 @@ impl Example {
 
     /// All models of a material.
     pub(crate) fn all_of(material: &Material) -> Vec<Self> {
-        let mut examples: Vec<Self> = DIVISIONS
-            .iter()
-            .map(|division| Self::of_particles(*division, BendingKind::ThinPlate, material))
-            .collect();
-        examples.push(Self::of_particles(Division::Curvilinear, BendingKind::Membrane, material));
+        let plate = |division: Division, has_factors: bool| {
+            Self::of_particles(division, BendingKind::ThinPlate, material, has_factors)
+        };
+        let mut examples: Vec<Self> = DIVISIONS.map(|division| plate(division, false)).into();
+        examples.push(plate(Division::Random, true));
+        for has_factors in [false, true] {
+            let (division, bending) = (Division::Curvilinear, BendingKind::Membrane);
+            examples.push(Self::of_particles(division, bending, material, has_factors));
+        }
         examples.push(Self::of_baraff_witkin(&[], material));
         examples.push(Self::of_baraff_witkin(&[1.1, 0.95], material));
         for is_quads in [true, false] {
@@ -399,7 +416,7 @@ fn viscosity_takes_energy_from_every_motion() {
 #[test]
 fn particles_stretched_alike_leave_no_force_inside() {
     for division in DIVISIONS {
-        let mut example = Example::of_particles(division, BendingKind::ThinPlate, &fabric());
+        let mut example = Example::of_particles(division, BendingKind::ThinPlate, &fabric(), false);
         let shape: Vec<Vec3> = (example.rest.iter())
             .map(|x| {
                 Vec3::new(1.1 * x.x + 0.1 * x.y, 0.05 * x.x + 0.9 * x.y, 0.2 * x.x - 0.1 * x.y)

@@ -16,6 +16,13 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# What the names of wheels end in, by Blender's name of the platform.
+ENDINGS = {
+    "linux-x64": "-manylinux_*_x86_64.whl",
+    "windows-x64": "-win_amd64.whl",
+    "macos-arm64": "-macosx_*_arm64.whl",
+    "macos-x64": "-macosx_*_x86_64.whl",
+}
 
 
 def blender_scripts() -> Path:
@@ -25,7 +32,9 @@ def blender_scripts() -> Path:
 
 
 def check_manifest(manifest: dict, wheel: Path, platform: str) -> None:
-    """Stops unless the manifest names this wheel and the version of the library."""
+    """Stops unless the manifest names the version of the library and this wheel, or it is one for
+    the platform.
+    """
     library = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
     if manifest["version"] != library["version"]:
         sys.exit(
@@ -38,6 +47,9 @@ def check_manifest(manifest: dict, wheel: Path, platform: str) -> None:
             f"weft: addon/blender_manifest.toml lists the wheels {manifest['wheels']}, "
             f"the build made {wanted}: make them equal"
         )
+    ending = f"weft-{library['version']}-cp311-abi3{ENDINGS[platform]}" if platform else "*"
+    if not wheel.match(ending):
+        sys.exit(f"weft: {wheel.name} is no wheel for {platform}, such as {ending}")
 
 
 def for_platform(manifest: Path, wheel: Path, platform: str) -> None:
@@ -68,7 +80,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--platform", default="")
+    parser.add_argument("--platform", choices=ENDINGS, default="")
     given = parser.parse_args()
     wheel, folder, platform = given.wheel, given.folder, given.platform
     folder.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@
 use crate::{
     Material, Vec3,
     forces::{
-        StrainHistory,
+        Sheets, StrainHistory,
         bending::{extrapolate_angle, shortest},
         elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
         inelastic::{Fibre, Part, Past, Resistance},
@@ -41,6 +41,8 @@ struct Hinge {
     cloth: u32,
     /// Parts of k_u and k_v.
     weights: [f64; 2],
+    /// Factor on both.
+    factor: f64,
     rest_angle: f64,
     /// How it resists where the past matters.
     fibre: Fibre,
@@ -86,7 +88,8 @@ pub(super) struct Hinges {
 }
 
 impl Hinges {
-    pub(super) fn new(mesh: &Mesh, materials: &[Material]) -> Self {
+    pub(super) fn new(sheets: &Sheets<'_>) -> Self {
+        let Sheets { mesh, materials, .. } = *sheets;
         let (mut hinges, mut vertices) = (Vec::new(), Vec::new());
         let topology = &mesh.topology;
         for (index, edge) in topology.edges.iter().enumerate().filter(|(_, e)| !e.is_boundary()) {
@@ -98,15 +101,18 @@ impl Hinges {
             let areas =
                 [left, right].map(|triangle| 2.0 * SMALLEST_RATIO * mesh.rest.areas[triangle]);
             let weights = along.map(|square| square / (along[0] + along[1]));
+            let [a, b] = edge.vertices;
+            let corners = [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)];
+            let [_, _, factor] = sheets.properties(&corners);
             hinges.push(Hinge {
                 cloth: mesh.cloth_of_triangle[left],
                 weights,
-                fibre: fibre(length, weights),
+                factor,
+                fibre: fibre(length, weights, factor),
                 rest_angle: mesh.rest.angles[index],
                 least: [areas[0].powi(2), areas[1].powi(2), (SMALLEST_RATIO * length).powi(2)],
             });
-            let [a, b] = edge.vertices;
-            vertices.push([a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]);
+            vertices.push(corners);
         }
         let cloths = hinges.iter().map(|hinge: &Hinge| hinge.cloth).collect();
         Self {
@@ -124,7 +130,7 @@ impl Hinges {
     fn law(&self, hinge: &Hinge) -> (f64, f64) {
         let law = &self.laws[hinge.cloth as usize];
         let [u, v] = [0, 1].map(|axis| hinge.weights[axis] * law.stiffness[axis]);
-        (u + v, law.damping)
+        (hinge.factor * (u + v), law.damping)
     }
 
     /// How far every hinge is from its angle at rest.
@@ -259,10 +265,11 @@ impl Elements for Hinges {
     }
 }
 
-/// How an edge of a length in m resists, with its parts of k_u and k_v. k is the rigidity times length over height.
-fn fibre(length: f64, [part_u, part_v]: [f64; 2]) -> Fibre {
+/// How an edge of a length in m resists, with its parts of k_u and k_v and a factor on both. k is the rigidity times
+/// length over height.
+fn fibre(length: f64, [part_u, part_v]: [f64; 2], factor: f64) -> Fibre {
     let height = length / EQUILATERAL;
-    let area = length * height;
+    let area = factor * length * height;
     Fibre {
         rates: [1.0 / height, 1.0 / height, 0.0],
         areas: [area * part_v, area * part_u, 0.0],

@@ -30,11 +30,12 @@ pub fn baraff_witkin(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         gradients: mesh.rest.gradients[triangle],
         area: mesh.rest.areas[triangle],
         scale: sheets.scale(vertices),
+        factors: sheets.properties(vertices),
         cloth: mesh.cloth_of_triangle[triangle],
         warping: Warping::NONE,
     };
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];
     let membrane = Frames::new(mesh, FrameKind::Conditions, frames, materials, none);
-    vec![Box::new(membrane), Box::new(Hinges::new(mesh, materials))]
+    vec![Box::new(membrane), Box::new(Hinges::new(sheets))]
 }

@@ -25,7 +25,7 @@ struct Plate {
     forms: [[f64; 3]; 3],
     /// Where the φ of each edge is.
     halves: [u32; 3],
-    /// In m².
+    /// In m², times the factor on the rigidity.
     area: f64,
 }
 
@@ -49,7 +49,12 @@ pub(super) struct Plates {
 }
 
 impl Plates {
-    fn new(mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw], materials: &[Material]) -> Self {
+    fn new(
+        mesh: &Mesh,
+        hinges: &Hinges,
+        (laws, scales): (&[BendingLaw], &[f64]),
+        materials: &[Material],
+    ) -> Self {
         let inelastic = Inelastic::new(&[Part::Plate], materials, &mesh.cloth_of_triangle);
         let count = mesh.topology.triangles.len();
         let mut plates = Self {
@@ -58,12 +63,17 @@ impl Plates {
             corrections: vec![Correction::default(); count],
             angles: vec![0.0; hinges.count()],
         };
-        plates.set_forms(mesh, hinges, laws);
+        plates.set_forms(mesh, hinges, (laws, scales));
         plates
     }
 
-    /// Prepares the triangles that are not held.
-    pub(super) fn set_forms(&mut self, mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw]) {
+    /// Prepares the triangles that are not held. `scales` are factors on the rigidity of each; none where all are 1.
+    pub(super) fn set_forms(
+        &mut self,
+        mesh: &Mesh,
+        hinges: &Hinges,
+        (laws, scales): (&[BendingLaw], &[f64]),
+    ) {
         for (triangle, plate) in self.members.iter_mut().enumerate() {
             let law = &laws[mesh.cloth_of_triangle[triangle] as usize];
             let mut forms = [[0.0; 3]; 3];
@@ -76,7 +86,8 @@ impl Plates {
                 let is_right = hinges.slots.get(hinge as usize).is_some_and(|own| own[0] != slot);
                 2 * hinge + u32::from(is_right)
             });
-            *plate = Plate { forms, halves, area: mesh.rest.areas[triangle] };
+            let scale = scales.get(triangle).copied().unwrap_or(1.0);
+            *plate = Plate { forms, halves, area: scale * mesh.rest.areas[triangle] };
         }
     }
 
@@ -204,10 +215,10 @@ impl super::Bending {
     pub fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
         self.set_law(mesh, cloth, BendingLaw::from(material));
         self.materials[cloth] = material.clone();
-        let Self { plates, hinges, laws, .. } = self;
+        let Self { plates, hinges, laws, scales, .. } = self;
         if let Some(plates) = plates {
             plates.inelastic.set_material(cloth, material);
-            plates.set_forms(mesh, hinges, laws);
+            plates.set_forms(mesh, hinges, (laws, scales));
         } else if material.is_inelastic() {
             self.plates = Some(self.new_plates(mesh));
         }
@@ -225,7 +236,7 @@ impl super::Bending {
     }
 
     fn new_plates(&self, mesh: &Mesh) -> Plates {
-        Plates::new(mesh, &self.hinges, &self.laws, &self.materials)
+        Plates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
     }
 
     /// Takes a shape for one that has long been what it is.

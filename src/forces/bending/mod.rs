@@ -130,6 +130,9 @@ impl Bending {
     pub fn set_scales(&mut self, mesh: &Mesh, scales: Vec<f64>) {
         self.scales = scales;
         self.set_plates(mesh);
+        if let Some(plates) = &mut self.plates {
+            plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
+        }
     }
 
     /// Holds other vertices from now on; a triangle held at all three clamps its neighbours. Builds
@@ -143,7 +146,7 @@ impl Bending {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {
-                plates.set_forms(mesh, &self.hinges, &self.laws);
+                plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
                 plates.remeasure(&self.stiffness, &self.hinges);
             }
         }

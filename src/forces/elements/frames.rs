@@ -17,17 +17,23 @@
 //! [[σ₁/λ_u, σ₃], [σ₃, σ₂/λ_v]]; the stress in it is the *predicted* one, as in [`crate::forces::Membrane`]. The second
 //! derivatives of ‖h‖², which cancel between the corners of a quad under constant stress, are dropped as well.
 
+mod law;
+
+pub(crate) use law::FrameKind;
+
 use super::{BlockColumns, ElasticEnergy, Elements, Scatter, decode};
 use crate::{
     Material, Vec3,
     forces::{
         StrainHistory,
-        inelastic::{Inelastic, Part, Past},
+        inelastic::{Inelastic, Past, Response},
         membrane::tensile_part,
+        sheets::mean_scale,
     },
     mesh::Mesh,
     parallel,
 };
+use law::Law;
 use rayon::prelude::*;
 
 /// Below this λ, which is 1 at rest, the geometric part of the tangent is what it is there.
@@ -46,6 +52,8 @@ pub(crate) struct Frame<const N: usize> {
     pub(crate) area: f64,
     /// Lengths b_u, b_v at rest, 1 where nothing shrinks or lengthens the cloth.
     pub(crate) scale: [f64; 2],
+    /// Factors on the stiffness against stretch, shear and bending.
+    pub(crate) factors: [f64; 3],
     pub(crate) cloth: u32,
     pub(crate) warping: Warping<N>,
 }
@@ -63,60 +71,6 @@ pub(crate) struct Warping<const N: usize> {
 impl<const N: usize> Warping<N> {
     /// Nothing is left out.
     pub(crate) const NONE: Self = Self { factors: [0.0; N], excess: [0.0; 2], rest: 0.0 };
-}
-
-/// What of a material acts in a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrameKind {
-    /// Stretch and shear without transverse contraction: the moduli of a strip along each yarn.
-    Conditions,
-    /// Tension and transverse contraction.
-    Tension,
-    /// Shear.
-    Shear,
-}
-
-impl FrameKind {
-    fn part(self) -> Part {
-        match self {
-            Self::Conditions => Part::Strips,
-            Self::Tension => Part::Tension,
-            Self::Shear => Part::Shear,
-        }
-    }
-}
-
-/// Moduli in N/m, Kelvin-Voigt times in s and constant tension in N/m of one cloth.
-#[derive(Clone, Copy, Debug)]
-struct Law {
-    /// C₁₁, C₂₂, C₁₂, C₃₃.
-    moduli: [f64; 4],
-    dampings: [f64; 2],
-    tension: [f64; 2],
-}
-
-impl Law {
-    fn new(kind: FrameKind, material: &Material, line_tension: f64) -> Self {
-        Self {
-            moduli: kind.part().moduli(material),
-            dampings: [material.stretch_damping, material.shear_damping],
-            tension: [material.bend_warp, material.bend_weft].map(|bend| bend * line_tension),
-        }
-    }
-
-    /// Elastic stress in N/m where the past does not matter, and its potential per area in J/m².
-    #[inline(always)]
-    fn respond(&self, strain: &Strain) -> (Strain, f64) {
-        let stress = apply(&self.moduli, strain);
-        (stress, 0.5 * (0..3).map(|k| strain[k] * stress[k]).sum::<f64>())
-    }
-
-    /// C·(`elastic` + τ/β).
-    fn scaled(&self, elastic: f64, inverse_beta: f64) -> [f64; 4] {
-        let [stretch, shear] = self.dampings.map(|time| elastic + time * inverse_beta);
-        let [c11, c22, c12, c33] = self.moduli;
-        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
-    }
 }
 
 /// A frame at its current shape.
@@ -198,17 +152,17 @@ impl<const N: usize> Frames<N> {
         &mut self,
         positions: &[Vec3],
         history: StrainHistory<'_, f64>,
-        respond: impl Fn(usize, &Law, &Strain) -> (Strain, f64) + Sync,
+        respond: impl Fn(usize, (&Frame<N>, &Law), &Strain) -> (Strain, f64) + Sync,
     ) -> f64 {
         let (frames, laws) = (&self.members, &self.laws);
         let past = history.reference.as_chunks::<3>().0;
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
             let frame = &frames[index];
-            let law = &laws[frame.cloth as usize];
+            let law = &frame.law(laws);
             let current = Current::new(frame, positions);
             let strain = &current.strain;
             let reference = past.get(index).unwrap_or(strain);
-            let elastic = respond(index, law, strain);
+            let elastic = respond(index, (frame, law), strain);
             let (stress, potential) =
                 whole_stress(law, elastic, [strain, reference], history.inverse_beta);
             for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
@@ -222,17 +176,29 @@ impl<const N: usize> Frames<N> {
     }
 }
 
+impl<const N: usize> Frame<N> {
+    fn law(&self, laws: &[Law]) -> Law {
+        laws[self.cloth as usize].stiffer(&self.factors)
+    }
+
+    fn respond(&self, inelastic: &Inelastic, index: usize, strain: &Strain) -> Response {
+        let [stretch, shear, _] = self.factors;
+        inelastic.respond(index, strain).scaled([stretch, shear])
+    }
+}
+
 /// Derivatives of the stress of a frame by its strains, in N/m.
-fn moduli(
-    law: &Law,
+fn moduli<const N: usize>(
+    (frame, laws): (&Frame<N>, &[Law]),
     inelastic: Option<&Inelastic>,
     (index, strain): (usize, &Strain),
     inverse_beta: f64,
 ) -> [f64; 4] {
+    let law = frame.law(laws);
     inelastic.map_or_else(
         || law.scaled(1.0, inverse_beta),
         |inelastic| {
-            let elastic = inelastic.respond(index, strain).moduli;
+            let elastic = frame.respond(inelastic, index, strain).moduli;
             let viscous = law.scaled(0.0, inverse_beta);
             std::array::from_fn(|k| elastic[k] + viscous[k])
         },
@@ -272,9 +238,9 @@ impl<const N: usize> Elements for Frames<N> {
         self.inverse_beta = history.inverse_beta;
         let past = std::mem::take(&mut self.past);
         let potential = match past.inelastic() {
-            None => self.evaluate_by(positions, history, |_, law, strain| law.respond(strain)),
-            Some(inelastic) => self.evaluate_by(positions, history, |index, _, strain| {
-                let response = inelastic.respond(index, strain);
+            None => self.evaluate_by(positions, history, |_, (_, law), strain| law.respond(strain)),
+            Some(inelastic) => self.evaluate_by(positions, history, |index, (frame, _), strain| {
+                let response = frame.respond(inelastic, index, strain);
                 (response.stress, response.potential())
             }),
         };
@@ -294,9 +260,8 @@ impl<const N: usize> Elements for Frames<N> {
                     *change += rate.dot(&direction[*vertex as usize]);
                 }
             }
-            let law = &laws[frame.cloth as usize];
             let here = (index, &shape.current.strain);
-            let moduli = moduli(law, inelastic, here, inverse_beta);
+            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
             let step = apply(&moduli, &change);
             shape.predicted = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
         });
@@ -313,9 +278,8 @@ impl<const N: usize> Elements for Frames<N> {
         let inelastic = self.past.inelastic();
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter().enumerate();
         each.with_min_len(parallel::ELEMENTS).for_each(|(index, (tangent, shape, frame))| {
-            let law = &laws[frame.cloth as usize];
             let here = (index, &shape.current.strain);
-            let moduli = moduli(law, inelastic, here, inverse_beta);
+            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
             *tangent = Tangent::new(frame, shape, &moduli);
         });
     }
@@ -341,10 +305,12 @@ impl<const N: usize> Elements for Frames<N> {
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
         for (index, frame) in self.members.iter().enumerate() {
-            let law = &self.laws[frame.cloth as usize];
+            let law = frame.law(&self.laws);
             let Current { strain, .. } = Current::new(frame, positions);
             let [warp, weft, shear] = if let Some(inelastic) = self.past.inelastic() {
-                inelastic.law(index).stored(&strain, inelastic.memory(index))
+                let [stretch, shear, _] = frame.factors;
+                let stored = inelastic.law(index).stored(&strain, inelastic.memory(index));
+                [stretch * stored[0], stretch * stored[1], shear * stored[2]]
             } else {
                 let stress = apply(&law.moduli, &strain);
                 [0, 1, 2].map(|k| 0.5 * strain[k] * stress[k])
@@ -359,6 +325,12 @@ impl<const N: usize> Elements for Frames<N> {
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
         self.laws[cloth] = Law::new(self.kind, material, self.line_tensions[cloth]);
         self.past.set_material(cloth, material);
+    }
+
+    fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
+        for frame in &mut self.members {
+            frame.scale = mean_scale(scale, &frame.vertices);
+        }
     }
 
     fn start_memory(&mut self, positions: &[Vec3]) {

@@ -132,6 +132,18 @@ impl Response {
     pub(crate) fn potential(&self) -> f64 {
         self.potentials.iter().sum()
     }
+
+    /// The same of a fabric so many times as stiff against the first two strains, and against the third. All is
+    /// multiplied, curves and memory as well, so that what flows is the same.
+    pub(crate) fn scaled(mut self, [plane, third]: [f64; 2]) -> Self {
+        for (k, factor) in [plane, plane, third].into_iter().enumerate() {
+            self.stress[k] *= factor;
+            self.potentials[k] *= factor;
+        }
+        let [c11, c22, c12, c33] = self.moduli;
+        self.moduli = [plane * c11, plane * c22, plane * c12, third * c33];
+        self
+    }
 }
 
 /// Rounds in which p of both yarns settle; each leaves ν² of the error.

@@ -25,7 +25,7 @@ use std::ops::Range;
 /// A quad at a particle.
 #[derive(Clone, Copy, Debug)]
 struct Bend {
-    /// In m²; 0 where it is held.
+    /// In m², times the factor on the rigidity of its particle; 0 where it is held.
     area: f64,
     form: Form,
 }
@@ -67,7 +67,7 @@ impl Bends {
         for (node, start) in nodes.iter().zip(&self.starts) {
             let plate = materials[node.cloth as usize].plate_rigidity();
             for (place, area, form) in node.stencil.forms(&plate) {
-                self.members[start + place] = Bend { area, form };
+                self.members[start + place] = Bend { area: node.factor * area, form };
             }
         }
     }

@@ -124,6 +124,7 @@ pub(super) fn corners(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
                 gradients,
                 area: 0.25 * plane.area,
                 scale: sheets.scale(quad.vertices),
+                factors: sheets.properties(quad.vertices),
                 cloth: quad.cloth,
                 warping: Warping { factors, excess, rest: rest.norm_squared() },
             }
@@ -139,6 +140,7 @@ pub(super) fn centres(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
         gradients: quad.centre_gradients(),
         area: quad.centre().area,
         scale: sheets.scale(quad.vertices),
+        factors: sheets.properties(quad.vertices),
         cloth: quad.cloth,
         warping: Warping::NONE,
     });

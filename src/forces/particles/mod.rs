@@ -62,7 +62,7 @@ pub fn particles(sheets: &Sheets<'_>, bending: BendingKind) -> (Vec<Box<dyn Elem
     let areas = membrane::vertex_areas(mesh, &quads);
     let mut elements: Vec<Box<dyn Elements>> = vec![Box::new(tension), Box::new(shear)];
     if bending == BendingKind::ThinPlate {
-        elements.push(Box::new(Plate::new(mesh, quads, materials)));
+        elements.push(Box::new(Plate::new(sheets, quads)));
     }
     (elements, areas)
 }

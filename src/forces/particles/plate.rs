@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Material, Vec3,
     forces::{
-        StrainHistory,
+        Sheets, StrainHistory,
         elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
         inelastic::Past,
     },
@@ -48,6 +48,8 @@ struct Shape {
 pub(super) struct Node {
     pub(super) stencil: Stencil,
     pub(super) cloth: u32,
+    /// Factor on the rigidity.
+    pub(super) factor: f64,
     stiffness: Stiffness,
     /// Measures of the rest shape, in 1/m.
     rest: Measures,
@@ -61,6 +63,8 @@ pub(crate) struct Plate {
     quads: Quads,
     nodes: Vec<Node>,
     materials: Vec<Material>,
+    /// Factor on the rigidity at each vertex; empty where all are 1.
+    factors: Vec<f64>,
     /// Where the past matters.
     bends: Option<Bends>,
     scatter: Scatter<PLACES>,
@@ -71,9 +75,11 @@ pub(crate) struct Plate {
 }
 
 impl Plate {
-    pub(super) fn new(mesh: &Mesh, quads: Quads, materials: &[Material]) -> Self {
+    pub(super) fn new(sheets: &Sheets<'_>, quads: Quads) -> Self {
+        let Sheets { mesh, materials, .. } = *sheets;
         let held = vec![false; mesh.vertex_count()];
-        let nodes = nodes(mesh, &quads, materials, &held);
+        let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
+        let nodes = nodes(mesh, &quads, (materials, &factors), &held);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
         let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
@@ -82,6 +88,7 @@ impl Plate {
             shapes: vec![Shape::default(); nodes.len()],
             tangents: vec![BlockColumns::default(); nodes.len()],
             materials: materials.to_vec(),
+            factors,
             nodes,
             quads,
             held,
@@ -90,7 +97,12 @@ impl Plate {
     }
 }
 
-fn nodes(mesh: &Mesh, quads: &Quads, materials: &[Material], held: &[bool]) -> Vec<Node> {
+fn nodes(
+    mesh: &Mesh,
+    quads: &Quads,
+    (materials, factors): (&[Material], &[f64]),
+    held: &[bool],
+) -> Vec<Node> {
     let fans = quads.fans(mesh.vertex_count());
     let node = |fan: &crate::mesh::Fan| {
         let ring = Ring::new(mesh, quads, fan, held);
@@ -98,6 +110,7 @@ fn nodes(mesh: &Mesh, quads: &Quads, materials: &[Material], held: &[bool]) -> V
         let cloth = quads.cloths[fan.quads[0].0 as usize];
         let rest = Current::new(&stencil, &mesh.rest.positions).measures();
         let mut node = Node {
+            factor: factors.get(stencil.vertices[0] as usize).copied().unwrap_or(1.0),
             stencil,
             cloth,
             rest,
@@ -113,7 +126,7 @@ fn nodes(mesh: &Mesh, quads: &Quads, materials: &[Material], held: &[bool]) -> V
 impl Node {
     fn set_material(&mut self, material: &Material) {
         let plate = material.plate_rigidity();
-        self.stiffness = self.stencil.stiffness(&plate);
+        self.stiffness = self.stencil.stiffness(&plate) * self.factor;
         self.set_products(&self.stiffness.clone());
     }
 
@@ -300,7 +313,7 @@ impl Elements for Plate {
     fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
         if self.held != held {
             self.held = held.to_vec();
-            self.nodes = nodes(mesh, &self.quads, &self.materials, held);
+            self.nodes = nodes(mesh, &self.quads, (&self.materials, &self.factors), held);
             if let Some(bends) = &mut self.bends {
                 bends.set_forms(&self.nodes, &self.materials);
                 bends.remeasure(&self.nodes);

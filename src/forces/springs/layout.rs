@@ -47,12 +47,19 @@ pub(super) struct Spring {
     pub(super) areas: [f64; 2],
     /// Factor on the stiffness.
     pub(super) factor: f64,
+    /// Factors on the moduli of stretch, shear and bending that it is made from; `None` for those of the material.
+    pub(super) properties: Option<[f64; 3]>,
 }
 
 impl Spring {
     /// Length at rest, in m.
     pub(super) fn rest(&self) -> f64 {
         self.length * self.scale
+    }
+
+    /// Takes on factors on the lengths along warp and weft.
+    pub(super) fn set_scale(&mut self, [u, v]: [f64; 2]) {
+        self.scale = (self.along_warp * u * u + (1.0 - self.along_warp) * v * v).sqrt();
     }
 
     /// Whether it resists bending.
@@ -94,10 +101,21 @@ impl Layout<'_> {
         let [a, b] = vertices.map(|vertex| self.mesh.rest.positions[vertex as usize]);
         let length = (b - a).norm();
         let along_warp = ((b - a).dot(warp) / length).powi(2).min(1.0);
-        let [u, v] = self.sheets.scale(&vertices);
-        let scale = (along_warp * u * u + (1.0 - along_warp) * v * v).sqrt();
-        let factor = self.sheets.stiffness(&vertices);
-        Spring { kind, vertices, cloth, length, scale, along_warp, slant: 0.0, areas, factor }
+        let mut spring = Spring {
+            kind,
+            vertices,
+            cloth,
+            length,
+            scale: 1.0,
+            along_warp,
+            slant: 0.0,
+            areas,
+            factor: self.sheets.stiffness(&vertices),
+            properties: (!self.sheets.property_scale.is_empty())
+                .then(|| self.sheets.properties(&vertices)),
+        };
+        spring.set_scale(self.sheets.scale(&vertices));
+        spring
     }
 
     fn add_edges(&self, springs: &mut Vec<Spring>) {

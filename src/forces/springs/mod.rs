@@ -23,6 +23,7 @@ use super::{
     elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
     inelastic::{Fibre, Inelastic, Past},
     membrane::Strain,
+    sheets::mean_scale,
 };
 use crate::{Material, Vec3, mesh::Mesh, parallel};
 use constants::Rule;
@@ -66,6 +67,7 @@ struct Shape {
 #[derive(Clone, Debug)]
 struct Springs {
     rule: Rule,
+    materials: Vec<Material>,
     members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
     laws: Vec<(Law, f64)>,
@@ -89,6 +91,7 @@ impl Springs {
             |(spring, law): (&Spring, &(Law, f64))| fibres::of(spring, &law.0, material(spring));
         Self {
             rule,
+            materials: sheets.materials.to_vec(),
             fibres: each.map(fibre).collect(),
             laws,
             past: fibres::past(&springs, sheets.materials),
@@ -96,6 +99,18 @@ impl Springs {
             shapes: vec![Shape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
             members: springs,
+        }
+    }
+
+    /// Makes the laws of some springs anew.
+    fn set_laws(&mut self, is_meant: impl Fn(&Spring) -> bool) {
+        let own = self.laws.iter_mut().zip(&mut self.fibres);
+        for (spring, (law, fibre)) in self.members.iter().zip(own) {
+            if is_meant(spring) {
+                let material = &self.materials[spring.cloth as usize];
+                *law = law_of(self.rule, spring, material);
+                *fibre = fibres::of(spring, &law.0, material);
+            }
         }
     }
 }
@@ -126,7 +141,10 @@ fn evaluate(
 }
 
 fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
-    let law = rule.law(spring, material);
+    let law = spring.properties.map_or_else(
+        || rule.law(spring, material),
+        |factors| rule.law(spring, &material.stiffer(factors)),
+    );
     let time = match spring.kind {
         SpringKind::Structural => material.stretch_damping,
         SpringKind::Shear => material.shear_damping,
@@ -227,14 +245,17 @@ impl Elements for Springs {
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
-        let own = self.laws.iter_mut().zip(&mut self.fibres);
-        for (spring, (law, fibre)) in self.members.iter().zip(own) {
-            if spring.cloth as usize == cloth {
-                *law = law_of(self.rule, spring, material);
-                *fibre = fibres::of(spring, &law.0, material);
-            }
-        }
+        self.materials[cloth] = material.clone();
+        self.set_laws(|spring| spring.cloth as usize == cloth);
         self.past.set_material(cloth, material);
+    }
+
+    fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
+        for spring in &mut self.members {
+            spring.set_scale(mean_scale(scale, &spring.vertices));
+        }
+        // Beams buckle at a length of their own.
+        self.set_laws(|_| true);
     }
 
     fn start_memory(&mut self, positions: &[Vec3]) {
