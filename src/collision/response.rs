@@ -163,7 +163,6 @@ impl Response {
         (part, duration): ([f64; 2], f64),
     ) {
         let count = self.cloth_vertices();
-        self.watch.forget();
         self.duration = duration;
         self.starts[..count].copy_from_slice(starts);
         self.ends[..count].copy_from_slice(expected);
@@ -193,7 +192,9 @@ impl Response {
             .tangle
             .as_ref()
             .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
-        self.pairs = self.find_pairs();
+        self.watch();
+        self.pairs =
+            self.watch.pairs().iter().filter(|pair| !self.is_idle(pair)).copied().collect();
         self.deviations.expect(&self.ends[..count]);
         self.take(Vec::new());
     }
@@ -208,17 +209,8 @@ impl Response {
         self.pairs.len()
     }
 
-    /// The pairs that may meet on the ways there are.
-    fn find_pairs(&self) -> Vec<Pair> {
-        self.pairs_that(|pair| !self.is_idle(pair))
-    }
-
-    /// The same with those that others keep apart.
+    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
     fn near_pairs(&self) -> Vec<Pair> {
-        self.pairs_that(|_| true)
-    }
-
-    fn pairs_that(&self, count: impl Fn(&Pair) -> bool + Sync) -> Vec<Pair> {
         let surfaces = &self.surfaces;
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         let reach = |pair: &Pair| {
@@ -227,7 +219,7 @@ impl Response {
             (1.0 + SLACK) * (of(first) + of(second))
         };
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            count(pair) && self.is_guarded(pair) && pair.measure(motion, reach(pair))
+            self.is_guarded(pair) && pair.measure(motion, reach(pair))
         });
         pairs.sort_unstable_by_key(Pair::key);
         pairs

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The check of a step: what would come too close on the ways that it takes.
 //!
-//! A step that does not pass is checked again after each correction. Corrections are short by then, so all pairs along
-//! the ways are looked for once, and with the room to spare that finds contacts. What keeps R = (1 + SLACK)(t₁ + t₂)
+//! All pairs along the ways that are expected are looked for when the step begins, with room to spare. Where the ways
+//! that come out end elsewhere, but not far from there, these are all that need to be checked; otherwise all are
+//! looked for again, and watched if the step does not pass and has to be corrected. What keeps R = (1 + SLACK)(t₁ + t₂)
 //! apart, with thicknesses t of the vertices, on ways that end elsewhere by δ₁ and δ₂ at most is still
 //! R − δ₁ − δ₂ apart, since straight ways from the same starts are never farther from each other than at their
 //! ends. So no pair but those found can come within LEAST_GAP (t₁ + t₂) as long as every δ stays below
@@ -38,10 +39,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Nothing is known any more.
-    pub(super) fn forget(&mut self) {
-        self.pairs.clear();
-        self.ends.clear();
+    pub(super) fn pairs(&self) -> &[Pair] {
+        &self.pairs
     }
 
     /// Whether all pairs that may come too close are known where the cloths end at `positions`, in m.
@@ -80,12 +79,17 @@ impl Response {
         false
     }
 
+    /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted.
+    pub(super) fn watch(&mut self) {
+        let count = self.cloth_vertices();
+        self.watch = Watch { pairs: self.near_pairs(), ends: self.ends[..count].to_vec() };
+    }
+
     /// Takes in the pairs along the ways that corrections have led to.
     fn widen_pairs(&mut self) {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
-        let count = self.cloth_vertices();
-        self.watch = Watch { pairs: self.near_pairs(), ends: self.ends[..count].to_vec() };
+        self.watch();
         let mut pairs = self.watch.pairs.clone();
         pairs.retain(|pair| {
             !self.is_idle(pair) && self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err()
