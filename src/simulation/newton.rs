@@ -95,8 +95,8 @@ const MOST_RESCUES: usize = 6;
 /// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
 const SETTLING: usize = 3;
 const RENEWAL: usize = 8;
-/// Relative residual of the linear equations of a correction, and of one where anything touches: that changes what touches
-/// what, and the next correction begins elsewhere anyway.
+/// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
+/// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
 const TOUCHING_TOLERANCE: f64 = 0.2;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
@@ -252,8 +252,8 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let touches = !problem.response.contacts().is_empty();
-        let solved = self.solve_linear(iterations == 0, touches, report);
+        let is_passing = problem.quadratic.is_none() && !problem.response.contacts().is_empty();
+        let solved = self.solve_linear(iterations == 0, is_passing, report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
@@ -324,9 +324,9 @@ impl Newton {
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, is_first: bool, touches: bool, report: &mut Report) -> bool {
+    fn solve_linear(&mut self, is_first: bool, is_passing: bool, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
-        let tolerance = match (is_first && !self.coupling.is_empty(), touches) {
+        let tolerance = match (is_first && !self.coupling.is_empty(), is_passing) {
             (true, _) => HARD_TOLERANCE,
             (false, true) => TOUCHING_TOLERANCE,
             (false, false) => LINEAR_TOLERANCE,
