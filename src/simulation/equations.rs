@@ -26,9 +26,10 @@ pub(super) enum Work {
 /// What touches is solved to the tolerance of this part of its thickness, but not finer than of a part of an edge.
 const FINE_PART: f64 = 0.25;
 const FINEST: f64 = 0.005;
-/// While anything touches corrections may end at this multiple of the tolerance, as a part of the first one. With twice as
-/// much a coarse sheet that slides on another has an eighth too much friction.
-const RELATIVE: f64 = 2.5;
+/// While anything touches corrections may end at this multiple of the tolerance, as a part of the first one: of cloth on
+/// solids, and where layers touch or equations are quadratic. With twice as much a coarse sheet that slides on another has
+/// a quarter too much friction.
+const RELATIVE: [f64; 2] = [3.5, 2.5];
 
 impl Simulation {
     /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
@@ -97,7 +98,7 @@ impl Simulation {
             correction: self.settings.tolerance * edge,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
-            part: RELATIVE * self.settings.tolerance,
+            parts: RELATIVE.map(|relative| relative * self.settings.tolerance),
             max_iterations: corrections,
         }
     }

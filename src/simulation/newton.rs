@@ -31,8 +31,8 @@ pub(super) struct Accuracy {
     /// The finest that is asked for while anything touches, in m.
     pub(super) touching: f64,
     /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
-    /// is no finer than `touching`.
-    pub(super) part: f64,
+    /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
+    pub(super) parts: [f64; 2],
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -49,15 +49,22 @@ impl Accuracy {
         Self { correction, touching, ..self }
     }
 
-    /// What is wanted of the correction after so many, of which the first was `first` long, in m.
+    /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
+    /// and which of the parts counts.
     ///
     /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
     /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
-    pub(super) fn after(&self, iterations: usize, first: f64, touches: bool) -> f64 {
+    pub(super) fn after(
+        &self,
+        iterations: usize,
+        first: f64,
+        (touches, is_fine): (bool, bool),
+    ) -> f64 {
+        let part = self.parts[usize::from(is_fine)];
         match iterations {
             _ if !touches => self.correction,
             LOOSE_CORRECTIONS.. => (ROUGH * self.correction).max(self.touching),
-            _ => (self.part * first).min(ROUGH * self.correction).max(self.touching),
+            _ => (part * first).min(ROUGH * self.correction).max(self.touching),
         }
     }
 }
@@ -178,7 +185,8 @@ impl Newton {
         let mut first = 0.0;
         loop {
             let touches = !problem.response.contacts().is_empty();
-            let wanted = accuracy.after(solved.iterations, first, touches);
+            let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
+            let wanted = accuracy.after(solved.iterations, first, (touches, is_fine));
             solved.converged = solved.correction <= wanted;
             if solved.converged {
                 let response = &mut *problem.response;
