@@ -147,8 +147,8 @@ fn first_contact<const POINTS: usize, const WEIGHTS: usize>(
     hull: &MovingHull<POINTS>,
     closest_to_origin: impl Fn(&[Vec3; POINTS]) -> Closest<WEIGHTS>,
 ) -> Option<Impact<WEIGHTS>> {
-    /// Ten times what a hit takes; reached only in long passages close to the gap.
-    const MOST_ROUNDS: usize = 128;
+    /// Sixty times what a hit takes; reached only in long passages close to the gap.
+    const MOST_ROUNDS: usize = 512;
     if hull.keeps_to_one_side() {
         return None;
     }
