@@ -83,6 +83,7 @@ pub(crate) struct Surfaces {
 
 /// What the cloths bring.
 pub(crate) struct ClothSurfaces<'a> {
+    /// None where nothing can meet.
     pub(crate) triangles: &'a [[u32; 3]],
     /// First vertex of each cloth, and the number of all vertices last.
     pub(crate) starts: &'a [usize],
