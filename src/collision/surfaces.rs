@@ -267,6 +267,8 @@ fn edges_of(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<Wings>
             *free = opposite;
         }
     }
+    edges.shrink_to_fit();
+    wings.shrink_to_fit();
     (edges, sides, wings)
 }
 

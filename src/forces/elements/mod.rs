@@ -68,6 +68,12 @@ impl BlockParts {
         self.counts.push([block as u32, (self.codes.len() - before) as u32]);
     }
 
+    /// Gives back room for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.counts.shrink_to_fit();
+        self.codes.shrink_to_fit();
+    }
+
     /// Calls [`Elements::add_blocks`] for all blocks.
     #[inline(always)]
     pub fn fill<E: Elements + ?Sized>(&self, elements: &E, blocks: &mut [BlockColumns]) {
