@@ -16,6 +16,7 @@ use crate::{
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Aerodynamic coefficients of one cloth.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +36,9 @@ struct Face {
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
 pub struct Air {
-    triangles: Vec<[u32; 3]>,
-    cloth_of_triangle: Vec<u32>,
-    incidence: Incidence,
+    triangles: Arc<Vec<[u32; 3]>>,
+    cloth_of_triangle: Arc<Vec<u32>>,
+    incidence: Arc<Incidence>,
     coefficients: Vec<Coefficients>,
     /// D of every vertex, in N·s/m.
     resistance: Vec<Matrix3<f64>>,
@@ -50,9 +51,9 @@ impl Air {
     #[must_use]
     pub fn new(mesh: &Mesh, materials: &[Material], density: f64, wind: Vec3) -> Self {
         Self {
-            triangles: mesh.topology.triangles.clone(),
-            cloth_of_triangle: mesh.cloth_of_triangle.clone(),
-            incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
+            triangles: Arc::clone(&mesh.topology.triangles),
+            cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
+            incidence: Arc::clone(&mesh.topology.around),
             coefficients: materials.iter().map(coefficients).collect(),
             resistance: vec![Matrix3::zeros(); mesh.vertex_count()],
             wind,
@@ -92,7 +93,7 @@ impl Air {
         let faces: Vec<Face> = self
             .triangles
             .par_iter()
-            .zip(&self.cloth_of_triangle)
+            .zip(self.cloth_of_triangle.as_slice())
             .with_min_len(parallel::ELEMENTS)
             .map(|(corners, cloth)| {
                 let coefficients = self.coefficients[*cloth as usize];

@@ -127,7 +127,7 @@ impl Simulation {
                 triangles: if is_alone { &[] } else { triangles },
                 starts: &dynamics.mesh.cloth_starts,
                 kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
-                rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
+                rest: dynamics.mesh.rest.positions.clone(),
                 areas: &dynamics.mesh.rest.vertex_areas,
                 seams: &dynamics.seams,
                 exclusions: models::exclusions(cloths, colliders.len())?,
