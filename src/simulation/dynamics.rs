@@ -212,7 +212,7 @@ impl Dynamics {
         let measured = self.elements.iter().map(|elements| {
             let mut measures = vec![0.0; elements.measure_count()];
             elements.measure(positions, &mut measures);
-            measures
+            Arc::new(measures)
         });
         measured.collect()
     }
@@ -221,7 +221,9 @@ impl Dynamics {
     pub(super) fn extrapolate(&self, first: &Measures, second: &Measures, weight: f64) -> Measures {
         let kinds = self.elements.iter().zip(first.iter().zip(second));
         kinds
-            .map(|(elements, (first, second))| elements.extrapolate_all(first, second, weight))
+            .map(|(elements, (first, second))| {
+                Arc::new(elements.extrapolate_all(first, second, weight))
+            })
             .collect()
     }
 
