@@ -40,8 +40,8 @@ pub struct Air {
     cloth_of_triangle: Arc<Vec<u32>>,
     incidence: Arc<Incidence>,
     coefficients: Vec<Coefficients>,
-    /// D of every vertex, in N·s/m.
-    resistance: Vec<Matrix3<f64>>,
+    /// D of every vertex, in N·s/m: xx, yy, zz, xy, xz and yz.
+    resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
 }
@@ -55,7 +55,7 @@ impl Air {
             cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             incidence: Arc::clone(&mesh.topology.around),
             coefficients: materials.iter().map(coefficients).collect(),
-            resistance: vec![Matrix3::zeros(); mesh.vertex_count()],
+            resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
         }
@@ -113,7 +113,7 @@ impl Air {
                 }
             }
             let [a, b, c, d, e, f] = products;
-            *resistance = Matrix3::new(along + a, d, e, d, along + b, f, e, f, along + c);
+            *resistance = [along + a, along + b, along + c, d, e, f];
         });
     }
 
@@ -142,14 +142,15 @@ impl Air {
 
     /// D of a vertex, in N·s/m: symmetric and positive semidefinite.
     #[must_use]
-    pub fn resistance(&self, vertex: usize) -> &Matrix3<f64> {
-        &self.resistance[vertex]
+    pub fn resistance(&self, vertex: usize) -> Matrix3<f64> {
+        let [xx, yy, zz, xy, xz, yz] = self.resistance[vertex];
+        Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
     }
 
     /// Force on a vertex that moves with `velocity` in m/s, in N.
     #[must_use]
     pub fn force(&self, vertex: usize, velocity: &Vec3) -> Vec3 {
-        self.resistance[vertex] * (self.wind - velocity)
+        self.resistance(vertex) * (self.wind - velocity)
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) enum Role {
     Shared,
     /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
     /// normal is prescribed at the very edge.
-    Clamped(usize),
+    Clamped(u8),
     /// Both triangles are held.
     Idle,
 }
