@@ -8,15 +8,14 @@ use crate::{
     mesh::{Mesh, Polygons, Uv, check_positions},
     settings::check_positive,
 };
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 /// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
 #[derive(Clone, Debug)]
 pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
-    /// Undeformed positions, in m.
-    pub(crate) rest: Vec<Vec3>,
-    pub(crate) mesh: Mesh,
+    /// Shared with the simulations of this cloth alone.
+    pub(crate) mesh: Arc<Mesh>,
     pub(crate) material: Material,
     pub(crate) mass_scale: Option<Vec<f64>>,
     /// Factors on lengths at rest along warp and weft, of each vertex.
@@ -56,11 +55,9 @@ impl Cloth {
         if let Some(uv) = uv {
             uv.check(positions.len(), polygons.corner_count())?;
         }
-        let mesh = Mesh::new(polygons, rest, uv)?;
-        let rest = rest.to_vec();
+        let mesh = Arc::new(Mesh::new(polygons, rest, uv)?);
         Ok(Self {
             positions,
-            rest,
             mesh,
             material: material.checked()?,
             mass_scale: None,

@@ -34,8 +34,9 @@ struct Ranges {
 
 impl BroadPhase {
     pub(crate) fn new(surfaces: &Surfaces, motion: Motion<'_>) -> Self {
+        let has_cloths = surfaces.cloth_triangles > 0;
         let cloths = Ranges {
-            vertices: 0..surfaces.cloth_vertices,
+            vertices: 0..if has_cloths { surfaces.cloth_vertices } else { 0 },
             edges: 0..surfaces.cloth_edges,
             triangles: 0..surfaces.cloth_triangles,
         };
@@ -148,8 +149,8 @@ impl BroadPhase {
 impl Trees {
     fn new(ranges: Ranges, surfaces: &Surfaces, motion: Motion<'_>) -> Self {
         let fit = Fit { surfaces, motion, part: 1.0 };
-        let of = |range: &Range<usize>, one: &dyn Fn(usize) -> MovingBox| {
-            MovingTree::new(&range.clone().map(one).collect::<Vec<_>>())
+        let of = |range: &Range<usize>, one: &(dyn Fn(usize) -> MovingBox + Sync)| {
+            MovingTree::of(range.len(), |index| one(range.start + index as usize))
         };
         Self {
             vertices: of(&ranges.vertices, &|index| fit.around(&[index as u32])),

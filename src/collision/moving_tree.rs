@@ -101,17 +101,23 @@ impl MovingTree {
     /// Builds the tree over primitives with these boxes.
     #[must_use]
     pub fn new(boxes: &[MovingBox]) -> Self {
+        Self::of(boxes.len(), |primitive| boxes[primitive as usize])
+    }
+
+    /// The same for `count` primitives, without a list of their boxes.
+    pub(crate) fn of(mut count: usize, bounds: impl Fn(u32) -> MovingBox + Sync) -> Self {
         let mut leaves: Vec<(Vec3, u32)> =
-            boxes.iter().zip(0..).map(|(bounds, primitive)| (bounds.middle(), primitive)).collect();
+            (0..count as u32).map(|primitive| (bounds(primitive).middle(), primitive)).collect();
         sort_into_blocks(&mut leaves);
-        let order = leaves.into_iter().map(|(_, primitive)| primitive).collect();
+        // Collected anew: in place it would keep the room of the leaves.
+        let order = leaves.iter().map(|(_, primitive)| *primitive).collect();
+        drop(leaves);
         let mut tree = Self { order, levels: Vec::new() };
-        let mut count = boxes.len();
         while count > 1 || (count == 1 && tree.levels.is_empty()) {
             count = count.div_ceil(WIDTH);
             tree.levels.push(vec![Block::EMPTY; count]);
         }
-        tree.refit(boxes);
+        tree.refit_with(bounds);
         tree
     }
 

@@ -83,6 +83,7 @@ pub(crate) struct Surfaces {
 
 /// What the cloths bring.
 pub(crate) struct ClothSurfaces<'a> {
+    /// None where nothing can meet.
     pub(crate) triangles: &'a [[u32; 3]],
     /// First vertex of each cloth, and the number of all vertices last.
     pub(crate) starts: &'a [usize],
@@ -266,6 +267,8 @@ fn edges_of(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<Wings>
             *free = opposite;
         }
     }
+    edges.shrink_to_fit();
+    wings.shrink_to_fit();
     (edges, sides, wings)
 }
 

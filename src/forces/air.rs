@@ -16,6 +16,7 @@ use crate::{
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Aerodynamic coefficients of one cloth.
 #[derive(Clone, Copy, Debug)]
@@ -35,12 +36,12 @@ struct Face {
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
 pub struct Air {
-    triangles: Vec<[u32; 3]>,
-    cloth_of_triangle: Vec<u32>,
-    incidence: Incidence,
+    triangles: Arc<Vec<[u32; 3]>>,
+    cloth_of_triangle: Arc<Vec<u32>>,
+    incidence: Arc<Incidence>,
     coefficients: Vec<Coefficients>,
-    /// D of every vertex, in N·s/m.
-    resistance: Vec<Matrix3<f64>>,
+    /// D of every vertex, in N·s/m: xx, yy, zz, xy, xz and yz.
+    resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
 }
@@ -50,11 +51,11 @@ impl Air {
     #[must_use]
     pub fn new(mesh: &Mesh, materials: &[Material], density: f64, wind: Vec3) -> Self {
         Self {
-            triangles: mesh.topology.triangles.clone(),
-            cloth_of_triangle: mesh.cloth_of_triangle.clone(),
-            incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
+            triangles: Arc::clone(&mesh.topology.triangles),
+            cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
+            incidence: Arc::clone(&mesh.topology.around),
             coefficients: materials.iter().map(coefficients).collect(),
-            resistance: vec![Matrix3::zeros(); mesh.vertex_count()],
+            resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
         }
@@ -92,7 +93,7 @@ impl Air {
         let faces: Vec<Face> = self
             .triangles
             .par_iter()
-            .zip(&self.cloth_of_triangle)
+            .zip(self.cloth_of_triangle.as_slice())
             .with_min_len(parallel::ELEMENTS)
             .map(|(corners, cloth)| {
                 let coefficients = self.coefficients[*cloth as usize];
@@ -112,7 +113,7 @@ impl Air {
                 }
             }
             let [a, b, c, d, e, f] = products;
-            *resistance = Matrix3::new(along + a, d, e, d, along + b, f, e, f, along + c);
+            *resistance = [along + a, along + b, along + c, d, e, f];
         });
     }
 
@@ -141,14 +142,15 @@ impl Air {
 
     /// D of a vertex, in N·s/m: symmetric and positive semidefinite.
     #[must_use]
-    pub fn resistance(&self, vertex: usize) -> &Matrix3<f64> {
-        &self.resistance[vertex]
+    pub fn resistance(&self, vertex: usize) -> Matrix3<f64> {
+        let [xx, yy, zz, xy, xz, yz] = self.resistance[vertex];
+        Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
     }
 
     /// Force on a vertex that moves with `velocity` in m/s, in N.
     #[must_use]
     pub fn force(&self, vertex: usize, velocity: &Vec3) -> Vec3 {
-        self.resistance[vertex] * (self.wind - velocity)
+        self.resistance(vertex) * (self.wind - velocity)
     }
 }
 

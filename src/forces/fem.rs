@@ -34,7 +34,7 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }
-    vec![Box::new(Triangles::new(mesh, membrane)), Box::new(Hinges::new(bending))]
+    vec![Box::new(Triangles::new(membrane)), Box::new(Hinges::new(bending))]
 }
 
 /// Fills blocks with the registers of the machine at hand.
@@ -55,7 +55,7 @@ impl<E: Elements> Kernel for FillBlocks<'_, E> {
 
 /// Gradients of the shape functions of a mesh over b_u and b_v.
 fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
-    let triangles = mesh.topology.triangles.iter().zip(&mesh.rest.gradients);
+    let triangles = mesh.topology.triangles.iter().zip(mesh.rest.gradients.as_slice());
     let one = |(vertices, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
         let [u, v] = mean_scale(rest_scale, vertices);
         gradients.map(|[a, b]| [a / u, b / v])
@@ -66,7 +66,6 @@ fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
 /// The membrane, with what the next tangent needs.
 struct Triangles {
     membrane: Membrane,
-    vertices: Vec<[u32; 3]>,
     predicted: Vec<Strain>,
     /// Whether the next tangent takes its geometric part from `predicted`.
     is_predicted: bool,
@@ -74,17 +73,17 @@ struct Triangles {
 }
 
 impl Triangles {
-    fn new(mesh: &Mesh, membrane: Membrane) -> Self {
-        let vertices = mesh.topology.triangles.clone();
-        let predicted = vec![[0.0; 3]; vertices.len()];
-        let tangents = vec![TriangleTangent::default(); vertices.len()];
-        Self { membrane, vertices, predicted, is_predicted: false, tangents }
+    fn new(membrane: Membrane) -> Self {
+        let count = membrane.triangle_count();
+        let predicted = vec![[0.0; 3]; count];
+        let tangents = vec![TriangleTangent::default(); count];
+        Self { membrane, predicted, is_predicted: false, tangents }
     }
 }
 
 impl Elements for Triangles {
     fn vertices(&self) -> &[u32] {
-        self.vertices.as_flattened()
+        self.membrane.triangles.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -92,7 +91,7 @@ impl Elements for Triangles {
     }
 
     fn measure_count(&self) -> usize {
-        3 * self.vertices.len()
+        3 * self.membrane.triangle_count()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
@@ -201,21 +200,19 @@ impl Kernel for TangentsOfHinges<'_> {
 /// hinges and is spectrally close to the whole; the force is exact.
 struct Hinges {
     bending: Bending,
-    vertices: Vec<[u32; 4]>,
     tangents: Vec<HingeTangent>,
 }
 
 impl Hinges {
     fn new(bending: Bending) -> Self {
         let count = bending.hinge_count();
-        let vertices = (0..count).map(|hinge| bending.hinge_vertices(hinge)).collect();
-        Self { vertices, tangents: vec![HingeTangent::default(); count], bending }
+        Self { tangents: vec![HingeTangent::default(); count], bending }
     }
 }
 
 impl Elements for Hinges {
     fn vertices(&self) -> &[u32] {
-        self.vertices.as_flattened()
+        self.bending.all_hinge_vertices().as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -223,7 +220,7 @@ impl Elements for Hinges {
     }
 
     fn measure_count(&self) -> usize {
-        self.vertices.len()
+        self.bending.hinge_count()
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {

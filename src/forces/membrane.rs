@@ -26,6 +26,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use sheet::{Respond, Sheet};
+use std::sync::Arc;
 
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
@@ -84,16 +85,16 @@ struct Shape {
 /// The membrane of all cloths of a scene.
 #[derive(Clone, Debug)]
 pub struct Membrane {
-    triangles: Vec<[u32; 3]>,
-    gradients: Vec<[[f64; 2]; 3]>,
-    areas: Vec<f64>,
-    cloth_of_triangle: Vec<u32>,
+    pub(super) triangles: Arc<Vec<[u32; 3]>>,
+    gradients: Arc<Vec<[[f64; 2]; 3]>>,
+    areas: Arc<Vec<f64>>,
+    cloth_of_triangle: Arc<Vec<u32>>,
     /// Of each cloth; of each triangle where their stiffness differs.
     moduli: Vec<Moduli>,
-    law_of_triangle: Vec<u32>,
+    law_of_triangle: Arc<Vec<u32>>,
     /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
     scales: Vec<[f64; 2]>,
-    incidence: Incidence,
+    incidence: Arc<Incidence>,
     shapes: Vec<Shape>,
     corner_forces: Vec<[Vec3; 3]>,
     inverse_beta: f64,
@@ -115,25 +116,25 @@ impl Membrane {
     pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
         let count = mesh.topology.triangles.len();
         Self {
-            triangles: mesh.topology.triangles.clone(),
-            gradients: mesh.rest.gradients.clone(),
-            areas: mesh.rest.areas.clone(),
-            cloth_of_triangle: mesh.cloth_of_triangle.clone(),
+            triangles: Arc::clone(&mesh.topology.triangles),
+            gradients: Arc::clone(&mesh.rest.gradients),
+            areas: Arc::clone(&mesh.rest.areas),
+            cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             moduli: materials.iter().map(Moduli::new).collect(),
-            law_of_triangle: mesh.cloth_of_triangle.clone(),
+            law_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             scales: Vec::new(),
-            incidence: Incidence::new(&mesh.topology.triangles, mesh.vertex_count()),
+            incidence: Arc::clone(&mesh.topology.around),
             shapes: vec![Shape::default(); count],
             corner_forces: vec![[Vec3::zeros(); 3]; count],
             inverse_beta: 0.0,
-            past: Past::new(vec![Part::Membrane], materials, mesh.cloth_of_triangle.clone()),
+            past: Past::new(vec![Part::Membrane], materials, Arc::clone(&mesh.cloth_of_triangle)),
         }
     }
 
     /// The same membrane with the moduli of stretch and shear of each triangle multiplied.
     #[must_use]
     pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
-        self.law_of_triangle = (0..scales.len() as u32).collect();
+        self.law_of_triangle = Arc::new((0..scales.len() as u32).collect());
         let cloths = self.cloth_of_triangle.iter().map(|cloth| self.moduli[*cloth as usize]);
         self.moduli = cloths.zip(&scales).map(|(moduli, scale)| moduli.scaled(*scale)).collect();
         self.scales = scales;
@@ -156,7 +157,7 @@ impl Membrane {
 
     /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
     pub fn set_gradients(&mut self, gradients: Vec<[[f64; 2]; 3]>) {
-        self.gradients = gradients;
+        self.gradients = Arc::new(gradients);
     }
 
     /// Number of triangles.
@@ -167,7 +168,7 @@ impl Membrane {
 
     /// Strain of every triangle at `positions`.
     pub fn strains(&self, positions: &[Vec3], strains: &mut [Strain]) {
-        let each = (strains, &self.triangles, &self.gradients).into_par_iter();
+        let each = (strains, self.triangles.as_slice(), self.gradients.as_slice()).into_par_iter();
         each.with_min_len(parallel::ELEMENTS).for_each(|(strain, corners, gradients)| {
             *strain = green_strain(&derivatives(corners, gradients, positions));
         });
@@ -329,7 +330,7 @@ impl Membrane {
 /// The largest principal stretch of any triangle of a mesh, less 1.
 #[must_use]
 pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
-    let triangles = mesh.topology.triangles.par_iter().zip(&mesh.rest.gradients);
+    let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
     let each = triangles.with_min_len(parallel::ELEMENTS);
     let stretch = |(corners, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
         let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));

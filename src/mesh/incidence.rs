@@ -38,6 +38,14 @@ impl Incidence {
         Self { starts, entries }
     }
 
+    /// Appends that of other elements over other vertices; `element_count` is the number of those here.
+    pub(super) fn append(&mut self, other: &Self, element_count: u32) {
+        let end = self.starts.pop().unwrap_or(0);
+        self.starts.extend(other.starts.iter().map(|start| end + start));
+        let others = other.entries.iter();
+        self.entries.extend(others.map(|(element, corner)| (element + element_count, *corner)));
+    }
+
     /// Elements around a vertex, each with the vertex's corner in it.
     #[must_use]
     pub fn around(&self, vertex: usize) -> &[(u32, u8)] {

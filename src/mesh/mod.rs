@@ -25,6 +25,7 @@ pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
 pub use yarn::Uv;
 
 use crate::{Vec3, error::Result};
+use std::sync::Arc;
 
 /// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub struct Mesh {
     /// Lengths, areas and yarn axes at rest.
     pub rest: RestShape,
     /// Which cloth each triangle belongs to.
-    pub cloth_of_triangle: Vec<u32>,
+    pub cloth_of_triangle: Arc<Vec<u32>>,
     /// First vertex of each cloth, and the number of all vertices last.
     pub cloth_starts: Vec<usize>,
 }
@@ -50,7 +51,7 @@ impl Mesh {
         let topology = Topology::new(&cut, rest_positions.len())?;
         let rest = RestShape::new(&topology, &cut, rest_positions, uv)?;
         Ok(Self {
-            cloth_of_triangle: vec![0; topology.triangles.len()],
+            cloth_of_triangle: Arc::new(vec![0; topology.triangles.len()]),
             cloth_starts: vec![0, rest_positions.len()],
             topology,
             rest,
@@ -63,12 +64,13 @@ impl Mesh {
         let mut joined = Self {
             topology: Topology::default(),
             rest: RestShape::default(),
-            cloth_of_triangle: Vec::new(),
+            cloth_of_triangle: Arc::default(),
             cloth_starts: vec![0],
         };
+        let cloths = Arc::make_mut(&mut joined.cloth_of_triangle);
         for (cloth, mesh) in meshes.iter().enumerate() {
             let count = mesh.topology.triangles.len();
-            joined.cloth_of_triangle.extend(std::iter::repeat_n(cloth as u32, count));
+            cloths.extend(std::iter::repeat_n(cloth as u32, count));
             joined.topology.append(&mesh.topology);
             joined.rest.append(&mesh.rest);
             joined.cloth_starts.push(joined.topology.vertex_count);

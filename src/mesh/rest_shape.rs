@@ -6,19 +6,20 @@ use crate::{
     Vec3,
     error::{Error, Result},
 };
+use std::sync::Arc;
 
-/// Lengths, areas and yarn axes at rest.
+/// Lengths, areas and yarn axes at rest; what many go through is shared.
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
     /// Where the vertices are at rest, in m.
     pub positions: Vec<Vec3>,
     /// Area of each triangle, in m².
-    pub areas: Vec<f64>,
+    pub areas: Arc<Vec<f64>>,
     /// Corners of each triangle in its plane, in m: first coordinate along the warp, second along the
     /// weft, counter-clockwise.
     pub corners: Vec<[[f64; 2]; 3]>,
     /// Gradient of each corner's shape function along warp and weft, in 1/m.
-    pub gradients: Vec<[[f64; 2]; 3]>,
+    pub gradients: Arc<Vec<[[f64; 2]; 3]>>,
     /// A third of the area of the triangles around each vertex, in m².
     pub vertex_areas: Vec<f64>,
     /// Length of each edge, in m.
@@ -40,22 +41,29 @@ impl RestShape {
         uv: Option<&Uv>,
     ) -> Result<Self> {
         let warps = warp_directions(cut, positions, uv);
+        let (triangles, edges) = (topology.triangles.len(), topology.edges.len());
         let mut shape = Self {
             positions: positions.to_vec(),
             vertex_areas: vec![0.0; topology.vertex_count],
+            corners: Vec::with_capacity(triangles),
+            edge_lengths: Vec::with_capacity(edges),
+            angles: Vec::with_capacity(edges),
             ..Self::default()
         };
-        for (vertices, warp) in topology.triangles.iter().zip(&warps) {
+        let mut areas = Vec::with_capacity(triangles);
+        let mut gradients = Vec::with_capacity(triangles);
+        for (vertices, warp) in topology.triangles.iter().zip(warps) {
             let points = vertices.map(|v| positions[v as usize]);
-            let corners = lay_flat(&points, warp);
+            let corners = lay_flat(&points, &warp);
             let doubled = doubled_area(&corners);
-            shape.areas.push(0.5 * doubled);
-            shape.gradients.push(shape_gradients(&corners, doubled));
+            areas.push(0.5 * doubled);
+            gradients.push(shape_gradients(&corners, doubled));
             shape.corners.push(corners);
             for vertex in vertices {
                 shape.vertex_areas[*vertex as usize] += doubled / 6.0;
             }
         }
+        (shape.areas, shape.gradients) = (Arc::new(areas), Arc::new(gradients));
         if let Some(vertex) = shape.vertex_areas.iter().position(|area| *area == 0.0) {
             let wanted = "a vertex that belongs to a face";
             return Err(Error::element("positions", "vertex", vertex, "in no face", wanted));
@@ -71,9 +79,9 @@ impl RestShape {
     /// Appends the measures of another surface.
     pub(super) fn append(&mut self, other: &Self) {
         self.positions.extend_from_slice(&other.positions);
-        self.areas.extend_from_slice(&other.areas);
+        Arc::make_mut(&mut self.areas).extend_from_slice(&other.areas);
         self.corners.extend_from_slice(&other.corners);
-        self.gradients.extend_from_slice(&other.gradients);
+        Arc::make_mut(&mut self.gradients).extend_from_slice(&other.gradients);
         self.vertex_areas.extend_from_slice(&other.vertex_areas);
         self.edge_lengths.extend_from_slice(&other.edge_lengths);
         self.angles.extend_from_slice(&other.angles);

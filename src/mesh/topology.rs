@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Triangles wound alike, and the edges between them.
 
-use super::{orientation, triangulation::CutFaces};
+use super::{Incidence, orientation, triangulation::CutFaces};
 use crate::error::{Error, Result};
+use std::sync::Arc;
 
 /// An edge from `vertices[0]` to `vertices[1]`, as `triangles[0]` runs along it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,10 @@ pub struct Topology {
     pub vertex_count: usize,
     /// Vertices of each triangle; in every connected piece all wind the same way round. A piece that
     /// cannot be wound so (a Möbius band) is cut open: the edges left over appear twice, as boundaries.
-    pub triangles: Vec<[u32; 3]>,
+    /// Shared by all who go through them.
+    pub triangles: Arc<Vec<[u32; 3]>>,
+    /// Triangles around each vertex.
+    pub around: Arc<Incidence>,
     /// The face of the caller's that each triangle was cut from.
     pub face_of_triangle: Vec<u32>,
     /// All edges, sorted by vertices.
@@ -71,7 +75,8 @@ impl Topology {
             triangle_edges: vec![[Edge::NONE; 3]; triangles.len()],
             face_of_triangle: cut.faces.clone(),
             edges: Vec::new(),
-            triangles,
+            around: Arc::new(Incidence::new(&triangles, vertex_count)),
+            triangles: Arc::new(triangles),
         };
         topology.find_edges();
         Ok(topology)
@@ -79,12 +84,12 @@ impl Topology {
 
     fn find_edges(&mut self) {
         let sides = sides(&self.triangles);
+        let partners = sides.windows(2).filter(|pair| are_partners(&pair[0], &pair[1])).count();
+        self.edges.reserve_exact(sides.len() - partners);
         let mut index = 0;
         while index < sides.len() {
             let side = sides[index];
-            let partner = sides
-                .get(index + 1)
-                .filter(|next| next.key() == side.key() && next.ends != side.ends);
+            let partner = sides.get(index + 1).filter(|next| are_partners(&side, next));
             index += if partner.is_some() { 2 } else { 1 };
             let edge = self.edges.len() as u32;
             for member in [Some(&side), partner].into_iter().flatten() {
@@ -104,7 +109,9 @@ impl Topology {
         let triangle = self.triangles.len() as u32;
         let edge = self.edges.len() as u32;
         let face = self.face_of_triangle.iter().max().map_or(0, |last| last + 1);
-        self.triangles.extend(other.triangles.iter().map(|t| t.map(|v| v + vertex)));
+        Arc::make_mut(&mut self.around).append(&other.around, triangle);
+        Arc::make_mut(&mut self.triangles)
+            .extend(other.triangles.iter().map(|t| t.map(|v| v + vertex)));
         self.face_of_triangle.extend(other.face_of_triangle.iter().map(|f| f + face));
         self.triangle_edges.extend(other.triangle_edges.iter().map(|t| t.map(|e| e + edge)));
         let shift = |t: u32| if t == Edge::NONE { t } else { t + triangle };
@@ -124,6 +131,11 @@ impl Topology {
     pub fn opposite(&self, edge: &Edge, side: usize) -> u32 {
         self.triangles[edge.triangles[side] as usize][edge.corners[side] as usize]
     }
+}
+
+/// Whether two sides next to each other in their list run along one edge in both directions.
+fn are_partners(one: &Side, next: &Side) -> bool {
+    next.key() == one.key() && next.ends != one.ends
 }
 
 /// All sides of all triangles, those of an edge next to each other, by triangle.

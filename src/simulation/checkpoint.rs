@@ -140,6 +140,16 @@ impl Simulation {
         hasher.finalize()
     }
 
+    /// Numbers of vertices, edges and triangles that contacts can be between. Where nothing can meet they are those of
+    /// the cloths: contacts of before are kept for whoever restores them next.
+    fn feature_counts(&self) -> [usize; 3] {
+        let topology = &self.dynamics.mesh.topology;
+        match self.response.counts() {
+            [vertices, _, 0] => [vertices, topology.edges.len(), topology.triangles.len()],
+            counts => counts,
+        }
+    }
+
     /// Whether every list of a checkpoint has the length it must have.
     fn fits(&self, snapshot: &Snapshot) -> bool {
         let count = self.state.positions.len();
@@ -157,7 +167,7 @@ impl Simulation {
             && snapshot.materials.len() == self.cloth_count()
             && self.dynamics.memories_fit(&snapshot.memories)
             && snapshot.guides.fit(count)
-            && snapshot.contacts.fits(self.response.counts())
+            && snapshot.contacts.fits(self.feature_counts())
             && snapshot.obstacles.len() == obstacles.len()
             && snapshot
                 .obstacles

@@ -16,6 +16,7 @@ use crate::{
     solver::{Block, BlockMatrix},
 };
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
 const INVERSE_BETA: f64 = 1.0e3;
@@ -40,12 +41,12 @@ impl ConstantMatrix {
     /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
     pub(super) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent, seconds: f64) -> Self {
         let memories = dynamics.forget();
-        let rest = std::mem::take(&mut dynamics.rest_positions);
+        let mesh = Arc::clone(&dynamics.mesh);
+        let rest = &mesh.rest.positions;
         let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
-            let elastic = tangent.of_elements(dynamics, &rest, 0.0).clone();
-            (elastic, tangent.of_elements(dynamics, &rest, INVERSE_BETA))
+            let elastic = tangent.of_elements(dynamics, rest, 0.0).clone();
+            (elastic, tangent.of_elements(dynamics, rest, INVERSE_BETA))
         });
-        dynamics.rest_positions = rest;
         dynamics.set_memories(&memories);
         let pattern = elastic.pattern();
         let mut rows: Vec<Vec<Entry>> = vec![Vec::new(); pattern.row_count()];

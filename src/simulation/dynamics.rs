@@ -20,12 +20,12 @@ use crate::{
 };
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 /// Masses and forces of all cloths.
 pub(super) struct Dynamics {
-    pub(super) mesh: Mesh,
+    pub(super) mesh: Arc<Mesh>,
     pub(super) materials: Vec<Material>,
     /// The cloth model.
     pub(super) elements: Vec<Box<dyn Elements>>,
@@ -44,8 +44,6 @@ pub(super) struct Dynamics {
     pub(super) goals: Vec<Option<Goal>>,
     /// Pairs of vertices that are sewn together.
     pub(super) seams: Vec<[u32; 2]>,
-    /// Undeformed positions, in m.
-    pub(super) rest_positions: Vec<Vec3>,
     /// Counts the changes of materials, and of seams while they close.
     pub(super) revision: u64,
     /// Area that each vertex stands for, in m².
@@ -88,8 +86,7 @@ impl Energy {
 
 impl Dynamics {
     pub(super) fn new(cloths: &[Cloth], settings: &Settings) -> Self {
-        let meshes: Vec<&Mesh> = cloths.iter().map(|cloth| &cloth.mesh).collect();
-        let mesh = Mesh::join(&meshes);
+        let mesh = joined(cloths);
         let materials: Vec<Material> = cloths.iter().map(|cloth| cloth.material.clone()).collect();
         let count = mesh.vertex_count();
         let rest_scale = models::joined(cloths, [1.0; 2], |cloth| cloth.rest_scale.as_ref());
@@ -117,7 +114,6 @@ impl Dynamics {
             stiffness_scale,
             property_scale,
             goals: Vec::new(),
-            rest_positions: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
             seams: models::seams(cloths, &mesh.cloth_starts),
             revision: 0,
             vertex_areas,
@@ -216,7 +212,7 @@ impl Dynamics {
         let measured = self.elements.iter().map(|elements| {
             let mut measures = vec![0.0; elements.measure_count()];
             elements.measure(positions, &mut measures);
-            measures
+            Arc::new(measures)
         });
         measured.collect()
     }
@@ -225,7 +221,9 @@ impl Dynamics {
     pub(super) fn extrapolate(&self, first: &Measures, second: &Measures, weight: f64) -> Measures {
         let kinds = self.elements.iter().zip(first.iter().zip(second));
         kinds
-            .map(|(elements, (first, second))| elements.extrapolate_all(first, second, weight))
+            .map(|(elements, (first, second))| {
+                Arc::new(elements.extrapolate_all(first, second, weight))
+            })
             .collect()
     }
 
@@ -396,5 +394,13 @@ impl Dynamics {
             energy.pins += self.goal(vertex).map_or(0.0, |goal| goal.energy(&positions[vertex]));
         }
         energy
+    }
+}
+
+/// The mesh of all cloths; that of one alone is shared with it.
+fn joined(cloths: &[Cloth]) -> Arc<Mesh> {
+    match cloths {
+        [cloth] => Arc::clone(&cloth.mesh),
+        _ => Arc::new(Mesh::join(&cloths.iter().map(|cloth| &*cloth.mesh).collect::<Vec<_>>())),
     }
 }

@@ -6,6 +6,7 @@ use super::{
     scheme::{Measures, explicit::Motion},
 };
 use crate::{Material, Vec3, forces::StrainHistory};
+use std::sync::Arc;
 
 /// Strain rates are measured as differences over so many seconds before and after: strains are smooth over such times, and
 /// their rounding over them is far below any rate.
@@ -63,7 +64,8 @@ impl Dynamics {
         let kinds = now.into_iter().zip(changes);
         kinds
             .map(|(now, changes)| {
-                now.iter().zip(&changes).map(|(now, change)| now - 0.5 * change).collect()
+                let pairs = now.iter().zip(changes.iter());
+                Arc::new(pairs.map(|(now, change)| now - 0.5 * change).collect())
             })
             .collect()
     }
@@ -78,7 +80,7 @@ impl Dynamics {
     pub(super) fn difference(&self, first: &Measures, second: &Measures) -> Measures {
         let mut ways = self.extrapolate(first, second, 1.0);
         for (ways, first) in ways.iter_mut().zip(first) {
-            for (way, first) in ways.iter_mut().zip(first) {
+            for (way, first) in Arc::make_mut(ways).iter_mut().zip(first.iter()) {
                 *way -= first;
             }
         }

@@ -119,12 +119,15 @@ impl Simulation {
             let newton = Newton::new(&dynamics, preconditioner);
             (dynamics, newton)
         });
+        // Where nothing can meet there is nothing to keep apart, and no need to know of edges and triangles.
+        let is_alone = colliders.is_empty() && !settings.self_collision;
+        let triangles = &dynamics.mesh.topology.triangles;
         let surfaces = Surfaces::new(
             ClothSurfaces {
-                triangles: &dynamics.mesh.topology.triangles,
+                triangles: if is_alone { &[] } else { triangles },
                 starts: &dynamics.mesh.cloth_starts,
                 kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
-                rest: cloths.iter().flat_map(|cloth| cloth.rest.iter().copied()).collect(),
+                rest: dynamics.mesh.rest.positions.clone(),
                 areas: &dynamics.mesh.rest.vertex_areas,
                 seams: &dynamics.seams,
                 exclusions: models::exclusions(cloths, colliders.len())?,

@@ -20,6 +20,7 @@ pub(super) mod semi_implicit;
 use super::state::{Past, State};
 use crate::Vec3;
 use explicit::Motion;
+use std::sync::Arc;
 
 /// γ of the starting method.
 pub(super) const START_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
@@ -47,8 +48,8 @@ pub(super) struct Stage {
     pub(super) measures: Measures,
 }
 
-/// What the elements measure of a shape, kind by kind.
-pub(super) type Measures = Vec<Vec<f64>>;
+/// What the elements measure of a shape, kind by kind; shared by all who ask for that shape.
+pub(super) type Measures = Vec<Arc<Vec<f64>>>;
 
 impl Stage {
     /// A stage without end, in which only elastic forces count.

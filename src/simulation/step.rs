@@ -90,8 +90,9 @@ impl Simulation {
             return self.solve_explicit(scheme, span, report);
         }
         let now = self.measure(&self.state.positions);
-        let past = self.state.past.clone();
-        let usable = past.as_ref().filter(|past| span.duration <= LARGEST_RATIO * past.step);
+        let past = self.state.past.as_ref();
+        let usable = past.filter(|past| span.duration <= LARGEST_RATIO * past.step);
+        let has_past = usable.is_some();
         let needs_past = matches!(integrator, Integrator::Bdf2 | Integrator::Sbdf2);
         let stage = match usable.filter(|_| needs_past) {
             Some(past) => {
@@ -107,20 +108,20 @@ impl Simulation {
             None => Stage::implicit_euler(&self.state, now, span.duration),
         };
         let work = match integrator {
-            Integrator::ImexEuler => Work::Once(self.explicit_forces(None, span.duration)),
-            Integrator::Sbdf2 => Work::Once(self.explicit_forces(usable, span.duration)),
+            Integrator::ImexEuler => Work::Once(self.explicit_forces(false, span.duration)),
+            Integrator::Sbdf2 => Work::Once(self.explicit_forces(has_past, span.duration)),
             _ => Work::Implicit,
         };
         self.solve_stage((stage, work), span, report)
     }
 
-    /// What a scheme with one solve takes from the past.
-    fn explicit_forces(&mut self, past: Option<&Past>, duration: f64) -> Vec<Vec3> {
+    /// What a scheme with one solve takes from the present, or from the past as well.
+    fn explicit_forces(&mut self, has_past: bool, duration: f64) -> Vec<Vec3> {
         self.update_constant_matrix(duration);
-        let Self { dynamics, constant, .. } = self;
-        let motion = self.state.motion();
+        let Self { dynamics, constant, state, .. } = self;
+        let motion = state.motion();
         let mut forces = semi_implicit::explicit_forces(dynamics, &constant.1, &motion);
-        if let Some(past) = past {
+        if let Some(past) = state.past.as_ref().filter(|_| has_past) {
             let motion = semi_implicit::motion_before(past);
             let now = dynamics.memories();
             if now != past.memories {
@@ -260,6 +261,7 @@ impl Simulation {
             .collect();
         let expected = state.extrapolated_velocities(span.duration);
         self.dynamics.predict_air_in(&stage, &positions, &expected);
+        drop(expected);
         self.finish_stage((stage, work), positions, span, report)
     }
 

@@ -78,7 +78,7 @@ impl Dynamics {
     /// Whether no triangle changes its stretch drastically between two shapes.
     pub(super) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
         let mesh = &self.mesh;
-        let triangles = mesh.topology.triangles.par_iter().zip(&mesh.rest.gradients);
+        let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
         triangles.with_min_len(parallel::ELEMENTS).all(|(corners, gradients)| {
             [0, 1].into_iter().all(|axis| {
                 let [before, after] = [before, after].map(|positions| {

@@ -118,6 +118,9 @@ impl<'a> Kinds<'a> {
                 }
             }
         }
+        for kind in &mut recipe.kinds {
+            kind.shrink_to_fit();
+        }
         let columns = |entries: &Vec<Entry>| {
             entries.chunk_by(|a, b| a.0 == b.0).map(|block| block[0].0).collect()
         };

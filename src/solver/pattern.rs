@@ -39,6 +39,13 @@ impl RowList {
         self.columns.clear();
     }
 
+    /// Gives back room for more.
+    fn shrink_to_fit(&mut self) {
+        for list in [&mut self.rows, &mut self.starts, &mut self.columns] {
+            list.shrink_to_fit();
+        }
+    }
+
     /// Adds a row below all others, if it has columns.
     pub(super) fn push_row(&mut self, row: u32, columns: impl Iterator<Item = u32>) {
         let first = self.columns.len();
@@ -148,6 +155,9 @@ impl Pattern {
             near_starts.push(near_columns.len() as u32);
             far.push_row(row as u32, columns.iter().copied().filter(|column| !is_near(column)));
         }
+        near_starts.shrink_to_fit();
+        near_columns.shrink_to_fit();
+        far.shrink_to_fit();
         Self { near_starts, near_columns, far }
     }
 

@@ -114,7 +114,7 @@ impl Hinges {
             });
             vertices.push(corners);
         }
-        let cloths = hinges.iter().map(|hinge: &Hinge| hinge.cloth).collect();
+        let cloths: Vec<u32> = hinges.iter().map(|hinge: &Hinge| hinge.cloth).collect();
         Self {
             laws: materials.iter().map(Law::new).collect(),
             past: Past::new(vec![Part::BentStrips], materials, cloths),

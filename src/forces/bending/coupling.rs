@@ -21,7 +21,12 @@ pub(super) struct Coupling {
 
 impl Coupling {
     pub(super) fn new(hinges: &Hinges, rows: &[Row]) -> Self {
-        let mut coupling = Self { far_starts: vec![0], ..Self::default() };
+        let mut coupling = Self {
+            near: Vec::with_capacity(rows.len()),
+            far: Vec::new(),
+            far_starts: Vec::with_capacity(rows.len() + 1),
+        };
+        coupling.far_starts.push(0);
         for (hinge, row) in rows.iter().enumerate() {
             let own = [2 * hinge as u32];
             let places: Vec<u32> =
@@ -36,6 +41,7 @@ impl Coupling {
             coupling.near.push(near);
             coupling.far_starts.push(coupling.far.len() as u32);
         }
+        coupling.far.shrink_to_fit();
         coupling
     }
 

@@ -20,6 +20,7 @@ use crate::{
     solver::{Kernel, Lanes, Row3, dispatch},
 };
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
 const SMALLEST_RATIO: f64 = 0.05;
@@ -30,8 +31,8 @@ const CHUNK: usize = parallel::ELEMENTS;
 /// The current shape as far as folding depends on it.
 #[derive(Clone, Debug)]
 pub(super) struct Folding {
-    triangles: Vec<[u32; 3]>,
-    incidence: Incidence,
+    triangles: Arc<Vec<[u32; 3]>>,
+    incidence: Arc<Incidence>,
     /// Least |N|² of each triangle and least l² of each hinge.
     least_normals: Vec<f64>,
     least_lengths: Vec<f64>,
@@ -45,11 +46,11 @@ pub(super) struct Folding {
 
 impl Folding {
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
-        let triangles = mesh.topology.triangles.clone();
+        let triangles = Arc::clone(&mesh.topology.triangles);
         let lengths = mesh.topology.edges.iter().zip(&mesh.rest.edge_lengths);
         let lengths = lengths.filter(|(edge, _)| !edge.is_boundary()).map(|(_, length)| length);
         Self {
-            incidence: Incidence::new(&triangles, mesh.vertex_count()),
+            incidence: Arc::clone(&mesh.topology.around),
             least_normals: mesh
                 .rest
                 .areas

@@ -11,7 +11,7 @@ pub(super) enum Role {
     Shared,
     /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
     /// normal is prescribed at the very edge.
-    Clamped(usize),
+    Clamped(u8),
     /// Both triangles are held.
     Idle,
 }
@@ -53,19 +53,20 @@ impl Hinges {
     pub(super) fn new(mesh: &Mesh, held: &[bool]) -> Self {
         let topology = &mesh.topology;
         let folding = || topology.edges.iter().filter(|edge| !edge.is_boundary());
-        let slots: Vec<[u32; 2]> = folding().map(slots_of).collect();
+        let mut slots = Vec::with_capacity(folding().count());
+        slots.extend(folding().map(slots_of));
         let mut halves = vec![2 * slots.len() as u32; 3 * topology.triangles.len()];
         for (hinge, [left, right]) in slots.iter().enumerate() {
             halves[*left as usize] = 2 * hinge as u32;
             halves[*right as usize] = 2 * hinge as u32 + 1;
         }
+        let mut vertices = Vec::with_capacity(slots.len());
+        vertices.extend(folding().map(|edge| {
+            let [a, b] = edge.vertices;
+            [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]
+        }));
         let mut hinges = Self {
-            vertices: folding()
-                .map(|edge| {
-                    let [a, b] = edge.vertices;
-                    [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)]
-                })
-                .collect(),
+            vertices,
             neighbours: slots
                 .iter()
                 .map(|[left, right]| {

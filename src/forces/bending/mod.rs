@@ -246,6 +246,11 @@ impl Bending {
         self.hinges.vertices[hinge]
     }
 
+    /// The same of all hinges.
+    pub(super) fn all_hinge_vertices(&self) -> &[[u32; 4]] {
+        &self.hinges.vertices
+    }
+
     /// Gradients of the angle of a hinge with respect to its vertices, at the shape last evaluated.
     #[must_use]
     pub fn gradients(&self, hinge: usize) -> [Vec3; 4] {

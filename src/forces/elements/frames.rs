@@ -132,7 +132,7 @@ impl<const N: usize> Frames<N> {
     ) -> Self {
         let vertices = frames.iter().map(|frame| frame.vertices).collect();
         let laws = materials.iter().zip(&line_tensions);
-        let cloths = frames.iter().map(|frame| frame.cloth).collect();
+        let cloths: Vec<u32> = frames.iter().map(|frame| frame.cloth).collect();
         Self {
             kind,
             past: Past::new(vec![kind.part()], materials, cloths),

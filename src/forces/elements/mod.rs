@@ -54,29 +54,59 @@ impl std::ops::AddAssign for ElasticEnergy {
 /// What some blocks get from the elements of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct BlockParts {
-    /// Number of a block, and how many of the codes are its.
-    counts: Vec<[u32; 2]>,
+    /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
+    /// these numbers, they are dealt to several entries.
+    counts: Vec<[u16; 2]>,
+    /// The block of the last entry.
+    last: u32,
     /// Codes of [`Elements::add_blocks`], block by block.
     codes: Vec<u32>,
 }
 
 impl BlockParts {
-    /// Adds the codes of a block.
+    /// Adds the codes of a block; blocks come in ascending order.
     pub fn push(&mut self, block: usize, codes: impl Iterator<Item = u32>) {
         let before = self.codes.len();
         self.codes.extend(codes);
-        self.counts.push([block as u32, (self.codes.len() - before) as u32]);
+        let mut way = block as u32 - std::mem::replace(&mut self.last, block as u32);
+        let mut count = self.codes.len() - before;
+        loop {
+            let part = way.min(u16::MAX.into()) as u16;
+            way -= u32::from(part);
+            // Codes belong to the block that the way ends at.
+            let own = if way == 0 { count.min(u16::MAX.into()) as u16 } else { 0 };
+            count -= usize::from(own);
+            self.counts.push([part, own]);
+            if way == 0 && count == 0 {
+                break;
+            }
+        }
+    }
+
+    /// Gives back room for more.
+    pub fn shrink_to_fit(&mut self) {
+        self.counts.shrink_to_fit();
+        self.codes.shrink_to_fit();
     }
 
     /// Calls [`Elements::add_blocks`] for all blocks.
     #[inline(always)]
     pub fn fill<E: Elements + ?Sized>(&self, elements: &E, blocks: &mut [BlockColumns]) {
-        let mut codes = self.codes.as_slice();
-        for [block, count] in &self.counts {
-            let (own, rest) = codes.split_at(*count as usize);
-            codes = rest;
-            elements.add_blocks(own, &mut blocks[*block as usize]);
+        for (block, codes) in self.entries() {
+            elements.add_blocks(codes, &mut blocks[block]);
         }
+    }
+
+    /// Blocks with codes of theirs, in the order in which they came.
+    #[inline(always)]
+    fn entries(&self) -> impl Iterator<Item = (usize, &[u32])> {
+        let (mut codes, mut block) = (self.codes.as_slice(), 0);
+        self.counts.iter().map(move |[way, count]| {
+            let (own, rest) = codes.split_at(usize::from(*count));
+            codes = rest;
+            block += usize::from(*way);
+            (block, own)
+        })
     }
 }
 
@@ -235,4 +265,28 @@ pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumn
 /// A matrix by columns, rounded.
 pub(crate) fn columns(matrix: &Matrix3<f64>) -> BlockColumns {
     [0, 1, 2].map(|k| [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_blocks_come_back_however_far_apart_and_many_they_are() {
+        let many: Vec<u32> = (0..150_000).collect();
+        let given: [(usize, &[u32]); 4] =
+            [(0, &[7]), (2, &[1, 2]), (200_000, &many), (200_001, &[3])];
+        let mut parts = BlockParts::default();
+        for (block, codes) in given {
+            parts.push(block, codes.iter().copied());
+        }
+        let mut found: Vec<(usize, Vec<u32>)> = Vec::new();
+        for (block, codes) in parts.entries().filter(|(_, codes)| !codes.is_empty()) {
+            match found.last_mut() {
+                Some((last, known)) if *last == block => known.extend(codes),
+                _ => found.push((block, codes.to_vec())),
+            }
+        }
+        assert_eq!(found, given.map(|(block, codes)| (block, codes.to_vec())));
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::{Inelastic, Memory, Part};
 use crate::{Material, forces::membrane::Strain};
+use std::sync::Arc;
 
 /// The past of elements of one kind, of which [`Elements`](crate::forces::Elements) say when what happens.
 #[derive(Clone, Debug, Default)]
@@ -10,15 +11,23 @@ pub struct Past {
     parts: Vec<Part>,
     materials: Vec<Material>,
     /// Cloth of each element times the number of parts, plus the place of its part.
-    law_of_element: Vec<u32>,
+    law_of_element: Arc<Vec<u32>>,
     inelastic: Option<Inelastic>,
 }
 
 impl Past {
     /// Elements without a past. Where there is one part, `law_of_element` is the cloth of each element.
-    pub(crate) fn new(parts: Vec<Part>, materials: &[Material], law_of_element: Vec<u32>) -> Self {
-        let mut past =
-            Self { parts, materials: materials.to_vec(), law_of_element, inelastic: None };
+    pub(crate) fn new(
+        parts: Vec<Part>,
+        materials: &[Material],
+        law_of_element: impl Into<Arc<Vec<u32>>>,
+    ) -> Self {
+        let mut past = Self {
+            parts,
+            materials: materials.to_vec(),
+            law_of_element: law_of_element.into(),
+            inelastic: None,
+        };
         past.inelastic = materials.iter().any(Material::is_inelastic).then(|| past.begun());
         past
     }

@@ -70,7 +70,8 @@ pub fn particles(sheets: &Sheets<'_>, bending: BendingKind) -> (Vec<Box<dyn Elem
 /// π² over the area of each cloth, in 1/m².
 fn line_tensions(sheets: &Sheets<'_>) -> Vec<f64> {
     let mut areas = vec![0.0; sheets.materials.len()];
-    for (area, cloth) in sheets.mesh.rest.areas.iter().zip(&sheets.mesh.cloth_of_triangle) {
+    for (area, cloth) in sheets.mesh.rest.areas.iter().zip(sheets.mesh.cloth_of_triangle.as_slice())
+    {
         areas[*cloth as usize] += area;
     }
     areas.iter().map(|area| std::f64::consts::PI.powi(2) / area).collect()

@@ -26,7 +26,7 @@ const PARTS: [Part; 2] = [Part::Strips, Part::BentStrips];
 /// Springs without a past.
 pub(super) fn past(springs: &[Spring], materials: &[Material]) -> Past {
     let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.bends());
-    Past::new(PARTS.to_vec(), materials, springs.iter().map(law).collect())
+    Past::new(PARTS.to_vec(), materials, springs.iter().map(law).collect::<Vec<_>>())
 }
 
 /// How a spring with a law resists.

@@ -10,6 +10,7 @@
 
 use super::{Measures, Stage};
 use crate::simulation::state::State;
+use std::sync::Arc;
 
 impl Stage {
     /// The implicit midpoint rule over `duration` from a state. `second_difference` is ε(x₀ + βv₀) − 2ε(x₀) + ε(x₀ − βv₀)
@@ -23,7 +24,8 @@ impl Stage {
         let kinds = now.iter().zip(second_difference);
         let measures = kinds
             .map(|(now, curving)| {
-                now.iter().zip(curving).map(|(now, curving)| now - 0.5 * curving).collect()
+                let pairs = now.iter().zip(curving.iter());
+                Arc::new(pairs.map(|(now, curving)| now - 0.5 * curving).collect())
             })
             .collect();
         let to_end = Self::implicit_euler(state, measures, duration);

@@ -7,9 +7,9 @@ use crate::{
         StrainHistory,
         bending::{Bending, BendingLaw},
     },
-    mesh::{Edge, Mesh, RestShape, Topology},
+    mesh::{Edge, Incidence, Mesh, RestShape, Topology},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// An orthotropic plate with nothing symmetric about it, in N·m.
 pub(super) const FABRIC: PlateRigidity = PlateRigidity { d11: 1.0, d22: 0.4, d12: 0.06, d66: 0.2 };
@@ -222,7 +222,8 @@ impl Sheet {
     pub(super) fn mesh(&self, angle: f64) -> Mesh {
         let mut topology = Topology {
             vertex_count: self.vertex_count,
-            triangles: self.triangles.clone(),
+            triangles: Arc::new(self.triangles.clone()),
+            around: Arc::new(Incidence::new(&self.triangles, self.vertex_count)),
             face_of_triangle: (0..self.triangles.len() as u32).collect(),
             edges: Vec::new(),
             triangle_edges: vec![[0; 3]; self.triangles.len()],
@@ -247,9 +248,9 @@ impl Sheet {
         let (sine, cosine) = angle.sin_cos();
         let turned = |[x, y]: Point| [cosine * x + sine * y, cosine * y - sine * x];
         rest.corners = self.corners.iter().map(|three| three.map(turned)).collect();
-        rest.areas = self.corners.iter().map(|three| area(*three)).collect();
+        rest.areas = Arc::new(self.corners.iter().map(|three| area(*three)).collect());
         Mesh {
-            cloth_of_triangle: vec![0; self.triangles.len()],
+            cloth_of_triangle: Arc::new(vec![0; self.triangles.len()]),
             cloth_starts: vec![0, self.vertex_count],
             topology,
             rest,

@@ -37,7 +37,9 @@ impl Interpolation {
         for aggregate in &mut aggregates {
             *aggregate = numbers[*aggregate as usize];
         }
-        let (mut starts, mut entries) = (vec![0], Vec::new());
+        let mut starts = Vec::with_capacity(graph.count() + 1);
+        starts.push(0);
+        let mut entries = Vec::new();
         let mut row: Vec<Weight> = Vec::new();
         for vertex in 0..graph.count() {
             row.clear();
@@ -45,6 +47,7 @@ impl Interpolation {
             entries.extend_from_slice(&row);
             starts.push(entries.len() as u32);
         }
+        entries.shrink_to_fit();
         let weights = Weights::new(starts, entries);
         Self { aggregates, transposed: weights.transposed(coarse_count), weights }
     }

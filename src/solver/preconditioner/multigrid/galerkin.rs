@@ -37,6 +37,9 @@ pub(super) struct Galerkin {
 /// Twice the place in `partial`, plus 1 if the transposed block is meant.
 type Source = u32;
 
+/// Coarse row and column of the blocks that a group of rows sums up, in ascending order.
+type Keys = Vec<(u32, u32)>;
+
 /// How the products of a group of rows are formed.
 #[derive(Default)]
 struct Plan {
@@ -45,8 +48,6 @@ struct Plan {
     terms: Vec<Term>,
     /// Places in the blocks of the group, row by row: of each weight of the row with each sum of HP.
     targets: Vec<u32>,
-    /// Coarse row and column of the blocks of the group, in ascending order.
-    keys: Vec<(u32, u32)>,
     /// Most blocks of a row of H, and most sums.
     most: [usize; 2],
 }
@@ -101,19 +102,19 @@ impl Galerkin {
 
     pub(super) fn new(pattern: &Pattern, interpolation: Interpolation) -> Self {
         let groups = (0..pattern.row_count()).into_par_iter().step_by(GROUP);
-        let plans: Vec<Plan> = groups
+        let (plans, keys): (Vec<Plan>, Vec<Keys>) = groups
             .map(|first| {
                 let rows = first..(first + GROUP).min(pattern.row_count());
                 Plan::new(pattern, &interpolation, &rows)
             })
-            .collect();
-        let coarse_pattern = coarse_pattern(&plans, interpolation.coarse_count());
+            .unzip();
+        let coarse_pattern = coarse_pattern(&keys, interpolation.coarse_count());
         let mut partial_starts = vec![0];
-        for plan in &plans {
-            partial_starts.push(partial_starts[partial_starts.len() - 1] + plan.keys.len() as u32);
+        for keys in &keys {
+            partial_starts.push(partial_starts[partial_starts.len() - 1] + keys.len() as u32);
         }
         let places = Places::new(&coarse_pattern);
-        let (source_starts, sources) = find_sources(&plans, &coarse_pattern, &places);
+        let (source_starts, sources) = find_sources(&keys, &coarse_pattern, &places);
         Self {
             partial: vec![Block::default(); partial_starts[plans.len()] as usize],
             plans,
@@ -189,8 +190,8 @@ impl Galerkin {
 }
 
 impl Plan {
-    fn new(pattern: &Pattern, interpolation: &Interpolation, rows: &Range<usize>) -> Self {
-        let mut plan = Self::default();
+    fn new(pattern: &Pattern, interpolation: &Interpolation, rows: &Range<usize>) -> (Self, Keys) {
+        let mut plan = Self { rows: Vec::with_capacity(rows.len()), ..Self::default() };
         let mut products: Vec<(u32, u32)> = Vec::new();
         let far = pattern.far();
         let mut positions = far.positions(rows).peekable();
@@ -216,12 +217,14 @@ impl Plan {
             let own = interpolation.row(row).iter();
             products.extend(own.flat_map(|(i, _)| sums.iter().map(|j| (*i, *j))));
         }
-        plan.keys.clone_from(&products);
-        plan.keys.sort_unstable();
-        plan.keys.dedup();
-        let target = |key: &(u32, u32)| plan.keys.partition_point(|other| other < key) as u32;
+        let mut keys = products.clone();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.shrink_to_fit();
+        let target = |key: &(u32, u32)| keys.partition_point(|other| other < key) as u32;
         plan.targets = products.iter().map(target).collect();
-        plan
+        plan.terms.shrink_to_fit();
+        (plan, keys)
     }
 
     /// Adds what a row of H has, given the places and columns of its blocks, and gives the coarse columns.
@@ -256,10 +259,9 @@ fn near_blocks(pattern: &Pattern, row: usize) -> Vec<(usize, usize)> {
     blocks
 }
 
-/// The pattern of all blocks that the plans make.
-fn coarse_pattern(plans: &[Plan], coarse_count: usize) -> Pattern {
-    let mut pairs: Vec<(u32, u32)> =
-        plans.iter().flat_map(|plan| plan.keys.iter().copied()).collect();
+/// The pattern of all blocks that groups sum up.
+fn coarse_pattern(keys: &[Keys], coarse_count: usize) -> Pattern {
+    let mut pairs = keys.concat();
     pairs.extend_from_within(..);
     let half = pairs.len() / 2;
     for (i, j) in &mut pairs[half..] {
@@ -326,8 +328,8 @@ impl Places {
 }
 
 /// Where the sources of each block start, and they.
-fn find_sources(plans: &[Plan], pattern: &Pattern, places: &Places) -> (Vec<u32>, Vec<Source>) {
-    let keys = plans.iter().flat_map(|plan| &plan.keys).enumerate();
+fn find_sources(keys: &[Keys], pattern: &Pattern, places: &Places) -> (Vec<u32>, Vec<Source>) {
+    let keys = keys.iter().flatten().enumerate();
     let found: Vec<(u32, Source)> = keys
         .flat_map(|(partial, (i, j))| {
             let (i, j) = (*i as usize, *j as usize);
