@@ -246,6 +246,27 @@ fn no_bit_depends_on_threads_or_on_a_checkpoint() {
     }
 }
 
+/// Contacts of before are kept for whoever restores them next, even where nothing can meet.
+#[test]
+fn contacts_come_through_a_simulation_in_which_nothing_can_meet() {
+    let scene = |self_collision: bool| {
+        let settings = Settings { self_collision, threads: 1, ..Settings::default() };
+        let cloths = [0.0, 0.005].map(|height| sheet(9, 0.4, height, soft()));
+        let mut simulation = Simulation::new(&cloths, &[], settings).unwrap();
+        let all: Vec<usize> = (0..81).collect();
+        simulation.set_pins(0, &all, None).unwrap();
+        simulation
+    };
+    let mut meeting = scene(true);
+    let touches = |simulation: &mut Simulation| simulation.advance(FRAME).unwrap().contacts > 0;
+    assert!((0..10).any(|_| touches(&mut meeting)));
+    let state = meeting.state().unwrap();
+    let mut alone = scene(false);
+    alone.restore(&state).unwrap();
+    assert_eq!(alone.state().unwrap(), state);
+    alone.advance(FRAME).unwrap();
+}
+
 /// The scheme keeps what is quadratic exactly; the energy of a stretched sheet is not.
 #[test]
 fn the_implicit_midpoint_rule_lets_no_energy_drift() {
