@@ -67,6 +67,7 @@ SQUEEZES = {
     "knife_sweeps_a_curtain",
     "pin_goes_through_a_ball",
     "pins_cross_each_other",
+    "plates_close_on_a_roll",
     "pulled_through_a_ring",
     "tube_crushed_between_plates",
 }
