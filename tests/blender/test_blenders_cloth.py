@@ -85,6 +85,7 @@ COLLIDER = {
 }
 CACHE = {
     "use_external": "Disk Cache, Use Library Path, External, name",
+    "compression": "Compression, Index, several caches",  # in older ones
     "index": "Compression, Index, several caches",
     "filepath": "Disk Cache, Use Library Path, External, name",
     "frame_start": "Simulation Start and End",
@@ -111,7 +112,8 @@ def drawn(panel: str, owner: str) -> set[str]:
 )
 def test_no_setting_is_left_out(panel, owner, known):
     found = drawn(panel, owner) - OTHERS
-    assert len(found) >= len(known) - 1
+    # Not every Blender draws all of them.
+    assert len(found) >= len(known) - 2
     assert found <= known.keys()
     lines = [
         line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")
