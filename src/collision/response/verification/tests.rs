@@ -192,3 +192,15 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
     let counts = [passed, failed, unwatched].map(Cell::into_inner);
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 }
+
+/// As a wall presses a vertex on, step by step, for twenty seconds.
+#[test]
+fn a_gap_that_is_pressed_on_stays_one_in_single_precision() {
+    let thickness = 1.0e-3;
+    let mut gap = thickness;
+    for _ in 0..20 * 48 {
+        gap = least_gap(gap, thickness);
+    }
+    // The wall is half a metre from the origin.
+    assert!(0.5_f32 + gap as f32 > 0.5, "{gap} m");
+}
