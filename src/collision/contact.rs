@@ -11,6 +11,9 @@
 //! a sheet that lies under its own weight keeps 99.8 % of its distance. Beyond σ = 1, where the sides have met, it goes
 //! on linearly so that corrections find back from anywhere in one.
 //!
+//! A **constraint** takes the place of the law where a particle meets a solid (see `response::constraints`): its distance is
+//! exactly the one wanted, and its force is what the equations find for it.
+//!
 //! **Friction** is Coulomb's with stiction, after Baraff and Witkin 1998, section 5.4, and Etzmuss 2002,
 //! section 4.4: what holds is an anchor that the contact may leave elastically, as stiff as the normal force, until
 //! friction is used up; pulled farther, the anchor comes along against just that force. What friction can take
@@ -26,6 +29,10 @@ use nalgebra::Matrix3;
 const PRESSURE: f64 = 1.0e3;
 /// H of the law.
 const HARDENING: f64 = 20.0;
+/// A constraint presses while its force outweighs its gap times this part of the stiffness. It decides what is released
+/// and what is met again, and nothing else; much more, and what has just been released is met again for the rounding
+/// of its gap.
+const RELEASE: f64 = 0.01;
 /// Each rescue but the first, which makes a contact of what was none, multiplies the stiffness by this.
 const RESCUE: f64 = 8.0;
 
@@ -42,9 +49,11 @@ pub(crate) struct Contact {
     pub(crate) stiffness: f64,
     /// Coulomb coefficient of both surfaces.
     pub(crate) friction: f64,
-    /// Normal force that corrections have come to, in N.
+    /// Whether it is met as a constraint, and not by the law.
+    is_constraint: bool,
+    /// Normal force that corrections have come to, in N; negative where a constraint pulls.
     force: f64,
-    /// Compression at which the law gives this force, and its slope there in N/m.
+    /// Compression at which the law gives this force, and its slope there in N/m; none and [`RELEASE`] of a constraint.
     compression: f64,
     slope: f64,
     /// Largest friction, in N.
@@ -92,6 +101,7 @@ impl Contact {
             thickness,
             stiffness,
             friction: 0.0,
+            is_constraint: false,
             force: 0.0,
             compression: 0.0,
             slope: stiffness,
@@ -112,10 +122,26 @@ impl Contact {
     /// Takes a normal force in N to be the one that corrections have come to.
     pub(crate) fn carry(&mut self, force: f64) {
         self.force = force;
+        if self.is_constraint {
+            self.compression = 0.0;
+            self.slope = RELEASE * self.stiffness;
+            return;
+        }
         self.compression = compression(force / (self.stiffness * self.thickness));
         let inside = self.compression.min(1.0);
         self.slope = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
         self.limit = self.friction * force;
+    }
+
+    /// Meets the contact as a constraint or by the law from now on, with the force it has.
+    pub(crate) fn meet(&mut self, is_constraint: bool) {
+        self.is_constraint = is_constraint;
+        self.carry(if is_constraint { self.force } else { self.force.max(0.0) });
+        self.limit = self.friction * self.force.max(0.0);
+    }
+
+    pub(crate) fn is_constraint(&self) -> bool {
+        self.is_constraint
     }
 
     /// Takes the force at a compression from 0 to 1.
@@ -146,11 +172,18 @@ impl Contact {
         self.limit / self.stiffness
     }
 
-    /// Force, stiffness and potential with the sides `between` apart.
+    /// How far a constraint that presses has to be lifted along its normal, in m, with the sides `between` apart.
+    pub(crate) fn lift(&self, between: &Vec3) -> Option<f64> {
+        let gap = between.dot(&self.touch.normal);
+        (self.is_constraint && self.normal_force(gap) > 0.0).then_some(self.wanted - gap)
+    }
+
+    /// Force, stiffness and potential with the sides `between` apart; without the stiffness of a constraint, which
+    /// has none.
     pub(crate) fn reaction(&self, between: &Vec3) -> Reaction {
         let normal = self.touch.normal;
         let force = self.normal_force(between.dot(&normal));
-        let slope = if force > 0.0 { self.slope } else { 0.0 };
+        let slope = if force > 0.0 && !self.is_constraint { self.slope } else { 0.0 };
         let mut reaction = Reaction {
             force: normal * force,
             stiffness: normal * normal.transpose() * slope,
@@ -162,10 +195,14 @@ impl Contact {
         reaction
     }
 
-    /// Takes the normal force of the shape with the sides `between` apart, and decides whether the contact slides
+    /// Takes the normal force, unless it is that of a constraint, of the shape with the sides `between` apart, and decides whether the contact slides
     /// there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
     pub(crate) fn press(&mut self, between: &Vec3) {
-        self.carry(self.normal_force(between.dot(&self.touch.normal)));
+        if self.is_constraint {
+            self.limit = self.friction * self.force.max(0.0);
+        } else {
+            self.carry(self.normal_force(between.dot(&self.touch.normal)));
+        }
         let reach = self.reach(between);
         let way = reach.norm();
         let slides = way > self.slip_length() && reach.dot(&self.sliding) >= 0.0;

@@ -14,6 +14,7 @@
 //! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
 //! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch.
 
+mod constraints;
 mod verification;
 
 use super::{
@@ -255,33 +256,39 @@ impl Response {
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
-        let contacts = self.collect(|pair, _| {
+        let mut contacts = self.collect(|pair, _| {
             let Remembered { force, sliding, .. } = self.memory.of(pair);
             let mut contact = self.touching(pair, force > 0.0)?;
             contact.carry(force);
             contact.sliding = sliding;
             Some(contact)
         });
+        self.choose_constraints(&mut contacts);
         self.take(contacts);
     }
 
     /// Which pairs touch with the cloths at `positions`, and in which direction.
     pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)))
+        let mut contacts =
+            self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
+        self.choose_constraints(&mut contacts);
+        contacts
     }
 
     /// The contacts there are with the cloths at `positions`, with their directions, so that corrections can settle, and
     /// of others only those that have come close.
     pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        self.collect(|pair, known| match known {
+        let mut contacts = self.collect(|pair, known| match known {
             Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
                 Some(self.pressed(*known))
             }
             Some(_) => self.contact(pair, known),
             None => self.contact(pair, None).filter(|new| new.touch.gap < CLOSE * new.wanted),
-        })
+        });
+        self.choose_constraints(&mut contacts);
+        contacts
     }
 
     /// By how much `contacts` with the cloths at `positions` have another potential than those there are, in J, for
@@ -341,7 +348,7 @@ impl Response {
     fn guard(&self, known: Option<&Contact>) -> Option<Contact> {
         let mut contact = self.pressed(*known?);
         contact.touch.is_crossed = false;
-        (contact.force() == 0.0).then_some(contact)
+        (contact.force() <= 0.0).then_some(contact)
     }
 
     /// A contact with the forces it has now.
@@ -356,6 +363,7 @@ impl Response {
         if let Some(known) = known {
             contact.sliding = known.sliding;
             contact.carry(known.force());
+            contact.meet(known.is_constraint());
         }
         Some(self.pressed(contact))
     }

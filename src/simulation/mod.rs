@@ -6,6 +6,7 @@ mod anderson;
 mod changes;
 mod checkpoint;
 mod constant_matrix;
+mod constrained;
 mod dynamics;
 mod equations;
 mod fixed_point;

@@ -6,7 +6,7 @@
 //! and the ways of all vertices have been found to cross nothing.
 
 use super::{
-    Report, State, dynamics::Dynamics, guides::Guidance, quadratic::Quadratic, report::Task,
+    Report, constrained::{Constrained, Promise}, State, dynamics::Dynamics, guides::Guidance, quadratic::Quadratic, report::Task,
     scheme::Stage, tangent::Tangent,
 };
 use crate::{
@@ -120,6 +120,7 @@ pub(super) struct Newton {
     preconditioner: Box<dyn Preconditioner + Sync>,
     workspace: Workspace,
     filter: Filter,
+    constrained: Constrained,
     residuals: Vec<Vec3>,
     /// Blocks of contacts between vertices that no element joins.
     coupling: Vec<(u32, u32, Block)>,
@@ -149,6 +150,7 @@ impl Newton {
             preconditioner: preconditioner(preconditioning, dynamics, tangent.matrix.pattern()),
             workspace: Workspace::default(),
             filter: Filter::new(count),
+            constrained: Constrained::default(),
             residuals: vec![Vec3::zeros(); count],
             coupling: Vec::new(),
             trial_residuals: vec![Vec3::zeros(); count],
@@ -206,16 +208,20 @@ impl Newton {
             if is_hopeless || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
-            let Some(slope) = self.correct(problem, positions, solved.iterations, report) else {
+            let is_first = solved.iterations == 0;
+            let Some(promise) = self.correct(problem, positions, is_first, report) else {
                 return solved;
             };
-            let along = (solved.iterations, slope);
+            for potential in &mut recent {
+                *potential += promise.shift;
+            }
+            let along = (solved.iterations, promise.slope);
             let (potential, contacts) = self.search(problem, positions, (&recent, along), report);
             recent.push(potential);
             if recent.len() > MEMORY {
                 recent.remove(0);
             }
-            solved.correction = problem.stage.beta * (slope.abs() / mass).sqrt();
+            solved.correction = problem.stage.beta * (promise.square.abs() / mass).sqrt();
             if solved.iterations == 0 {
                 first = solved.correction;
             }
@@ -241,37 +247,41 @@ impl Newton {
         problem.evaluate(positions, &mut self.residuals, report)
     }
 
-    /// Finds the next correction, as `direction`. Gives the slope of the potential along it, or `None`
-    /// where the equations are beyond the range of numbers.
+    /// Finds the next correction, as `direction`, and what it promises; `None` where the equations are beyond the range
+    /// of numbers.
     fn correct(
         &mut self,
         problem: &mut Problem<'_>,
         positions: &[Vec3],
-        iterations: usize,
+        is_first: bool,
         report: &mut Report,
-    ) -> Option<f64> {
-        let is_kept = self.prepare(problem, iterations > 0, report);
+    ) -> Option<Promise> {
+        let is_kept = self.prepare((problem, positions), !is_first, report);
         for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
             *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
         }
         self.add_contacts(problem.response, positions);
+        self.constrained.prescribe(&self.tangent.matrix, &mut self.right_side);
         self.filter.apply(&mut self.right_side);
         if !is_kept {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
         let is_passing = problem.quadratic.is_none() && !problem.response.contacts().is_empty();
-        let solved = self.solve_linear(iterations == 0, is_passing, report);
+        let solved = self.solve_linear(is_first, is_passing, report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
         }
-        solved.then(|| self.slope())
+        let mass: f64 = problem.dynamics.masses.iter().sum();
+        let whole = problem.stage.beta.powi(2) / mass;
+        let free = (self.right_side.as_slice(), self.solution.as_slice());
+        solved.then(|| self.constrained.balance(free, (problem.response, positions), whole))
     }
 
     /// Fills the matrix but for contacts, and sets the filter. Says whether both and the preconditioner are at hand.
     fn prepare(
         &mut self,
-        problem: &mut Problem<'_>,
+        (problem, positions): (&mut Problem<'_>, &[Vec3]),
         has_prediction: bool,
         report: &mut Report,
     ) -> bool {
@@ -280,12 +290,12 @@ impl Newton {
                 problem.dynamics.use_prediction();
             }
             report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
-            self.constrain(problem);
+            self.constrain(problem, positions);
             self.kept = None;
             return false;
         };
         let before = self.filter.clone();
-        self.constrain(problem);
+        self.constrain(problem, positions);
         let is_free = problem.response.reactions().next().is_none();
         let number = quadratic.number.filter(|_| is_free);
         let is_kept = number.is_some() && number == self.kept && before == self.filter;
@@ -324,11 +334,9 @@ impl Newton {
     }
 
     /// Sets the filter.
-    fn constrain(&mut self, problem: &Problem<'_>) {
-        self.filter.clear();
-        for guide in problem.guidance {
-            self.filter.constrain(guide.vertex, &guide.projector);
-        }
+    fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) {
+        let contacts = (&*problem.response, positions);
+        self.constrained.find(problem.guidance, contacts, &mut self.filter);
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
@@ -354,22 +362,12 @@ impl Newton {
         if outcome.indefinite && outcome.iterations == 0 {
             return false;
         }
+        self.constrained.complete(&mut self.solution);
         for (direction, solution) in self.direction.iter_mut().zip(&self.solution) {
             *direction =
                 Vec3::new(f64::from(solution[0]), f64::from(solution[1]), f64::from(solution[2]));
         }
         self.direction.iter().all(|way| way.iter().all(|part| part.is_finite()))
-    }
-
-    /// Slope of the potential along the correction, without what constraints balance.
-    fn slope(&self) -> f64 {
-        -parallel::sum(self.direction.len(), 4 * parallel::VERTICES, |vertex| {
-            let right = &self.right_side[vertex];
-            let direction = &self.direction[vertex];
-            f64::from(right[0]) * direction.x
-                + f64::from(right[1]) * direction.y
-                + f64::from(right[2]) * direction.z
-        })
     }
 
     /// Goes along the correction, halving it until the potential agrees, with that of contacts that it runs into. Leaves

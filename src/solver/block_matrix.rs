@@ -247,6 +247,25 @@ impl BlockMatrix {
         [Outer { list: self.pattern.far(), blocks: &self.far }, self.coupling.outer()]
     }
 
+    /// Calls `visit(row, column, block)` for the blocks below the diagonal inside the group whose rows these are.
+    pub(super) fn visit_near(
+        &self,
+        rows: &Range<usize>,
+        mut visit: impl FnMut(usize, usize, &Block),
+    ) {
+        for row in rows.clone() {
+            let slots = self.pattern.pairs(row);
+            for (columns, pair) in
+                self.pattern.near_columns()[slots.clone()].iter().zip(&self.pairs[slots])
+            {
+                let count = 1 + usize::from(columns[0] != columns[1]);
+                for (half, column) in columns.iter().enumerate().take(count) {
+                    visit(row, rows.start + usize::from(*column), &pair.get(half));
+                }
+            }
+        }
+    }
+
     /// Blocks inside the group whose rows these are.
     pub(super) fn near(&self, rows: &Range<usize>) -> Near<'_> {
         let starts = &self.pattern.near_starts()[rows.start..=rows.end];

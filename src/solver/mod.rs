@@ -15,6 +15,7 @@ mod lanes;
 mod near;
 mod pattern;
 pub mod preconditioner;
+mod prescribed;
 
 pub use block::{Block, Row3, dot};
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
@@ -24,3 +25,4 @@ pub use filter::Filter;
 pub use graph::patches;
 pub(crate) use lanes::{Kernel, Lanes, Plain, dispatch};
 pub use pattern::{GROUP, Pattern, RowList};
+pub use prescribed::{Prescribed, PrescribedRow};

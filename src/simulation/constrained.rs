@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The directions that are taken out of the equations of a correction: those of guided vertices, and the collision
+//! directions of particles on solids (Etzmuss 2002, section 4.4; see `collision::response::constraints`).
+//!
+//! **Descent.** With the forces λ that the equations A d = b + λn have found, and the lift c = n·d of a constraint, the slope
+//! of Φ + ½ max(0, λ + kc)²/k along d is −dᵀA d − kc² where it presses: a correction that meets the
+//! constraints goes down, whatever it does to the gaps. (This is the augmented Lagrangian, with the new multipliers.)
+//!
+//! **When constraints are solved.** A correction leaves the gaps of all constraints right, so it would be short even if they
+//! all pulled. What pulls therefore counts as the correction that its release will take, at least: λ²/a of
+//! each alone, with the entry a of the matrix, and of all together with their inertia.
+
+use super::guides::Guidance;
+use crate::{
+    Vec3,
+    collision::Response,
+    solver::{BlockMatrix, Filter, Prescribed, Row3, dot},
+};
+use nalgebra::Matrix3;
+
+/// A normal of which guides leave less than this free is not constrained: nothing moves along it.
+const SMALLEST_FREE: f64 = 1.0e-3;
+
+/// A direction along which a contact gives the displacement of a vertex.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// Place of the contact.
+    contact: usize,
+    vertex: usize,
+    /// The part of the normal that guides leave free: its unit vector, and its length.
+    unit: Vec3,
+    length: f64,
+    /// Displacement along the unit vector, in m.
+    way: f64,
+}
+
+/// What is taken out of the equations of a correction.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constrained {
+    /// In order of their vertices.
+    directions: Vec<Direction>,
+    prescribed: Prescribed,
+    /// Right side with nothing taken out; empty where nothing is.
+    loads: Vec<Row3>,
+}
+
+/// What a correction promises.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise {
+    /// Slope of the potential along it, in J.
+    pub(super) slope: f64,
+    /// Square of its length in the norm of the equations, with that of what it is known to leave, in J.
+    pub(super) square: f64,
+    /// By how much the forces found for constraints have raised the potential, in J.
+    pub(super) shift: f64,
+}
+
+impl Constrained {
+    /// Finds the directions with the cloths at `positions`, and sets the filter.
+    pub(super) fn find(
+        &mut self,
+        guidance: &[Guidance],
+        (response, positions): (&Response, &[Vec3]),
+        filter: &mut Filter,
+    ) {
+        self.directions.clear();
+        filter.clear();
+        let mut guides = guidance.iter().peekable();
+        for (contact, vertex, normal, lift) in response.constraints(positions) {
+            while let Some(guide) = guides.next_if(|guide| guide.vertex < vertex) {
+                filter.constrain(guide.vertex, &guide.projector);
+            }
+            let guide = guides.next_if(|guide| guide.vertex == vertex);
+            let free = guide.map_or_else(Matrix3::identity, |guide| guide.projector);
+            let along = free * normal;
+            let length = along.norm();
+            if length < SMALLEST_FREE {
+                filter.constrain(vertex, &free);
+                continue;
+            }
+            let unit = along / length;
+            filter.constrain(vertex, &(free - unit * unit.transpose()));
+            self.directions.push(Direction { contact, vertex, unit, length, way: lift / length });
+        }
+        for guide in guides {
+            filter.constrain(guide.vertex, &guide.projector);
+        }
+    }
+
+    /// Takes what the given displacements do from `right_side`, before the filter is applied to the matrix.
+    pub(super) fn prescribe(&mut self, matrix: &BlockMatrix, right_side: &mut [Row3]) {
+        self.loads.clear();
+        if self.directions.is_empty() {
+            return;
+        }
+        self.loads.extend_from_slice(right_side);
+        let units = self.directions.iter().map(|one| (one.vertex as u32, row(&one.unit)));
+        self.prescribed.gather(matrix, &units.collect::<Vec<_>>());
+        self.prescribed.subtract(self.directions.iter().map(|one| one.way), right_side);
+    }
+
+    /// Adds the given displacements to the free part of a solution.
+    pub(super) fn complete(&self, solution: &mut [Row3]) {
+        for Direction { vertex, unit, way, .. } in &self.directions {
+            let given = row(&(unit * *way));
+            solution[*vertex] = std::array::from_fn(|k| solution[*vertex][k] + given[k]);
+        }
+    }
+
+    /// Gives constraints the forces that a `solution` has found, of equations with the right side `free` otherwise; `whole`
+    /// is β²/M in m/N, for the mass M of all.
+    pub(super) fn balance(
+        &self,
+        (free, solution): (&[Row3], &[Row3]),
+        (response, positions): (&mut Response, &[Vec3]),
+        whole: f64,
+    ) -> Promise {
+        if self.directions.is_empty() {
+            let square = dot(free, solution);
+            response.balance(std::iter::empty());
+            return Promise { slope: -square, square, shift: 0.0 };
+        }
+        let pressing = |response: &Response, one: &Direction| {
+            let contact = &response.contacts()[one.contact];
+            contact.normal_force(contact.wanted - one.way * one.length)
+        };
+        let work = dot(&self.loads, solution);
+        let (mut square, mut pull, mut gained) = (work, Vec3::zeros(), 0.0);
+        let mut forces = Vec::with_capacity(self.directions.len());
+        for (one, row) in self.directions.iter().zip(self.prescribed.rows()) {
+            let more = row.times(solution) - along(&self.loads[one.vertex], &one.unit);
+            let old = pressing(response, one);
+            let force = old + more / one.length;
+            let left = force.min(0.0) * one.length;
+            square += more * one.way + left * left / row.stiffness;
+            pull += one.unit * left;
+            gained -= old * one.way * one.length;
+            forces.push((one.contact, force));
+        }
+        let before = response.potential(positions);
+        response.balance(forces.into_iter());
+        let shift = response.potential(positions) - before;
+        for one in &self.directions {
+            gained += pressing(response, one) * one.way * one.length;
+        }
+        square += pull.norm_squared() * whole;
+        Promise { slope: -(work + gained), square, shift }
+    }
+}
+
+fn along(entry: &Row3, unit: &Vec3) -> f64 {
+    (0..3).map(|k| f64::from(entry[k]) * unit[k]).sum()
+}
+
+fn row(vector: &Vec3) -> Row3 {
+    [vector.x as f32, vector.y as f32, vector.z as f32, 0.0]
+}
