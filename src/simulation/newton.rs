@@ -6,8 +6,14 @@
 //! and the ways of all vertices have been found to cross nothing.
 
 use super::{
-    Report, constrained::{Constrained, Promise}, State, dynamics::Dynamics, guides::Guidance, quadratic::Quadratic, report::Task,
-    scheme::Stage, tangent::Tangent,
+    Report, State,
+    constrained::{Constrained, Promise},
+    dynamics::Dynamics,
+    guides::Guidance,
+    quadratic::Quadratic,
+    report::Task,
+    scheme::Stage,
+    tangent::Tangent,
 };
 use crate::{
     Vec3,

@@ -108,3 +108,73 @@ fn across(direction: &Row3, block: &Block) -> Row3 {
 fn dot(a: &Row3, b: &Row3) -> f64 {
     (0..3).map(|k| f64::from(a[k]) * f64::from(b[k])).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::Pattern;
+    use std::sync::Arc;
+
+    /// Triangles in a strip over two groups of rows, with any symmetric blocks, and two rows coupled across.
+    fn matrix(count: u32) -> BlockMatrix {
+        let triangles: Vec<[u32; 3]> = (2..count).map(|last| [last - 2, last - 1, last]).collect();
+        let elements: Vec<&[u32]> = triangles.iter().map(<[u32; 3]>::as_slice).collect();
+        let pattern = Pattern::of_elements(count as usize, &elements);
+        let mut matrix = BlockMatrix::new(Arc::new(pattern));
+        let upper = |i: usize, j: usize| {
+            Block(std::array::from_fn(|k| {
+                std::array::from_fn(|l| {
+                    let number =
+                        7 * i + 11 * j + if i == j { k.min(l) * 3 + k.max(l) } else { 3 * k + l };
+                    if l < 3 { (number % 13) as f32 - 6.0 } else { 0.0 }
+                })
+            }))
+        };
+        matrix.fill_by(|i, j| if i > j { upper(j, i).transposed() } else { upper(i, j) });
+        matrix.set_coupling(&[(3, 290, upper(1, 2))]);
+        matrix
+    }
+
+    fn number(seed: usize) -> f32 {
+        (seed * 37 % 101) as f32 / 50.0 - 1.0
+    }
+
+    #[test]
+    fn rows_are_those_of_the_product() {
+        let matrix = matrix(300);
+        let vector: Vec<Row3> =
+            (0..300).map(|i| [number(i), number(2 * i + 1), number(i + 5), 0.0]).collect();
+        let mut image = vec![[0.0; 4]; 300];
+        matrix.times(&vector, &mut image);
+        let directions: Vec<(u32, Row3)> = [0, 3, 100, 255, 256, 290, 299]
+            .map(|row| (row, [0.5, number(row as usize), -0.3, 0.0]))
+            .to_vec();
+        let mut prescribed = Prescribed::default();
+        prescribed.gather(&matrix, &directions);
+        assert_eq!(prescribed.rows().len(), directions.len());
+        for ((row, direction), gathered) in directions.iter().zip(prescribed.rows()) {
+            let expected = dot(direction, &image[*row as usize]);
+            assert!((gathered.times(&vector) - expected).abs() < 1.0e-4, "row {row}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_taken_from_the_right_side() {
+        let matrix = matrix(300);
+        let directions = [(3, [1.0, 0.0, 0.0, 0.0]), (256, [0.0, 0.6, 0.8, 0.0])];
+        let ways = [2.0, -0.5];
+        let mut prescribed = Prescribed::default();
+        prescribed.gather(&matrix, &directions);
+        let mut right_side = vec![[0.0; 4]; 300];
+        prescribed.subtract(ways.into_iter(), &mut right_side);
+        let mut given = vec![[0.0; 4]; 300];
+        for ((row, direction), way) in directions.iter().zip(ways) {
+            given[*row as usize] = direction.map(|part| part * way as f32);
+        }
+        let mut image = vec![[0.0; 4]; 300];
+        matrix.times(&given, &mut image);
+        for (right, image) in right_side.iter().zip(&image) {
+            assert!((0..3).all(|k| (right[k] + image[k]).abs() < 1.0e-4), "{right:?}, {image:?}");
+        }
+    }
+}

@@ -74,7 +74,7 @@ SQUEEZES = {
 # Upright cloth that meets the floor within one step of 1/48 s has up to a tenth of its energy of
 # motion more for a moment.
 JOLTED = {"energy grew"}
-JOLTS = {"sheet_falls_on_its_edge"}
+JOLTS = {"ribbon_coils", "sheet_falls_on_its_edge"}
 
 
 def kind(failure: str) -> str:

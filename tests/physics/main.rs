@@ -6,6 +6,7 @@
 mod air;
 mod bending;
 mod conservation;
+mod constraints;
 mod contact;
 mod derivatives;
 mod equilibrium;

@@ -20,7 +20,8 @@ impl Response {
     /// Decides which of `contacts` are constraints.
     pub(super) fn choose_constraints(&self, contacts: &mut [Contact]) {
         let of_one_vertex = |a: &Contact, b: &Contact| {
-            let are_of_vertices = a.pair.kind == Kind::VertexFace && b.pair.kind == Kind::VertexFace;
+            let are_of_vertices =
+                a.pair.kind == Kind::VertexFace && b.pair.kind == Kind::VertexFace;
             are_of_vertices && a.pair.features[0] == b.pair.features[0]
         };
         for contacts in contacts.chunk_by_mut(of_one_vertex) {
