@@ -372,8 +372,8 @@ impl Pair {
             (Kind::VertexFace, Feature::Vertex(corner)) => {
                 let triangle = self.features[1];
                 let vertex = surfaces.triangles[triangle as usize][usize::from(corner)];
-                let around = surfaces.around.around(vertex as usize);
-                let is_first = around.first().is_some_and(|(first, _)| *first == triangle);
+                let mut around = surfaces.around.around(vertex as usize);
+                let is_first = around.next().is_some_and(|(first, _)| first == triangle);
                 let beside = beside_vertex(surfaces, points, vertex);
                 is_first.then(|| stood_up(offset, beside, leaning)).flatten()
             }
@@ -416,8 +416,8 @@ fn beside_edge(surfaces: &Surfaces, points: &[Vec3], edge: u32) -> impl Iterator
 
 /// Directions from a vertex along the edges there.
 fn beside_vertex(surfaces: &Surfaces, points: &[Vec3], vertex: u32) -> impl Iterator<Item = Vec3> {
-    let around = surfaces.around.around(vertex as usize).iter();
-    let corners = around.flat_map(|(triangle, _)| surfaces.triangles[*triangle as usize]);
+    let around = surfaces.around.around(vertex as usize);
+    let corners = around.flat_map(|(triangle, _)| surfaces.triangles[triangle as usize]);
     corners.map(move |other| points[other as usize] - points[vertex as usize])
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Response {
     surfaces: Surfaces,
     obstacles: Vec<Obstacle>,
     broad_phase: BroadPhase,
-    /// Where all vertices are when the step begins, and where they have come to.
+    /// Where all vertices are when the step begins, and where they have come to; of none where there is nothing to meet.
     starts: Vec<Vec3>,
     ends: Vec<Vec3>,
     /// Vertices whose motion is given.
@@ -78,7 +78,8 @@ impl Response {
         positions: &[Vec3],
         with_self: bool,
     ) -> Self {
-        let mut starts = positions.to_vec();
+        let is_alone = obstacles.is_empty() && !with_self;
+        let mut starts = if is_alone { Vec::new() } else { positions.to_vec() };
         starts.extend(obstacles.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
         let motion = Motion { starts: &starts, ends: &starts };
         let mut ridges = vec![Ridge::default(); surfaces.edges.len()];
@@ -165,9 +166,12 @@ impl Response {
     ) {
         let count = self.cloth_vertices();
         self.duration = duration;
+        self.is_held.copy_from_slice(is_held);
+        if self.is_alone() {
+            return;
+        }
         self.starts[..count].copy_from_slice(starts);
         self.ends[..count].copy_from_slice(expected);
-        self.is_held.copy_from_slice(is_held);
         let mut has_moved = false;
         for (side, part) in [(&mut self.starts, part[0]), (&mut self.ends, part[1])] {
             let positions = self.obstacles.iter().flat_map(|obstacle| obstacle.positions_at(part));
@@ -175,9 +179,6 @@ impl Response {
                 has_moved |= *position != new;
                 *position = new;
             }
-        }
-        if self.is_alone() {
-            return;
         }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
@@ -193,6 +194,7 @@ impl Response {
             .tangle
             .as_ref()
             .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
+        self.pairs = Vec::new();
         self.watch();
         self.pairs =
             self.watch.pairs().iter().filter(|pair| !self.is_idle(pair)).copied().collect();
@@ -317,6 +319,9 @@ impl Response {
     }
 
     fn move_to(&mut self, positions: &[Vec3]) {
+        if self.is_alone() {
+            return;
+        }
         let count = self.cloth_vertices();
         self.ends[..count].copy_from_slice(positions);
         self.deviations.measure(positions);

@@ -4,6 +4,7 @@
 
 use super::{Collider, exclusions::Exclusions, pair::Pair, seams::Seams};
 use crate::{Vec3, mesh::Incidence};
+use std::sync::Arc;
 
 /// Part of the thickness that a flat surface may fall away by. Where it is ridged its edges touch; what they lack by then
 /// is a jump, which would keep what lies on them from coming to rest.
@@ -66,9 +67,9 @@ pub(crate) struct Surfaces {
     /// For every collider whether it has an inside.
     pub(crate) is_closed: Vec<bool>,
     /// Undeformed positions of the cloths' vertices, in m.
-    pub(crate) rest: Vec<Vec3>,
+    pub(crate) rest: Arc<Vec<Vec3>>,
     /// Area of cloth around each of its vertices, in m².
-    pub(crate) areas: Vec<f64>,
+    pub(crate) areas: Arc<Vec<f64>>,
     pub(crate) seams: Seams,
     exclusions: Exclusions,
     /// Whether there are seams or exclusions.
@@ -90,9 +91,9 @@ pub(crate) struct ClothSurfaces<'a> {
     /// One for each cloth.
     pub(crate) kinds: Vec<Surface>,
     /// Undeformed positions, in m.
-    pub(crate) rest: Vec<Vec3>,
+    pub(crate) rest: Arc<Vec<Vec3>>,
     /// Area around each vertex, in m².
-    pub(crate) areas: &'a [f64],
+    pub(crate) areas: Arc<Vec<f64>>,
     /// Pairs of vertices that are sewn together.
     pub(crate) seams: &'a [[u32; 2]],
     pub(crate) exclusions: Exclusions,
@@ -131,7 +132,7 @@ impl Surfaces {
             cloth_triangles: cloths.triangles.len(),
             is_closed: colliders.iter().map(|collider| is_closed(&collider.triangles)).collect(),
             rest: cloths.rest,
-            areas: cloths.areas.to_vec(),
+            areas: cloths.areas,
             seams: Seams::new(cloths.seams, cloths.triangles, cloth_vertices),
             triangles,
             edges,

@@ -283,8 +283,8 @@ impl Near {
             add(0, start, false);
             add(0, end, false);
             for (around, _) in surfaces.around.around(start as usize) {
-                if surfaces.sides[*around as usize].contains(edge) {
-                    add(2, *around, false);
+                if surfaces.sides[around as usize].contains(edge) {
+                    add(2, around, false);
                 }
             }
         }

@@ -9,6 +9,7 @@
 //! leaves the force linear in the velocity and the scheme second order:
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
+use super::Scratch;
 use crate::{
     Material, Vec3,
     mesh::{Incidence, Mesh},
@@ -25,13 +26,8 @@ struct Coefficients {
     lift: f64,
 }
 
-/// What a face adds to D of its corners: along·I + beyond·nnᵀ.
-#[derive(Clone, Copy, Debug, Default)]
-struct Face {
-    normal: [f64; 3],
-    along: f64,
-    beyond: f64,
-}
+/// What a face adds to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
+type Face = [f64; 5];
 
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
@@ -44,6 +40,7 @@ pub struct Air {
     resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
+    scratch: Scratch,
 }
 
 impl Air {
@@ -58,7 +55,13 @@ impl Air {
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
+            scratch: Scratch::default(),
         }
+    }
+
+    /// Shares room with others.
+    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
+        self.scratch = scratch;
     }
 
     /// New coefficients for a cloth.
@@ -90,22 +93,21 @@ impl Air {
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
     pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let faces: Vec<Face> = self
-            .triangles
-            .par_iter()
-            .zip(self.cloth_of_triangle.as_slice())
-            .with_min_len(parallel::ELEMENTS)
-            .map(|(corners, cloth)| {
-                let coefficients = self.coefficients[*cloth as usize];
-                self.face(corners, coefficients, positions, velocities)
-            })
-            .collect();
+        let mut numbers = self.scratch.take(5 * self.triangles.len());
+        let faces: &mut [Face] = numbers.as_chunks_mut().0;
+        let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
+        let each = each.into_par_iter().with_min_len(parallel::ELEMENTS);
+        each.for_each(|(face, corners, cloth)| {
+            let coefficients = self.coefficients[*cloth as usize];
+            *face = self.face(corners, coefficients, positions, velocities);
+        });
+        let faces: &[Face] = numbers.as_chunks().0;
         let incidence = &self.incidence;
         let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, resistance)| {
             let (mut along, mut products) = (0.0, [0.0; 6]);
             for (face, _) in incidence.around(vertex) {
-                let Face { normal: [x, y, z], along: own, beyond } = faces[*face as usize];
+                let [x, y, z, own, beyond] = faces[face as usize];
                 along += own;
                 let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
                 for (sum, part) in products.iter_mut().zip(parts) {
@@ -115,6 +117,7 @@ impl Air {
             let [a, b, c, d, e, f] = products;
             *resistance = [along + a, along + b, along + c, d, e, f];
         });
+        self.scratch.give(numbers);
     }
 
     /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.
@@ -136,8 +139,8 @@ impl Air {
         }
         let scale = self.density * length * speed / 12.0;
         let Coefficients { drag, lift } = coefficients;
-        let normal = (doubled / length).into();
-        Face { normal, along: lift * scale, beyond: (drag - lift) * scale }
+        let [x, y, z] = (doubled / length).into();
+        [x, y, z, lift * scale, (drag - lift) * scale]
     }
 
     /// D of a vertex, in N·s/m: symmetric and positive semidefinite.

@@ -2,31 +2,31 @@
 //! The default model: linear triangles ([`Membrane`]) with plate-exact bending ([`Bending`]).
 
 use super::{
-    BlockColumns, BlockParts, ElasticEnergy, Elements, Membrane, Sheets, Strain, StrainHistory,
-    TriangleTangent,
+    BlockColumns, ElasticEnergy, Elements, Membrane, Scratch, Sheets, StrainHistory, Tangents,
+    Tension, TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::decode,
+    elements::{AddBlock, Members},
     inelastic::Past,
     sheets::mean_scale,
 };
 use crate::{
     Material, Vec3,
     mesh::Mesh,
-    parallel,
     solver::{Kernel, Lanes, dispatch},
 };
-use rayon::prelude::*;
 
 /// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
 #[must_use]
 pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
-    let mut membrane = Membrane::new(mesh, materials);
+    let scratch = Scratch::default();
+    let mut membrane = Membrane::new(mesh, materials).with_scratch(scratch.clone());
     if !sheets.rest_scale.is_empty() {
         membrane.set_gradients(scaled(mesh, sheets.rest_scale));
     }
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
+    bending.set_scratch(scratch);
     bending.set_materials(mesh, materials);
     if !sheets.property_scale.is_empty() {
         let triangles = mesh.topology.triangles.iter();
@@ -34,23 +34,7 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }
-    vec![Box::new(Triangles::new(membrane)), Box::new(Hinges::new(bending))]
-}
-
-/// Fills blocks with the registers of the machine at hand.
-struct FillBlocks<'a, E> {
-    elements: &'a E,
-    parts: &'a BlockParts,
-    blocks: &'a mut [BlockColumns],
-}
-
-impl<E: Elements> Kernel for FillBlocks<'_, E> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, _: L) {
-        self.parts.fill(self.elements, self.blocks);
-    }
+    vec![Box::new(Triangles::new(membrane)), Box::new(Hinges { bending })]
 }
 
 /// Gradients of the shape functions of a mesh over b_u and b_v.
@@ -66,18 +50,26 @@ fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
 /// The membrane, with what the next tangent needs.
 struct Triangles {
     membrane: Membrane,
-    predicted: Vec<Strain>,
+    predicted: Vec<Tension>,
     /// Whether the next tangent takes its geometric part from `predicted`.
     is_predicted: bool,
-    tangents: Vec<TriangleTangent>,
 }
 
 impl Triangles {
     fn new(membrane: Membrane) -> Self {
         let count = membrane.triangle_count();
         let predicted = vec![[0.0; 3]; count];
-        let tangents = vec![TriangleTangent::default(); count];
-        Self { membrane, predicted, is_predicted: false, tangents }
+        Self { membrane, predicted, is_predicted: false }
+    }
+}
+
+impl AddBlock<3> for Vec<TriangleTangent> {
+    #[inline(always)]
+    fn add_block(&self, triangle: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        let part = self[triangle].block(i, j);
+        for (column, part) in block.iter_mut().zip(part) {
+            *column = std::array::from_fn(|row| column[row] + part[row]);
+        }
     }
 }
 
@@ -118,26 +110,13 @@ impl Elements for Triangles {
         self.is_predicted = true;
     }
 
-    fn update_tangent(&mut self) {
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
         let predicted = self.is_predicted.then_some(self.predicted.as_slice());
-        self.membrane.tangents(predicted, &mut self.tangents);
+        Box::new(Members(self.membrane.tangents(members, predicted)))
     }
 
-    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
-        dispatch(FillBlocks { elements: self, parts, blocks });
-    }
-
-    #[inline(always)]
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        // Summed in registers.
-        let mut sum = *block;
-        for (triangle, i, j) in codes.iter().map(|code| decode::<3>(*code)) {
-            let part = self.tangents[triangle].block(i, j);
-            for (column, part) in sum.iter_mut().zip(part) {
-                *column = std::array::from_fn(|row| column[row] + part[row]);
-            }
-        }
-        *block = sum;
+    fn scratch(&self) -> Option<&Scratch> {
+        Some(self.membrane.scratch())
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
@@ -175,24 +154,38 @@ impl Elements for Triangles {
 #[repr(align(64))]
 struct HingeTangent([[f32; 4]; 4]);
 
-/// Finds the tangents of hinges from the first on.
+impl AddBlock<4> for Vec<HingeTangent> {
+    #[inline(always)]
+    fn add_block(&self, hinge: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        let gradients = &self[hinge].0;
+        let (left, right) = (gradients[i], gradients[j]);
+        for (column, scale) in block.iter_mut().zip(right) {
+            *column = std::array::from_fn(|row| column[row] + scale * left[row]);
+        }
+    }
+}
+
+/// Finds the tangents of some hinges.
 struct TangentsOfHinges<'a> {
     bending: &'a Bending,
-    first: usize,
-    tangents: &'a mut [HingeTangent],
+    members: &'a [u32],
 }
 
 impl Kernel for TangentsOfHinges<'_> {
-    type Output = ();
+    type Output = Vec<HingeTangent>;
 
     #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { bending, first, tangents } = self;
+    fn run<L: Lanes>(self, lanes: L) -> Vec<HingeTangent> {
+        let Self { bending, members } = self;
         let is_inelastic = bending.is_inelastic();
-        for (hinge, tangent) in (first..).zip(tangents) {
+        let mut tangents = Vec::with_capacity(members.len());
+        for hinge in members {
+            let hinge = *hinge as usize;
             let weight = if is_inelastic { bending.softened(hinge) } else { bending.weight(hinge) };
-            tangent.0 = bending.scaled_gradients(lanes, hinge, weight.max(0.0).sqrt());
+            let scale = weight.max(0.0).sqrt();
+            tangents.push(HingeTangent(bending.scaled_gradients(lanes, hinge, scale)));
         }
+        tangents
     }
 }
 
@@ -200,14 +193,6 @@ impl Kernel for TangentsOfHinges<'_> {
 /// hinges and is spectrally close to the whole; the force is exact.
 struct Hinges {
     bending: Bending,
-    tangents: Vec<HingeTangent>,
-}
-
-impl Hinges {
-    fn new(bending: Bending) -> Self {
-        let count = bending.hinge_count();
-        Self { tangents: vec![HingeTangent::default(); count], bending }
-    }
 }
 
 impl Elements for Hinges {
@@ -240,30 +225,8 @@ impl Elements for Hinges {
         self.bending.evaluate(positions, history, forces)
     }
 
-    fn update_tangent(&mut self) {
-        let bending = &self.bending;
-        let chunks = self.tangents.par_chunks_mut(parallel::ELEMENTS).enumerate();
-        chunks.for_each(|(chunk, tangents)| {
-            dispatch(TangentsOfHinges { bending, first: chunk * parallel::ELEMENTS, tangents });
-        });
-    }
-
-    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
-        dispatch(FillBlocks { elements: self, parts, blocks });
-    }
-
-    #[inline(always)]
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        // Summed in registers.
-        let mut sum = *block;
-        for (hinge, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
-            let gradients = &self.tangents[hinge].0;
-            let (left, right) = (gradients[i], gradients[j]);
-            for (column, scale) in sum.iter_mut().zip(right) {
-                *column = std::array::from_fn(|row| column[row] + scale * left[row]);
-            }
-        }
-        *block = sum;
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members(dispatch(TangentsOfHinges { bending: &self.bending, members })))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

@@ -16,7 +16,7 @@ mod tangent;
 pub use tangent::TriangleTangent;
 
 use super::{
-    StrainHistory,
+    Scratch, StrainHistory,
     inelastic::{Inelastic, Part, Past},
 };
 use crate::{
@@ -30,6 +30,12 @@ use std::sync::Arc;
 
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
+
+/// The tensile part of the stress of a triangle, times its area, in N·m.
+pub type Tension = [f32; 3];
+
+/// The forces at the corners of a triangle, in N.
+type CornerForces = [[f64; 3]; 3];
 
 /// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
 #[derive(Clone, Copy, Debug)]
@@ -73,15 +79,6 @@ impl Moduli {
     }
 }
 
-/// One triangle at its current shape.
-#[derive(Clone, Copy, Debug, Default)]
-struct Shape {
-    /// Derivatives along warp and weft.
-    s: [Vec3; 2],
-    /// Elastic plus viscous stress, in N/m.
-    stress: Strain,
-}
-
 /// The membrane of all cloths of a scene.
 #[derive(Clone, Debug)]
 pub struct Membrane {
@@ -95,8 +92,10 @@ pub struct Membrane {
     /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
     scales: Vec<[f64; 2]>,
     incidence: Arc<Incidence>,
-    shapes: Vec<Shape>,
-    corner_forces: Vec<[Vec3; 3]>,
+    /// The shape last evaluated, and the elastic plus viscous stress of each triangle there, in N/m.
+    shape: Vec<Vec3>,
+    stresses: Vec<Strain>,
+    scratch: Scratch,
     inverse_beta: f64,
     pub(super) past: Past,
 }
@@ -124,8 +123,9 @@ impl Membrane {
             law_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             scales: Vec::new(),
             incidence: Arc::clone(&mesh.topology.around),
-            shapes: vec![Shape::default(); count],
-            corner_forces: vec![[Vec3::zeros(); 3]; count],
+            shape: Vec::new(),
+            stresses: vec![[0.0; 3]; count],
+            scratch: Scratch::default(),
             inverse_beta: 0.0,
             past: Past::new(vec![Part::Membrane], materials, Arc::clone(&mesh.cloth_of_triangle)),
         }
@@ -139,6 +139,16 @@ impl Membrane {
         self.moduli = cloths.zip(&scales).map(|(moduli, scale)| moduli.scaled(*scale)).collect();
         self.scales = scales;
         self
+    }
+
+    /// The same membrane with room in common with others.
+    #[must_use]
+    pub(crate) fn with_scratch(self, scratch: Scratch) -> Self {
+        Self { scratch, ..self }
+    }
+
+    pub(super) fn scratch(&self) -> &Scratch {
+        &self.scratch
     }
 
     /// New moduli for a cloth.
@@ -184,8 +194,12 @@ impl Membrane {
     ) -> f64 {
         let StrainHistory { reference, inverse_beta } = history;
         self.inverse_beta = inverse_beta;
+        self.shape.clear();
+        self.shape.extend_from_slice(positions);
+        let mut numbers = self.scratch.take(9 * self.triangles.len());
+        let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
         let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
-        let results = (self.shapes.as_mut_slice(), self.corner_forces.as_mut_slice());
+        let results = (self.stresses.as_mut_slice(), &mut *loads);
         let sheet = Sheet { triangles, gradients, areas };
         let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
         let potential = match past.inelastic() {
@@ -195,20 +209,22 @@ impl Membrane {
                 sheet.evaluate(positions, results, &law)
             }
         };
-        self.gather(forces);
+        self.gather(loads, forces);
+        self.scratch.give(numbers);
         potential
     }
 
-    fn gather(&self, forces: &mut [Vec3]) {
+    /// Adds the forces at all corners.
+    fn gather(&self, corner_forces: &[CornerForces], forces: &mut [Vec3]) {
         let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, force)| {
             for (triangle, corner) in self.incidence.around(vertex) {
-                *force += self.corner_forces[*triangle as usize][*corner as usize];
+                *force += Vec3::from(corner_forces[triangle as usize][usize::from(corner)]);
             }
         });
     }
 
-    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d.
+    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Gives what tangents take of it.
     ///
     /// The geometric stiffness of the *next* tangent is taken at this stress instead of at the stress
     /// found there. In a stiff sheet the latter is dominated by the second-order stretch that a finite
@@ -217,7 +233,7 @@ impl Membrane {
     /// stresses as independent unknowns (Magisano, Leonetti and Garcea, "How to improve efficiency and
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
-    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Strain]) {
+    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Tension]) {
         match self.past.inelastic() {
             None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
             Some(inelastic) => {
@@ -230,28 +246,33 @@ impl Membrane {
     fn predict_by(
         &self,
         direction: &[Vec3],
-        predicted: &mut [Strain],
+        predicted: &mut [Tension],
         moduli: impl Fn(usize) -> [f64; 4] + Sync,
     ) {
         let each = predicted.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(t, predicted)| {
             let change = derivatives(&self.triangles[t], &self.gradients[t], direction);
-            let [su, sv] = &self.shapes[t].s;
+            let [su, sv] = &self.derivatives(t);
             let [du, dv] = &change;
             let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
             let step = apply(&moduli(t), &strain);
-            let stress = &self.shapes[t].stress;
-            *predicted = [0, 1, 2].map(|k| stress[k] + step[k]);
+            let stress = &self.stresses[t];
+            *predicted = self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]));
         });
     }
 
-    /// The tangents of all triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
     /// of the stress there is.
-    pub fn tangents(&self, predicted: Option<&[Strain]>, tangents: &mut [TriangleTangent]) {
+    #[must_use]
+    pub fn tangents(
+        &self,
+        triangles: &[u32],
+        predicted: Option<&[Tension]>,
+    ) -> Vec<TriangleTangent> {
         match self.past.inelastic() {
-            None => self.tangents_by(predicted, tangents, |t| self.viscoelastic(t)),
+            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic(t)),
             Some(inelastic) => {
-                self.tangents_by(predicted, tangents, |t| self.remembering(inelastic, t));
+                self.tangents_by(triangles, predicted, |t| self.remembering(inelastic, t))
             }
         }
     }
@@ -259,15 +280,17 @@ impl Membrane {
     /// The same for the derivatives of the stress of each triangle by its strain.
     fn tangents_by(
         &self,
-        predicted: Option<&[Strain]>,
-        tangents: &mut [TriangleTangent],
-        moduli: impl Fn(usize) -> [f64; 4] + Sync,
-    ) {
-        let each = tangents.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
-        each.for_each(|(t, tangent)| {
-            let stress = predicted.map_or(&self.shapes[t].stress, |list| &list[t]);
-            *tangent = self.tangent_by(t, moduli(t), stress);
-        });
+        triangles: &[u32],
+        predicted: Option<&[Tension]>,
+        moduli: impl Fn(usize) -> [f64; 4],
+    ) -> Vec<TriangleTangent> {
+        let tangent = |triangle: &u32| {
+            let t = *triangle as usize;
+            let tension =
+                predicted.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
+            self.tangent_by(t, moduli(t), tension)
+        };
+        triangles.iter().map(tangent).collect()
     }
 
     /// The tangent of a triangle at the last evaluation.
@@ -277,16 +300,26 @@ impl Membrane {
             None => self.viscoelastic(triangle),
             Some(inelastic) => self.remembering(inelastic, triangle),
         };
-        self.tangent_by(triangle, moduli, &self.shapes[triangle].stress)
+        self.tangent_by(triangle, moduli, self.tension(triangle, &self.stresses[triangle]))
     }
 
     #[inline(always)]
-    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], stress: &Strain) -> TriangleTangent {
-        let shape = &self.shapes[triangle];
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], tension: Tension) -> TriangleTangent {
         let area = self.areas[triangle];
-        let scaled = |value: f64| (area * value) as f32;
-        let stiffness = (moduli.map(scaled), tensile_part(stress).map(scaled));
-        TriangleTangent::new(&shape.s, stiffness, &self.gradients[triangle])
+        let stiffness = (moduli.map(|value| (area * value) as f32), tension);
+        TriangleTangent::new(&self.derivatives(triangle), stiffness, &self.gradients[triangle])
+    }
+
+    /// What the tangent of a triangle takes of a stress.
+    #[inline(always)]
+    fn tension(&self, triangle: usize, stress: &Strain) -> Tension {
+        tensile_part(stress).map(|value| (self.areas[triangle] * value) as f32)
+    }
+
+    /// Derivatives of the shape last evaluated along warp and weft.
+    #[inline(always)]
+    fn derivatives(&self, triangle: usize) -> [Vec3; 2] {
+        derivatives(&self.triangles[triangle], &self.gradients[triangle], &self.shape)
     }
 
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
@@ -298,7 +331,7 @@ impl Membrane {
     /// The same where it does.
     fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let strain = green_strain(&self.shapes[triangle].s);
+        let strain = green_strain(&self.derivatives(triangle));
         let factors = factors(&self.scales, triangle);
         let inner = inelastic.respond(triangle, &strain).scaled(factors).moduli;
         let viscous = moduli.viscous(self.inverse_beta);

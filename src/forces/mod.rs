@@ -9,6 +9,7 @@ mod fem;
 mod inelastic;
 mod membrane;
 mod particles;
+mod scratch;
 mod sewing;
 mod sheets;
 mod springs;
@@ -16,11 +17,14 @@ mod strain_history;
 
 pub use air::Air;
 pub use baraff_witkin::baraff_witkin;
-pub use elements::{BlockColumns, BlockParts, ElasticEnergy, Elements, block_code};
+pub use elements::{
+    BlockCode, BlockColumns, BlockParts, ElasticEnergy, Elements, Tangents, block_code,
+};
 pub use fem::fem;
 pub use inelastic::Past;
-pub use membrane::{Membrane, MembraneEnergy, Strain, TriangleTangent, largest_stretch};
+pub use membrane::{Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch};
 pub use particles::{BendingKind, particles};
+pub use scratch::Scratch;
 pub use sewing::{Sewing, sewing};
 pub use sheets::Sheets;
 pub use springs::{choi_ko, mass_spring};

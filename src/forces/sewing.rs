@@ -17,7 +17,10 @@
 
 use super::{
     Sheets, StrainHistory,
-    elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+    elements::{
+        AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+        add_scaled, columns,
+    },
 };
 use crate::{Cloth, Material, Vec3, mesh::Mesh, parallel};
 use nalgebra::Matrix3;
@@ -246,6 +249,13 @@ impl Seams {
     }
 }
 
+impl AddBlock<2> for Seams {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+    }
+}
+
 impl Elements for Seams {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
@@ -307,10 +317,8 @@ impl Elements for Seams {
         });
     }
 
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        for (element, i, j) in codes.iter().map(|code| decode::<2>(*code)) {
-            add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
-        }
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, 2>(Kept { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

@@ -5,7 +5,15 @@
 #[derive(Clone, Debug, Default)]
 pub struct Incidence {
     starts: Vec<u32>,
-    entries: Vec<(u32, u8)>,
+    /// Elements with corners: see [`entry`].
+    entries: Vec<u32>,
+}
+
+/// Bits of a corner: elements have up to 16.
+const CORNER_BITS: u32 = 4;
+
+fn entry(element: usize, corner: usize) -> u32 {
+    ((element << CORNER_BITS) | corner) as u32
 }
 
 impl Incidence {
@@ -18,9 +26,14 @@ impl Incidence {
     /// The same for elements of `corner_count` corners in one list.
     ///
     /// # Panics
-    /// If `corner_count` is 0.
+    /// If `corner_count` is 0 or more than 16, or there are more than 268 million elements.
     #[must_use]
     pub fn of_list(corners: &[u32], corner_count: usize, vertex_count: usize) -> Self {
+        assert!(corner_count <= 1 << CORNER_BITS, "{corner_count} corners");
+        assert!(
+            corners.len() / corner_count <= 1 << (u32::BITS - CORNER_BITS),
+            "too many elements"
+        );
         let mut starts = vec![0_u32; vertex_count + 1];
         for vertex in corners {
             starts[*vertex as usize + 1] += 1;
@@ -29,10 +42,10 @@ impl Incidence {
             starts[vertex + 1] += starts[vertex];
         }
         let mut next = starts.clone();
-        let mut entries = vec![(0, 0); corners.len()];
+        let mut entries = vec![0; corners.len()];
         for (index, vertex) in corners.iter().enumerate() {
             let slot = &mut next[*vertex as usize];
-            entries[*slot as usize] = ((index / corner_count) as u32, (index % corner_count) as u8);
+            entries[*slot as usize] = entry(index / corner_count, index % corner_count);
             *slot += 1;
         }
         Self { starts, entries }
@@ -43,12 +56,14 @@ impl Incidence {
         let end = self.starts.pop().unwrap_or(0);
         self.starts.extend(other.starts.iter().map(|start| end + start));
         let others = other.entries.iter();
-        self.entries.extend(others.map(|(element, corner)| (element + element_count, *corner)));
+        self.entries.extend(others.map(|other| other + entry(element_count as usize, 0)));
     }
 
     /// Elements around a vertex, each with the vertex's corner in it.
-    #[must_use]
-    pub fn around(&self, vertex: usize) -> &[(u32, u8)] {
-        &self.entries[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+    #[inline]
+    pub fn around(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {
+        let own = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
+        let corner = (1 << CORNER_BITS) - 1;
+        self.entries[own].iter().map(move |entry| (entry >> CORNER_BITS, (entry & corner) as u8))
     }
 }

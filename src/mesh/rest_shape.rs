@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
     /// Where the vertices are at rest, in m.
-    pub positions: Vec<Vec3>,
+    pub positions: Arc<Vec<Vec3>>,
     /// Area of each triangle, in m².
     pub areas: Arc<Vec<f64>>,
     /// Corners of each triangle in its plane, in m: first coordinate along the warp, second along the
@@ -21,7 +21,7 @@ pub struct RestShape {
     /// Gradient of each corner's shape function along warp and weft, in 1/m.
     pub gradients: Arc<Vec<[[f64; 2]; 3]>>,
     /// A third of the area of the triangles around each vertex, in m².
-    pub vertex_areas: Vec<f64>,
+    pub vertex_areas: Arc<Vec<f64>>,
     /// Length of each edge, in m.
     pub edge_lengths: Vec<f64>,
     /// Angle between the triangles at each edge, in rad: 0 where flat, positive where the opposite
@@ -43,13 +43,13 @@ impl RestShape {
         let warps = warp_directions(cut, positions, uv);
         let (triangles, edges) = (topology.triangles.len(), topology.edges.len());
         let mut shape = Self {
-            positions: positions.to_vec(),
-            vertex_areas: vec![0.0; topology.vertex_count],
+            positions: Arc::new(positions.to_vec()),
             corners: Vec::with_capacity(triangles),
             edge_lengths: Vec::with_capacity(edges),
             angles: Vec::with_capacity(edges),
             ..Self::default()
         };
+        let mut vertex_areas = vec![0.0; topology.vertex_count];
         let mut areas = Vec::with_capacity(triangles);
         let mut gradients = Vec::with_capacity(triangles);
         for (vertices, warp) in topology.triangles.iter().zip(warps) {
@@ -60,14 +60,15 @@ impl RestShape {
             gradients.push(shape_gradients(&corners, doubled));
             shape.corners.push(corners);
             for vertex in vertices {
-                shape.vertex_areas[*vertex as usize] += doubled / 6.0;
+                vertex_areas[*vertex as usize] += doubled / 6.0;
             }
         }
         (shape.areas, shape.gradients) = (Arc::new(areas), Arc::new(gradients));
-        if let Some(vertex) = shape.vertex_areas.iter().position(|area| *area == 0.0) {
+        if let Some(vertex) = vertex_areas.iter().position(|area| *area == 0.0) {
             let wanted = "a vertex that belongs to a face";
             return Err(Error::element("positions", "vertex", vertex, "in no face", wanted));
         }
+        shape.vertex_areas = Arc::new(vertex_areas);
         for edge in &topology.edges {
             let [a, b] = edge.vertices.map(|v| positions[v as usize]);
             shape.edge_lengths.push((b - a).norm());
@@ -78,11 +79,11 @@ impl RestShape {
 
     /// Appends the measures of another surface.
     pub(super) fn append(&mut self, other: &Self) {
-        self.positions.extend_from_slice(&other.positions);
+        Arc::make_mut(&mut self.positions).extend_from_slice(&other.positions);
         Arc::make_mut(&mut self.areas).extend_from_slice(&other.areas);
         self.corners.extend_from_slice(&other.corners);
         Arc::make_mut(&mut self.gradients).extend_from_slice(&other.gradients);
-        self.vertex_areas.extend_from_slice(&other.vertex_areas);
+        Arc::make_mut(&mut self.vertex_areas).extend_from_slice(&other.vertex_areas);
         self.edge_lengths.extend_from_slice(&other.edge_lengths);
         self.angles.extend_from_slice(&other.angles);
     }

@@ -237,6 +237,8 @@ impl Simulation {
         let vertices = self.dynamics.mesh.vertices_of(cloth);
         check_count("forces", forces.len(), vertices.len())?;
         check_positions("forces", forces)?;
+        let count = self.dynamics.vertex_count();
+        self.dynamics.vertex_forces.resize(count, Vec3::zeros());
         let held = &mut self.dynamics.vertex_forces[vertices];
         if held != forces {
             self.state.past = None;

@@ -123,6 +123,7 @@ impl Simulation {
 
 impl Dynamics {
     fn set_rest_scale(&mut self, scale: Vec<[f64; 2]>) {
+        self.forget_measures();
         for elements in &mut self.elements {
             elements.set_rest_scale(&self.mesh, &scale);
         }

@@ -162,7 +162,7 @@ impl Simulation {
         };
         [state.positions.len(), state.velocities.len()] == [count; 2]
             && state.past.as_ref().is_none_or(has_past)
-            && snapshot.vertex_forces.len() == count
+            && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
             && snapshot.changes.fit(obstacles.len(), count)
             && snapshot.materials.len() == self.cloth_count()
             && self.dynamics.memories_fit(&snapshot.memories)

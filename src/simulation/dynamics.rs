@@ -18,10 +18,7 @@ use crate::{
     settings::Settings,
     simulation::report::Task,
 };
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 /// Masses and forces of all cloths.
 pub(super) struct Dynamics {
@@ -33,7 +30,7 @@ pub(super) struct Dynamics {
     pub(super) gravity: Vec3,
     /// Mass of each vertex, in kg.
     pub(super) masses: Vec<f64>,
-    /// Forces from outside, in N.
+    /// Forces from outside, in N; empty where none have been set.
     pub(super) vertex_forces: Vec<Vec3>,
     /// Factors on lengths at rest and on stiffness; empty where there are none.
     pub(super) rest_scale: Vec<[f64; 2]>,
@@ -47,14 +44,14 @@ pub(super) struct Dynamics {
     /// Counts the changes of materials, and of seams while they close.
     pub(super) revision: u64,
     /// Area that each vertex stands for, in m².
-    vertex_areas: Vec<f64>,
+    vertex_areas: Arc<Vec<f64>>,
+    /// Factors on masses; empty where all are 1.
     mass_scales: Vec<f64>,
-    /// Shapes measured last.
-    known: Mutex<VecDeque<(Vec<Vec3>, Measures)>>,
+    /// Measures of the state, and of that one step ago, where they are known.
+    known: [Option<Measures>; 2],
+    /// Measures that are of no more use.
+    spare: Option<Measures>,
 }
-
-/// Shapes whose measures are kept.
-const KNOWN: usize = 2;
 
 /// Energies in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -93,8 +90,7 @@ impl Dynamics {
         let stiffness_scale = models::joined(cloths, 1.0, |cloth| cloth.stiffness_scale.as_ref());
         let property_scale =
             models::joined(cloths, [1.0; 3], |cloth| cloth.property_scale.as_ref());
-        let mut mass_scales = models::joined(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
-        mass_scales.resize(count, 1.0);
+        let mass_scales = models::joined(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
         let sheets = Sheets {
             mesh: &mesh,
             materials: &materials,
@@ -104,12 +100,16 @@ impl Dynamics {
         };
         let (mut elements, vertex_areas) = models::build(settings.model, &sheets);
         elements.extend(sewing(cloths, &sheets));
+        let mut air = Air::new(&mesh, &materials, settings.air_density, settings.wind);
+        if let Some(scratch) = elements.iter().find_map(|elements| elements.scratch()) {
+            air.set_scratch(scratch.clone());
+        }
         let mut dynamics = Self {
             elements,
-            air: Air::new(&mesh, &materials, settings.air_density, settings.wind),
+            air,
             gravity: settings.gravity,
             masses: vec![0.0; count],
-            vertex_forces: vec![Vec3::zeros(); count],
+            vertex_forces: Vec::new(),
             rest_scale,
             stiffness_scale,
             property_scale,
@@ -118,7 +118,8 @@ impl Dynamics {
             revision: 0,
             vertex_areas,
             mass_scales,
-            known: Mutex::default(),
+            known: [None, None],
+            spare: None,
             materials,
             mesh,
         };
@@ -135,12 +136,13 @@ impl Dynamics {
     fn weigh(&mut self, cloth: usize) {
         let density = self.materials[cloth].density;
         for vertex in self.mesh.vertices_of(cloth) {
-            self.masses[vertex] = density * self.vertex_areas[vertex] * self.mass_scales[vertex];
+            let scale = self.mass_scales.get(vertex).unwrap_or(&1.0);
+            self.masses[vertex] = density * self.vertex_areas[vertex] * scale;
         }
     }
 
-    fn forget_measures(&mut self) {
-        self.known.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+    pub(super) fn forget_measures(&mut self) {
+        self.known = [None, None];
     }
 
     pub(super) fn set_material(&mut self, cloth: usize, material: Material) {
@@ -192,39 +194,63 @@ impl Dynamics {
         })
     }
 
-    /// What the elements measure of a shape.
-    pub(super) fn measure(&self, positions: &[Vec3]) -> Measures {
-        // Every step asks again for the shape that the one before it has asked for.
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, measures)) = known.iter().find(|(shape, _)| shape == positions) {
+    /// What the elements measure of the state, which is at `positions`.
+    pub(super) fn measure_now(&mut self, positions: &[Vec3]) -> Measures {
+        if let Some(measures) = &self.known[0] {
             return measures.clone();
         }
-        let measures = self.measure_anew(positions);
-        if known.len() == KNOWN {
-            known.pop_front();
-        }
-        known.push_back((positions.to_vec(), measures.clone()));
+        let room = self.spare.take().unwrap_or_default();
+        let measures = self.measure_in(room, positions);
+        self.known[0] = Some(measures.clone());
         measures
     }
 
-    /// The same for a shape that will not be asked for again.
-    pub(super) fn measure_anew(&self, positions: &[Vec3]) -> Measures {
-        let measured = self.elements.iter().map(|elements| {
-            let mut measures = vec![0.0; elements.measure_count()];
-            elements.measure(positions, &mut measures);
-            Arc::new(measures)
-        });
-        measured.collect()
+    /// What they measure of the state one step ago. It is given away: only a step that has to be solved again asks twice.
+    pub(super) fn measure_past(&mut self, positions: &[Vec3]) -> Measures {
+        self.known[1].take().unwrap_or_else(|| self.measure(positions))
+    }
+
+    /// Takes back measures that nobody asks for any more.
+    pub(super) fn reuse(&mut self, measures: Measures) {
+        self.spare = Some(measures);
+    }
+
+    /// Goes on to the next state.
+    pub(super) fn take_step(&mut self) {
+        self.known = [None, self.known[0].take()];
+    }
+
+    /// What the elements measure of a shape.
+    pub(super) fn measure(&self, positions: &[Vec3]) -> Measures {
+        self.measure_in(Measures::new(), positions)
+    }
+
+    /// The same in the room of other measures, as far as they are nobody else's.
+    fn measure_in(&self, mut room: Measures, positions: &[Vec3]) -> Measures {
+        room.resize_with(self.elements.len(), Arc::default);
+        for (elements, measures) in self.elements.iter().zip(&mut room) {
+            if Arc::get_mut(measures).is_none() {
+                *measures = Arc::default();
+            }
+            let own: &mut Vec<f64> = Arc::make_mut(measures);
+            own.resize(elements.measure_count(), 0.0);
+            elements.measure(positions, own);
+        }
+        room
     }
 
     /// The measures `first`·(1 + `weight`) − `second`·`weight`: continues the way from the second to the first.
-    pub(super) fn extrapolate(&self, first: &Measures, second: &Measures, weight: f64) -> Measures {
-        let kinds = self.elements.iter().zip(first.iter().zip(second));
-        kinds
-            .map(|(elements, (first, second))| {
-                Arc::new(elements.extrapolate_all(first, second, weight))
-            })
-            .collect()
+    pub(super) fn extrapolate(
+        &self,
+        first: &Measures,
+        mut second: Measures,
+        weight: f64,
+    ) -> Measures {
+        for (elements, (first, second)) in self.elements.iter().zip(first.iter().zip(&mut second)) {
+            let before: &mut Vec<f64> = Arc::make_mut(second);
+            elements.extrapolate_all(first, before, weight);
+        }
+        second
     }
 
     /// See [`Elements::predict`]; `direction` is that of the end of a stage.
@@ -333,7 +359,7 @@ impl Dynamics {
             let (mass, beta) = (self.masses[vertex], stage.beta);
             let travelled = positions[vertex] - stage.positions[vertex];
             let lag = travelled - stage.velocities[vertex] * beta;
-            let constant = self.gravity * mass + self.vertex_forces[vertex];
+            let constant = self.gravity * mass + self.vertex_force(vertex);
             *residual += constant - lag * (mass / (beta * beta));
             let mut potential =
                 0.5 * mass / (beta * beta) * lag.norm_squared() - constant.dot(&travelled);
@@ -349,6 +375,11 @@ impl Dynamics {
             }
             potential
         })
+    }
+
+    /// The force on a vertex from outside, in N.
+    pub(super) fn vertex_force(&self, vertex: usize) -> Vec3 {
+        self.vertex_forces.get(vertex).copied().unwrap_or_default()
     }
 
     /// What a spring draws a vertex to.

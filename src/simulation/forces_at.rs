@@ -19,7 +19,7 @@ impl Dynamics {
         let (references, inverse_beta) = if self.is_viscous() {
             (self.rate_references(motion), 1.0 / RATE_TIME)
         } else {
-            (self.measure_anew(positions), 0.0)
+            (self.measure(positions), 0.0)
         };
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in self.elements.iter_mut().zip(&references) {
@@ -30,7 +30,7 @@ impl Dynamics {
         self.predict_air(positions, velocities);
         let has_air = self.air.is_felt();
         for (vertex, force) in forces.iter_mut().enumerate() {
-            *force += self.gravity * self.masses[vertex] + self.vertex_forces[vertex];
+            *force += self.gravity * self.masses[vertex] + self.vertex_force(vertex);
             if has_air {
                 *force += self.air.force(vertex, &velocities[vertex]);
             }
@@ -58,9 +58,9 @@ impl Dynamics {
 
     /// ε̂ for which (ε − ε̂)/[`RATE_TIME`] is the strain rate.
     fn rate_references(&self, motion: &Motion) -> Measures {
-        let now = self.measure_anew(&motion.positions);
+        let now = self.measure(&motion.positions);
         let [before, after] = [-RATE_TIME, RATE_TIME].map(|time| self.measure_along(motion, time));
-        let changes = self.difference(&after, &before);
+        let changes = self.difference(&after, before);
         let kinds = now.into_iter().zip(changes);
         kinds
             .map(|(now, changes)| {
@@ -73,11 +73,11 @@ impl Dynamics {
     /// What the elements measure where the velocities lead in a time in s.
     pub(super) fn measure_along(&self, motion: &Motion, time: f64) -> Measures {
         let pairs = motion.positions.iter().zip(&motion.velocities);
-        self.measure_anew(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
+        self.measure(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
     }
 
     /// The way of the measures from the second to the first.
-    pub(super) fn difference(&self, first: &Measures, second: &Measures) -> Measures {
+    pub(super) fn difference(&self, first: &Measures, second: Measures) -> Measures {
         let mut ways = self.extrapolate(first, second, 1.0);
         for (ways, first) in ways.iter_mut().zip(first) {
             for (way, first) in Arc::make_mut(ways).iter_mut().zip(first.iter()) {

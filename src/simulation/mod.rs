@@ -18,6 +18,7 @@ mod newton;
 mod quadratic;
 mod report;
 mod scheme;
+mod spare;
 mod stability;
 mod state;
 mod step;
@@ -39,6 +40,7 @@ use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
 use rayon::ThreadPool;
+use spare::Spare;
 use state::State;
 use std::{sync::Arc, time::Instant};
 use step::{Candidate, Span};
@@ -56,6 +58,7 @@ pub struct Simulation {
     /// The constant matrix, and the count of changes of materials that it was made after.
     constant: (u64, ConstantMatrix),
     state: State,
+    spare: Spare,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
     step_control: StepControl,
@@ -128,8 +131,8 @@ impl Simulation {
                 triangles: if is_alone { &[] } else { triangles },
                 starts: &dynamics.mesh.cloth_starts,
                 kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
-                rest: dynamics.mesh.rest.positions.clone(),
-                areas: &dynamics.mesh.rest.vertex_areas,
+                rest: Arc::clone(&dynamics.mesh.rest.positions),
+                areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
                 seams: &dynamics.seams,
                 exclusions: models::exclusions(cloths, colliders.len())?,
                 friction_scale: models::joined(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
@@ -145,6 +148,7 @@ impl Simulation {
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
             guides: Guides::default(),
             state: State::at_rest(positions),
+            spare: Spare::default(),
             made_with: (settings.clone(), dynamics.rest_scale.clone()),
             settings,
             dynamics,
@@ -249,6 +253,7 @@ impl Simulation {
                     self.step_control.fail();
                 }
                 report.rejected_steps += 1;
+                self.discard(candidate);
                 continue;
             }
             self.check_finite(bad_vertex)?;

@@ -9,19 +9,25 @@ use crate::{
     mesh::Quads,
     settings::{Model, Settings},
 };
+use std::sync::Arc;
 
 /// The elements of a model, and the area that each vertex stands for, in m².
-pub(super) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
+pub(super) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
     let elements = match model {
         Model::Fem => fem(sheets),
-        Model::Particles => return particles(sheets, BendingKind::ThinPlate),
-        Model::ParticlesMembrane => return particles(sheets, BendingKind::Membrane),
+        Model::Particles => return of_particles(sheets, BendingKind::ThinPlate),
+        Model::ParticlesMembrane => return of_particles(sheets, BendingKind::Membrane),
         Model::BaraffWitkin => baraff_witkin(sheets),
         Model::ChoiKo => choi_ko(sheets),
         Model::MassSpring => mass_spring(sheets, false),
         Model::MassSpring16 => mass_spring(sheets, true),
     };
-    (elements, sheets.mesh.rest.vertex_areas.clone())
+    (elements, Arc::clone(&sheets.mesh.rest.vertex_areas))
+}
+
+fn of_particles(sheets: &Sheets<'_>, kind: BendingKind) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
+    let (elements, areas) = particles(sheets, kind);
+    (elements, Arc::new(areas))
 }
 
 /// Refuses cloths that a model cannot simulate.

@@ -130,9 +130,8 @@ pub(super) struct Newton {
     residuals: Vec<Vec3>,
     /// Blocks of contacts between vertices that no element joins.
     coupling: Vec<(u32, u32, Block)>,
-    trial_residuals: Vec<Vec3>,
+    /// Where a correction leads; before, the correction itself.
     trial: Vec<Vec3>,
-    direction: Vec<Vec3>,
     right_side: Vec<Row3>,
     solution: Vec<Row3>,
 }
@@ -159,9 +158,7 @@ impl Newton {
             constrained: Constrained::default(),
             residuals: vec![Vec3::zeros(); count],
             coupling: Vec::new(),
-            trial_residuals: vec![Vec3::zeros(); count],
             trial: vec![Vec3::zeros(); count],
-            direction: vec![Vec3::zeros(); count],
             right_side: vec![[0.0; 4]; count],
             solution: vec![[0.0; 4]; count],
             tangent,
@@ -174,6 +171,11 @@ impl Newton {
         self.kept = None;
         self.tangent.matrix.clear_coupling();
         &mut self.tangent
+    }
+
+    /// Room for a vector of every vertex, while nothing is solved.
+    pub(super) fn room(&mut self) -> &mut [Vec3] {
+        &mut self.trial
     }
 
     /// Solves a stage from the start `positions`, which become its solution.
@@ -253,7 +255,7 @@ impl Newton {
         problem.evaluate(positions, &mut self.residuals, report)
     }
 
-    /// Finds the next correction, as `direction`, and what it promises; `None` where the equations are beyond the range
+    /// Finds the next correction, as `solution`, and what it promises; `None` where the equations are beyond the range
     /// of numbers.
     fn correct(
         &mut self,
@@ -276,7 +278,7 @@ impl Newton {
         let is_passing = problem.quadratic.is_none() && !problem.response.contacts().is_empty();
         let solved = self.solve_linear(is_first, is_passing, report);
         if problem.quadratic.is_none() {
-            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.direction));
+            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
         }
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let whole = problem.stage.beta.powi(2) / mass;
@@ -369,11 +371,10 @@ impl Newton {
             return false;
         }
         self.constrained.complete(&mut self.solution);
-        for (direction, solution) in self.direction.iter_mut().zip(&self.solution) {
-            *direction =
-                Vec3::new(f64::from(solution[0]), f64::from(solution[1]), f64::from(solution[2]));
+        for (direction, solution) in self.trial.iter_mut().zip(&self.solution) {
+            *direction = widened(solution);
         }
-        self.direction.iter().all(|way| way.iter().all(|part| part.is_finite()))
+        self.trial.iter().all(|way| way.iter().all(|part| part.is_finite()))
     }
 
     /// Goes along the correction, halving it until the potential agrees, with that of contacts that it runs into. Leaves
@@ -389,12 +390,11 @@ impl Newton {
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
-            let along = (&mut self.trial, &*positions, &self.direction);
-            along
-                .into_par_iter()
-                .with_min_len(4 * parallel::VERTICES)
-                .for_each(|(trial, position, direction)| *trial = position + direction * length);
-            let potential = problem.evaluate(&self.trial, &mut self.trial_residuals, report);
+            let along = (&mut self.trial, &*positions, &self.solution);
+            along.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
+                |(trial, position, direction)| *trial = position + widened(direction) * length,
+            );
+            let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential <= allowed || halvings == MOST_HALVINGS {
                 let contacts = problem.look(&self.trial, iterations + 1, report);
@@ -402,7 +402,6 @@ impl Newton {
                 let exchange = problem.response.exchange(&contacts, &self.trial);
                 if potential + exchange <= reference - length * slope || halvings >= MOST_EVASIONS {
                     positions.copy_from_slice(&self.trial);
-                    std::mem::swap(&mut self.residuals, &mut self.trial_residuals);
                     return (potential, contacts);
                 }
             }
@@ -410,6 +409,11 @@ impl Newton {
             halvings += 1;
         }
     }
+}
+
+/// A vector in double precision.
+fn widened([x, y, z, _]: &Row3) -> Vec3 {
+    Vec3::new(f64::from(*x), f64::from(*y), f64::from(*z))
 }
 
 fn preconditioner(

@@ -62,12 +62,17 @@ impl Stage {
         measures: Vec::new(),
     };
 
-    /// Implicit Euler over `duration` from a state.
-    pub(super) fn implicit_euler(state: &State, now: Measures, duration: f64) -> Self {
+    /// Implicit Euler over `duration` from a state. `room` is for x̂ and v̂, here and below.
+    pub(super) fn implicit_euler(
+        state: &State,
+        now: Measures,
+        duration: f64,
+        [positions, velocities]: [Vec<Vec3>; 2],
+    ) -> Self {
         Self {
             duration,
-            positions: state.positions.clone(),
-            velocities: state.velocities.clone(),
+            positions: filled(positions, state.positions.iter().copied()),
+            velocities: filled(velocities, state.velocities.iter().copied()),
             measures: now,
             beta: duration,
             reach: 1.0,
@@ -87,15 +92,16 @@ impl Stage {
     pub(super) fn bdf2(
         state: &State,
         past: &Past,
-        extrapolated: impl Fn(f64) -> Measures,
+        extrapolated: impl FnOnce(f64) -> Measures,
         duration: f64,
+        [positions, velocities]: [Vec<Vec3>; 2],
     ) -> Self {
         let [c1, c2, c3] = bdf2_coefficients(duration / past.step);
-        let combine = |now: &[Vec3], before: &[Vec3]| -> Vec<Vec3> {
-            now.iter().zip(before).map(|(now, before)| now * c1 - before * c2).collect()
+        let combine = |room: Vec<Vec3>, now: &[Vec3], before: &[Vec3]| {
+            filled(room, now.iter().zip(before).map(|(now, before)| now * c1 - before * c2))
         };
-        let mut positions = combine(&state.positions, &past.positions);
-        let mut velocities = combine(&state.velocities, &past.velocities);
+        let mut positions = combine(positions, &state.positions, &past.positions);
+        let mut velocities = combine(velocities, &state.velocities, &past.velocities);
         for restart in &past.restarts {
             let vertex = restart.vertex as usize;
             positions[vertex] = state.positions[vertex] * c1 - restart.position * c2;
@@ -106,28 +112,34 @@ impl Stage {
     }
 
     /// First stage of the start of a step of `duration`.
-    pub(super) fn start_first(state: &State, now: Measures, duration: f64) -> Self {
-        Self::implicit_euler(state, now, START_GAMMA * duration)
+    pub(super) fn start_first(
+        state: &State,
+        now: Measures,
+        duration: f64,
+        room: [Vec<Vec3>; 2],
+    ) -> Self {
+        Self::implicit_euler(state, now, START_GAMMA * duration, room)
     }
 
     /// Second stage of the start: x̂ = x₀ + (1 − γ)h·(rate of the first stage). `extrapolated` continues the way of
     /// the measures from the end of the first stage to the start by a part of it.
     pub(super) fn start_second(
         state: &State,
-        extrapolated: impl Fn(f64) -> Measures,
+        extrapolated: impl FnOnce(f64) -> Measures,
         first: (&[Vec3], &[Vec3]),
         duration: f64,
+        [positions, velocities]: [Vec<Vec3>; 2],
     ) -> Self {
         let beta = START_GAMMA * duration;
         let weight = (1.0 - START_GAMMA) / START_GAMMA;
-        let combine = |now: &[Vec3], then: &[Vec3]| -> Vec<Vec3> {
-            now.iter().zip(then).map(|(a, b)| a + (b - a) * weight).collect()
+        let combine = |room: Vec<Vec3>, now: &[Vec3], then: &[Vec3]| {
+            filled(room, now.iter().zip(then).map(|(a, b)| a + (b - a) * weight))
         };
         let measures = extrapolated(-weight);
         Self {
             duration,
-            positions: combine(&state.positions, first.0),
-            velocities: combine(&state.velocities, first.1),
+            positions: combine(positions, &state.positions, first.0),
+            velocities: combine(velocities, &state.velocities, first.1),
             measures,
             beta,
             reach: 1.0,
@@ -140,12 +152,23 @@ impl Stage {
         start + (position - start) / self.reach
     }
 
-    /// Velocity of a vertex at a position at the end of the stage, in m/s.
-    pub(super) fn velocity(&self, vertex: usize, position: &Vec3) -> Vec3 {
-        let velocity = (self.middle(vertex, position) - self.positions[vertex]) / self.beta;
-        let given = self.velocities[vertex];
-        if self.reach > 1.0 { given + (velocity - given) * self.reach } else { velocity }
+    /// Velocities of all vertices at positions at the end of the stage, in m/s. They take the place of v̂.
+    pub(super) fn end_velocities(&mut self, positions: &[Vec3]) -> Vec<Vec3> {
+        let mut velocities = std::mem::take(&mut self.velocities);
+        for (vertex, (given, position)) in velocities.iter_mut().zip(positions).enumerate() {
+            let velocity = (self.middle(vertex, position) - self.positions[vertex]) / self.beta;
+            *given =
+                if self.reach > 1.0 { *given + (velocity - *given) * self.reach } else { velocity };
+        }
+        velocities
     }
+}
+
+/// A list of these values, in the room of another.
+pub(super) fn filled(mut room: Vec<Vec3>, values: impl Iterator<Item = Vec3>) -> Vec<Vec3> {
+    room.clear();
+    room.extend(values);
+    room
 }
 
 #[cfg(test)]

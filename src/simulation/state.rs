@@ -58,8 +58,8 @@ impl State {
     }
 
     /// The velocities one step on, if they went on changing as they did.
-    pub(super) fn extrapolated_velocities(&self, step: f64) -> Vec<Vec3> {
-        let mut velocities = self.velocities.clone();
+    pub(super) fn extrapolate_velocities(&self, step: f64, velocities: &mut [Vec3]) {
+        velocities.copy_from_slice(&self.velocities);
         if let Some(past) = &self.past {
             let weight = step / past.step;
             for (velocity, before) in velocities.iter_mut().zip(&past.velocities) {
@@ -70,6 +70,5 @@ impl State {
                 velocities[restart.vertex as usize] = now + (now - restart.velocity) * weight;
             }
         }
-        velocities
     }
 }

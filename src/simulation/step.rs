@@ -11,7 +11,7 @@ use super::{
     scheme::{
         Measures, START_GAMMA, Stage,
         explicit::{self, Motion, Scheme},
-        semi_implicit,
+        filled, semi_implicit,
     },
     state::{Past, Restart},
 };
@@ -89,23 +89,26 @@ impl Simulation {
         if let Some(scheme) = explicit::scheme(integrator) {
             return self.solve_explicit(scheme, span, report);
         }
-        let now = self.measure(&self.state.positions);
+        let now = self.dynamics.measure_now(&self.state.positions);
+        let room = self.room();
         let past = self.state.past.as_ref();
         let usable = past.filter(|past| span.duration <= LARGEST_RATIO * past.step);
         let has_past = usable.is_some();
         let needs_past = matches!(integrator, Integrator::Bdf2 | Integrator::Sbdf2);
         let stage = match usable.filter(|_| needs_past) {
             Some(past) => {
-                let before = self.measure(&past.positions);
-                let measures = |weight: f64| self.dynamics.extrapolate(&now, &before, weight);
-                Stage::bdf2(&self.state, past, measures, span.duration)
+                let before = self.dynamics.measure_past(&past.positions);
+                let measures = |weight: f64| self.dynamics.extrapolate(&now, before, weight);
+                Stage::bdf2(&self.state, past, measures, span.duration, room)
             }
-            None if integrator == Integrator::Bdf2 => return self.solve_start(&now, span, report),
+            None if integrator == Integrator::Bdf2 => {
+                return self.solve_start((&now, room), span, report);
+            }
             None if integrator == Integrator::ImplicitMidpoint => {
                 let difference = self.second_difference(&now, 0.5 * span.duration);
-                Stage::implicit_midpoint(&self.state, &now, &difference, span.duration)
+                Stage::implicit_midpoint(&self.state, &now, &difference, span.duration, room)
             }
-            None => Stage::implicit_euler(&self.state, now, span.duration),
+            None => Stage::implicit_euler(&self.state, now, span.duration, room),
         };
         let work = match integrator {
             Integrator::ImexEuler => Work::Once(self.explicit_forces(false, span.duration)),
@@ -149,8 +152,8 @@ impl Simulation {
     fn second_difference(&self, now: &Measures, time: f64) -> Measures {
         let motion = self.state.motion();
         let before = self.dynamics.measure_along(&motion, -time);
-        let continued = self.dynamics.extrapolate(now, &before, 1.0);
-        self.dynamics.difference(&self.dynamics.measure_along(&motion, time), &continued)
+        let continued = self.dynamics.extrapolate(now, before, 1.0);
+        self.dynamics.difference(&self.dynamics.measure_along(&motion, time), continued)
     }
 
     /// Explicit steps, as many as are stable, to where the forces lead, and then as far as contacts let it.
@@ -215,32 +218,37 @@ impl Simulation {
     }
 
     /// The second-order start, in two stages.
-    fn solve_start(&mut self, now: &Measures, span: Span, report: &mut Report) -> Candidate {
+    fn solve_start(
+        &mut self,
+        (now, room): (&Measures, [Vec<Vec3>; 2]),
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
         let part = span.first_part(START_GAMMA);
-        let stage = Stage::start_first(&self.state, now.clone(), span.duration);
+        let stage = Stage::start_first(&self.state, now.clone(), span.duration, room);
         let first = self.solve_stage((stage, Work::Implicit), part, report);
         if first.not_finite().is_some() {
             return first;
         }
-        let then = self.measure(&first.positions);
+        let then = self.dynamics.measure(&first.positions);
+        let room = self.room();
         let stage = Stage::start_second(
             &self.state,
-            |weight| self.dynamics.extrapolate(now, &then, weight),
+            |weight| self.dynamics.extrapolate(now, then, weight),
             (&first.positions, &first.velocities),
             span.duration,
+            room,
         );
         let memory = self.response.memory().clone();
         self.response.set_memory(first.memory.clone());
+        let (solved, stopped) = (first.solved, first.stopped);
+        self.discard(first);
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
-        second.solved.converged &= first.solved.converged;
-        second.stopped += first.stopped;
-        second.solved.correction = second.solved.correction.max(first.solved.correction);
+        second.solved.converged &= solved.converged;
+        second.stopped += stopped;
+        second.solved.correction = second.solved.correction.max(solved.correction);
         second
-    }
-
-    fn measure(&self, positions: &[Vec3]) -> Measures {
-        self.dynamics.measure(positions)
     }
 
     /// Solves a stage, starting from where the velocities lead.
@@ -250,18 +258,18 @@ impl Simulation {
         span: Span,
         report: &mut Report,
     ) -> Candidate {
+        let room = self.spare.take();
         let state = &self.state;
         // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
         let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
-        let positions: Vec<Vec3> = (0..state.positions.len())
-            .map(|vertex| {
-                let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
-                state.positions[vertex] + mean * span.duration
-            })
-            .collect();
-        let expected = state.extrapolated_velocities(span.duration);
-        self.dynamics.predict_air_in(&stage, &positions, &expected);
-        drop(expected);
+        let led = |vertex: usize| {
+            let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
+            state.positions[vertex] + mean * span.duration
+        };
+        let positions = filled(room, (0..state.positions.len()).map(led));
+        let expected = self.newton.room();
+        state.extrapolate_velocities(span.duration, expected);
+        self.dynamics.predict_air_in(&stage, &positions, expected);
         self.finish_stage((stage, work), positions, span, report)
     }
 
@@ -296,7 +304,21 @@ impl Simulation {
         } else {
             report.time(Task::Contact, || response.retreat(&mut positions))
         };
-        hand_on(self, &stage, positions, (solved, &retreated), &guidance)
+        let candidate = hand_on(self, &mut stage, positions, (solved, &retreated), &guidance);
+        self.spare.give(stage.positions);
+        self.dynamics.reuse(stage.measures);
+        candidate
+    }
+
+    /// Room for x̂ and v̂ of a stage.
+    fn room(&mut self) -> [Vec<Vec3>; 2] {
+        [self.spare.take(), self.spare.take()]
+    }
+
+    /// Gives back what a step is made of that is not taken.
+    pub(super) fn discard(&mut self, candidate: Candidate) {
+        self.spare.give(candidate.positions);
+        self.spare.give(candidate.velocities);
     }
 
     /// Takes a step that has been solved.
@@ -313,6 +335,11 @@ impl Simulation {
             restarts,
             memories: self.memories_to_keep(),
         });
+        if let Some(past) = before.past {
+            self.spare.give(past.positions);
+            self.spare.give(past.velocities);
+        }
+        self.dynamics.take_step();
         if let Some(memories) = &candidate.memories {
             self.dynamics.set_memories(memories);
         }
@@ -330,14 +357,13 @@ impl Simulation {
 /// stopped, or guides say otherwise.
 fn hand_on(
     simulation: &Simulation,
-    stage: &Stage,
+    stage: &mut Stage,
     positions: Vec<Vec3>,
     (solved, retreated): (Solved, &Retreated),
     guidance: &[Guidance],
 ) -> Candidate {
     let (state, response) = (&simulation.state, &simulation.response);
-    let mut velocities: Vec<Vec3> =
-        positions.iter().enumerate().map(|(vertex, x)| stage.velocity(vertex, x)).collect();
+    let mut velocities = stage.end_velocities(&positions);
     let inverse_mass = |vertex: usize| {
         if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };

@@ -7,7 +7,7 @@
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
     Vec3,
-    forces::{BlockColumns, BlockParts, Elements, StrainHistory, block_code},
+    forces::{BlockCode, BlockColumns, BlockParts, Elements, StrainHistory, Tangents, block_code},
     mesh::Incidence,
     solver::{Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Pattern, dispatch},
 };
@@ -22,16 +22,25 @@ const ROWS: usize = 32;
 #[derive(Clone, Debug)]
 pub(super) struct Tangent {
     pub(super) matrix: BlockMatrix,
-    /// For every [`ROWS`] rows.
+    /// For every group of rows.
     recipes: Vec<Recipe>,
+}
+
+/// What the blocks of a group of rows are made of.
+#[derive(Clone, Debug)]
+struct Recipe {
+    /// The elements of each kind around the rows, in ascending order.
+    members: Vec<Vec<u32>>,
+    /// For every [`ROWS`] rows.
+    strips: Vec<Strip>,
 }
 
 /// What the blocks of some rows are made of: those inside the group, row by row, then those outside.
 #[derive(Clone, Debug, Default)]
-struct Recipe {
+struct Strip {
     block_count: usize,
-    /// By kind of elements.
-    kinds: Vec<BlockParts>,
+    /// Kind and tile, in ascending order, and what comes of them.
+    parts: Vec<([u32; 2], BlockParts)>,
 }
 
 /// All elements, and those around every vertex.
@@ -40,17 +49,39 @@ struct Kinds<'a> {
     incidences: Vec<Incidence>,
 }
 
-/// Column of a block, kind of an element, and the code of its block.
-type Entry = (u32, u16, u32);
+/// Column of a block, kind of an element, and tile and code of its block.
+type Entry = (u32, u32, (u32, BlockCode));
+
+/// Columns of a group of rows, and where those of each row end.
+#[derive(Default)]
+struct Columns {
+    list: Vec<u32>,
+    ends: Vec<usize>,
+}
+
+impl Columns {
+    fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.list[start..*end])
+    }
+}
+
+/// All that some rows are made of but their diagonals, by column and kind, and where each row starts and the last ends.
+struct Entries {
+    starts: Vec<usize>,
+    list: Vec<Entry>,
+}
 
 impl Tangent {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
         let kinds = Kinds::new(&dynamics.elements, count);
-        let starts = (0..count).into_par_iter().step_by(ROWS);
-        let (rows, recipes): (Vec<Vec<Vec<u32>>>, Vec<Recipe>) =
-            starts.map(|first| kinds.recipe(first..(first + ROWS).min(count))).unzip();
-        let pattern = Pattern::of_rows(rows.iter().flatten().map(Vec::as_slice));
+        let starts = (0..count).into_par_iter().step_by(GROUP);
+        let (columns, recipes): (Vec<Columns>, Vec<Recipe>) =
+            starts.map(|first| kinds.recipe(first..(first + GROUP).min(count))).unzip();
+        drop(kinds);
+        let pattern = Pattern::of_rows(columns.iter().flat_map(Columns::rows));
+        drop(columns);
         Self { matrix: BlockMatrix::new(Arc::new(pattern)), recipes }
     }
 
@@ -83,7 +114,7 @@ impl Tangent {
         positions: &[Vec3],
         inverse_beta: f64,
     ) -> &BlockMatrix {
-        let references = dynamics.measure_anew(positions);
+        let references = dynamics.measure(positions);
         let mut forces = vec![Vec3::zeros(); positions.len()];
         for (elements, reference) in dynamics.elements.iter_mut().zip(&references) {
             let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
@@ -102,58 +133,98 @@ impl<'a> Kinds<'a> {
         Self { elements, incidences: elements.iter().map(|one| around(one.as_ref())).collect() }
     }
 
-    /// Columns of some rows, and what their blocks are made of.
-    fn recipe(&self, rows: Range<usize>) -> (Vec<Vec<u32>>, Recipe) {
-        let entries: Vec<Vec<Entry>> = rows.clone().map(|row| self.entries(row)).collect();
-        let kinds = vec![BlockParts::default(); self.elements.len()];
-        let mut recipe = Recipe { block_count: 0, kinds };
-        for is_outside in [false, true] {
-            for (row, entries) in rows.clone().zip(&entries) {
-                for block in entries.chunk_by(|a, b| a.0 == b.0) {
-                    let column = block[0].0 as usize;
-                    let is_far = column / GROUP != row / GROUP;
-                    if is_far == is_outside && (is_far || column < row) {
-                        recipe.push(block);
-                    }
-                }
+    /// Columns of a group of rows, and what their blocks are made of.
+    fn recipe(&self, rows: Range<usize>) -> (Columns, Recipe) {
+        let members = self.members(&rows);
+        let (mut columns, mut strips) = (Columns::default(), Vec::new());
+        for first in rows.clone().step_by(ROWS) {
+            let own = first..(first + ROWS).min(rows.end);
+            let entries = self.entries(&own, &members);
+            strips.push(Strip::new(own.start, &entries));
+            for row in 0..own.len() {
+                columns.list.extend(entries.blocks(row).map(|block| block[0].0));
+                columns.ends.push(columns.list.len());
             }
         }
-        for kind in &mut recipe.kinds {
-            kind.shrink_to_fit();
-        }
-        let columns = |entries: &Vec<Entry>| {
-            entries.chunk_by(|a, b| a.0 == b.0).map(|block| block[0].0).collect()
-        };
-        (entries.iter().map(columns).collect(), recipe)
+        (columns, Recipe { members, strips })
     }
 
-    /// All that a row is made of but its diagonal, by column and kind.
-    fn entries(&self, row: usize) -> Vec<Entry> {
-        let mut entries = Vec::new();
-        for (kind, (elements, incidence)) in self.elements.iter().zip(&self.incidences).enumerate()
-        {
-            let count = elements.corner_count();
-            for (element, corner) in incidence.around(row) {
-                let (element, corner) = (*element as usize, usize::from(*corner));
-                let vertices = &elements.vertices()[element * count..(element + 1) * count];
-                for (other, column) in vertices.iter().enumerate() {
-                    if *column as usize != row {
-                        let code = block_code(count, element, corner, other);
-                        entries.push((*column, kind as u16, code));
+    /// The elements of each kind around some rows, in ascending order.
+    fn members(&self, rows: &Range<usize>) -> Vec<Vec<u32>> {
+        let around = |incidence: &Incidence| {
+            let all = rows.clone().flat_map(|row| incidence.around(row));
+            let mut members: Vec<u32> = all.map(|(element, _)| element).collect();
+            members.sort_unstable();
+            members.dedup();
+            members.shrink_to_fit();
+            members
+        };
+        self.incidences.iter().map(around).collect()
+    }
+
+    /// All that some rows are made of but their diagonals.
+    fn entries(&self, rows: &Range<usize>, members: &[Vec<u32>]) -> Entries {
+        let mut entries = Entries { starts: vec![0], list: Vec::new() };
+        for row in rows.clone() {
+            let first = entries.list.len();
+            for (kind, elements) in self.elements.iter().enumerate() {
+                let count = elements.corner_count();
+                for (element, corner) in self.incidences[kind].around(row) {
+                    let member = members[kind].partition_point(|other| *other < element);
+                    let vertices = &elements.vertices()[element as usize * count..][..count];
+                    for (other, column) in vertices.iter().enumerate() {
+                        if *column as usize != row {
+                            let code = block_code(count, member, usize::from(corner), other);
+                            entries.list.push((*column, kind as u32, code));
+                        }
                     }
                 }
             }
+            entries.list[first..].sort_unstable();
+            entries.starts.push(entries.list.len());
         }
-        entries.sort_unstable();
         entries
     }
 }
 
-impl Recipe {
+impl Entries {
+    /// The entries of a row, by columns.
+    fn blocks(&self, row: usize) -> impl Iterator<Item = &[Entry]> {
+        self.list[self.starts[row]..self.starts[row + 1]].chunk_by(|a, b| a.0 == b.0)
+    }
+}
+
+impl Strip {
+    /// Of the rows from the first on.
+    fn new(first: usize, entries: &Entries) -> Self {
+        let mut strip = Self::default();
+        for is_outside in [false, true] {
+            for (row, place) in (first..).zip(1..entries.starts.len()) {
+                for block in entries.blocks(place - 1) {
+                    let column = block[0].0 as usize;
+                    let is_far = column / GROUP != row / GROUP;
+                    if is_far == is_outside && (is_far || column < row) {
+                        strip.push(block);
+                    }
+                }
+            }
+        }
+        for (_, parts) in &mut strip.parts {
+            parts.shrink_to_fit();
+        }
+        strip
+    }
+
     fn push(&mut self, block: &[Entry]) {
-        for part in block.chunk_by(|a, b| a.1 == b.1) {
-            let kind = &mut self.kinds[usize::from(part[0].1)];
-            kind.push(self.block_count, part.iter().map(|entry| entry.2));
+        let key = |entry: &Entry| [entry.1, entry.2.0];
+        for part in block.chunk_by(|a, b| key(a) == key(b)) {
+            let own = key(&part[0]);
+            let place = self.parts.binary_search_by_key(&own, |(key, _)| *key);
+            let place = place.unwrap_or_else(|place| {
+                self.parts.insert(place, (own, BlockParts::default()));
+                place
+            });
+            self.parts[place].1.push(self.block_count, part.iter().map(|entry| entry.2.1));
         }
         self.block_count += 1;
     }
@@ -171,13 +242,16 @@ fn fill_group(
     let mut sums = vec![Sum::default(); group.rows.len()];
     let (mut pairs, mut outside) = (group.pairs.iter_mut(), group.far.iter_mut());
     let mut blocks: Vec<BlockColumns> = Vec::new();
-    for start in group.rows.clone().step_by(ROWS) {
+    let recipe = &recipes[group.rows.start / GROUP];
+    let members = elements.iter().zip(&recipe.members);
+    let tangents: Vec<Box<dyn Tangents>> =
+        members.map(|(elements, members)| elements.tangents(members)).collect();
+    for (start, strip) in group.rows.clone().step_by(ROWS).zip(&recipe.strips) {
         let rows = start..(start + ROWS).min(group.rows.end);
-        let recipe = &recipes[start / ROWS];
         blocks.clear();
-        blocks.resize(recipe.block_count, BlockColumns::default());
-        for (elements, parts) in elements.iter().zip(&recipe.kinds) {
-            elements.fill_blocks(parts, &mut blocks);
+        blocks.resize(strip.block_count, BlockColumns::default());
+        for ([kind, tile], parts) in &strip.parts {
+            tangents[*kind as usize].add_blocks(*tile, parts, &mut blocks);
         }
         dispatch(Distribute {
             pattern,

@@ -62,6 +62,13 @@ pub struct GroupBlocks<'a> {
 }
 
 impl GroupBlocks<'_> {
+    /// Sets all blocks to 0.
+    pub fn clear(&mut self) {
+        self.diagonals.fill(Block::default());
+        self.pairs.fill(BlockPair::default());
+        self.far.fill(Block::default());
+    }
+
     /// Multiplies all blocks.
     pub fn scale(&mut self, factor: f32) {
         for block in self.diagonals.iter_mut().chain(&mut *self.far) {

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     residual: Vec<Row3>,
-    preconditioned: Vec<Row3>,
     direction: Vec<Row3>,
+    /// The preconditioned residual; between two of them the product of the matrix and the direction.
     image: Vec<Row3>,
 }
 
@@ -42,10 +42,10 @@ pub fn conjugate_gradients(
     (workspace, solution): (&mut Workspace, &mut [Row3]),
 ) -> Outcome {
     workspace.start(right_side);
-    preconditioner.apply(matrix, &workspace.residual, &mut workspace.preconditioned);
-    filter.apply(&mut workspace.preconditioned);
-    workspace.direction.copy_from_slice(&workspace.preconditioned);
-    let start = dot(&workspace.residual, &workspace.preconditioned);
+    preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
+    filter.apply(&mut workspace.image);
+    workspace.direction.copy_from_slice(&workspace.image);
+    let start = dot(&workspace.residual, &workspace.image);
     let mut current = start;
     let mut iterations = 0;
     let mut indefinite = !start.is_finite() || start < 0.0;
@@ -57,9 +57,9 @@ pub fn conjugate_gradients(
             break;
         }
         workspace.advance((current / curvature) as f32, solution);
-        preconditioner.apply(matrix, &workspace.residual, &mut workspace.preconditioned);
-        filter.apply(&mut workspace.preconditioned);
-        let next = dot(&workspace.residual, &workspace.preconditioned);
+        preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
+        filter.apply(&mut workspace.image);
+        let next = dot(&workspace.residual, &workspace.image);
         workspace.turn((next / current) as f32);
         current = next;
         iterations += 1;
@@ -73,7 +73,7 @@ impl Workspace {
         let count = right_side.len();
         self.residual.clear();
         self.residual.extend_from_slice(right_side);
-        for vector in [&mut self.preconditioned, &mut self.direction, &mut self.image] {
+        for vector in [&mut self.direction, &mut self.image] {
             vector.resize(count, [0.0; 4]);
         }
     }
@@ -93,7 +93,7 @@ impl Workspace {
 
     /// Makes the next search direction conjugate to the last.
     fn turn(&mut self, part: f32) {
-        let vectors = (&mut self.direction, &self.preconditioned);
+        let vectors = (&mut self.direction, &self.image);
         vectors.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
             |(direction, preconditioned)| {
                 for k in 0..4 {

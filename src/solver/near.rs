@@ -22,18 +22,15 @@ impl<'a> Near<'a> {
         self.starts.len() - 1
     }
 
+    /// Columns and blocks of the pairs left of the diagonal in a row.
     #[inline(always)]
-    fn row(&self, row: usize) -> impl Iterator<Item = (&'a [u16; 2], &'a BlockPair)> + use<'a> {
+    pub(super) fn row(
+        &self,
+        row: usize,
+    ) -> impl Iterator<Item = (&'a [u16; 2], &'a BlockPair)> + use<'a> {
         let first = self.starts[0];
         let slots = (self.starts[row] - first) as usize..(self.starts[row + 1] - first) as usize;
         self.columns[slots.clone()].iter().zip(&self.pairs[slots])
-    }
-
-    /// Pairs of blocks left of the diagonal in a row.
-    #[inline(always)]
-    pub(super) fn pairs(&self, row: usize) -> &'a [BlockPair] {
-        let first = self.starts[0];
-        &self.pairs[(self.starts[row] - first) as usize..(self.starts[row + 1] - first) as usize]
     }
 
     /// Σ B_ij from_j over the columns j < i of a row i.

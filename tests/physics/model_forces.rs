@@ -10,8 +10,8 @@ use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
     forces::{
-        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, block_code, choi_ko,
-        mass_spring, particles,
+        BendingKind, BlockParts, Elements, Sheets, StrainHistory, baraff_witkin, block_code,
+        choi_ko, mass_spring, particles,
     },
     mesh::Mesh,
 };
@@ -200,12 +200,16 @@ impl Example {
         for part in &mut self.parts {
             part.update_tangent();
             let count = part.corner_count();
+            let members: Vec<u32> = (0..part.vertices().len() as u32).collect();
             for (element, vertices) in part.vertices().chunks_exact(count).enumerate() {
+                let tangents = part.tangents(&members[element..=element]);
                 for pair in 0..count * count {
-                    let mut block = [[0.0; 4]; 3];
-                    let code = block_code(count, element, pair / count, pair % count);
-                    part.add_blocks(&[code], &mut block);
-                    let block = Matrix3::from_fn(|i, j| f64::from(block[j][i]));
+                    let mut block = [[[0.0; 4]; 3]];
+                    let (tile, code) = block_code(count, 0, pair / count, pair % count);
+                    let mut parts = BlockParts::default();
+                    parts.push(0, std::iter::once(code));
+                    tangents.add_blocks(tile, &parts, &mut block);
+                    let block = Matrix3::from_fn(|i, j| f64::from(block[0][j][i]));
                     let [row, column] = [pair / count, pair % count].map(|c| vertices[c] as usize);
                     product[row] += block * direction[column];
                 }

@@ -165,16 +165,20 @@ fn divided(
 
 /// Does all tasks and puts what they find at the end of `out`, in their order.
 fn gather<T: Send>(tasks: &[Pair], out: &mut Vec<T>, task: impl Fn(Pair, &mut Vec<T>) + Sync) {
-    let parts: Vec<Vec<T>> = tasks
-        .par_iter()
-        .map(|pair| {
-            let mut found = Vec::new();
-            task(*pair, &mut found);
-            found
-        })
-        .collect();
-    out.reserve(parts.iter().map(Vec::len).sum());
-    for mut part in parts {
-        out.append(&mut part);
+    /// Tasks whose finds are held apart from the rest at a time: all together may be many.
+    const BATCH: usize = 128;
+    for tasks in tasks.chunks(BATCH) {
+        let parts: Vec<Vec<T>> = tasks
+            .par_iter()
+            .map(|pair| {
+                let mut found = Vec::new();
+                task(*pair, &mut found);
+                found
+            })
+            .collect();
+        out.reserve(parts.iter().map(Vec::len).sum());
+        for mut part in parts {
+            out.append(&mut part);
+        }
     }
 }

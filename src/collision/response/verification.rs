@@ -82,6 +82,8 @@ impl Response {
     /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted.
     pub(super) fn watch(&mut self) {
         let count = self.cloth_vertices();
+        // There are many: those of before go first.
+        self.watch = Watch::default();
         self.watch = Watch { pairs: self.near_pairs(), ends: self.ends[..count].to_vec() };
     }
 

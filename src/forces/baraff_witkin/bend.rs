@@ -21,7 +21,10 @@ use crate::{
     forces::{
         Sheets, StrainHistory,
         bending::{extrapolate_angle, shortest},
-        elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+        elements::{
+            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+            add_scaled, columns,
+        },
         inelastic::{Fibre, Part, Past, Resistance},
         membrane::Strain,
     },
@@ -148,6 +151,15 @@ impl Hinges {
     }
 }
 
+impl AddBlock<4> for Hinges {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        let gradients = &self.shapes[element].gradients;
+        let product = columns(&(gradients[i] * gradients[j].transpose()));
+        add_scaled(block, self.stiffness[element], &product);
+    }
+}
+
 impl Elements for Hinges {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
@@ -217,12 +229,8 @@ impl Elements for Hinges {
         self.stiffness = stiffness.collect();
     }
 
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        for (element, i, j) in codes.iter().map(|code| decode::<4>(*code)) {
-            let gradients = &self.shapes[element].gradients;
-            let product = columns(&(gradients[i] * gradients[j].transpose()));
-            add_scaled(block, self.stiffness[element], &product);
-        }
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, 4>(Kept { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

@@ -109,7 +109,7 @@ impl Builder<'_> {
             stiffness += self.matrices[triangle][own][own];
             for (other, f) in self.hinges.of_triangle[triangle].iter().enumerate() {
                 if let Some(place) = patch.hinges.iter().position(|member| member == f) {
-                    let share = self.hinges.shares[*f as usize];
+                    let share = self.hinges.share(*f as usize);
                     row[place] -= sign * share * self.matrices[triangle][own][other];
                 }
             }

@@ -2,7 +2,6 @@
 //! A sparse matrix over hinges, most of whose rows reach no farther than the next edges.
 
 use super::hinges::Hinges;
-use std::ops::Range;
 
 /// Entries of one row: column and value.
 pub(super) type Row = Vec<(u32, f64)>;
@@ -13,36 +12,43 @@ pub(super) type Row = Vec<(u32, f64)>;
 /// errors of P change the rigidity by their square only.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coupling {
-    near: Vec<[f32; 5]>,
-    far: Vec<(u32, f32)>,
-    /// Where the farther entries of each row start; the end of the last one at the end.
-    far_starts: Vec<u32>,
+    /// Of each hinge itself; one more than there are hinges, of 0, for boundary edges.
+    own: Vec<f32>,
+    /// On each side of each hinge, of both neighbours there; again one pair more.
+    near: Vec<[[f32; 2]; 2]>,
+    far: Far,
+    /// The same of the transposed matrix, whose nearer entries are found among those above.
+    transposed_far: Far,
 }
 
 impl Coupling {
     pub(super) fn new(hinges: &Hinges, rows: &[Row]) -> Self {
-        let mut coupling = Self {
-            near: Vec::with_capacity(rows.len()),
-            far: Vec::new(),
-            far_starts: Vec::with_capacity(rows.len() + 1),
-        };
-        coupling.far_starts.push(0);
+        let count = rows.len() + 1;
+        let (mut own, mut near) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut far = Vec::new();
         for (hinge, row) in rows.iter().enumerate() {
-            let own = [2 * hinge as u32];
+            let itself = [2 * hinge as u32];
             let places: Vec<u32> =
-                own.iter().chain(&hinges.neighbours[hinge]).map(|half| half / 2).collect();
-            let mut near = [0.0_f32; 5];
+                itself.iter().chain(&hinges.neighbours[hinge]).map(|half| half / 2).collect();
+            let mut coefficients = [0.0_f32; 5];
             for (column, value) in row {
                 match places.iter().position(|place| place == column) {
-                    Some(place) => near[place] = *value as f32,
-                    None => coupling.far.push((*column, *value as f32)),
+                    Some(place) => coefficients[place] = *value as f32,
+                    None => far.push((hinge as u32, *column, *value as f32)),
                 }
             }
-            coupling.near.push(near);
-            coupling.far_starts.push(coupling.far.len() as u32);
+            let [first, a, b, c, d] = coefficients;
+            own.push(first);
+            near.push([[a, b], [c, d]]);
         }
-        coupling.far.shrink_to_fit();
-        coupling
+        own.push(0.0);
+        near.push([[0.0; 2]; 2]);
+        let mut turned: Vec<Entry> =
+            far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
+        // Stable: the entries of a row come in the order of their columns.
+        turned.sort_by_key(|(row, ..)| *row);
+        let [far, transposed_far] = [far, turned].map(|entries| Far::new(rows.len(), entries));
+        Self { own, near, far, transposed_far }
     }
 
     /// One element of the product with each of the vectors of `values`.
@@ -53,48 +59,102 @@ impl Coupling {
         neighbours: &[u32; 4],
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
-        let near = &self.near[hinge];
-        let mut sum = [0.0; COUNT];
-        let mut add = |coefficient: f32, values: [f64; COUNT]| {
-            for (sum, value) in sum.iter_mut().zip(values) {
-                *sum += f64::from(coefficient) * value;
-            }
-        };
-        add(near[0], value(hinge));
-        for (coefficient, half) in near[1..].iter().zip(neighbours) {
-            add(*coefficient, value(*half as usize / 2));
-        }
-        for (column, coefficient) in &self.far[self.far_range(hinge)] {
-            add(*coefficient, value(*column as usize));
-        }
-        sum
+        let [[a, b], [c, d]] = self.near[hinge];
+        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), (hinge, neighbours), value)
     }
 
-    /// Column and value of all entries of a row; some of them 0, and then any column.
-    pub(super) fn entries(
+    /// The same for the transposed matrix.
+    #[inline(always)]
+    pub(super) fn column<const COUNT: usize>(
+        &self,
+        hinge: usize,
+        neighbours: &[u32; 4],
+        value: impl Fn(usize) -> [f64; COUNT],
+    ) -> [f64; COUNT] {
+        let near = self.near_column(hinge, neighbours);
+        combine(&near, self.transposed_far.row(hinge), (hinge, neighbours), value)
+    }
+
+    /// Row and value of all entries of a column; some of them 0, and then any row.
+    pub(super) fn entries_of_column(
         &self,
         hinge: usize,
         neighbours: &[u32; 4],
     ) -> impl Iterator<Item = (u32, f64)> {
-        let columns = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
-        let near = columns.zip(self.near[hinge].map(f64::from));
-        let far = self.far[self.far_range(hinge)].iter();
-        near.chain(far.map(|(column, value)| (*column, f64::from(*value))))
+        let rows = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
+        let near = rows.zip(self.near_column(hinge, neighbours).map(f64::from));
+        let far = self.transposed_far.row(hinge).iter();
+        near.chain(far.map(|(_, row, value)| (*row, f64::from(*value))))
     }
 
-    #[inline]
-    fn far_range(&self, hinge: usize) -> Range<usize> {
-        self.far_starts[hinge] as usize..self.far_starts[hinge + 1] as usize
+    /// The coefficients of a hinge in its own row and in those of its neighbours.
+    #[inline(always)]
+    fn near_column(&self, hinge: usize, neighbours: &[u32; 4]) -> [f32; 5] {
+        // Whose next edge in a triangle is this one is this one's last edge there, and the other way round.
+        let halves = self.near.as_flattened();
+        let [a, b, c, d] = neighbours.map(|half| &halves[half as usize]);
+        [self.own[hinge], a[1], b[0], c[1], d[0]]
     }
 }
 
-/// The rows of the transposed matrix.
-pub(super) fn transposed(rows: &[Row]) -> Vec<Row> {
-    let mut columns = vec![Row::new(); rows.len()];
-    for (hinge, row) in rows.iter().enumerate() {
-        for (column, value) in row {
-            columns[*column as usize].push((hinge as u32, *value));
+/// Σ coefficient · value of a hinge, its neighbours, and hinges farther off.
+#[inline(always)]
+fn combine<const COUNT: usize>(
+    near: &[f32; 5],
+    far: &[Entry],
+    (hinge, neighbours): (usize, &[u32; 4]),
+    value: impl Fn(usize) -> [f64; COUNT],
+) -> [f64; COUNT] {
+    let mut sum = [0.0; COUNT];
+    let mut add = |coefficient: f32, values: [f64; COUNT]| {
+        for (sum, value) in sum.iter_mut().zip(values) {
+            *sum += f64::from(coefficient) * value;
         }
+    };
+    add(near[0], value(hinge));
+    for (coefficient, half) in near[1..].iter().zip(neighbours) {
+        add(*coefficient, value(*half as usize / 2));
     }
-    columns
+    for (_, column, coefficient) in far {
+        add(*coefficient, value(*column as usize));
+    }
+    sum
+}
+
+/// Row, column and value.
+type Entry = (u32, u32, f32);
+
+/// Entries of rows most of which have none.
+#[derive(Clone, Debug, Default)]
+struct Far {
+    /// Where the entries of each [`FEW`] rows start, and where the last end.
+    starts: Vec<u32>,
+    entries: Vec<Entry>,
+}
+
+/// Rows whose entries are found together.
+const FEW: usize = 8;
+
+impl Far {
+    /// Of entries in the order of their rows.
+    fn new(row_count: usize, mut entries: Vec<Entry>) -> Self {
+        entries.shrink_to_fit();
+        let ends = (0..=row_count.div_ceil(FEW)).map(|few| FEW * few);
+        let starts = ends
+            .map(|end| entries.partition_point(|(row, ..)| (*row as usize) < end) as u32)
+            .collect();
+        Self { starts, entries }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize) -> &[Entry] {
+        let few = row / FEW;
+        let entries = &self.entries[self.starts[few] as usize..self.starts[few + 1] as usize];
+        if entries.is_empty() {
+            return entries;
+        }
+        let start = entries.partition_point(|(own, ..)| (*own as usize) < row);
+        let count = entries[start..].partition_point(|(own, ..)| *own as usize == row);
+        &entries[start..start + count]
+    }
 }

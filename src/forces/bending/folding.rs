@@ -33,14 +33,14 @@ const CHUNK: usize = parallel::ELEMENTS;
 pub(super) struct Folding {
     triangles: Arc<Vec<[u32; 3]>>,
     incidence: Arc<Incidence>,
-    /// Least |N|² of each triangle and least l² of each hinge.
-    least_normals: Vec<f64>,
+    /// Area at rest of each triangle, and least l² of each hinge.
+    areas: Arc<Vec<f64>>,
     least_lengths: Vec<f64>,
     /// ν and c of each triangle, 1/l of each hinge.
     normals: Vec<Vec3>,
     dots: Vec<[f64; 3]>,
     inverse_lengths: Vec<f64>,
-    /// Three numbers for each triangle, between the passes of a product.
+    /// Three numbers for each triangle, between the passes of a product; none before the first one.
     corner_values: Vec<[f64; 3]>,
 }
 
@@ -51,17 +51,12 @@ impl Folding {
         let lengths = lengths.filter(|(edge, _)| !edge.is_boundary()).map(|(_, length)| length);
         Self {
             incidence: Arc::clone(&mesh.topology.around),
-            least_normals: mesh
-                .rest
-                .areas
-                .iter()
-                .map(|area| (2.0 * SMALLEST_RATIO * area).powi(2))
-                .collect(),
+            areas: Arc::clone(&mesh.rest.areas),
             least_lengths: lengths.map(|length| (SMALLEST_RATIO * length).powi(2)).collect(),
             normals: vec![Vec3::zeros(); triangles.len()],
             dots: vec![[0.0; 3]; triangles.len()],
             inverse_lengths: vec![0.0; hinges.count()],
-            corner_values: vec![[0.0; 3]; triangles.len()],
+            corner_values: Vec::new(),
             triangles,
         }
     }
@@ -74,11 +69,11 @@ impl Folding {
         of_angle: impl Fn(usize, f64) -> Pair + Sync,
         angles: &mut [Pair],
     ) {
-        let Self { triangles, least_normals, least_lengths, normals, dots, .. } = self;
+        let Self { triangles, areas, least_lengths, normals, dots, .. } = self;
         let results = normals.par_chunks_mut(CHUNK).zip(dots.par_chunks_mut(CHUNK));
-        let given = triangles.par_chunks(CHUNK).zip(least_normals.par_chunks(CHUNK));
-        results.zip(given).for_each(|((normals, dots), (triangles, least_normals))| {
-            dispatch(Turn { positions, triangles, least_normals, normals, dots });
+        let given = triangles.par_chunks(CHUNK).zip(areas.par_chunks(CHUNK));
+        results.zip(given).for_each(|((normals, dots), (triangles, areas))| {
+            dispatch(Turn { positions, triangles, areas, normals, dots });
         });
         let normals = normals.as_slice();
         let results = angles.par_chunks_mut(CHUNK).zip(self.inverse_lengths.par_chunks_mut(CHUNK));
@@ -92,6 +87,7 @@ impl Folding {
     /// Rates at which hinges fold when vertices move along `direction`: B · direction.
     pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [Pair]) {
         let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
+        corner_values.resize(triangles.len(), [0.0; 3]);
         let each = corner_values.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(triangle, values)| {
             let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
@@ -116,11 +112,11 @@ impl Folding {
             let mut sum = Vec3::zeros();
             for (triangle, corner) in incidence.around(vertex) {
                 let [own, next, last] =
-                    AROUND[usize::from(*corner)].map(|k| 3 * *triangle as usize + k);
+                    AROUND[usize::from(corner)].map(|k| 3 * triangle as usize + k);
                 let load = |slot: usize| loads[of_slot[slot] as usize];
                 let turned = load(own);
                 let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
-                sum += normals[*triangle as usize] * value;
+                sum += normals[triangle as usize] * value;
             }
             *out += sum * sign;
         });
@@ -184,7 +180,7 @@ impl Folding {
 struct Turn<'a> {
     positions: &'a [Vec3],
     triangles: &'a [[u32; 3]],
-    least_normals: &'a [f64],
+    areas: &'a [f64],
     normals: &'a mut [Vec3],
     dots: &'a mut [[f64; 3]],
 }
@@ -194,7 +190,7 @@ impl Kernel for Turn<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { positions, triangles, least_normals, normals, dots } = self;
+        let Self { positions, triangles, areas, normals, dots } = self;
         let batches = normals.chunks_mut(4).zip(dots.chunks_mut(4)).enumerate();
         for (batch, (normals, dots)) in batches {
             let own = places(4 * batch, triangles.len());
@@ -203,8 +199,9 @@ impl Kernel for Turn<'_> {
             let (first, second) = (lanes.between(&x1, &x0), lanes.between(&x2, &x0));
             let third = lanes.between(&x2, &x1);
             let cross = lanes.cross(&first, &second);
-            let least = lanes.choose(&own, least_normals);
-            let square = lanes.larger(lanes.dot(&cross, &cross), least);
+            // Least |N|.
+            let least = lanes.product(lanes.all(2.0 * SMALLEST_RATIO), lanes.choose(&own, areas));
+            let square = lanes.larger(lanes.dot(&cross, &cross), lanes.product(least, least));
             let x = lanes.numbers(lanes.quotient(cross[0], square));
             let y = lanes.numbers(lanes.quotient(cross[1], square));
             let z = lanes.numbers(lanes.quotient(cross[2], square));

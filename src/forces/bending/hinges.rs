@@ -43,8 +43,6 @@ pub(super) struct Hinges {
     /// Hinge of each slot.
     pub(super) of_triangle: Vec<[u32; 3]>,
     pub(super) roles: Vec<Role>,
-    /// [`Role::share`] of each hinge.
-    pub(super) shares: Vec<f64>,
     /// Whether the three vertices of a triangle are held.
     pub(super) is_held: Vec<bool>,
 }
@@ -82,7 +80,6 @@ impl Hinges {
                 .collect(),
             slots,
             roles: Vec::new(),
-            shares: Vec::new(),
             is_held: Vec::new(),
         };
         hinges.set_held(mesh, held);
@@ -105,8 +102,13 @@ impl Hinges {
             [true, true] => Role::Idle,
         };
         self.roles = self.slots.iter().map(role).collect();
-        self.shares = self.roles.iter().map(|role| role.share()).collect();
         true
+    }
+
+    /// The part of the angle of a hinge that the sides taking part get.
+    #[inline]
+    pub(super) fn share(&self, hinge: usize) -> f64 {
+        self.roles[hinge].share()
     }
 
     pub(super) fn count(&self) -> usize {

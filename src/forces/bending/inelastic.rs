@@ -241,6 +241,9 @@ impl super::Bending {
 
     /// Takes a shape for one that has long been what it is.
     pub fn start_memory(&mut self, positions: &[Vec3]) {
+        if self.plates.is_none() {
+            return;
+        }
         let angles = self.deviations(positions);
         if let Some(plates) = &mut self.plates {
             plates.angles = angles;

@@ -32,7 +32,7 @@ mod tests;
 pub use angle::extrapolate_angle;
 pub(crate) use angle::shortest;
 
-use super::StrainHistory;
+use super::{Scratch, StrainHistory};
 use crate::{
     Material, PlateRigidity, Vec3,
     fours::places,
@@ -61,6 +61,29 @@ impl From<&Material> for BendingLaw {
     }
 }
 
+/// τ of each cloth, and the first of its hinges.
+#[derive(Clone, Debug)]
+struct Dampings {
+    times: Vec<f64>,
+    starts: Vec<usize>,
+}
+
+impl Dampings {
+    fn new(mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw]) -> Self {
+        let starts = (0..laws.len()).map(|cloth| hinges.of_cloth(mesh, cloth).start);
+        Self { times: laws.iter().map(|law| law.damping).collect(), starts: starts.collect() }
+    }
+
+    /// τ of a hinge, in s.
+    #[inline]
+    fn of(&self, hinge: usize) -> f64 {
+        if let [time] = self.times.as_slice() {
+            return *time;
+        }
+        self.times[self.starts.partition_point(|start| *start <= hinge) - 1]
+    }
+}
+
 /// Bending of all cloths of a scene. Hinges are the edges with two triangles, in the order of the mesh.
 #[derive(Clone, Debug)]
 pub struct Bending {
@@ -71,11 +94,10 @@ pub struct Bending {
     laws: Vec<BendingLaw>,
     /// Factor on the rigidity of each triangle; empty where all are 1.
     scales: Vec<f64>,
-    /// τ of each hinge.
-    dampings: Vec<f64>,
+    dampings: Dampings,
     /// 1/β of the last evaluation.
     inverse_beta: f64,
-    passes: Passes,
+    scratch: Scratch,
     materials: Vec<Material>,
     /// Where the past matters.
     plates: Option<Plates>,
@@ -99,17 +121,14 @@ impl Bending {
             folding: Folding::new(mesh, &hinges),
             laws: laws.to_vec(),
             scales: Vec::new(),
-            dampings: vec![0.0; hinges.count()],
+            dampings: Dampings::new(mesh, &hinges, laws),
             inverse_beta: 0.0,
-            passes: Passes::new(hinges.count()),
+            scratch: Scratch::default(),
             materials: Vec::new(),
             plates: None,
             hinges,
         };
         bending.set_plates(mesh);
-        for (cloth, law) in laws.iter().enumerate() {
-            bending.dampings[bending.hinges.of_cloth(mesh, cloth)].fill(law.damping);
-        }
         bending
     }
 
@@ -119,7 +138,7 @@ impl Bending {
     /// If there is no such cloth.
     pub fn set_law(&mut self, mesh: &Mesh, cloth: usize, law: BendingLaw) {
         let before = std::mem::replace(&mut self.laws[cloth], law);
-        self.dampings[self.hinges.of_cloth(mesh, cloth)].fill(law.damping);
+        self.dampings.times[cloth] = law.damping;
         if before.rigidity != law.rigidity {
             let plate = (&law.rigidity, self.scales.as_slice());
             self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
@@ -150,6 +169,11 @@ impl Bending {
                 plates.remeasure(&self.stiffness, &self.hinges);
             }
         }
+    }
+
+    /// Shares room with others.
+    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
+        self.scratch = scratch;
     }
 
     fn set_plates(&mut self, mesh: &Mesh) {
@@ -196,7 +220,8 @@ impl Bending {
     ) -> f64 {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
-        let Self { hinges, stiffness, folding, passes, rest_angles, dampings, plates, .. } = self;
+        let mut passes = self.passes();
+        let Self { hinges, stiffness, folding, rest_angles, dampings, plates, .. } = self;
         let StrainHistory { reference, inverse_beta } = history;
         let is_viscous = inverse_beta > 0.0;
         assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
@@ -208,30 +233,38 @@ impl Bending {
             [deviation, change]
         };
         folding.update(positions, hinges, angles, passes.angles_mut());
-        let viscosity = |hinge: usize| dampings[hinge] * inverse_beta;
-        let mut work = stiffness.side_moments(hinges, passes, viscosity);
+        let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
+        let mut work = stiffness.side_moments(hinges, &mut passes, viscosity);
         if let Some(plates) = plates {
-            work += 2.0 * plates.correct(hinges, passes);
+            work += 2.0 * plates.correct(hinges, &mut passes);
         }
-        self.gather(-1.0, forces);
+        self.gather(passes, -1.0, forces);
         0.5 * work
     }
 
     /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
-        let Self { hinges, stiffness, folding, passes, dampings, inverse_beta, .. } = self;
+        let mut passes = self.passes();
+        let Self { hinges, stiffness, folding, dampings, inverse_beta, .. } = self;
         folding.fold_rates(direction, hinges, passes.angles_mut());
-        stiffness.side_moments(hinges, passes, |hinge| dampings[hinge] * *inverse_beta);
-        self.gather(1.0, out);
+        stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
+        self.gather(passes, 1.0, out);
     }
 
-    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass.
-    fn gather(&mut self, sign: f64, out: &mut [Vec3]) {
-        let Self { hinges, stiffness, folding, passes, .. } = self;
+    /// Arrays for passes, in the room that is shared.
+    fn passes(&self) -> Passes {
+        let count = self.hinges.count();
+        Passes::of(self.scratch.take(Passes::length(count)), count)
+    }
+
+    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
+    fn gather(&self, mut passes: Passes, sign: f64, out: &mut [Vec3]) {
+        let Self { hinges, stiffness, folding, .. } = self;
         let inverse_lengths = folding.inverse_lengths();
-        let loads = stiffness.hinge_moments(hinges, passes, |hinge| inverse_lengths[hinge]);
+        let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
         folding.gather(loads, hinges, sign, out);
+        self.scratch.give(passes.into_numbers());
     }
 
     /// Number of hinges.
@@ -273,7 +306,7 @@ impl Bending {
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
     pub fn weight(&self, hinge: usize) -> f64 {
-        self.stiffness.diagonal(hinge) * (1.0 + self.dampings[hinge] * self.inverse_beta)
+        self.stiffness.diagonal(hinge) * (1.0 + self.dampings.of(hinge) * self.inverse_beta)
     }
 }
 

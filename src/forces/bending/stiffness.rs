@@ -6,7 +6,7 @@
 
 use super::{
     correction,
-    coupling::{Coupling, transposed},
+    coupling::Coupling,
     hinges::{Hinges, range_of_cloth},
     plate::{EdgeMatrix, PlateFactor, UNIT_PLATE, edge_matrix},
 };
@@ -17,9 +17,8 @@ use std::ops::Range;
 /// S of all cloths.
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
-    /// P and its transpose.
+    /// P.
     correction: Coupling,
-    transposed: Coupling,
     /// The row of M that gives m on each side of a hinge: for its own φ and those of the neighbours.
     rows: Vec<[[f64; 3]; 2]>,
     /// S_ee.
@@ -30,10 +29,9 @@ impl Stiffness {
     /// The factors that depend on geometry alone; without rigidity as yet.
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let matrices = edge_matrices(mesh, hinges, 0..hinges.of_triangle.len(), &UNIT_PLATE);
-        let rows = correction::correction(mesh, hinges, &matrices);
+        let rows = correction::correction(mesh, hinges, &matrices.collect::<Vec<_>>());
         Self {
             correction: Coupling::new(hinges, &rows),
-            transposed: Coupling::new(hinges, &transposed(&rows)),
             rows: vec![[[0.0; 3]; 2]; hinges.count()],
             diagonal: vec![0.0; hinges.count()],
         }
@@ -50,14 +48,16 @@ impl Stiffness {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
         let own = hinges.of_cloth(mesh, cloth);
         let matrices = edge_matrices(mesh, hinges, triangles.clone(), plate);
-        self.rows[own.clone()].par_iter_mut().enumerate().for_each(|(offset, rows)| {
-            *rows = hinges.slots[own.start + offset].map(|slot| {
-                let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
-                let row = &matrices[triangle - triangles.start][corner];
-                let scale = scales.get(triangle).copied().unwrap_or(1.0);
-                [row[corner], row[(corner + 1) % 3], row[(corner + 2) % 3]].map(|m| scale * m)
-            });
-        });
+        for (triangle, matrix) in triangles.zip(matrices) {
+            let scale = scales.get(triangle).copied().unwrap_or(1.0);
+            for (corner, hinge) in hinges.of_triangle[triangle].iter().enumerate() {
+                let Some(slots) = hinges.slots.get(*hinge as usize) else { continue };
+                let side = usize::from(slots[0] as usize != 3 * triangle + corner);
+                let row = &matrix[corner];
+                self.rows[*hinge as usize][side] =
+                    [row[corner], row[(corner + 1) % 3], row[(corner + 2) % 3]].map(|m| scale * m);
+            }
+        }
         let mut diagonal = std::mem::take(&mut self.diagonal);
         let each = diagonal[own.clone()].par_iter_mut().enumerate();
         each.for_each_init(Vec::new, |divided, (offset, entry)| {
@@ -68,10 +68,10 @@ impl Stiffness {
 
     /// S_ee: twice the energy when this hinge alone has an angle of 1. `divided` is for its φ.
     fn diagonal_entry(&self, hinges: &Hinges, hinge: usize, divided: &mut Vec<(u32, f64)>) -> f64 {
-        let share = hinges.shares[hinge];
+        let share = hinges.share(hinge);
         divided.clear();
         divided.extend([(2 * hinge as u32, share), (2 * hinge as u32 + 1, share)]);
-        for (f, value) in self.transposed.entries(hinge, &hinges.neighbours[hinge]) {
+        for (f, value) in self.correction.entries_of_column(hinge, &hinges.neighbours[hinge]) {
             if value != 0.0 {
                 divided.extend([(2 * f, value), (2 * f + 1, -value)]);
             }
@@ -107,22 +107,26 @@ impl Stiffness {
         viscosity: impl Fn(usize) -> f64 + Sync,
     ) -> f64 {
         let count = hinges.count();
-        let Passes { angles, divided, differences, loads } = passes;
+        let (pairs, divided) = passes.parts();
+        let angles: &[Pair] = pairs.as_chunks().0;
         let each = divided[..count].par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
         each.for_each(|(hinge, sides)| {
             let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
-            let (share, [angle, change]) = (hinges.shares[hinge], angles[hinge]);
+            let (share, [angle, change]) = (hinges.share(hinge), angles[hinge]);
             let own = [share * angle, share * change];
             *sides =
                 [[own[0] + shift[0], own[1] + shift[1]], [own[0] - shift[0], own[1] - shift[1]]];
         });
+        let (differences, loads) = after_division(pairs);
+        (differences[count], loads[count]) = (0.0, 0.0);
+        let divided = &*divided;
         let one = |hinge: usize, difference: &mut f64, load: &mut f64| {
             let sides = self.moments_of_sides(hinges, divided, hinge);
             let viscosity = viscosity(hinge);
             let (left, right) =
                 (sides[0][0] + viscosity * sides[0][1], sides[1][0] + viscosity * sides[1][1]);
             *difference = left - right;
-            *load = hinges.shares[hinge] * (left + right);
+            *load = hinges.share(hinge) * (left + right);
             let work =
                 |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
             work(0) + viscosity * work(1)
@@ -137,11 +141,11 @@ impl Stiffness {
         passes: &'a mut Passes,
         factor: impl Fn(usize) -> f64 + Sync,
     ) -> &'a [f64] {
-        let Passes { differences, loads, .. } = passes;
+        let (differences, loads) = after_division(passes.parts().0);
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
         each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
-            let [shifted] = self.transposed.row(hinge, near, |f| [differences[f]]);
+            let [shifted] = self.correction.column(hinge, near, |f| [differences[f]]);
             *load = (*load + shifted) * factor(hinge);
         });
         loads
@@ -172,51 +176,73 @@ pub(super) type Pair = [f64; 2];
 /// Arrays between the passes. They are one longer than there are hinges, with a 0 for boundary edges.
 #[derive(Clone, Debug)]
 pub(super) struct Passes {
-    angles: Vec<Pair>,
-    /// φ on both sides.
-    divided: Vec<[Pair; 2]>,
-    /// m₁ − m₂.
-    differences: Vec<f64>,
-    /// a(m₁ + m₂), and at last 𝓜.
-    loads: Vec<f64>,
+    count: usize,
+    /// First a [`Pair`] for each hinge: the angle and its change, and when those are divided see [`after_division`]. Then two
+    /// pairs for each: φ on both sides.
+    numbers: Vec<f64>,
+}
+
+/// m₁ − m₂ of all hinges, and a(m₁ + m₂), which at last becomes 𝓜.
+fn after_division(pairs: &mut [f64]) -> (&mut [f64], &mut [f64]) {
+    pairs.split_at_mut(pairs.len() / 2)
 }
 
 impl Passes {
     pub(super) fn new(count: usize) -> Self {
-        Self {
-            angles: vec![[0.0; 2]; count + 1],
-            divided: vec![[[0.0; 2]; 2]; count + 1],
-            differences: vec![0.0; count + 1],
-            loads: vec![0.0; count + 1],
-        }
+        Self::of(vec![0.0; Self::length(count)], count)
+    }
+
+    /// Numbers that arrays for so many hinges are made of.
+    pub(super) fn length(count: usize) -> usize {
+        6 * (count + 1)
+    }
+
+    /// Arrays in the room of other numbers.
+    pub(super) fn of(numbers: Vec<f64>, count: usize) -> Self {
+        let mut passes = Self { count, numbers };
+        let (pairs, divided) = passes.parts();
+        pairs[2 * count..].fill(0.0);
+        divided[count] = [[0.0; 2]; 2];
+        passes
+    }
+
+    pub(super) fn into_numbers(self) -> Vec<f64> {
+        self.numbers
+    }
+
+    /// The first array, and φ on both sides.
+    fn parts(&mut self) -> (&mut [f64], &mut [[Pair; 2]]) {
+        let numbers = &mut self.numbers[..Self::length(self.count)];
+        let (pairs, divided) = numbers.split_at_mut(2 * (self.count + 1));
+        (pairs, divided.as_chunks_mut().0.as_chunks_mut().0)
     }
 
     /// Angles of the hinges, and their changes.
     pub(super) fn angles_mut(&mut self) -> &mut [Pair] {
-        let count = self.angles.len() - 1;
-        &mut self.angles[..count]
+        let count = self.count;
+        &mut self.parts().0.as_chunks_mut().0[..count]
     }
 
     /// Angles without any change.
     pub(super) fn set_angles(&mut self, angles: &[f64]) {
-        for (own, angle) in self.angles.iter_mut().zip(angles) {
+        for (own, angle) in self.angles_mut().iter_mut().zip(angles) {
             *own = [*angle, 0.0];
         }
     }
 
     /// φ on both sides of every hinge, and a 0 past the last.
     pub(super) fn divided(&self) -> &[Pair] {
-        self.divided.as_flattened()
+        self.numbers[2 * (self.count + 1)..Self::length(self.count)].as_chunks().0
     }
 
     /// Adds to the moments of the first half: `moment(slot)` is m of a side more than there is.
     pub(super) fn add_moments(&mut self, hinges: &Hinges, moment: impl Fn(usize) -> f64 + Sync) {
-        let Self { differences, loads, .. } = self;
+        let (differences, loads) = after_division(self.parts().0);
         let each = (differences, loads).into_par_iter().zip(&hinges.slots).enumerate();
         each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, ((difference, load), slots))| {
             let [left, right] = slots.map(|slot| moment(slot as usize));
             *difference += left - right;
-            *load += hinges.shares[hinge] * (left + right);
+            *load += hinges.share(hinge) * (left + right);
         });
     }
 }
@@ -227,13 +253,13 @@ fn edge_matrices(
     hinges: &Hinges,
     triangles: Range<usize>,
     plate: &PlateRigidity,
-) -> Vec<EdgeMatrix> {
+) -> impl Iterator<Item = EdgeMatrix> {
     let factor = PlateFactor::new(plate);
-    let matrix = |triangle: usize| {
+    let matrix = move |triangle: usize| {
         if hinges.is_held[triangle] {
             return EdgeMatrix::default();
         }
         edge_matrix(mesh, triangle, hinges.free_edges(triangle), &factor)
     };
-    triangles.map(matrix).collect()
+    triangles.map(matrix)
 }

@@ -21,7 +21,7 @@ mod law;
 
 pub(crate) use law::FrameKind;
 
-use super::{BlockColumns, ElasticEnergy, Elements, Scatter, decode};
+use super::{AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents};
 use crate::{
     Material, Vec3,
     forces::{
@@ -210,6 +210,25 @@ fn all_strains<const N: usize>(frames: &[Frame<N>], positions: &[Vec3]) -> Vec<S
     each.map(|frame| Current::new(frame, positions).strain).collect()
 }
 
+impl<const N: usize> AddBlock<N> for Frames<N> {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        let gradients = &self.members[element].gradients;
+        let ([a, b], [c, d]) = (gradients[i], gradients[j]);
+        let Tangent { vectors, geometric } = &self.tangents[element];
+        let products = [a * c, b * d, a * d + b * c].map(|product| product as f32);
+        let own: f32 = geometric.iter().zip(&products).map(|(m, product)| m * product).sum();
+        for (k, column) in block.iter_mut().enumerate() {
+            for (left, right) in vectors[i].iter().zip(&vectors[j]) {
+                for (entry, value) in column.iter_mut().zip(left) {
+                    *entry += value * right[k];
+                }
+            }
+            column[k] += own;
+        }
+    }
+}
+
 impl<const N: usize> Elements for Frames<N> {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
@@ -284,22 +303,8 @@ impl<const N: usize> Elements for Frames<N> {
         });
     }
 
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        for (element, i, j) in codes.iter().map(|code| decode::<N>(*code)) {
-            let gradients = &self.members[element].gradients;
-            let ([a, b], [c, d]) = (gradients[i], gradients[j]);
-            let Tangent { vectors, geometric } = &self.tangents[element];
-            let products = [a * c, b * d, a * d + b * c].map(|product| product as f32);
-            let own: f32 = geometric.iter().zip(&products).map(|(m, product)| m * product).sum();
-            for (k, column) in block.iter_mut().enumerate() {
-                for (left, right) in vectors[i].iter().zip(&vectors[j]) {
-                    for (entry, value) in column.iter_mut().zip(left) {
-                        *entry += value * right[k];
-                    }
-                }
-                column[k] += own;
-            }
-        }
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, N>(Kept { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

@@ -8,13 +8,16 @@
 //! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; `scatter` gathers
 //! forces in a fixed order.
 
+mod blocks;
 mod frames;
 mod scatter;
 
+pub(crate) use blocks::{AddBlock, Kept, Members};
+pub use blocks::{BlockCode, BlockParts, Tangents, block_code};
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 pub(crate) use scatter::Scatter;
 
-use super::{StrainHistory, inelastic::Past};
+use super::{Scratch, StrainHistory, inelastic::Past};
 use crate::{Material, Vec3, mesh::Mesh};
 use nalgebra::Matrix3;
 
@@ -51,68 +54,9 @@ impl std::ops::AddAssign for ElasticEnergy {
     }
 }
 
-/// What some blocks get from the elements of one kind.
-#[derive(Clone, Debug, Default)]
-pub struct BlockParts {
-    /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
-    /// these numbers, they are dealt to several entries.
-    counts: Vec<[u16; 2]>,
-    /// The block of the last entry.
-    last: u32,
-    /// Codes of [`Elements::add_blocks`], block by block.
-    codes: Vec<u32>,
-}
-
-impl BlockParts {
-    /// Adds the codes of a block; blocks come in ascending order.
-    pub fn push(&mut self, block: usize, codes: impl Iterator<Item = u32>) {
-        let before = self.codes.len();
-        self.codes.extend(codes);
-        let mut way = block as u32 - std::mem::replace(&mut self.last, block as u32);
-        let mut count = self.codes.len() - before;
-        loop {
-            let part = way.min(u16::MAX.into()) as u16;
-            way -= u32::from(part);
-            // Codes belong to the block that the way ends at.
-            let own = if way == 0 { count.min(u16::MAX.into()) as u16 } else { 0 };
-            count -= usize::from(own);
-            self.counts.push([part, own]);
-            if way == 0 && count == 0 {
-                break;
-            }
-        }
-    }
-
-    /// Gives back room for more.
-    pub fn shrink_to_fit(&mut self) {
-        self.counts.shrink_to_fit();
-        self.codes.shrink_to_fit();
-    }
-
-    /// Calls [`Elements::add_blocks`] for all blocks.
-    #[inline(always)]
-    pub fn fill<E: Elements + ?Sized>(&self, elements: &E, blocks: &mut [BlockColumns]) {
-        for (block, codes) in self.entries() {
-            elements.add_blocks(codes, &mut blocks[block]);
-        }
-    }
-
-    /// Blocks with codes of theirs, in the order in which they came.
-    #[inline(always)]
-    fn entries(&self) -> impl Iterator<Item = (usize, &[u32])> {
-        let (mut codes, mut block) = (self.codes.as_slice(), 0);
-        self.counts.iter().map(move |[way, count]| {
-            let (own, rest) = codes.split_at(usize::from(*count));
-            codes = rest;
-            block += usize::from(*way);
-            (block, own)
-        })
-    }
-}
-
 /// Elements of one kind, all with the same number of vertices.
 ///
-/// What an evaluation finds serves [`Self::predict`] and [`Self::update_tangent`].
+/// What an evaluation finds serves [`Self::predict`] and [`Self::tangents`].
 pub trait Elements: Send + Sync {
     /// Vertices of all elements, one element after the other.
     fn vertices(&self) -> &[u32];
@@ -131,10 +75,11 @@ pub trait Elements: Send + Sync {
         now + weight * (now - before)
     }
 
-    /// [`Self::extrapolate`] for all measures.
-    fn extrapolate_all(&self, now: &[f64], before: &[f64], weight: f64) -> Vec<f64> {
-        let pairs = now.iter().zip(before);
-        pairs.map(|(now, before)| self.extrapolate(*now, *before, weight)).collect()
+    /// [`Self::extrapolate`] for all measures, in place of those before.
+    fn extrapolate_all(&self, now: &[f64], before: &mut [f64], weight: f64) {
+        for (now, before) in now.iter().zip(before) {
+            *before = self.extrapolate(*now, *before, weight);
+        }
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
@@ -153,17 +98,16 @@ pub trait Elements: Send + Sync {
     /// Lets the next tangent take its geometric part from the last prediction.
     fn use_prediction(&mut self) {}
 
-    /// Finds the tangent of every element at the shape last evaluated.
-    fn update_tangent(&mut self);
+    /// Prepares for being asked for tangents at the shape last evaluated.
+    fn update_tangent(&mut self) {}
 
-    /// Adds to many blocks what [`Self::add_blocks`] adds to one.
-    fn fill_blocks(&self, parts: &BlockParts, blocks: &mut [BlockColumns]) {
-        parts.fill(self, blocks);
+    /// Tangents of some elements.
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;
+
+    /// Room that is used only while forces are found.
+    fn scratch(&self) -> Option<&Scratch> {
+        None
     }
-
-    /// Adds blocks of the tangents of elements to `block`, given their [`block_code`]s. Every tangent is positive
-    /// semidefinite as a whole, and its rows sum to 0.
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns);
 
     /// Elastic energy of a shape.
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy;
@@ -238,20 +182,6 @@ pub trait Elements: Send + Sync {
     }
 }
 
-/// The number of a block of an element's tangent, by the corners of its row and its column.
-#[must_use]
-pub fn block_code(corner_count: usize, element: usize, row: usize, column: usize) -> u32 {
-    let stride = corner_count.next_power_of_two();
-    ((element * stride + row) * stride + column) as u32
-}
-
-/// Element, corner of the row and corner of the column of a code.
-#[inline(always)]
-pub(crate) fn decode<const N: usize>(code: u32) -> (usize, usize, usize) {
-    let (code, stride) = (code as usize, const { N.next_power_of_two() });
-    (code / (stride * stride), code / stride % stride, code % stride)
-}
-
 /// Adds `scale` times a block to another.
 #[inline(always)]
 pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumns) {
@@ -265,28 +195,4 @@ pub(crate) fn add_scaled(sum: &mut BlockColumns, scale: f32, block: &BlockColumn
 /// A matrix by columns, rounded.
 pub(crate) fn columns(matrix: &Matrix3<f64>) -> BlockColumns {
     [0, 1, 2].map(|k| [matrix[(0, k)] as f32, matrix[(1, k)] as f32, matrix[(2, k)] as f32, 0.0])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_of_blocks_come_back_however_far_apart_and_many_they_are() {
-        let many: Vec<u32> = (0..150_000).collect();
-        let given: [(usize, &[u32]); 4] =
-            [(0, &[7]), (2, &[1, 2]), (200_000, &many), (200_001, &[3])];
-        let mut parts = BlockParts::default();
-        for (block, codes) in given {
-            parts.push(block, codes.iter().copied());
-        }
-        let mut found: Vec<(usize, Vec<u32>)> = Vec::new();
-        for (block, codes) in parts.entries().filter(|(_, codes)| !codes.is_empty()) {
-            match found.last_mut() {
-                Some((last, known)) if *last == block => known.extend(codes),
-                _ => found.push((block, codes.to_vec())),
-            }
-        }
-        assert_eq!(found, given.map(|(block, codes)| (block, codes.to_vec())));
-    }
 }

@@ -29,7 +29,7 @@ impl<const N: usize> Scatter<N> {
         let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, force)| {
             for (element, corner) in self.incidence.around(vertex) {
-                *force += self.loads[*element as usize][*corner as usize];
+                *force += self.loads[element as usize][usize::from(corner)];
             }
         });
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Strains and forces of triangles, four at a time.
 
-use super::{Shape, Strain};
+use super::{CornerForces, Strain};
 use crate::{
     Vec3,
     fours::places,
@@ -28,19 +28,19 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Finds shapes and forces at all corners. Gives the potential, in J.
+    /// Finds stresses and forces at all corners. Gives the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
-        (shapes, corner_forces): (&mut [Shape], &mut [[Vec3; 3]]),
+        (stresses, corner_forces): (&mut [Strain], &mut [CornerForces]),
         law: &(impl Respond + Sync),
     ) -> f64 {
-        let chunks = shapes.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
+        let chunks = stresses.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
         let potentials: Vec<f64> = chunks
             .enumerate()
-            .map(|(chunk, (shapes, corner_forces))| {
+            .map(|(chunk, (results, corner_forces))| {
                 let (sheet, first) = (*self, chunk * CHUNK);
-                dispatch(Evaluate { sheet, positions, first, shapes, corner_forces, law })
+                dispatch(Evaluate { sheet, positions, first, results, corner_forces, law })
             })
             .collect();
         potentials.iter().sum()
@@ -52,8 +52,8 @@ struct Evaluate<'a, Law> {
     sheet: Sheet<'a>,
     positions: &'a [Vec3],
     first: usize,
-    shapes: &'a mut [Shape],
-    corner_forces: &'a mut [[Vec3; 3]],
+    results: &'a mut [Strain],
+    corner_forces: &'a mut [CornerForces],
     law: &'a Law,
 }
 
@@ -62,15 +62,15 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
-        let Self { sheet, positions, first, shapes, corner_forces, law } = self;
+        let Self { sheet, positions, first, results, corner_forces, law } = self;
         let mut sum = 0.0;
-        let batches = shapes.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
-        for (batch, (shapes, corner_forces)) in batches {
+        let batches = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
+        for (batch, (results, corner_forces)) in batches {
             let own = places(first + 4 * batch, sheet.triangles.len());
             let four = Four::new(lanes, &sheet, &own, positions);
             let strains = four.strains(lanes);
             let mut stresses = [[0.0; 4]; 3];
-            for k in 0..shapes.len() {
+            for k in 0..results.len() {
                 let strain = [strains[0][k], strains[1][k], strains[2][k]];
                 let (stress, potential) = law.respond(own[k], &strain);
                 sum += sheet.areas[own[k]] * potential;
@@ -80,12 +80,9 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
             }
             let areas = lanes.choose(&own, sheet.areas);
             let [a, b, c] = four.forces(lanes, &stresses, areas);
-            let [su, sv] = four.derivatives;
-            let (su, sv) = (lanes.separate(&su), lanes.separate(&sv));
-            for (k, (shape, forces)) in shapes.iter_mut().zip(corner_forces).enumerate() {
-                let stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
-                *shape = Shape { s: [su[k], sv[k]], stress };
-                *forces = [a[k], b[k], c[k]];
+            for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
+                *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
+                *forces = [a[k].into(), b[k].into(), c[k].into()];
             }
         }
         sum

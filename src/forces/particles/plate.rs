@@ -21,7 +21,10 @@ use crate::{
     Material, Vec3,
     forces::{
         Sheets, StrainHistory,
-        elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+        elements::{
+            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+            add_scaled, columns,
+        },
         inelastic::Past,
     },
     mesh::{Mesh, Quads},
@@ -211,6 +214,13 @@ impl<'a> Current<'a> {
     }
 }
 
+impl AddBlock<PLACES> for Plate {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        add_scaled(block, self.nodes[element].products[i][j], &self.tangents[element]);
+    }
+}
+
 impl Elements for Plate {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
@@ -281,10 +291,8 @@ impl Elements for Plate {
         });
     }
 
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        for (element, i, j) in codes.iter().map(|code| decode::<PLACES>(*code)) {
-            add_scaled(block, self.nodes[element].products[i][j], &self.tangents[element]);
-        }
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, PLACES>(Kept { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

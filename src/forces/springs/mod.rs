@@ -20,7 +20,10 @@ mod layout;
 
 use super::{
     Sheets, StrainHistory,
-    elements::{BlockColumns, ElasticEnergy, Elements, Scatter, add_scaled, columns, decode},
+    elements::{
+        AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+        add_scaled, columns,
+    },
     inelastic::{Fibre, Inelastic, Past},
     membrane::Strain,
     sheets::mean_scale,
@@ -153,6 +156,13 @@ fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
     (law, time * law.viscous_stiffness(spring.rest()))
 }
 
+impl AddBlock<2> for Springs {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+    }
+}
+
 impl Elements for Springs {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
@@ -218,10 +228,8 @@ impl Elements for Springs {
         });
     }
 
-    fn add_blocks(&self, codes: &[u32], block: &mut BlockColumns) {
-        for (element, i, j) in codes.iter().map(|code| decode::<2>(*code)) {
-            add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
-        }
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, 2>(Kept { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

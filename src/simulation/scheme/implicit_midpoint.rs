@@ -9,7 +9,7 @@
 //! ε̂ = ε(x₀) − ½β²ε̈, and the second difference along the velocity at the start gives β²ε̈ well enough.
 
 use super::{Measures, Stage};
-use crate::simulation::state::State;
+use crate::{Vec3, simulation::state::State};
 use std::sync::Arc;
 
 impl Stage {
@@ -20,6 +20,7 @@ impl Stage {
         now: &Measures,
         second_difference: &Measures,
         duration: f64,
+        room: [Vec<Vec3>; 2],
     ) -> Self {
         let kinds = now.iter().zip(second_difference);
         let measures = kinds
@@ -28,7 +29,7 @@ impl Stage {
                 Arc::new(pairs.map(|(now, curving)| now - 0.5 * curving).collect())
             })
             .collect();
-        let to_end = Self::implicit_euler(state, measures, duration);
+        let to_end = Self::implicit_euler(state, measures, duration, room);
         Self { beta: 0.5 * duration, reach: 2.0, ..to_end }
     }
 }

@@ -8,7 +8,7 @@
 use super::machine::Machine;
 use std::{iter::Sum, ops::Add};
 use weft::{
-    forces::TriangleTangent,
+    forces::{BlockCode, Tension},
     mesh::Mesh,
     solver::{Block, BlockMatrix, BlockPair, GROUP, Row3, preconditioner::LevelSizes},
 };
@@ -20,7 +20,7 @@ const VECTOR: usize = 24;
 const BLOCK: usize = size_of::<Block>();
 const ROW: usize = size_of::<Row3>();
 /// A member of the elements around a vertex.
-const INCIDENCE: usize = 8;
+const INCIDENCE: usize = 4;
 /// Eight boxes at the start and the end of a step, in `f32`, of one of them; with the levels above the leaves.
 const BOX: f64 = 48.0 * 8.0 / 7.0;
 /// Operations of a block times a vector, and of a multiple of a block added to another.
@@ -78,21 +78,21 @@ fn counts(mesh: &Mesh) -> [usize; 3] {
 pub(crate) fn membrane(mesh: &Mesh) -> Work {
     let [triangles, _, vertices] = counts(mesh);
     let given = 3 * INDEX + 6 * NUMBER + NUMBER + INDEX + 3 * NUMBER;
-    let shape = 2 * VECTOR + 3 * NUMBER;
+    let stress = 3 * NUMBER;
     let between = 2 * 3 * VECTOR + 3 * INCIDENCE;
-    Work::new(given + shape + between, 0, 30 + 19 + 30 + 48 + 9).times(triangles)
-        + Work::new(3 * VECTOR + INDEX, 0, 0).times(vertices)
+    Work::new(given + stress + between, 0, 30 + 19 + 30 + 48 + 9).times(triangles)
+        + Work::new(4 * VECTOR + INDEX, 0, 0).times(vertices)
 }
 
 /// Moments of bending: normals and angles of the cotangents of each triangle; angle, division between two sides by the
-/// five entries of a row of P, two rows of M, the transposed row, of each hinge; forces at each corner.
+/// five entries of a row of P, two rows of M, those of a column of P, of each hinge; forces at each corner.
 pub(crate) fn hinges(mesh: &Mesh) -> Work {
     let [triangles, hinges, vertices] = counts(mesh);
     let turn = 3 * INDEX + NUMBER + 2 * (VECTOR + 3 * NUMBER);
     let gather = 3 * INDEX + 3 * INCIDENCE;
     let indices = (4 + 2 + 4) * INDEX;
-    let coupling = 2 * (5 * INDEX + INDEX);
-    let given = 5 * NUMBER + 6 * NUMBER;
+    let coupling = 2 * 5 * INDEX;
+    let given = 3 * NUMBER + 6 * NUMBER;
     let passes = 2 * (2 + 1 + 4 + 1 + 1) * NUMBER;
     Work::new(turn + gather, 0, 41 + 33).times(triangles)
         + Work::new(indices + coupling + given + passes, 0, 55 + 26 + 36 + 12).times(hinges)
@@ -102,9 +102,9 @@ pub(crate) fn hinges(mesh: &Mesh) -> Work {
 /// What else a correction needs of forces: stress predicted along it, inertia and the sum of all forces.
 pub(crate) fn rest_of_forces(mesh: &Mesh) -> Work {
     let [triangles, _, vertices] = counts(mesh);
-    let given = 4 * INDEX + 6 * NUMBER + 2 * VECTOR + 3 * NUMBER;
-    Work::new(given + 3 * NUMBER, 0, 30 + 21 + 10).times(triangles)
-        + Work::new(5 * VECTOR + NUMBER, 0, 15).times(vertices)
+    let given = 4 * INDEX + 7 * NUMBER + 3 * NUMBER;
+    Work::new(given + size_of::<Tension>(), 0, 30 + 21 + 10).times(triangles)
+        + Work::new(6 * VECTOR + NUMBER, 0, 15).times(vertices)
 }
 
 /// Blocks in a matrix: on the diagonal, pairs inside groups, single ones of these, and those outside.
@@ -138,7 +138,7 @@ impl Blocks {
     }
 }
 
-/// The tangents of triangles and hinges, and every block of the matrix gathered from them. A block inside a group is
+/// The tangents of triangles and hinges, which stay in the cache, and every block of the matrix gathered from them. A block inside a group is
 /// made once, one outside in both halves. The diagonal is the sum of a row's other blocks, in `f64`.
 pub(crate) fn assembly(mesh: &Mesh, matrix: &BlockMatrix) -> Work {
     let [triangles, hinges, _] = counts(mesh);
@@ -153,17 +153,17 @@ pub(crate) fn assembly(mesh: &Mesh, matrix: &BlockMatrix) -> Work {
     let of_hinges: usize = edges
         .map(|edge| of_hinge((edge.vertices, [0, 1].map(|side| topology.opposite(edge, side)))))
         .sum();
-    let tangent = 2 * size_of::<TriangleTangent>() + 10 * NUMBER + INDEX + 2 * VECTOR;
+    let tangent = 5 * INDEX + 7 * NUMBER + size_of::<Tension>();
     let normals = VECTOR + 3 * NUMBER;
-    let hinge = 2 * 4 * ROW + 2 * INDEX + 3 * NUMBER;
+    let hinge = 3 * INDEX + 2 * NUMBER;
     let blocks = Blocks::of(matrix);
-    let counts = 2 * 2 * INDEX * (blocks.near + blocks.far);
+    let counts = 2 * 2 * (blocks.near + blocks.far);
     Work::new(tangent + normals, 72, 0).times(triangles)
         + Work::new(hinge, 0, 40).times(hinges)
-        + Work::new(INDEX, 57, 0).times(of_triangles)
-        + Work::new(INDEX, TIMES, 0).times(of_hinges)
+        + Work::new(size_of::<BlockCode>(), 57, 0).times(of_triangles)
+        + Work::new(size_of::<BlockCode>(), TIMES, 0).times(of_hinges)
         + Work::new(blocks.bytes() + counts, 0, 9 * (2 * blocks.near + blocks.far))
-        + Work::new(BLOCK + NUMBER, 0, 12).times(blocks.rows)
+        + Work::new(BLOCK + NUMBER + VECTOR, 0, 12).times(blocks.rows)
 }
 
 /// Matrix times vector, and its scalar product with the vector.
@@ -182,12 +182,16 @@ pub(crate) fn smoother(matrix: &BlockMatrix) -> Work {
 }
 
 /// PᵀAP: the lower half of A, with half of its diagonal, times P from both sides, group by group, and the sums of that.
+/// What the groups sum up stays in the cache.
 pub(crate) fn galerkin(matrix: &BlockMatrix, level: &LevelSizes<'_>) -> Work {
     let (fine, coarse) = (Blocks::of(matrix), Blocks::of(level.coarse));
     let [terms, targets] = level.products;
     let read = fine.pairs * size_of::<BlockPair>() + (fine.rows + fine.far / 2) * BLOCK;
-    let plan = 4 * INDEX * fine.rows + 2 * INDEX * (terms + level.weights) + INDEX * targets;
-    let sums = 2 * BLOCK * level.partial + INDEX * (level.sources + coarse.near + coarse.far);
+    let plan = 3 * INDEX * fine.rows
+        + size_of::<u16>() * terms
+        + 2 * INDEX * level.weights
+        + INDEX * targets;
+    let sums = INDEX * (level.sources + coarse.near + coarse.far);
     let written = coarse.bytes() + coarse.rows * BLOCK;
     let operations = TIMES * (terms + targets) + 9 * level.sources;
     Work::new(read + plan + sums + written, operations, 0)

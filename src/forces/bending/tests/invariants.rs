@@ -105,7 +105,7 @@ fn cloths_of_a_scene_do_not_touch_each_other() {
     let sheets = [Sheet::strip(4, 2, Pattern::Right, 0), Sheet::strip(5, 3, Pattern::Poor, 2)];
     let [mut first, mut second] = [0, 1].map(|i| sheets[i].0.mesh(0.2 * i as f64));
     for mesh in [&mut first, &mut second] {
-        mesh.rest.vertex_areas = vec![1.0; mesh.topology.vertex_count];
+        mesh.rest.vertex_areas = std::sync::Arc::new(vec![1.0; mesh.topology.vertex_count]);
     }
     let positions = [0, 1].map(|i| shaken(&sheets[i].1, 0.2));
     let laws = [FABRIC, PlateRigidity { d11: 3.0, ..FABRIC }]

@@ -10,7 +10,6 @@ use rayon::prelude::*;
 
 /// A matrix of weights: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
-    aggregates: Vec<u32>,
     /// Rows are fine.
     weights: Weights,
     /// Rows are coarse.
@@ -26,7 +25,8 @@ const SMOOTHING: f32 = 2.0 / 3.0;
 const SMALLEST_WEIGHT: f32 = 0.13;
 
 impl Interpolation {
-    pub(super) fn new(graph: &Graph) -> Self {
+    /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
+    pub(super) fn new(graph: &Graph) -> (Self, Graph) {
         let (mut aggregates, coarse_count) = aggregate(graph);
         let mut numbers = vec![0; coarse_count];
         for (new, old) in
@@ -49,7 +49,8 @@ impl Interpolation {
         }
         entries.shrink_to_fit();
         let weights = Weights::new(starts, entries);
-        Self { aggregates, transposed: weights.transposed(coarse_count), weights }
+        let transposed = weights.transposed(coarse_count);
+        (Self { weights, transposed }, coarse_graph(graph, &aggregates, coarse_count))
     }
 
     pub(super) fn coarse_count(&self) -> usize {
@@ -76,11 +77,6 @@ impl Interpolation {
     /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
     pub(super) fn column(&self, coarse: usize) -> &[Weight] {
         self.transposed.row(coarse)
-    }
-
-    /// Aggregates are neighbours where their vertices are.
-    pub(super) fn coarse_graph(&self, graph: &Graph) -> Graph {
-        coarse_graph(graph, &self.aggregates, self.coarse_count())
     }
 }
 

@@ -3,13 +3,14 @@
 //!
 //! With H what lies below the diagonal of A and half of the diagonal, PᵀAP is PᵀHP and its transpose. Every group of rows
 //! of H is multiplied from both sides into blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are
-//! sums of them. Where each product goes is found once.
+//! sums of them. This goes on batch by batch of groups, so that few of their blocks are there at a time. Where each product
+//! goes is found once.
 
-use super::{aggregation::Interpolation, coupling::add_coupling};
+use super::{aggregation::Interpolation, coupling::add_coupling, weights::Weight};
 use crate::{
     parallel,
     solver::{
-        Block, BlockMatrix, GROUP, GroupBlocks, Pattern,
+        Block, BlockMatrix, Coupling, GROUP, GroupBlocks, Pattern,
         lanes::{Kernel, Lanes, dispatch},
         near::Near,
     },
@@ -22,20 +23,29 @@ pub(super) struct Galerkin {
     pub(super) interpolation: Interpolation,
     /// What each group of rows of A does.
     plans: Vec<Plan>,
-    /// What the groups have summed up, and where the blocks of each start.
+    /// What the groups of a batch have summed up.
     partial: Vec<Block>,
+    /// Where the blocks of each group start, counted through all batches.
     partial_starts: Vec<u32>,
-    /// For every block of PᵀAP its parts, see [`Source`], and where those of each block start. Blocks come group by group:
-    /// diagonals, then those inside the group, then those outside.
-    sources: Vec<Source>,
-    source_starts: Vec<u32>,
-    /// Where the blocks of each group start in `source_starts`.
-    block_starts: Vec<u32>,
+    sources: Sources,
     coarse_pattern: Arc<Pattern>,
 }
 
-/// Twice the place in `partial`, plus 1 if the transposed block is meant.
+/// Groups whose blocks are there at a time.
+const BATCH: usize = 32;
+
+/// Four times the place in `partial`, plus 1 if the transposed block is meant, plus 2 if it is the last of a block of PᵀAP.
 type Source = u32;
+
+/// What the blocks of PᵀAP get from each batch.
+struct Sources {
+    /// For each batch and each group of PᵀAP, where the following start.
+    starts: Vec<[u32; 2]>,
+    /// Blocks that get anything, in ascending order: see [`Layout`].
+    places: Vec<u32>,
+    /// Block by block.
+    list: Vec<Source>,
+}
 
 /// Coarse row and column of the blocks that a group of rows sums up, in ascending order.
 type Keys = Vec<(u32, u32)>;
@@ -44,12 +54,12 @@ type Keys = Vec<(u32, u32)>;
 #[derive(Default)]
 struct Plan {
     rows: Vec<PlanRow>,
-    /// HP, row by row and block by block.
-    terms: Vec<Term>,
+    /// HP, row by row, block by block and weight by weight: the sum that each product belongs to.
+    terms: Vec<u16>,
     /// Places in the blocks of the group, row by row: of each weight of the row with each sum of HP.
     targets: Vec<u32>,
-    /// Most blocks of a row of H, and most sums.
-    most: [usize; 2],
+    /// Most sums of a row.
+    most: usize,
 }
 
 /// A row of H: its diagonal block, its pairs inside the group, and blocks outside of it.
@@ -57,17 +67,8 @@ struct Plan {
 struct PlanRow {
     /// Where the blocks outside start, and how many they are.
     far: [u32; 2],
-    term_count: u32,
     /// Coarse columns of HP in this row.
     sum_count: u32,
-}
-
-/// A block of a row of H times a weight, and the sum that it belongs to.
-#[derive(Clone, Copy)]
-struct Term {
-    block: u16,
-    sum: u16,
-    weight: f32,
 }
 
 /// How much a level has to do on the way to the next.
@@ -79,9 +80,7 @@ pub struct LevelSizes<'a> {
     pub weights: usize,
     /// Products of a block and a weight for HP, and of a sum of these and a weight for PᵀHP.
     pub products: [usize; 2],
-    /// Blocks that groups of rows sum up for themselves, and how often blocks of PᵀAP are made of one.
-    pub partial: usize,
-    /// See [`Self::partial`].
+    /// How often blocks of PᵀAP are made of one that a group of rows has summed up.
     pub sources: usize,
 }
 
@@ -95,8 +94,7 @@ impl Galerkin {
                 .map(|row| self.interpolation.column(row).len())
                 .sum(),
             products: products.fold([0; 2], |[a, b], [c, d]| [a + c, b + d]),
-            partial: self.partial.len(),
-            sources: self.sources.len(),
+            sources: self.sources.list.len(),
         }
     }
 
@@ -113,15 +111,13 @@ impl Galerkin {
         for keys in &keys {
             partial_starts.push(partial_starts[partial_starts.len() - 1] + keys.len() as u32);
         }
-        let places = Places::new(&coarse_pattern);
-        let (source_starts, sources) = find_sources(&keys, &coarse_pattern, &places);
+        let sources = Sources::new(&keys, &coarse_pattern);
+        let batches = keys.chunks(BATCH).map(|keys| keys.iter().map(Vec::len).sum());
         Self {
-            partial: vec![Block::default(); partial_starts[plans.len()] as usize],
+            partial: vec![Block::default(); batches.max().unwrap_or(0)],
             plans,
             partial_starts,
             sources,
-            source_starts,
-            block_starts: places.groups,
             coarse_pattern: Arc::new(coarse_pattern),
             interpolation,
         }
@@ -133,22 +129,35 @@ impl Galerkin {
 
     /// `coarse` = PᵀAP.
     pub(super) fn project(&mut self, matrix: &BlockMatrix, coarse: &mut BlockMatrix) {
-        self.multiply(matrix);
-        let (coupling, pattern) = (matrix.coupling(), &self.coarse_pattern);
-        let rest = coarse.fill(|mut group| {
-            self.collect(&mut group);
-            add_coupling(coupling, &self.interpolation, pattern, &mut group)
-        });
-        coarse.take_coupling(rest);
+        let count = self.plans.len().div_ceil(BATCH);
+        for batch in 0..count {
+            self.multiply(matrix, batch);
+            let (coupling, pattern) = (matrix.coupling(), &self.coarse_pattern);
+            let rest = coarse.fill(|mut group| {
+                if batch == 0 {
+                    group.clear();
+                }
+                self.sources.collect((batch, &self.partial), pattern, &mut group);
+                if batch + 1 < count {
+                    return Coupling::default();
+                }
+                add_coupling(coupling, &self.interpolation, pattern, &mut group)
+            });
+            coarse.take_coupling(rest);
+        }
     }
 
-    pub(super) fn multiply(&mut self, matrix: &BlockMatrix) {
+    fn multiply(&mut self, matrix: &BlockMatrix, batch: usize) {
         let Self { interpolation, plans, partial, partial_starts, .. } = self;
-        let groups = parallel::split_rows(partial, partial_starts, 1);
+        let own = batch * BATCH..((batch + 1) * BATCH).min(plans.len());
+        let starts = &partial_starts[own.start..=own.end];
+        let count = (starts[own.len()] - starts[0]) as usize;
+        let groups = parallel::split_rows(&mut partial[..count], starts, 1);
         groups.into_par_iter().for_each(|(group, sums)| {
-            let first = group.start * GROUP;
+            let group = own.start + group.start;
+            let first = group * GROUP;
             let rows = first..(first + GROUP).min(matrix.diagonals().len());
-            let plan = &plans[group.start];
+            let plan = &plans[group];
             dispatch(Multiply {
                 matrix,
                 near: matrix.near(&rows),
@@ -158,34 +167,6 @@ impl Galerkin {
                 sums,
             });
         });
-    }
-
-    /// Sums up a group of PᵀAP.
-    fn collect(&self, group: &mut GroupBlocks<'_>) {
-        let first = self.block_starts[group.rows.start / GROUP] as usize;
-        let mut starts = self.source_starts[first..].windows(2);
-        let mut next = || {
-            let mut sum = Block::default();
-            let range = starts.next().map_or(0..0, |ends| ends[0] as usize..ends[1] as usize);
-            for source in &self.sources[range] {
-                let block = &self.partial[(source / 2) as usize];
-                sum.add(&if source % 2 == 0 { *block } else { block.transposed() });
-            }
-            sum
-        };
-        for diagonal in group.diagonals.iter_mut() {
-            *diagonal = next();
-        }
-        let pairs = self.coarse_pattern.pairs(group.rows.start).start;
-        let columns = &self.coarse_pattern.near_columns()[pairs..];
-        for (pair, columns) in group.pairs.iter_mut().zip(columns) {
-            for half in 0..=usize::from(columns[0] != columns[1]) {
-                pair.set(half, &next());
-            }
-        }
-        for block in group.far.iter_mut() {
-            *block = next();
-        }
     }
 }
 
@@ -200,20 +181,18 @@ impl Plan {
             let slots = position.map_or(0..0, |position| far.slots(position));
             let lower =
                 far.columns()[slots.clone()].partition_point(|other| (*other as usize) < row);
-            let mut blocks = near_blocks(pattern, row);
-            let first_far = 1 + 2 * pattern.pairs(row).len();
-            let columns = &far.columns()[slots.start..slots.start + lower];
-            blocks.extend((first_far..).zip(columns.iter().map(|column| *column as usize)));
-            let sums = plan.push_terms(interpolation, &blocks);
+            let near = pattern.near(row).map(|column| row / GROUP * GROUP + usize::from(column));
+            let outside = far.columns()[slots.start..slots.start + lower].iter();
+            let columns: Vec<usize> = std::iter::once(row)
+                .chain(near)
+                .chain(outside.map(|column| *column as usize))
+                .collect();
+            let sums = plan.push_terms(interpolation, &columns);
             plan.rows.push(PlanRow {
                 far: [slots.start as u32, lower as u32],
-                term_count: blocks
-                    .iter()
-                    .map(|(_, column)| interpolation.row(*column).len())
-                    .sum::<usize>() as u32,
                 sum_count: sums.len() as u32,
             });
-            plan.most = [plan.most[0].max(first_far + lower), plan.most[1].max(sums.len())];
+            plan.most = plan.most.max(sums.len());
             let own = interpolation.row(row).iter();
             products.extend(own.flat_map(|(i, _)| sums.iter().map(|j| (*i, *j))));
         }
@@ -224,39 +203,20 @@ impl Plan {
         let target = |key: &(u32, u32)| keys.partition_point(|other| other < key) as u32;
         plan.targets = products.iter().map(target).collect();
         plan.terms.shrink_to_fit();
+        plan.targets.shrink_to_fit();
         (plan, keys)
     }
 
-    /// Adds what a row of H has, given the places and columns of its blocks, and gives the coarse columns.
-    fn push_terms(&mut self, interpolation: &Interpolation, blocks: &[(usize, usize)]) -> Vec<u32> {
+    /// Adds what a row of H has, given the columns of its blocks, and gives the coarse columns.
+    fn push_terms(&mut self, interpolation: &Interpolation, columns: &[usize]) -> Vec<u32> {
         let weights = |column: &usize| interpolation.row(*column).iter();
-        let mut sums: Vec<u32> =
-            blocks.iter().flat_map(|(_, column)| weights(column).map(|(j, _)| *j)).collect();
+        let mut sums: Vec<u32> = columns.iter().flat_map(weights).map(|(j, _)| *j).collect();
         sums.sort_unstable();
         sums.dedup();
-        for (block, column) in blocks {
-            let half = if *block == 0 { 0.5 } else { 1.0 };
-            self.terms.extend(weights(column).map(|(j, weight)| Term {
-                block: *block as u16,
-                sum: sums.partition_point(|sum| sum < j) as u16,
-                weight: half * weight,
-            }));
-        }
+        let terms = columns.iter().flat_map(weights);
+        self.terms.extend(terms.map(|(j, _)| sums.partition_point(|sum| sum < j) as u16));
         sums
     }
-}
-
-/// Places among the blocks of a row, and columns, of its diagonal block and of those inside the group.
-fn near_blocks(pattern: &Pattern, row: usize) -> Vec<(usize, usize)> {
-    let first = row / GROUP * GROUP;
-    let mut blocks = vec![(0, row)];
-    for (pair, [a, b]) in pattern.near_columns()[pattern.pairs(row)].iter().enumerate() {
-        blocks.push((1 + 2 * pair, first + usize::from(*a)));
-        if a != b {
-            blocks.push((2 + 2 * pair, first + usize::from(*b)));
-        }
-    }
-    blocks
 }
 
 /// The pattern of all blocks that groups sum up.
@@ -276,84 +236,112 @@ fn coarse_pattern(keys: &[Keys], coarse_count: usize) -> Pattern {
     Pattern::of_rows(rows.iter().map(Vec::as_slice))
 }
 
-/// Numbers of the blocks of a matrix, group by group: diagonals, then those inside the group, then those outside.
-struct Places {
-    /// Where the blocks of each group start.
-    groups: Vec<u32>,
-    /// Where the blocks inside a group of each row start, and those outside of each row that has any.
-    near: Vec<u32>,
-    far: Vec<u32>,
+/// Numbers of the blocks of a group: its diagonals, then those inside it by twos, then those outside.
+struct Layout {
+    rows: Range<usize>,
+    first_pair: usize,
+    first_far: usize,
+    pair_count: usize,
 }
 
-impl Places {
-    fn new(pattern: &Pattern) -> Self {
-        let count = pattern.row_count();
-        let (mut groups, mut near, mut far) = (vec![0], Vec::new(), Vec::new());
-        let mut end = 0;
-        for first in (0..count).step_by(GROUP) {
-            let rows = first..(first + GROUP).min(count);
-            end += rows.len() as u32;
-            for row in rows.clone() {
-                near.push(end);
-                end += pattern.near(row).count() as u32;
-            }
-            for position in pattern.far().positions(&rows) {
-                far.push(end);
-                end += pattern.far().slots(position).len() as u32;
-            }
-            groups.push(end);
+impl Layout {
+    fn new(pattern: &Pattern, group: usize) -> Self {
+        let rows = group * GROUP..((group + 1) * GROUP).min(pattern.row_count());
+        let first_pair = pattern.pairs(rows.start).start;
+        let far = pattern.far();
+        let position = far.positions(&rows).next();
+        Self {
+            first_pair,
+            first_far: position.map_or(0, |position| far.slots(position).start),
+            pair_count: pattern.pairs(rows.end - 1).end - first_pair,
+            rows,
         }
-        Self { groups, near, far }
-    }
-
-    fn count(&self) -> usize {
-        self.groups[self.groups.len() - 1] as usize
     }
 
     /// The number of a block that is there, or `None` where its transpose stands for it.
     fn find(&self, pattern: &Pattern, row: usize, column: usize) -> Option<usize> {
         if row == column {
-            return Some(self.groups[row / GROUP] as usize + row % GROUP);
+            return Some(row - self.rows.start);
         }
-        if row / GROUP == column / GROUP {
-            let mut near = pattern.near(row);
-            let place = near.position(|other| usize::from(other) == column % GROUP)?;
-            return Some(self.near[row] as usize + place);
+        if self.rows.contains(&column) {
+            let (pair, half) = (column < row).then(|| pattern.near_slot(row, column))??;
+            return Some(self.rows.len() + 2 * (pair - self.first_pair) + half);
         }
-        let far = pattern.far();
-        let position = far.rows().binary_search(&(row as u32)).ok()?;
-        let place = far.columns()[far.slots(position)].binary_search(&(column as u32)).ok()?;
-        Some(self.far[position] as usize + place)
+        let slot = pattern.far().slot(row as u32, column as u32)?;
+        Some(self.rows.len() + 2 * self.pair_count + slot - self.first_far)
     }
 }
 
-/// Where the sources of each block start, and they.
-fn find_sources(keys: &[Keys], pattern: &Pattern, places: &Places) -> (Vec<u32>, Vec<Source>) {
-    let keys = keys.iter().flatten().enumerate();
-    let found: Vec<(u32, Source)> = keys
-        .flat_map(|(partial, (i, j))| {
-            let (i, j) = (*i as usize, *j as usize);
-            let itself = places.find(pattern, i, j).map(|place| (place, 2 * partial));
-            let other = places.find(pattern, j, i);
-            let transposed = other.map(|place| (place, 2 * partial + 1));
-            itself.into_iter().chain(transposed)
-        })
-        .map(|(place, source)| (place as u32, source as u32))
-        .collect();
-    let mut starts = vec![0_u32; places.count() + 1];
-    for (place, _) in &found {
-        starts[*place as usize + 1] += 1;
+impl Sources {
+    fn new(keys: &[Keys], pattern: &Pattern) -> Self {
+        let groups = pattern.row_count().div_ceil(GROUP);
+        let layouts: Vec<Layout> = (0..groups).map(|group| Layout::new(pattern, group)).collect();
+        let place = |row: usize, column: usize| {
+            let group = row / GROUP;
+            Some((group as u32, layouts[group].find(pattern, row, column)? as u32))
+        };
+        let mut sources = Self { starts: vec![[0; 2]], places: Vec::new(), list: Vec::new() };
+        for keys in keys.chunks(BATCH) {
+            let mut found: Vec<((u32, u32), Source)> = Vec::new();
+            for (partial, (i, j)) in keys.iter().flatten().enumerate() {
+                let (i, j, source) = (*i as usize, *j as usize, 4 * partial as Source);
+                found.extend(place(i, j).map(|place| (place, source)));
+                found.extend(place(j, i).map(|place| (place, source + 1)));
+            }
+            found.sort_unstable();
+            let mut blocks = found.chunk_by(|a, b| a.0 == b.0).peekable();
+            for group in 0..groups as u32 {
+                while let Some(block) = blocks.next_if(|block| block[0].0.0 == group) {
+                    sources.places.push(block[0].0.1);
+                    sources.list.extend(block.iter().map(|(_, source)| *source));
+                    let last = sources.list.len() - 1;
+                    sources.list[last] += 2;
+                }
+                sources.starts.push([sources.places.len() as u32, sources.list.len() as u32]);
+            }
+        }
+        sources.places.shrink_to_fit();
+        sources.list.shrink_to_fit();
+        sources
     }
-    for place in 0..places.count() {
-        starts[place + 1] += starts[place];
+
+    /// Adds to a group of PᵀAP what a batch has summed up.
+    fn collect(
+        &self,
+        (batch, partial): (usize, &[Block]),
+        pattern: &Pattern,
+        group: &mut GroupBlocks<'_>,
+    ) {
+        let first = batch * pattern.row_count().div_ceil(GROUP) + group.rows.start / GROUP;
+        let [from, to] =
+            [self.starts[first], self.starts[first + 1]].map(|at| at.map(|n| n as usize));
+        let mut list = self.list[from[1]..to[1]].iter();
+        let (rows, pairs) = (group.rows.len(), 2 * group.pairs.len());
+        for place in &self.places[from[0]..to[0]] {
+            let place = *place as usize;
+            let mut sum = if place < rows {
+                group.diagonals[place]
+            } else if place < rows + pairs {
+                group.pairs[(place - rows) / 2].get((place - rows) % 2)
+            } else {
+                group.far[place - rows - pairs]
+            };
+            for source in &mut list {
+                let block = &partial[(source / 4) as usize];
+                sum.add(&if source % 2 == 0 { *block } else { block.transposed() });
+                if source & 2 != 0 {
+                    break;
+                }
+            }
+            if place < rows {
+                group.diagonals[place] = sum;
+            } else if place < rows + pairs {
+                group.pairs[(place - rows) / 2].set((place - rows) % 2, &sum);
+            } else {
+                group.far[place - rows - pairs] = sum;
+            }
+        }
     }
-    let mut next = starts.clone();
-    let mut sources = vec![0; found.len()];
-    for (place, source) in found {
-        sources[next[place as usize] as usize] = source;
-        next[place as usize] += 1;
-    }
-    (starts, sources)
 }
 
 /// The products of a group of rows.
@@ -373,24 +361,30 @@ impl Kernel for Multiply<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { matrix, near, rows, interpolation, plan, sums } = self;
         sums.fill(Block::default());
-        let mut blocks = vec![Block::default(); plan.most[0]];
-        let mut parts = vec![Block::default(); plan.most[1]];
+        let mut parts = vec![Block::default(); plan.most];
         let (mut terms, mut targets) = (plan.terms.iter(), plan.targets.iter());
         let [far, _] = matrix.outer();
+        let first = rows.start;
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
-            blocks[0] = matrix.diagonals()[row];
-            let mut end = 1;
-            for pair in near.pairs(offset) {
-                blocks[end..end + 2].copy_from_slice(&[pair.get(0), pair.get(1)]);
-                end += 2;
-            }
-            let [start, count] = counts.far.map(|number| number as usize);
-            blocks[end..end + count].copy_from_slice(&far.blocks[start..start + count]);
             let parts = &mut parts[..counts.sum_count as usize];
             parts.fill(Block::default());
-            for term in terms.by_ref().take(counts.term_count as usize) {
-                let block = &blocks[usize::from(term.block)];
-                lanes.add_scaled(&mut parts[usize::from(term.sum)], term.weight, block);
+            let weights = |column: usize| interpolation.row(column);
+            let mut half = matrix.diagonals()[row];
+            half.scale(0.5);
+            spread(lanes, (weights(row), &half), &mut terms, parts);
+            for ([a, b], pair) in near.row(offset) {
+                let block = (weights(first + usize::from(*a)), &pair.get(0));
+                spread(lanes, block, &mut terms, parts);
+                if a != b {
+                    let block = (weights(first + usize::from(*b)), &pair.get(1));
+                    spread(lanes, block, &mut terms, parts);
+                }
+            }
+            let [start, count] = counts.far.map(|number| number as usize);
+            let slots = start..start + count;
+            for (column, block) in far.list.columns()[slots.clone()].iter().zip(&far.blocks[slots])
+            {
+                spread(lanes, (weights(*column as usize), block), &mut terms, parts);
             }
             for (_, weight) in interpolation.row(row) {
                 for (part, target) in parts.iter().zip(&mut targets) {
@@ -398,5 +392,18 @@ impl Kernel for Multiply<'_> {
                 }
             }
         }
+    }
+}
+
+/// Adds the products of a block and weights to the sums that the next terms say.
+#[inline(always)]
+fn spread<'a, L: Lanes>(
+    lanes: L,
+    (weights, block): (&[Weight], &Block),
+    terms: &mut impl Iterator<Item = &'a u16>,
+    sums: &mut [Block],
+) {
+    for ((_, weight), sum) in weights.iter().zip(terms) {
+        lanes.add_scaled(&mut sums[usize::from(*sum)], *weight, block);
     }
 }

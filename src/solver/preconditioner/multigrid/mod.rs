@@ -53,12 +53,12 @@ impl Multigrid {
         let mut pattern = Arc::clone(pattern);
         let mut levels = Vec::new();
         while pattern.row_count() > COARSEST {
-            let interpolation = Interpolation::new(&graph);
+            let (interpolation, coarse_graph) = Interpolation::new(&graph);
             let coarse_count = interpolation.coarse_count();
             if coarse_count as f64 > LEAST_COARSENING * pattern.row_count() as f64 {
                 break;
             }
-            graph = interpolation.coarse_graph(&graph);
+            graph = coarse_graph;
             let level = Level::new(&pattern, interpolation);
             pattern = Arc::clone(level.coarse_matrix.pattern());
             levels.push(level);
