@@ -21,6 +21,9 @@ const INERTIA: f64 = 0.01;
 const MOST_ITERATIONS: usize = 200;
 const ENOUGH: f64 = 1.0e-16;
 
+/// No vertex is carried farther than so many times the longest way of what pushes.
+const FARTHEST: f64 = 4.0;
+
 /// A pair that carried vertices are to respect.
 #[derive(Clone, Debug)]
 struct Link {
@@ -34,6 +37,8 @@ struct Link {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Carry {
     links: BTreeMap<(Kind, [u32; 2]), Link>,
+    /// The longest way of what pushes and is not carried itself, in m.
+    farthest: f64,
 }
 
 /// The least squares, by numbers of the vertices sought.
@@ -45,8 +50,10 @@ struct Equations<'a> {
 }
 
 impl Carry {
-    /// Takes in a pair that would cross, with all vertices at `starts` in m when the step began.
-    pub(super) fn add(&mut self, pair: &Pair, starts: &[Vec3]) {
+    /// Takes in a pair that would cross, with all vertices at `starts` in m when the step began, of which those whose
+    /// motion is given go no farther than `farthest` in m.
+    pub(super) fn add(&mut self, pair: &Pair, starts: &[Vec3], farthest: f64) {
+        self.farthest = self.farthest.max(farthest);
         let link = self.links.entry(pair.key()).or_insert_with(|| Link {
             vertices: pair.vertices,
             weights: pair.weights(starts),
@@ -83,7 +90,9 @@ impl Carry {
                 *along = new + *along * (size / before);
             }
         }
-        found
+        // Where hardly any room is left, levers would throw vertices away.
+        let most = FARTHEST * self.farthest;
+        found.into_iter().map(|way| way.cap_magnitude(most)).collect()
     }
 }
 
@@ -162,7 +171,7 @@ mod tests {
             ((Kind::VertexFace, [vertex, other]), link)
         };
         let links = [vertex_on(0, 9, 1e-3), vertex_on(1, 0, 2e-3), vertex_on(8, 1, 3e-3)];
-        let carry = Carry { links: links.into_iter().collect() };
+        let carry = Carry { links: links.into_iter().collect(), farthest: 3e-3 };
         let ways = BTreeMap::from([(0, Vec3::zeros()), (1, Vec3::zeros())]);
         let down = |way: f64| Vec3::new(0.0, 0.0, -way);
         let found = carry.share(&ways, |vertex| down(if vertex == 8 { 3e-3 } else { 0.0 }));

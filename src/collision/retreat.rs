@@ -80,7 +80,7 @@ impl Response {
         for pair in violations {
             let pushed = self.push(pair, retreats);
             if pushed.is_some() {
-                carry.add(pair, self.starts());
+                carry.add(pair, self.starts(), self.farthest(pair));
             }
             for vertex in pair.vertices.iter().filter(|vertex| self.is_free(**vertex)) {
                 let push = shortened.entry(*vertex).or_default();
@@ -105,6 +105,12 @@ impl Response {
         let ways: Vec<Vec3> = given.map(|vertex| self.way(*vertex)).collect();
         let mean = ways.iter().sum::<Vec3>() / ways.len().max(1) as f64;
         Some(mean).filter(|mean| *mean != Vec3::zeros()).or(carried)
+    }
+
+    /// The longest way of a collider's or held vertex in a pair, in m.
+    fn farthest(&self, pair: &Pair) -> f64 {
+        let given = pair.vertices.iter().filter(|vertex| !self.is_free(**vertex));
+        given.map(|vertex| self.way(*vertex).norm()).fold(0.0, f64::max)
     }
 
     /// Finds the ways of all vertices that are carried.
