@@ -6,6 +6,8 @@
 //! or the other. Cloth does not rebound, so the impulse is added that ends the relative motion along
 //! the normal, and with it the friction that the impulse brings: friction of the whole impulse is then
 //! that of the whole change of velocity. The past of the vertices ends along these directions.
+//!
+//! What draws the edges of crossings apart moves them, and is to leave them no speed: where it does, this ends as well.
 
 use super::{Basis, contact::Contact, response::Response};
 use crate::Vec3;
@@ -33,11 +35,12 @@ impl Response {
         velocities: &mut [Vec3],
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Vec<Jump> {
-        let impacts: Vec<Impact<'_>> = self
-            .contacts()
-            .iter()
+        let contacts = self.contacts().iter();
+        let mut impacts: Vec<Impact<'_>> = contacts
             .filter_map(|contact| self.impact(contact, positions, &inverse_masses))
             .collect();
+        let pulls = self.pulls().iter();
+        impacts.extend(pulls.filter_map(|pull| self.impact_of_pull(pull, &inverse_masses)));
         for _ in 0..ROUNDS {
             for impact in &impacts {
                 self.end_impact(impact, velocities, &inverse_masses);
@@ -55,10 +58,7 @@ impl Response {
     ) -> Option<Impact<'a>> {
         let between = self.between(contact, positions);
         let force = contact.normal_force(between.dot(&contact.touch.normal));
-        let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
-        let cloth = parts.filter(|(vertex, _)| self.is_cloth(**vertex));
-        let inverse_mass =
-            cloth.map(|(vertex, weight)| weight * weight * inverse_masses(*vertex as usize)).sum();
+        let inverse_mass = self.inverse_mass(contact, inverse_masses);
         let reach = contact.reach(&between);
         let slip_length = contact.friction * force / contact.stiffness;
         let slides = slip_length > 0.0 && reach.norm() > slip_length;
@@ -67,7 +67,25 @@ impl Response {
             contact,
             inverse_mass,
             slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
+            is_pull: false,
         })
+    }
+
+    /// The end of the motion by which an edge of a crossing is drawn.
+    fn impact_of_pull<'a>(
+        &self,
+        contact: &'a Contact,
+        inverse_masses: impl Fn(usize) -> f64,
+    ) -> Option<Impact<'a>> {
+        let inverse_mass = self.inverse_mass(contact, inverse_masses);
+        (inverse_mass > 0.0).then_some(Impact { contact, inverse_mass, slip: None, is_pull: true })
+    }
+
+    /// Of the relative motion at a contact, in 1/kg.
+    fn inverse_mass(&self, contact: &Contact, inverse_masses: impl Fn(usize) -> f64) -> f64 {
+        let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
+        let cloth = parts.filter(|(vertex, _)| self.is_cloth(**vertex));
+        cloth.map(|(vertex, weight)| weight * weight * inverse_masses(*vertex as usize)).sum()
     }
 
     fn end_impact(
@@ -76,10 +94,13 @@ impl Response {
         velocities: &mut [Vec3],
         inverse_masses: impl Fn(usize) -> f64,
     ) {
-        let Impact { contact, inverse_mass, slip } = impact;
+        let Impact { contact, inverse_mass, slip, is_pull } = impact;
         let relative = self.relative_velocity(contact, velocities);
         let normal = contact.touch.normal;
         let along = relative.dot(&normal);
+        if *is_pull && along <= 0.0 {
+            return;
+        }
         let change = match slip {
             // It sticks.
             None if contact.limit > 0.0 => -relative,
@@ -132,6 +153,8 @@ struct Impact<'a> {
     inverse_mass: f64,
     /// Direction in which the first side slides over the second; `None` where it sticks.
     slip: Option<Vec3>,
+    /// Whether it draws an edge of a crossing.
+    is_pull: bool,
 }
 
 impl Impact<'_> {

@@ -26,8 +26,8 @@ struct Held {
 pub(crate) struct Memory {
     /// In order of their features, those of vertices first.
     held: Vec<Held>,
-    /// Whether there are surfaces that have crossed.
-    pub(crate) is_tangled: bool,
+    /// Time for which surfaces have crossed, in s; `None` where none have.
+    pub(crate) crossed_for: Option<f64>,
 }
 
 /// What a contact takes over from the last step.
@@ -66,19 +66,19 @@ impl Held {
 impl Memory {
     /// Before the first step, when nobody has looked yet for what crosses.
     pub(crate) fn unknown() -> Self {
-        Self { held: Vec::new(), is_tangled: true }
+        Self { held: Vec::new(), crossed_for: Some(0.0) }
     }
 
     /// Remembers those contacts that press with all vertices at `positions`, in m.
     pub(crate) fn new<'a>(
         contacts: impl Iterator<Item = &'a Contact>,
         positions: &[Vec3],
-        is_tangled: bool,
+        crossed_for: Option<f64>,
     ) -> Self {
         let mut held: Vec<Held> =
             contacts.filter_map(|contact| Held::of(*contact, positions)).collect();
         held.sort_unstable_by_key(Held::order);
-        Self { held, is_tangled }
+        Self { held, crossed_for }
     }
 
     /// Number of contacts.

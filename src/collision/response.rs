@@ -61,9 +61,10 @@ pub(crate) struct Response {
     /// For every pair its place among the contacts, or [`NONE`].
     places: Vec<u32>,
     deviations: Deviations,
-    /// What crosses at the start of the step, and what draws it apart.
+    /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
     tangle: Option<Tangle>,
     pulls: Vec<Contact>,
+    returns: Vec<Contact>,
     memory: Memory,
     watch: Watch,
     duration: f64,
@@ -96,6 +97,7 @@ impl Response {
             deviations: Deviations::default(),
             tangle: None,
             pulls: Vec::new(),
+            returns: Vec::new(),
             // What crosses at the start is not known before it has been looked for.
             memory: Memory::unknown(),
             watch: Watch::default(),
@@ -188,12 +190,9 @@ impl Response {
         self.broad_phase.refit_cloths(surfaces, motion, 1.0 + SLACK);
         let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
-        self.tangle = if self.memory.is_tangled { self.find_tangle() } else { None };
-        let surfaces = &self.surfaces;
-        self.pulls = self
-            .tangle
-            .as_ref()
-            .map_or_else(Vec::new, |tangle| tangle.pulls(surfaces, &self.starts, duration));
+        self.tangle = self.memory.crossed_for.and_then(|_| self.find_tangle());
+        self.draw_apart();
+        // The old ones make room before new ones are looked for.
         self.pairs = Vec::new();
         self.watch();
         self.pairs =
@@ -242,6 +241,16 @@ impl Response {
             .crossings(self.with_self, |crossing| crosses(surfaces, starts, crossing));
         crossings.sort_unstable();
         (!crossings.is_empty()).then(|| Tangle::new(surfaces, starts, crossings))
+    }
+
+    /// Finds what draws apart what crosses.
+    fn draw_apart(&mut self) {
+        self.pulls.clear();
+        self.returns.clear();
+        let Some(tangle) = &self.tangle else { return };
+        let times = [self.duration, self.memory.crossed_for.unwrap_or_default()];
+        self.pulls = tangle.pulls(&self.surfaces, &self.starts, times);
+        self.returns = tangle.returns(&self.surfaces, &self.starts, self.duration);
     }
 
     /// Edges that go through triangles when the step begins.
@@ -402,9 +411,14 @@ impl Response {
         &self.contacts
     }
 
+    /// What draws the edges of crossings.
+    pub(super) fn pulls(&self) -> &[Contact] {
+        &self.pulls
+    }
+
     /// The contacts, and what draws crossings apart.
     pub(crate) fn reactions(&self) -> impl Iterator<Item = &Contact> {
-        self.contacts.iter().chain(&self.pulls)
+        self.contacts.iter().chain(&self.returns).chain(&self.pulls)
     }
 
     /// Σ weight · position of a contact, with the cloths at `positions`.
@@ -439,7 +453,9 @@ impl Response {
         // What began in a touch may have gone to either side.
         let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(&self.starts));
         let is_tangled = crossing > 0 || self.tangle.is_some() || is_undecided();
-        Memory::new(self.contacts.iter(), &self.ends, is_tangled)
+        let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());
+        let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
+        Memory::new(self.contacts.iter(), &self.ends, crossed_for)
     }
 
     /// Velocity of a collider's vertex, in m/s.

@@ -8,7 +8,8 @@
 //! what it went through there is no contact and no promise. The ends of the edges in between are drawn
 //! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
 //! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
-//! (Volino and Magnenat-Thalmann 2006).
+//! (Volino and Magnenat-Thalmann 2006). What draws edges moves them and leaves them no speed (see `impulse`), and begins with
+//! little force, which grows while something keeps crossing.
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
@@ -23,10 +24,20 @@ use std::collections::BTreeMap;
 
 /// Lengths of the edge by which its ends are drawn back in a second.
 const EDGES_PER_SECOND: f64 = 24.0;
+/// They are never drawn faster, in m/s.
+const FASTEST: f64 = 2.0;
+/// Compression at which an end is drawn, by its way over the square of the duration of the step, in s²/m: three times
+/// what moves cloth of .2 kg/m² there within the step. Many ends are drawn at once, and what stiff contacts ask of large
+/// triangles they get by turning these by far.
+const HASTE: f64 = 6.0e-4;
+/// Time in s in which the least compression doubles, as long as something crosses.
+const DOUBLING_TIME: f64 = 0.1;
+/// What that is at first between cloths that lie on each other.
+const LIGHTLY: f64 = 0.01;
+/// The same for all others, and for what comes back as a whole: it takes its own weight, and many times that.
+const GENTLY: f64 = 0.1;
 /// Time in which a piece that has gone through another cloth comes back, in s.
 const RETURN_TIME: f64 = 0.1;
-/// Compression at which it is drawn: so gently that it takes its own weight, and many times that.
-const GENTLY: f64 = 0.1;
 
 /// An edge that goes through a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -131,28 +142,46 @@ impl Tangle {
         })
     }
 
-    /// The contacts that draw apart what crosses in a step of a `duration` in s.
+    /// The contacts that draw apart edges and triangles in a step of a `duration`, where some have crossed for a time
+    /// already, both in s.
     pub(crate) fn pulls(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        duration: f64,
+        [duration, crossed_for]: [f64; 2],
     ) -> Vec<Contact> {
-        let mut pulls = self.returns(surfaces, positions, duration);
+        let mut pulls = Vec::new();
+        let growth = (crossed_for / DOUBLING_TIME).exp2();
         for crossing in &self.crossings {
             let [a, b] = surfaces.edges[crossing.edge as usize];
             let length = (positions[b as usize] - positions[a as usize]).norm();
-            let way = length * (EDGES_PER_SECOND * duration).min(0.5);
-            for (vertex, direction) in self.directions(surfaces, positions, *crossing) {
+            let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
+            let least = (self.first_compression(surfaces, *crossing) * growth).min(1.0);
+            for (vertex, way) in self.ways(surfaces, positions, *crossing) {
+                let way = way.cap_magnitude(most);
+                let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
                 let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
-                pulls.extend(pull(surfaces, positions, pair, (direction * way, 1.0)));
+                pulls.extend(pull(surfaces, positions, pair, (way, compression)));
             }
         }
         pulls
     }
 
-    /// Draws what has gone through another cloth back through it, to the nearest place.
-    fn returns(&self, surfaces: &Surfaces, positions: &[Vec3], duration: f64) -> Vec<Contact> {
+    /// The least compression at which what crosses is drawn apart at first.
+    fn first_compression(&self, surfaces: &Surfaces, crossing: Crossing) -> f64 {
+        let [cloth, body] = crossing.bodies(surfaces);
+        let is_cloth = (body as usize) < surfaces.cloth_count;
+        let lies_on_it = is_cloth && self.layers.side(surfaces, cloth, body).is_some();
+        if lies_on_it { LIGHTLY } else { GENTLY }
+    }
+
+    /// The contacts that draw what has gone through another cloth back through it, to the nearest place.
+    pub(crate) fn returns(
+        &self,
+        surfaces: &Surfaces,
+        positions: &[Vec3],
+        duration: f64,
+    ) -> Vec<Contact> {
         let mut returns = Vec::new();
         for body in 0..surfaces.cloth_count as u32 {
             let home =
@@ -174,9 +203,8 @@ impl Tangle {
                     continue;
                 }
                 let pair = Pair::vertex_face(surfaces, vertex, triangle);
-                let room = surfaces.kinds[vertex as usize].thickness
-                    + surfaces.kinds[pair.vertices[1] as usize].thickness;
-                let way = (distance + room) * (duration / RETURN_TIME).min(1.0);
+                let way = (distance + room(surfaces, vertex, triangle))
+                    * (duration / RETURN_TIME).min(1.0);
                 returns.extend(pull(
                     surfaces,
                     positions,
@@ -188,24 +216,29 @@ impl Tangle {
         returns
     }
 
-    /// Which ends of an edge are drawn where, by unit vectors.
-    fn directions(
+    /// Which ends of an edge are drawn where, in m: as far as the crossing needs.
+    fn ways(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
         crossing: Crossing,
     ) -> Vec<(u32, Vec3)> {
-        let ends = surfaces.edges[crossing.edge as usize];
-        let Some(normal) = surfaces.normal(crossing.triangle, positions) else { return Vec::new() };
+        let Crossing { edge, triangle } = crossing;
+        let ends = surfaces.edges[edge as usize];
+        let Some(normal) = surfaces.normal(triangle, positions) else { return Vec::new() };
         let [cloth, body] = crossing.bodies(surfaces);
-        let height = |end: u32| surfaces.height(crossing.triangle, positions, end);
+        let height = |end: u32| surfaces.height(triangle, positions, end);
+        let through = |end: u32, side: f64| {
+            let way = height(end).abs() + room(surfaces, end, triangle);
+            (end, normal * (side * way))
+        };
         if (body as usize) < surfaces.cloth_count
             && let Some(side) = self.layers.side(surfaces, cloth, body)
         {
             let wrong = ends.into_iter().filter(|end| side * height(*end) < 0.0);
             // What has gone as a whole comes back as a whole.
             let alone = wrong.filter(|end| !self.has_gone(&[*end], body));
-            return alone.map(|end| (end, normal * side)).collect();
+            return alone.map(|end| through(end, side)).collect();
         }
         let gone = ends.map(|end| self.has_gone(&[end], body));
         let stays = match gone {
@@ -214,11 +247,25 @@ impl Tangle {
             _ => None,
         };
         if let Some([away, home]) = stays {
-            return vec![(away, normal * height(home).signum())];
+            return vec![through(away, height(home).signum())];
         }
-        let direction = shortening(surfaces, positions, crossing.edge, &normal);
-        direction.map_or_else(Vec::new, |direction| ends.map(|end| (end, direction)).to_vec())
+        let Some(direction) = shortening(surfaces, positions, edge, &normal) else {
+            return Vec::new();
+        };
+        // By then the end that it leads through the triangle is through.
+        let rising = direction.dot(&normal);
+        let behind = ends.map(height).into_iter().find(|height| height * rising < 0.0);
+        let way = behind.map_or(f64::INFINITY, |height| {
+            (height.abs() + room(surfaces, ends[0], triangle)) / rising.abs()
+        });
+        ends.map(|end| (end, direction * way.min(f64::MAX))).to_vec()
     }
+}
+
+/// The thickness of a vertex and of a triangle, in m.
+fn room(surfaces: &Surfaces, vertex: u32, triangle: u32) -> f64 {
+    let [corner, ..] = surfaces.triangles[triangle as usize];
+    surfaces.kinds[vertex as usize].thickness + surfaces.kinds[corner as usize].thickness
 }
 
 /// The triangles of a cloth, to look for the nearest.

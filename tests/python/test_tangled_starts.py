@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Coarse sheets that start crossed come apart, and are not thrown apart."""
+
+import numpy as np
+import pytest
+import weft
+from small_cloths import FRAME
+
+EDGE = 0.3  # m
+SOON = 12  # frames, within which nothing may cross any more
+
+
+def sheet(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of a square of coarse cells, in m, and its triangles, whose diagonals alternate."""
+    line = EDGE * np.arange(side)
+    positions = np.array([(x, y, 0.0) for x in line for y in line])
+    triangles = []
+    for column in range(side - 1):
+        for row in range(side - 1):
+            a = column * side + row
+            b, c, d = a + side, a + side + 1, a + 1
+            cut = [(a, b, c), (a, c, d)] if (column + row) % 2 else [(a, b, d), (d, b, c)]
+            triangles += cut
+    return positions, np.array(triangles)
+
+
+def weightless(starts: list[np.ndarray], triangles: np.ndarray) -> weft.Simulation:
+    cotton = weft.Material.preset("cotton")
+    cloths = [weft.Cloth(start, triangles, cotton) for start in starts]
+    return weft.Simulation(cloths, settings=weft.Settings(gravity=(0.0, 0.0, 0.0)))
+
+
+def drawn_apart(scene: weft.Simulation) -> tuple[int, float, float]:
+    """Crossings of the first second and in its last half, and the fastest way in a frame, in m."""
+    crossings, longest, before = [], 0.0, [scene.positions(index) for index in range(2)]
+    for _ in range(24):
+        crossings.append(scene.advance(FRAME).unresolved_contacts)
+        now = [scene.positions(index) for index in range(2)]
+        ways = np.linalg.norm(np.subtract(now, before), axis=-1)
+        longest, before = max(longest, ways.max()), now
+    return sum(crossings), sum(crossings[SOON:]), longest
+
+
+def test_sheets_in_one_place_come_apart_by_their_thickness():
+    positions, triangles = sheet(5)
+    crossed, left, longest = drawn_apart(weightless([positions, positions], triangles))
+    assert crossed > 0
+    assert left == 0
+    # Both are 1 mm thick.
+    assert longest < 0.008
+
+
+@pytest.mark.parametrize("side", [3, 5])
+def test_interleaved_sheets_are_not_thrown_apart(side):
+    positions, triangles = sheet(side)
+    random = np.random.default_rng(1)
+    heights = np.zeros((2, len(positions), 3))
+    heights[..., 2] = 0.001 * random.standard_normal((2, len(positions)))
+    shift = np.array((0.31 * EDGE, 0.17 * EDGE, 0.0))
+    starts = [positions + heights[0], positions + shift + heights[1]]
+    crossed, left, longest = drawn_apart(weightless(starts, triangles))
+    assert crossed > 0
+    assert left == 0
+    assert longest < 0.12
