@@ -179,4 +179,15 @@ mod tests {
             assert!((way - down(wanted)).norm() < 5e-5, "{way:?}");
         }
     }
+
+    /// A vertex that takes a hundredth part in what is pushed would have to go a hundred times as far.
+    #[test]
+    fn levers_do_not_throw_vertices_away() {
+        let link =
+            Link { vertices: [0, 9, 9, 9], weights: [0.01, -1.0, 0.0, 0.0], firmness: [1e3, 1e9] };
+        let links = BTreeMap::from([((Kind::VertexFace, [0, 9]), link)]);
+        let carry = Carry { links, farthest: 1e-3 };
+        let found = carry.share(&BTreeMap::from([(0, Vec3::zeros())]), |_| Vec3::z() * 1e-3);
+        assert!((found[0].norm() - FARTHEST * 1e-3).abs() < 1e-9, "{found:?}");
+    }
 }
