@@ -29,7 +29,7 @@ const FINEST: f64 = 0.005;
 /// While anything touches corrections may end at this multiple of the tolerance, as a part of the first one: of cloth on
 /// solids, and where layers touch or equations are quadratic. With twice as much a coarse sheet that slides on another has
 /// a quarter too much friction.
-const RELATIVE: [f64; 2] = [3.5, 2.5];
+const RELATIVE: [f64; 2] = [7.0, 2.5];
 
 impl Simulation {
     /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
