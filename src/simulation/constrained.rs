@@ -32,6 +32,8 @@ struct Direction {
     length: f64,
     /// Displacement along the unit vector, in m.
     way: f64,
+    /// Entry of the matrix along the unit vector, in N/m.
+    stiffness: f64,
 }
 
 /// What is taken out of the equations of a correction.
@@ -80,7 +82,8 @@ impl Constrained {
             }
             let unit = along / length;
             filter.constrain(vertex, &(free - unit * unit.transpose()));
-            self.directions.push(Direction { contact, vertex, unit, length, way: lift / length });
+            let way = lift / length;
+            self.directions.push(Direction { contact, vertex, unit, length, way, stiffness: 0.0 });
         }
         for guide in guides {
             filter.constrain(guide.vertex, &guide.projector);
@@ -94,9 +97,14 @@ impl Constrained {
             return;
         }
         self.loads.extend_from_slice(right_side);
+        for one in &mut self.directions {
+            let unit = row(&one.unit);
+            one.stiffness = along(&matrix.diagonals()[one.vertex].times(&unit), &one.unit);
+        }
         let units = self.directions.iter().map(|one| (one.vertex as u32, row(&one.unit)));
         self.prescribed.gather(matrix, &units.collect::<Vec<_>>());
-        self.prescribed.subtract(self.directions.iter().map(|one| one.way), right_side);
+        let ways: Vec<f64> = self.directions.iter().map(|one| one.way).collect();
+        self.prescribed.subtract(&ways, right_side);
     }
 
     /// Adds the given displacements to the free part of a solution.
@@ -127,12 +135,14 @@ impl Constrained {
         let work = dot(&self.loads, solution);
         let (mut square, mut pull, mut gained) = (work, Vec3::zeros(), 0.0);
         let mut forces = Vec::with_capacity(self.directions.len());
-        for (one, row) in self.directions.iter().zip(self.prescribed.rows()) {
-            let more = row.times(solution) - along(&self.loads[one.vertex], &one.unit);
+        let mut products = vec![0.0; self.directions.len()];
+        self.prescribed.add_products(solution, &mut products);
+        for (one, product) in self.directions.iter().zip(products) {
+            let more = product - along(&self.loads[one.vertex], &one.unit);
             let old = pressing(response, one);
             let force = old + more / one.length;
             let left = force.min(0.0) * one.length;
-            square += more * one.way + left * left / row.stiffness;
+            square += more * one.way + left * left / one.stiffness;
             pull += one.unit * left;
             gained -= old * one.way * one.length;
             forces.push((one.contact, force));

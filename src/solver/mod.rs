@@ -25,4 +25,4 @@ pub use filter::Filter;
 pub use graph::patches;
 pub(crate) use lanes::{Kernel, Lanes, Plain, dispatch};
 pub use pattern::{GROUP, Pattern, RowList};
-pub use prescribed::{Prescribed, PrescribedRow};
+pub use prescribed::Prescribed;

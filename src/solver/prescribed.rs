@@ -12,79 +12,67 @@ use std::ops::Range;
 /// Rows qᵀA of a matrix along directions q of vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Prescribed {
-    rows: Vec<PrescribedRow>,
+    /// What there is of the rows in each group of the matrix, in the order in which the blocks are stored.
+    groups: Vec<Vec<Part>>,
 }
 
-/// One of these rows.
-#[derive(Clone, Debug, Default)]
-pub struct PrescribedRow {
-    /// qᵀA q.
-    pub stiffness: f64,
-    /// Vertices with the row's part there.
-    entries: Vec<(u32, Row3)>,
+/// Part of a row.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// Number of the direction.
+    direction: u32,
+    column: u32,
+    entry: Row3,
 }
 
 impl Prescribed {
     /// Takes the rows of `matrix` along directions; these come with their vertices, in ascending order.
     pub fn gather(&mut self, matrix: &BlockMatrix, directions: &[(u32, Row3)]) {
         let count = matrix.pattern().row_count();
-        let groups = (0..count).into_par_iter().step_by(GROUP);
-        let gathered = groups.flat_map_iter(|first| {
-            let rows = first..(first + GROUP).min(count);
+        self.groups.resize_with(count.div_ceil(GROUP), Vec::new);
+        self.groups.par_iter_mut().enumerate().for_each(|(group, parts)| {
+            let rows = group * GROUP..((group + 1) * GROUP).min(count);
             let place = |end: usize| directions.partition_point(|(row, _)| (*row as usize) < end);
-            group_rows(matrix, &directions[place(rows.start)..place(rows.end)], &rows)
-        });
-        self.rows = gathered.collect();
-    }
-
-    /// The rows, in the order of the directions.
-    #[must_use]
-    pub fn rows(&self) -> &[PrescribedRow] {
-        &self.rows
-    }
-
-    /// Takes A z from `right_side`, with z so far along the directions.
-    pub fn subtract(&self, ways: impl Iterator<Item = f64>, right_side: &mut [Row3]) {
-        for (row, way) in self.rows.iter().zip(ways) {
-            for (column, entry) in &row.entries {
-                let right = &mut right_side[*column as usize];
-                *right = std::array::from_fn(|k| right[k] - way as f32 * entry[k]);
+            let numbers = place(rows.start)..place(rows.end);
+            parts.clear();
+            if !numbers.is_empty() {
+                gather_group(matrix, (directions, numbers), &rows, parts);
             }
+        });
+    }
+
+    /// Takes A z from `right_side`, with z so far along each direction.
+    pub fn subtract(&self, ways: &[f64], right_side: &mut [Row3]) {
+        for Part { direction, column, entry } in self.groups.iter().flatten() {
+            let (way, right) = (ways[*direction as usize], &mut right_side[*column as usize]);
+            *right = std::array::from_fn(|k| right[k] - way as f32 * entry[k]);
+        }
+    }
+
+    /// Adds qᵀA d to the sum of every direction.
+    pub fn add_products(&self, solution: &[Row3], sums: &mut [f64]) {
+        for Part { direction, column, entry } in self.groups.iter().flatten() {
+            sums[*direction as usize] += dot(entry, &solution[*column as usize]);
         }
     }
 }
 
-impl PrescribedRow {
-    /// qᵀA d.
-    #[must_use]
-    pub fn times(&self, solution: &[Row3]) -> f64 {
-        let each = self.entries.iter();
-        each.map(|(column, entry)| dot(entry, &solution[*column as usize])).sum()
-    }
-}
-
-/// The rows along directions of vertices of one group.
-fn group_rows(
+/// Gathers the parts of rows in one group, of directions with these numbers.
+fn gather_group(
     matrix: &BlockMatrix,
-    directions: &[(u32, Row3)],
+    (directions, numbers): (&[(u32, Row3)], Range<usize>),
     rows: &Range<usize>,
-) -> Vec<PrescribedRow> {
-    if directions.is_empty() {
-        return Vec::new();
-    }
+    parts: &mut Vec<Part>,
+) {
     let mut places = [None; GROUP];
-    for (place, (row, _)) in directions.iter().enumerate() {
-        places[*row as usize - rows.start] = Some(place);
+    for number in numbers {
+        places[directions[number].0 as usize - rows.start] = Some(number);
     }
-    let mut found = vec![PrescribedRow::default(); directions.len()];
     let mut visit = |row: usize, column: usize, block: &Block, is_transposed: bool| {
-        let Some(place) = places[row - rows.start] else { return };
-        let direction = &directions[place].1;
-        let entry = if is_transposed { block.times(direction) } else { across(direction, block) };
-        found[place].entries.push((column as u32, entry));
-        if row == column {
-            found[place].stiffness = dot(&entry, direction);
-        }
+        let Some(number) = places[row - rows.start] else { return };
+        let along = &directions[number].1;
+        let entry = if is_transposed { block.times(along) } else { across(along, block) };
+        parts.push(Part { direction: number as u32, column: column as u32, entry });
     };
     for row in rows.clone() {
         visit(row, row, &matrix.diagonals()[row], false);
@@ -96,7 +84,6 @@ fn group_rows(
     for outer in matrix.outer() {
         outer.visit(rows, |row, column, block| visit(row, column, block, false));
     }
-    found
 }
 
 /// qᵀB.
@@ -151,10 +138,11 @@ mod tests {
             .to_vec();
         let mut prescribed = Prescribed::default();
         prescribed.gather(&matrix, &directions);
-        assert_eq!(prescribed.rows().len(), directions.len());
-        for ((row, direction), gathered) in directions.iter().zip(prescribed.rows()) {
+        let mut sums = vec![0.0; directions.len()];
+        prescribed.add_products(&vector, &mut sums);
+        for ((row, direction), sum) in directions.iter().zip(sums) {
             let expected = dot(direction, &image[*row as usize]);
-            assert!((gathered.times(&vector) - expected).abs() < 1.0e-4, "row {row}");
+            assert!((sum - expected).abs() < 1.0e-4, "row {row}");
         }
     }
 
@@ -166,7 +154,7 @@ mod tests {
         let mut prescribed = Prescribed::default();
         prescribed.gather(&matrix, &directions);
         let mut right_side = vec![[0.0; 4]; 300];
-        prescribed.subtract(ways.into_iter(), &mut right_side);
+        prescribed.subtract(&ways, &mut right_side);
         let mut given = vec![[0.0; 4]; 300];
         for ((row, direction), way) in directions.iter().zip(ways) {
             given[*row as usize] = direction.map(|part| part * way as f32);
