@@ -30,6 +30,13 @@ impl Deviations {
             .for_each(|(length, (expected, position))| *length = (position - expected).norm());
     }
 
+    /// Whether pairs have been measured for so many vertices, and each of these has come no farther from there than its
+    /// bound in m.
+    pub(super) fn are_within(&self, count: usize, bound: impl Fn(usize) -> f64 + Sync) -> bool {
+        let each = self.lengths.par_iter().enumerate().with_min_len(4 * parallel::VERTICES);
+        self.lengths.len() == count && each.all(|(vertex, length)| *length <= bound(vertex))
+    }
+
     /// Whether the pair can have come no nearer than `reach` in m.
     pub(super) fn leave_apart(&self, pair: &Pair, reach: f64) -> bool {
         let farthest = |vertices: &[u32]| {

@@ -21,7 +21,6 @@ use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
     contact::Contact,
-    deviations::Deviations,
     memory::{Memory, Remembered},
     pair::{Bounds, Kind, Motion, Pair},
     surfaces::{NONE, Ridge, Surface, Surfaces},
@@ -60,7 +59,6 @@ pub(crate) struct Response {
     contacts: Vec<Contact>,
     /// For every pair its place among the contacts, or [`NONE`].
     places: Vec<u32>,
-    deviations: Deviations,
     /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
     tangle: Option<Tangle>,
     pulls: Vec<Contact>,
@@ -94,7 +92,6 @@ impl Response {
             pairs: Vec::new(),
             contacts: Vec::new(),
             places: Vec::new(),
-            deviations: Deviations::default(),
             tangle: None,
             pulls: Vec::new(),
             returns: Vec::new(),
@@ -197,7 +194,6 @@ impl Response {
         self.watch();
         self.pairs =
             self.watch.pairs().iter().filter(|pair| !self.is_idle(pair)).copied().collect();
-        self.deviations.expect(&self.ends[..count]);
         self.take(Vec::new());
     }
 
@@ -333,7 +329,7 @@ impl Response {
         }
         let count = self.cloth_vertices();
         self.ends[..count].copy_from_slice(positions);
-        self.deviations.measure(positions);
+        self.watch.deviations.measure(positions);
     }
 
     /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
@@ -344,7 +340,7 @@ impl Response {
         let each = self.pairs.par_iter().zip(&self.places).with_min_len(parallel::ELEMENTS / 4);
         let contact = |(pair, place): (&Pair, &u32)| {
             let known = self.contacts.get(*place as usize);
-            if known.is_none() && self.deviations.leave_apart(pair, self.reach(pair)) {
+            if known.is_none() && self.watch.deviations.leave_apart(pair, self.reach(pair)) {
                 return None;
             }
             one(pair, known)

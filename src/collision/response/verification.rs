@@ -13,6 +13,7 @@ use super::{Response, SLACK};
 use crate::{
     Vec3,
     collision::{
+        deviations::Deviations,
         pair::{Motion, Pair},
         surfaces::{Surface, Surfaces},
     },
@@ -34,8 +35,8 @@ const CAUTION: f64 = 1.0 - 1.0e-6;
 pub(super) struct Watch {
     /// In order.
     pairs: Vec<Pair>,
-    /// Where these ways end, in m; empty where no pairs have been looked for.
-    ends: Vec<Vec3>,
+    /// How far vertices are from where these ways end.
+    pub(super) deviations: Deviations,
 }
 
 impl Watch {
@@ -43,13 +44,10 @@ impl Watch {
         &self.pairs
     }
 
-    /// Whether all pairs that may come too close are known where the cloths end at `positions`, in m.
-    fn covers(&self, positions: &[Vec3], kinds: &[Surface]) -> bool {
-        let each = self.ends.par_iter().zip(positions).zip(kinds);
-        self.ends.len() == positions.len()
-            && each.with_min_len(4 * parallel::VERTICES).all(|((end, position), kind)| {
-                (position - end).norm() <= CAUTION * (1.0 + SLACK - LEAST_GAP) * kind.thickness
-            })
+    /// Whether all pairs that may come too close are known where the `count` vertices of cloths are.
+    fn covers(&self, count: usize, kinds: &[Surface]) -> bool {
+        let bound = |vertex: usize| CAUTION * (1.0 + SLACK - LEAST_GAP) * kinds[vertex].thickness;
+        self.deviations.are_within(count, bound)
     }
 }
 
@@ -61,7 +59,7 @@ impl Response {
         if violations.is_empty() {
             return true;
         }
-        if !self.watch.covers(positions, &self.surfaces.kinds) {
+        if !self.watch.covers(positions.len(), &self.surfaces.kinds) {
             self.widen_pairs();
         }
         for violated in &violations {
@@ -84,7 +82,8 @@ impl Response {
         let count = self.cloth_vertices();
         // There are many: those of before go first.
         self.watch = Watch::default();
-        self.watch = Watch { pairs: self.near_pairs(), ends: self.ends[..count].to_vec() };
+        self.watch.pairs = self.near_pairs();
+        self.watch.deviations.expect(&self.ends[..count]);
     }
 
     /// Takes in the pairs along the ways that corrections have led to.
@@ -108,9 +107,12 @@ impl Response {
         }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
-        if self.watch.covers(positions, &surfaces.kinds) {
+        if self.watch.covers(positions.len(), &surfaces.kinds) {
             let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
             let violated = each.filter_map(|pair| {
+                if self.watch.deviations.leave_apart(pair, most_left(pair, surfaces)) {
+                    return None;
+                }
                 let mut pair = *pair;
                 is_violated(&mut pair, surfaces, motion).then_some(pair)
             });
@@ -127,15 +129,19 @@ impl Response {
 
 /// Whether a pair comes closer than a step may leave it.
 fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool {
-    let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
-    let most = LEAST_GAP * (first.thickness + second.thickness);
-    if !pair.measure(motion, most) {
+    if !pair.measure(motion, most_left(pair, surfaces)) {
         return false;
     }
     if let Some(gap) = pair.gap_from_touch(surfaces, motion) {
         return gap < 0.0;
     }
     pair.comes_within(motion, least_gap(pair.start, pair.thickness(surfaces)))
+}
+
+/// The greatest distance that a step has to leave between a pair, in m.
+fn most_left(pair: &Pair, surfaces: &Surfaces) -> f64 {
+    let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize].thickness);
+    LEAST_GAP * (first + second)
 }
 
 /// The distance that a step leaves where there was one of `start`, in m.
