@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     mesh::check_positions,
     settings::check_vector,
-    solver::BlockMatrix,
+    solver::{BlockMatrix, Ordering},
 };
 
 impl Simulation {
@@ -248,12 +248,19 @@ impl Simulation {
     }
 
     /// The matrix of the linear equations at the shape that forces were last evaluated at, filled anew: with the
-    /// inertia of implicit Euler steps of `duration` in s, without contacts. It works with the threads of the caller.
+    /// inertia of implicit Euler steps of `duration` in s, without contacts; see [`Self::ordering`] for its rows. It works
+    /// with the threads of the caller.
     pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
         let stage = Stage { beta: duration, ..Stage::STILL };
         let tangent = self.newton.tangent();
         tangent.fill(&mut self.dynamics, &stage);
         &tangent.matrix
+    }
+
+    /// The rows of the vertices in the linear equations.
+    #[must_use]
+    pub fn ordering(&self) -> &Ordering {
+        self.newton.ordering()
     }
 
     pub(super) fn update_held(&mut self) {

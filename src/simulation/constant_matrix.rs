@@ -11,17 +11,14 @@
 //! the schemes with one solve need to be stable and the iteration of section 3.4.3 to contract.
 
 use super::{dynamics::Dynamics, tangent::Tangent};
-use crate::{
-    Vec3, parallel,
-    solver::{Block, BlockMatrix},
-};
+use crate::{Vec3, parallel, solver::Block};
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
 const INVERSE_BETA: f64 = 1.0e3;
 
-/// K and D, by rows, without diagonals: each row sums to 0.
+/// K and D, by vertices, without diagonals: each row sums to 0.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConstantMatrix {
     starts: Vec<u32>,
@@ -43,6 +40,7 @@ impl ConstantMatrix {
         let memories = dynamics.forget();
         let mesh = Arc::clone(&dynamics.mesh);
         let rest = &mesh.rest.positions;
+        let ordering = Arc::clone(&tangent.ordering);
         let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
             let elastic = tangent.of_elements(dynamics, rest, 0.0).clone();
             (elastic, tangent.of_elements(dynamics, rest, INVERSE_BETA))
@@ -53,8 +51,9 @@ impl ConstantMatrix {
         for (row, column) in pattern.below_diagonal() {
             let stiffness = scalar(&elastic.block(row, column));
             let viscosity = (scalar(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
-            rows[row].push(Entry { column: column as u32, stiffness, viscosity });
-            rows[column].push(Entry { column: row as u32, stiffness, viscosity });
+            let [vertex, other] = [row, column].map(|row| ordering.vertex(row));
+            rows[vertex].push(Entry { column: other as u32, stiffness, viscosity });
+            rows[other].push(Entry { column: vertex as u32, stiffness, viscosity });
         }
         let mut matrix = Self { starts: vec![0], entries: Vec::new() };
         for mut row in rows {
@@ -82,9 +81,9 @@ impl ConstantMatrix {
         .collect()
     }
 
-    /// Fills a matrix with aK + bD and a diagonal.
-    pub(super) fn fill(&self, factors: [f64; 2], diagonal: &[f64], matrix: &mut BlockMatrix) {
-        matrix.fill_by(|row, column| {
+    /// Fills the matrix of `tangent` with aK + bD and a diagonal.
+    pub(super) fn fill(&self, factors: [f64; 2], diagonal: &[f64], tangent: &mut Tangent) {
+        tangent.fill_by(|row, column| {
             let entries = self.row(row);
             let value = if row == column {
                 diagonal[row] - entries.iter().map(|entry| entry.value(factors)).sum::<f64>()

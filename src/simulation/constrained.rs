@@ -14,7 +14,7 @@ use super::guides::Guidance;
 use crate::{
     Vec3,
     collision::Response,
-    solver::{BlockMatrix, Filter, Prescribed, Row3, dot},
+    solver::{BlockMatrix, Filter, Ordering, Prescribed, Row3, dot},
 };
 use nalgebra::Matrix3;
 
@@ -26,7 +26,8 @@ const SMALLEST_FREE: f64 = 1.0e-3;
 struct Direction {
     /// Place of the contact.
     contact: usize,
-    vertex: usize,
+    /// Of the vertex.
+    row: usize,
     /// The part of the normal that guides leave free: its unit vector, and its length.
     unit: Vec3,
     length: f64,
@@ -39,9 +40,11 @@ struct Direction {
 /// What is taken out of the equations of a correction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constrained {
-    /// In order of their vertices.
+    /// In order of their rows.
     directions: Vec<Direction>,
     prescribed: Prescribed,
+    /// Projectors of rows, while they are found.
+    projectors: Vec<(usize, Matrix3<f64>)>,
     /// Right side with nothing taken out; empty where nothing is.
     loads: Vec<Row3>,
 }
@@ -63,30 +66,38 @@ impl Constrained {
         &mut self,
         guidance: &[Guidance],
         (response, positions): (&Response, &[Vec3]),
-        filter: &mut Filter,
+        (ordering, filter): (&Ordering, &mut Filter),
     ) {
-        self.directions.clear();
-        filter.clear();
+        let Self { directions, projectors, .. } = self;
+        directions.clear();
+        projectors.clear();
+        let mut constrain = |vertex, projector| projectors.push((ordering.row(vertex), projector));
         let mut guides = guidance.iter().peekable();
         for (contact, vertex, normal, lift) in response.constraints(positions) {
             while let Some(guide) = guides.next_if(|guide| guide.vertex < vertex) {
-                filter.constrain(guide.vertex, &guide.projector);
+                constrain(guide.vertex, guide.projector);
             }
             let guide = guides.next_if(|guide| guide.vertex == vertex);
             let free = guide.map_or_else(Matrix3::identity, |guide| guide.projector);
             let along = free * normal;
             let length = along.norm();
             if length < SMALLEST_FREE {
-                filter.constrain(vertex, &free);
+                constrain(vertex, free);
                 continue;
             }
             let unit = along / length;
-            filter.constrain(vertex, &(free - unit * unit.transpose()));
-            let way = lift / length;
-            self.directions.push(Direction { contact, vertex, unit, length, way, stiffness: 0.0 });
+            constrain(vertex, free - unit * unit.transpose());
+            let (row, way) = (ordering.row(vertex), lift / length);
+            directions.push(Direction { contact, row, unit, length, way, stiffness: 0.0 });
         }
         for guide in guides {
-            filter.constrain(guide.vertex, &guide.projector);
+            constrain(guide.vertex, guide.projector);
+        }
+        directions.sort_unstable_by_key(|direction| direction.row);
+        projectors.sort_unstable_by_key(|(row, _)| *row);
+        filter.clear();
+        for (row, projector) in projectors {
+            filter.constrain(*row, projector);
         }
     }
 
@@ -98,10 +109,10 @@ impl Constrained {
         }
         self.loads.extend_from_slice(right_side);
         for one in &mut self.directions {
-            let unit = row(&one.unit);
-            one.stiffness = along(&matrix.diagonals()[one.vertex].times(&unit), &one.unit);
+            let unit = rounded(&one.unit);
+            one.stiffness = along(&matrix.diagonals()[one.row].times(&unit), &one.unit);
         }
-        let units = self.directions.iter().map(|one| (one.vertex as u32, row(&one.unit)));
+        let units = self.directions.iter().map(|one| (one.row as u32, rounded(&one.unit)));
         self.prescribed.gather(matrix, &units.collect::<Vec<_>>());
         let ways: Vec<f64> = self.directions.iter().map(|one| one.way).collect();
         self.prescribed.subtract(&ways, right_side);
@@ -109,9 +120,9 @@ impl Constrained {
 
     /// Adds the given displacements to the free part of a solution.
     pub(super) fn complete(&self, solution: &mut [Row3]) {
-        for Direction { vertex, unit, way, .. } in &self.directions {
-            let given = row(&(unit * *way));
-            solution[*vertex] = std::array::from_fn(|k| solution[*vertex][k] + given[k]);
+        for Direction { row, unit, way, .. } in &self.directions {
+            let given = rounded(&(unit * *way));
+            solution[*row] = std::array::from_fn(|k| solution[*row][k] + given[k]);
         }
     }
 
@@ -138,7 +149,7 @@ impl Constrained {
         let mut products = vec![0.0; self.directions.len()];
         self.prescribed.add_products(solution, &mut products);
         for (one, product) in self.directions.iter().zip(products) {
-            let more = product - along(&self.loads[one.vertex], &one.unit);
+            let more = product - along(&self.loads[one.row], &one.unit);
             let old = pressing(response, one);
             let force = old + more / one.length;
             let left = force.min(0.0) * one.length;
@@ -162,6 +173,6 @@ fn along(entry: &Row3, unit: &Vec3) -> f64 {
     (0..3).map(|k| f64::from(entry[k]) * unit[k]).sum()
 }
 
-fn row(vector: &Vec3) -> Row3 {
+fn rounded(vector: &Vec3) -> Row3 {
     [vector.x as f32, vector.y as f32, vector.z as f32, 0.0]
 }

@@ -133,6 +133,12 @@ impl Dynamics {
         self.masses.len()
     }
 
+    /// Pairs of vertices that an edge or a seam joins.
+    pub(super) fn joints(&self) -> Vec<[u32; 2]> {
+        let edges = self.mesh.topology.edges.iter().map(|edge| edge.vertices);
+        edges.chain(self.seams.iter().copied()).collect()
+    }
+
     fn weigh(&mut self, cloth: usize) {
         let density = self.materials[cloth].density;
         for vertex in self.mesh.vertices_of(cloth) {

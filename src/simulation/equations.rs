@@ -12,6 +12,7 @@ use super::{
     scheme::{Stage, semi_implicit},
 };
 use crate::{Vec3, settings::Solver};
+use std::sync::Arc;
 
 /// What is to be solved.
 pub(super) enum Work {
@@ -173,9 +174,9 @@ fn linearised(
     problem.dynamics.evaluate(stage, &reference, &mut residuals, report);
     let tangent = newton.tangent();
     tangent.fill(problem.dynamics, stage);
-    let matrix = tangent.matrix.clone();
+    let (matrix, ordering) = (tangent.matrix.clone(), Arc::clone(&tangent.ordering));
     let around = (reference.as_slice(), residuals.as_slice());
-    let metric = Metric::Matrix(&matrix);
+    let metric = Metric::Matrix(&matrix, &ordering);
     let quadratic = Quadratic::new(metric, stage, &problem.dynamics.masses, around);
     newton.solve(&mut problem.with(&quadratic), positions, accuracy, report)
 }

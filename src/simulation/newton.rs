@@ -18,15 +18,12 @@ use super::{
 use crate::{
     Vec3,
     collision::{Contact, Response},
-    parallel,
     settings::Preconditioning,
     solver::{
-        Block, Filter, Pattern, Row3, Workspace, conjugate_gradients,
+        Block, Filter, Ordering, Row3, Workspace, conjugate_gradients,
         preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
-use rayon::prelude::*;
-use std::sync::Arc;
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
@@ -133,7 +130,7 @@ pub(super) struct Newton {
     filter: Filter,
     constrained: Constrained,
     residuals: Vec<Vec3>,
-    /// Blocks of contacts between vertices that no element joins.
+    /// Blocks of contacts between rows that no element joins.
     coupling: Vec<(u32, u32, Block)>,
     /// Where a correction leads; before, the correction itself.
     trial: Vec<Vec3>,
@@ -157,7 +154,7 @@ impl Newton {
         let count = dynamics.vertex_count();
         let tangent = Tangent::new(dynamics);
         Self {
-            preconditioner: preconditioner(preconditioning, dynamics, tangent.matrix.pattern()),
+            preconditioner: preconditioner(preconditioning, dynamics, &tangent),
             workspace: Workspace::default(),
             filter: Filter::new(count),
             constrained: Constrained::default(),
@@ -169,6 +166,11 @@ impl Newton {
             tangent,
             kept: None,
         }
+    }
+
+    /// The rows of the vertices.
+    pub(super) fn ordering(&self) -> &Ordering {
+        &self.tangent.ordering
     }
 
     /// The tangent, for another use, without what contacts have added to it.
@@ -277,9 +279,7 @@ impl Newton {
         report: &mut Report,
     ) -> Option<Promise> {
         let is_kept = self.prepare((problem, positions), !is_first, report);
-        for (right, residual) in self.right_side.iter_mut().zip(&self.residuals) {
-            *right = [residual.x as f32, residual.y as f32, residual.z as f32, 0.0];
-        }
+        self.tangent.ordering.gather(&self.residuals, &mut self.right_side);
         self.add_contacts(problem.response, positions);
         self.constrained.prescribe(&self.tangent.matrix, &mut self.right_side);
         self.filter.apply(&mut self.right_side);
@@ -320,7 +320,7 @@ impl Newton {
         let number = quadratic.number.filter(|_| is_free);
         let is_kept = number.is_some() && number == self.kept && before == self.filter;
         if !is_kept {
-            report.time(Task::Assembly, || quadratic.fill(&mut self.tangent.matrix));
+            report.time(Task::Assembly, || quadratic.fill(&mut self.tangent));
         }
         self.kept = number;
         is_kept
@@ -328,35 +328,37 @@ impl Newton {
 
     /// Adds the contacts to both sides of the equations.
     fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
-        let matrix = &mut self.tangent.matrix;
+        let Tangent { matrix, ordering, .. } = &mut self.tangent;
         self.coupling.clear();
         for contact in response.reactions() {
             let reaction = contact.reaction(&response.between(contact, positions));
             let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
             let cloth = parts.filter(|(vertex, _)| response.is_cloth(**vertex));
+            let cloth = cloth.map(|(vertex, weight)| (ordering.row(*vertex as usize), *weight));
             for (row, weight) in cloth.clone() {
-                let force = reaction.force * *weight;
-                let right = &mut self.right_side[*row as usize];
+                let force = reaction.force * weight;
+                let right = &mut self.right_side[row];
                 for k in 0..3 {
                     right[k] += force[k] as f32;
                 }
                 for (column, other) in cloth.clone().filter(|(column, _)| *column >= row) {
                     let block = Block::from_matrix(&(reaction.stiffness * (weight * other)));
                     if row == column {
-                        matrix.add_diagonal(*row as usize, &block);
-                    } else if !matrix.add_pair(*row as usize, *column as usize, &block) {
-                        self.coupling.push((*row, *column, block));
+                        matrix.add_diagonal(row, &block);
+                    } else if !matrix.add_pair(row, column, &block) {
+                        self.coupling.push((row as u32, column as u32, block));
                     }
                 }
             }
         }
-        self.tangent.matrix.set_coupling(&self.coupling);
+        matrix.set_coupling(&self.coupling);
     }
 
     /// Sets the filter.
     fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) {
         let contacts = (&*problem.response, positions);
-        self.constrained.find(problem.guidance, contacts, &mut self.filter);
+        let rows = (&*self.tangent.ordering, &mut self.filter);
+        self.constrained.find(problem.guidance, contacts, rows);
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
@@ -383,9 +385,7 @@ impl Newton {
             return false;
         }
         self.constrained.complete(&mut self.solution);
-        for (direction, solution) in self.trial.iter_mut().zip(&self.solution) {
-            *direction = widened(solution);
-        }
+        self.tangent.ordering.scatter(&self.solution, &mut self.trial, |_, way| way);
         self.trial.iter().all(|way| way.iter().all(|part| part.is_finite()))
     }
 
@@ -402,10 +402,8 @@ impl Newton {
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
-            let along = (&mut self.trial, &*positions, &self.solution);
-            along.into_par_iter().with_min_len(4 * parallel::VERTICES).for_each(
-                |(trial, position, direction)| *trial = position + widened(direction) * length,
-            );
+            let moved = |vertex: usize, way| positions[vertex] + way * length;
+            self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential <= allowed || halvings == MOST_HALVINGS {
@@ -423,21 +421,16 @@ impl Newton {
     }
 }
 
-/// A vector in double precision.
-fn widened([x, y, z, _]: &Row3) -> Vec3 {
-    Vec3::new(f64::from(*x), f64::from(*y), f64::from(*z))
-}
-
 fn preconditioner(
     kind: Preconditioning,
     dynamics: &Dynamics,
-    pattern: &Arc<Pattern>,
+    tangent: &Tangent,
 ) -> Box<dyn Preconditioner + Sync> {
+    let Tangent { matrix, ordering, .. } = tangent;
+    let pattern = matrix.pattern();
     match kind {
         Preconditioning::Multigrid => {
-            let edges = dynamics.mesh.topology.edges.iter().map(|edge| edge.vertices);
-            let joined = edges.chain(dynamics.seams.iter().copied());
-            Box::new(Multigrid::new(pattern, &joined.collect::<Vec<_>>()))
+            Box::new(Multigrid::new(pattern, &ordering.rows_of(&dynamics.joints())))
         }
         Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
         Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),

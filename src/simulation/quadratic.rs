@@ -5,10 +5,10 @@
 //! minimum of such a potential. With the potentials of contacts added, [`super::newton`] finds the minimum of both: the
 //! least change to what the scheme wants, in the norm of its own matrix, that keeps what the response promises.
 
-use super::{constant_matrix::ConstantMatrix, guides::Goal, scheme::Stage};
+use super::{constant_matrix::ConstantMatrix, guides::Goal, scheme::Stage, tangent::Tangent};
 use crate::{
     Vec3, parallel,
-    solver::{Block, BlockMatrix, Row3},
+    solver::{Block, BlockMatrix, Ordering},
 };
 
 /// H of a quadratic potential.
@@ -17,8 +17,8 @@ pub(super) enum Metric<'a> {
     Inertia,
     /// M/β² + K + D/β, and the springs of pins.
     Constant(&'a ConstantMatrix),
-    /// Any other, with the inertia in it.
-    Matrix(&'a BlockMatrix),
+    /// Any other, with the inertia in it, and the order of its rows.
+    Matrix(&'a BlockMatrix, &'a Ordering),
 }
 
 /// A quadratic potential.
@@ -81,7 +81,7 @@ impl<'a> Quadratic<'a> {
         let mut images = match self.metric {
             Metric::Inertia => vec![Vec3::zeros(); field.len()],
             Metric::Constant(matrix) => matrix.times(self.factors, field),
-            Metric::Matrix(matrix) => return times(matrix, field),
+            Metric::Matrix(matrix, ordering) => return times(matrix, ordering, field),
         };
         for ((image, part), inertia) in images.iter_mut().zip(field).zip(&self.inertia) {
             *image += part * *inertia;
@@ -89,24 +89,25 @@ impl<'a> Quadratic<'a> {
         images
     }
 
-    /// Fills a matrix with H.
-    pub(super) fn fill(&self, matrix: &mut BlockMatrix) {
+    /// Fills the matrix of `tangent` with H.
+    pub(super) fn fill(&self, tangent: &mut Tangent) {
         match self.metric {
-            Metric::Inertia => matrix.fill_by(|row, column| {
-                let value = if row == column { self.inertia[row] } else { 0.0 };
+            Metric::Inertia => tangent.fill_by(|vertex, other| {
+                let value = if vertex == other { self.inertia[vertex] } else { 0.0 };
                 Block::scaled_identity(value as f32)
             }),
-            Metric::Constant(constant) => constant.fill(self.factors, &self.inertia, matrix),
-            Metric::Matrix(own) => matrix.clone_from(own),
+            Metric::Constant(constant) => constant.fill(self.factors, &self.inertia, tangent),
+            Metric::Matrix(own, _) => tangent.matrix.clone_from(own),
         }
     }
 }
 
-fn times(matrix: &BlockMatrix, field: &[Vec3]) -> Vec<Vec3> {
-    let rounded: Vec<Row3> =
-        field.iter().map(|part| [part.x as f32, part.y as f32, part.z as f32, 0.0]).collect();
-    let mut images = vec![[0.0; 4]; field.len()];
-    matrix.times(&rounded, &mut images);
-    let exact = |image: &Row3| Vec3::new(image[0].into(), image[1].into(), image[2].into());
-    images.iter().map(exact).collect()
+fn times(matrix: &BlockMatrix, ordering: &Ordering, field: &[Vec3]) -> Vec<Vec3> {
+    let mut rounded = vec![[0.0; 4]; field.len()];
+    ordering.gather(field, &mut rounded);
+    let mut products = rounded.clone();
+    matrix.times(&rounded, &mut products);
+    let mut images = field.to_vec();
+    ordering.scatter(&products, &mut images, |_, image| image);
+    images
 }

@@ -54,9 +54,11 @@ pub(super) fn longest_step(
             .then(|| tangent.of_elements(dynamics, positions, INVERSE_BETA).clone());
         (elastic, viscous)
     });
-    let roots = dynamics.masses.iter().zip(held);
-    let inverse_roots =
-        roots.map(|(mass, held)| if *held { 0.0 } else { (1.0 / mass.sqrt()) as f32 }).collect();
+    let inverse_root = |row| {
+        let vertex = tangent.ordering.vertex(row);
+        if held[vertex] { 0.0 } else { (1.0 / dynamics.masses[vertex].sqrt()) as f32 }
+    };
+    let inverse_roots = (0..held.len()).map(inverse_root).collect();
     let modes = Modes { elastic, viscous, inverse_roots };
     let stiffest = modes.largest([1.0, 0.0], 0.0);
     let mut longest = step_of(scheme, stiffest);
@@ -75,7 +77,7 @@ struct Modes {
     elastic: BlockMatrix,
     /// The elastic one and the viscosity times [`INVERSE_BETA`].
     viscous: Option<BlockMatrix>,
-    /// 1/√m of each vertex, 0 where it is held.
+    /// 1/√m of the vertex of each row, 0 where it is held.
     inverse_roots: Vec<f32>,
 }
 

@@ -9,7 +9,10 @@ use crate::{
     Vec3,
     forces::{BlockCode, BlockColumns, BlockParts, Elements, StrainHistory, Tangents, block_code},
     mesh::Incidence,
-    solver::{Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Pattern, dispatch},
+    solver::{
+        Block, BlockMatrix, BlockPair, GROUP, GroupBlocks, Kernel, Lanes, Ordering, Pattern,
+        dispatch,
+    },
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
@@ -22,6 +25,8 @@ const ROWS: usize = 32;
 #[derive(Clone, Debug)]
 pub(super) struct Tangent {
     pub(super) matrix: BlockMatrix,
+    /// That of the rows.
+    pub(super) ordering: Arc<Ordering>,
     /// For every group of rows.
     recipes: Vec<Recipe>,
 }
@@ -43,8 +48,9 @@ struct Strip {
     parts: Vec<([u32; 2], BlockParts)>,
 }
 
-/// All elements, and those around every vertex.
+/// All elements, those around every vertex, and the rows of vertices.
 struct Kinds<'a> {
+    ordering: &'a Ordering,
     elements: &'a [Box<dyn Elements>],
     incidences: Vec<Incidence>,
 }
@@ -75,14 +81,16 @@ struct Entries {
 impl Tangent {
     pub(super) fn new(dynamics: &Dynamics) -> Self {
         let count = dynamics.vertex_count();
-        let kinds = Kinds::new(&dynamics.elements, count);
+        let ordering = Ordering::new(count, &dynamics.joints());
+        let kinds = Kinds::new(&ordering, &dynamics.elements, count);
         let starts = (0..count).into_par_iter().step_by(GROUP);
         let (columns, recipes): (Vec<Columns>, Vec<Recipe>) =
             starts.map(|first| kinds.recipe(first..(first + GROUP).min(count))).unzip();
         drop(kinds);
         let pattern = Pattern::of_rows(columns.iter().flat_map(Columns::rows));
         drop(columns);
-        Self { matrix: BlockMatrix::new(Arc::new(pattern)), recipes }
+        let matrix = BlockMatrix::new(Arc::new(pattern));
+        Self { matrix, ordering: Arc::new(ordering), recipes }
     }
 
     /// Fills the matrix at the shape that the forces were last evaluated at.
@@ -91,20 +99,26 @@ impl Tangent {
             elements.update_tangent();
         }
         let dynamics = &*dynamics;
-        let Self { matrix, recipes } = self;
+        let Self { matrix, ordering, recipes } = self;
         let pattern = Arc::clone(matrix.pattern());
         let has_air = dynamics.air.is_felt();
         matrix.fill(|mut group| {
             let sums = fill_group(&dynamics.elements, recipes, &pattern, &mut group);
             let rows = group.rows.clone().zip(&mut *group.diagonals);
             for ((row, diagonal), sum) in rows.zip(&sums) {
-                let point = point_matrix(dynamics, stage, row, has_air);
+                let point = point_matrix(dynamics, stage, ordering.vertex(row), has_air);
                 *diagonal = Block::from_matrix(&(point - sum.to_matrix()));
             }
             if stage.reach > 1.0 {
                 group.scale(1.0 / stage.reach as f32);
             }
         });
+    }
+
+    /// Fills the matrix with `value(vertex, other)`.
+    pub(super) fn fill_by(&mut self, value: impl Fn(usize, usize) -> Block + Sync) {
+        let Self { matrix, ordering, .. } = self;
+        matrix.fill_by(|row, column| value(ordering.vertex(row), ordering.vertex(column)));
     }
 
     /// The matrix of the elements alone at a shape, with viscosity at 1/β in 1/s.
@@ -126,11 +140,12 @@ impl Tangent {
 }
 
 impl<'a> Kinds<'a> {
-    fn new(elements: &'a [Box<dyn Elements>], vertex_count: usize) -> Self {
+    fn new(ordering: &'a Ordering, elements: &'a [Box<dyn Elements>], vertex_count: usize) -> Self {
         let around = |elements: &dyn Elements| {
             Incidence::of_list(elements.vertices(), elements.corner_count(), vertex_count)
         };
-        Self { elements, incidences: elements.iter().map(|one| around(one.as_ref())).collect() }
+        let incidences = elements.iter().map(|one| around(one.as_ref())).collect();
+        Self { ordering, elements, incidences }
     }
 
     /// Columns of a group of rows, and what their blocks are made of.
@@ -152,7 +167,7 @@ impl<'a> Kinds<'a> {
     /// The elements of each kind around some rows, in ascending order.
     fn members(&self, rows: &Range<usize>) -> Vec<Vec<u32>> {
         let around = |incidence: &Incidence| {
-            let all = rows.clone().flat_map(|row| incidence.around(row));
+            let all = rows.clone().flat_map(|row| incidence.around(self.ordering.vertex(row)));
             let mut members: Vec<u32> = all.map(|(element, _)| element).collect();
             members.sort_unstable();
             members.dedup();
@@ -167,15 +182,17 @@ impl<'a> Kinds<'a> {
         let mut entries = Entries { starts: vec![0], list: Vec::new() };
         for row in rows.clone() {
             let first = entries.list.len();
+            let own = self.ordering.vertex(row);
             for (kind, elements) in self.elements.iter().enumerate() {
                 let count = elements.corner_count();
-                for (element, corner) in self.incidences[kind].around(row) {
+                for (element, corner) in self.incidences[kind].around(own) {
                     let member = members[kind].partition_point(|other| *other < element);
                     let vertices = &elements.vertices()[element as usize * count..][..count];
-                    for (other, column) in vertices.iter().enumerate() {
-                        if *column as usize != row {
+                    for (other, vertex) in vertices.iter().enumerate() {
+                        if *vertex as usize != own {
                             let code = block_code(count, member, usize::from(corner), other);
-                            entries.list.push((*column, kind as u32, code));
+                            let column = self.ordering.row(*vertex as usize) as u32;
+                            entries.list.push((column, kind as u32, code));
                         }
                     }
                 }

@@ -77,15 +77,15 @@ fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     scene.advance(WARM_UP);
     let steps = scene.advance(STEPS);
     let mesh = kernels::mesh(count);
-    let matrix = scene.simulation.assemble(STEP);
-    let multigrid = kernels::levels(&mesh, matrix);
+    let matrix = scene.simulation.assemble(STEP).clone();
+    let multigrid = kernels::levels((&mesh, scene.simulation.ordering()), &matrix);
     let sizes: Vec<_> = multigrid.sizes().collect();
     let forces = work::membrane(&mesh) + work::hinges(&mesh) + work::rest_of_forces(&mesh);
     let needs = [
         ("forces", forces, steps.task("forces", corrections)),
-        ("assembly", work::assembly(&mesh, matrix), steps.task("assembly", corrections)),
-        ("set-up", work::set_up(matrix, &sizes), steps.task("preconditioner", corrections)),
-        ("iteration", work::iteration(matrix, &sizes), steps.task("linear_solve", cycles)),
+        ("assembly", work::assembly(&mesh, &matrix), steps.task("assembly", corrections)),
+        ("set-up", work::set_up(&matrix, &sizes), steps.task("preconditioner", corrections)),
+        ("iteration", work::iteration(&matrix, &sizes), steps.task("linear_solve", cycles)),
     ];
     needs.to_vec()
 }

@@ -17,7 +17,9 @@ use weft::{
         bending::{Bending, BendingLaw},
     },
     mesh::Mesh,
-    solver::{BlockMatrix, Row3, preconditioner::Multigrid, preconditioner::Preconditioner},
+    solver::{
+        BlockMatrix, Ordering, Row3, preconditioner::Multigrid, preconditioner::Preconditioner,
+    },
 };
 
 /// A kernel with its data, ready to be run as often as one likes.
@@ -150,16 +152,17 @@ fn hanging(count: usize) -> Scene {
 }
 
 fn multigrid(count: usize) -> (BlockMatrix, Multigrid) {
-    let matrix = hanging(count).simulation.assemble(STEP).clone();
-    let mut multigrid = levels(&mesh(count), &matrix);
+    let mut simulation = hanging(count).simulation;
+    let matrix = simulation.assemble(STEP).clone();
+    let mut multigrid = levels((&mesh(count), simulation.ordering()), &matrix);
     multigrid.update(&matrix);
     (matrix, multigrid)
 }
 
 /// The levels of a matrix, yet without values.
-pub(crate) fn levels(mesh: &Mesh, matrix: &BlockMatrix) -> Multigrid {
+pub(crate) fn levels((mesh, ordering): (&Mesh, &Ordering), matrix: &BlockMatrix) -> Multigrid {
     let edges: Vec<[u32; 2]> = mesh.topology.edges.iter().map(|edge| edge.vertices).collect();
-    Multigrid::new(matrix.pattern(), &edges)
+    Multigrid::new(matrix.pattern(), &ordering.rows_of(&edges))
 }
 
 /// A vector without any pattern, and place for a result.

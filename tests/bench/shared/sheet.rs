@@ -4,7 +4,7 @@
 use weft::{
     Cloth, Material, Vec3,
     mesh::{Mesh, Polygons},
-    solver::patches,
+    solver::Ordering,
 };
 
 /// How the vertices of a sheet are numbered; or a pile of four sheets on the ground instead.
@@ -96,9 +96,8 @@ fn places(side: usize, order: Order, quads: &[[usize; 4]]) -> Vec<usize> {
             let sides = quads.iter().flat_map(|[a, b, c, d]| [[a, b], [b, c], [c, d], [d, a]]);
             let edges: Vec<[u32; 2]> =
                 sides.map(|edge| edge.map(|vertex| *vertex as u32)).collect();
-            for (new, old) in patches(count, &edges).into_iter().enumerate() {
-                places[old as usize] = new;
-            }
+            let ordering = Ordering::new(count, &edges);
+            places = (0..count).map(|vertex| ordering.row(vertex)).collect();
         }
         Order::Shuffled => {
             // Multiplying by a number without a common factor permutes.
