@@ -5,38 +5,37 @@
 //! others. Solving S A S d = S b with d free of the constrained directions is solving for the free ones.
 
 use super::{Block, BlockMatrix, Row3};
-use crate::Vec3;
 use nalgebra::Matrix3;
 use std::ops::Range;
 
-/// The projectors of all constrained vertices.
+/// The projectors of the rows of all constrained vertices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
-    /// Constrained vertices in ascending order, each with its projector.
+    /// Constrained rows in ascending order, each with its projector.
     projectors: Vec<(u32, Block)>,
-    /// Position in `projectors` plus 1, or 0, for every vertex.
+    /// Position in `projectors` plus 1, or 0, for every row.
     index: Vec<u32>,
 }
 
 impl Filter {
-    /// No constraints on `vertex_count` vertices.
+    /// No constraints on `row_count` rows.
     #[must_use]
-    pub fn new(vertex_count: usize) -> Self {
-        Self { projectors: Vec::new(), index: vec![0; vertex_count] }
+    pub fn new(row_count: usize) -> Self {
+        Self { projectors: Vec::new(), index: vec![0; row_count] }
     }
 
     /// Takes away all constraints.
     pub fn clear(&mut self) {
-        for (vertex, _) in self.projectors.drain(..) {
-            self.index[vertex as usize] = 0;
+        for (row, _) in self.projectors.drain(..) {
+            self.index[row as usize] = 0;
         }
     }
 
-    /// Constrains a vertex to the directions that `projector` leaves. Vertices come in ascending order.
-    pub fn constrain(&mut self, vertex: usize, projector: &Matrix3<f64>) {
-        debug_assert!(self.projectors.last().is_none_or(|(last, _)| (*last as usize) < vertex));
-        self.projectors.push((vertex as u32, Block::from_matrix(projector)));
-        self.index[vertex] = self.projectors.len() as u32;
+    /// Constrains a row to the directions that `projector` leaves. Rows come in ascending order.
+    pub fn constrain(&mut self, row: usize, projector: &Matrix3<f64>) {
+        debug_assert!(self.projectors.last().is_none_or(|(last, _)| (*last as usize) < row));
+        self.projectors.push((row as u32, Block::from_matrix(projector)));
+        self.index[row] = self.projectors.len() as u32;
     }
 
     /// Whether nothing is constrained.
@@ -47,8 +46,8 @@ impl Filter {
 
     /// Takes the constrained directions out of `vector`.
     pub fn apply(&self, vector: &mut [Row3]) {
-        for (vertex, projector) in &self.projectors {
-            let entry = &mut vector[*vertex as usize];
+        for (row, projector) in &self.projectors {
+            let entry = &mut vector[*row as usize];
             *entry = projector.times(entry);
         }
     }
@@ -60,7 +59,8 @@ impl Filter {
             return;
         }
         let touched = |rows: &Range<usize>| {
-            let after = |end: usize| self.projectors.partition_point(|(v, _)| (*v as usize) < end);
+            let after =
+                |end: usize| self.projectors.partition_point(|(row, _)| (*row as usize) < end);
             after(rows.start) < after(rows.end)
         };
         matrix.map(touched, |row, column, block| {
@@ -74,21 +74,9 @@ impl Filter {
         });
     }
 
-    fn projector_block(&self, vertex: usize) -> Option<&Block> {
-        let position = self.index[vertex].checked_sub(1)?;
+    fn projector_block(&self, row: usize) -> Option<&Block> {
+        let position = self.index[row].checked_sub(1)?;
         Some(&self.projectors[position as usize].1)
-    }
-
-    /// The projector of a vertex, or `None` where it is free.
-    #[must_use]
-    pub fn projector(&self, vertex: usize) -> Option<Matrix3<f64>> {
-        Some(self.projector_block(vertex)?.to_matrix())
-    }
-
-    /// Takes the constrained directions out of one vector.
-    #[must_use]
-    pub fn filtered(&self, vertex: usize, vector: &Vec3) -> Vec3 {
-        self.projector(vertex).map_or(*vector, |projector| projector * vector)
     }
 }
 

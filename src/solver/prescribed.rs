@@ -9,7 +9,7 @@ use super::{Block, BlockMatrix, GROUP, Row3};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows qᵀA of a matrix along directions q of vertices.
+/// Rows qᵀA of a matrix A along directions q of vertices.
 #[derive(Clone, Debug, Default)]
 pub struct Prescribed {
     /// What there is of the rows in each group of the matrix, in the order in which the blocks are stored.
@@ -26,7 +26,7 @@ struct Part {
 }
 
 impl Prescribed {
-    /// Takes the rows of `matrix` along directions; these come with their vertices, in ascending order.
+    /// Takes the rows along directions; these come with the rows of their vertices in `matrix`, in ascending order.
     pub fn gather(&mut self, matrix: &BlockMatrix, directions: &[(u32, Row3)]) {
         let count = matrix.pattern().row_count();
         self.groups.resize_with(count.div_ceil(GROUP), Vec::new);
