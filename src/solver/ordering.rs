@@ -4,7 +4,7 @@
 //! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the better the less lies
 //! between groups. So each group is a compact patch of the mesh. Nothing but the linear algebra knows of rows.
 
-use super::{GROUP, Row3, graph::Graph};
+use super::{Row3, graph::Graph};
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
 
@@ -16,7 +16,8 @@ pub struct Ordering {
 }
 
 impl Ordering {
-    /// Gives compact patches of a mesh consecutive rows: [`GROUP`] vertices each, and each patch next to those before.
+    /// Gives compact patches of a mesh consecutive rows: [`GROUP`](super::GROUP) vertices each, and each patch next to those
+    /// before.
     ///
     /// Within a patch rows go from its first vertex outwards: in an order without a pattern smoothing and aggregates, which
     /// both go row by row, would be worse.
@@ -52,7 +53,7 @@ impl Ordering {
 
     /// Puts the vectors of vertices into rows, in single precision.
     pub fn gather(&self, of_vertices: &[Vec3], rows: &mut [Row3]) {
-        let each = (rows, &self.vertices).into_par_iter().with_min_len(parallel::VERTICES);
+        let each = (rows, &self.vertices).into_par_iter().with_min_len(4 * parallel::VERTICES);
         each.for_each(|(row, vertex)| {
             let vector = &of_vertices[*vertex as usize];
             *row = [vector.x as f32, vector.y as f32, vector.z as f32, 0.0];
@@ -67,7 +68,7 @@ impl Ordering {
         made: impl Fn(usize, Vec3) -> Vec3 + Sync,
     ) {
         let each = of_vertices.par_iter_mut().zip(&self.rows).enumerate();
-        each.with_min_len(parallel::VERTICES).for_each(|(vertex, (result, row))| {
+        each.with_min_len(4 * parallel::VERTICES).for_each(|(vertex, (result, row))| {
             let [x, y, z, _] = rows[*row as usize].map(f64::from);
             *result = made(vertex, Vec3::new(x, y, z));
         });
@@ -77,6 +78,7 @@ impl Ordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::solver::GROUP;
 
     /// Edges of a grid of n × n vertices, numbered row by row, with one diagonal of each square.
     fn grid(n: u32) -> Vec<[u32; 2]> {
