@@ -34,6 +34,8 @@ const HASTE: f64 = 6.0e-4;
 const DOUBLING_TIME: f64 = 0.1;
 /// What that is at first between cloths that lie on each other.
 const LIGHTLY: f64 = 0.01;
+/// The same out of solids, which do not give way: what has gone into them is soon to be back.
+const FIRMLY: f64 = 1.0;
 /// The same for all others, and for what comes back as a whole: it takes its own weight, and many times that.
 const GENTLY: f64 = 0.1;
 /// Time in which a piece that has gone through another cloth comes back, in s.
@@ -170,8 +172,10 @@ impl Tangle {
     /// The least compression at which what crosses is drawn apart at first.
     fn first_compression(&self, surfaces: &Surfaces, crossing: Crossing) -> f64 {
         let [cloth, body] = crossing.bodies(surfaces);
-        let is_cloth = (body as usize) < surfaces.cloth_count;
-        let lies_on_it = is_cloth && self.layers.side(surfaces, cloth, body).is_some();
+        if body as usize >= surfaces.cloth_count {
+            return FIRMLY;
+        }
+        let lies_on_it = self.layers.side(surfaces, cloth, body).is_some();
         if lies_on_it { LIGHTLY } else { GENTLY }
     }
 
