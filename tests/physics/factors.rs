@@ -7,7 +7,7 @@ use crate::{
     models::MODELS,
     quads::{Division, Sheet},
 };
-use weft::{Curves, Hysteresis, Material, Model, Settings, Simulation, Vec3};
+use weft::{Curves, Hysteresis, Integrator, Material, Model, Settings, Simulation, Vec3};
 
 /// Factors on stretch, shear and bending.
 const FACTORS: [f64; 3] = [2.0, 3.0, 5.0];
@@ -149,5 +149,33 @@ fn a_sheet_takes_on_lengths_at_rest_on_the_way() {
             let moved = largest_difference(&later, &never);
             assert!(moved > 1.0e-4, "{name}: lengths do nothing: {moved} m");
         }
+    }
+}
+
+/// A checkpoint knows the lengths at rest that were given on the way, and nothing of those before: what is measured of the past
+/// is measured with them.
+#[test]
+fn a_checkpoint_after_new_lengths_at_rest_continues_alike() {
+    for model in MODELS {
+        let sheet = Sheet::new(Division::Nonuniform, [0.3, 0.2], [6, 5]);
+        let scale: Vec<[f64; 2]> = sheet.points.iter().map(|p| [0.95 - 0.1 * p.x, 1.0]).collect();
+        let fabric = Material { stretch_damping: 0.01, ..fabrics(model)[0].clone() };
+        let build = || {
+            let cloth = sheet.cloth(fabric.clone(), sheet.points.clone(), 0.3);
+            let settings = Settings { model, integrator: Integrator::Bdf2, ..calm() };
+            Simulation::new(&[cloth], &[], settings).unwrap()
+        };
+        let mut simulation = build();
+        let mut restored = build();
+        for _ in 0..4 {
+            simulation.step(1.0e-3).unwrap();
+        }
+        simulation.set_rest_scale(0, &scale).unwrap();
+        restored.restore(&simulation.state().unwrap()).unwrap();
+        for _ in 0..4 {
+            simulation.step(1.0e-3).unwrap();
+            restored.step(1.0e-3).unwrap();
+        }
+        assert_eq!(simulation.positions(0).unwrap(), restored.positions(0).unwrap(), "{model:?}");
     }
 }
