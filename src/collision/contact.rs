@@ -133,10 +133,10 @@ impl Contact {
         self.limit = self.friction * force;
     }
 
-    /// Meets the contact as a constraint or by the law from now on, with the force it has.
-    pub(crate) fn meet(&mut self, is_constraint: bool) {
+    /// Meets the contact as a constraint or by the law from now on, with a normal force in N.
+    pub(crate) fn meet(&mut self, is_constraint: bool, force: f64) {
         self.is_constraint = is_constraint;
-        self.carry(if is_constraint { self.force } else { self.force.max(0.0) });
+        self.carry(if is_constraint { force } else { force.max(0.0) });
         self.limit = self.friction * self.force.max(0.0);
     }
 
@@ -195,8 +195,8 @@ impl Contact {
         reaction
     }
 
-    /// Takes the normal force, unless it is that of a constraint, of the shape with the sides `between` apart, and decides whether the contact slides
-    /// there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
+    /// Takes the normal force of the shape with the sides `between` apart, but of a constraint, which keeps its own, and
+    /// decides whether the contact slides there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
     pub(crate) fn press(&mut self, between: &Vec3) {
         if self.is_constraint {
             self.limit = self.friction * self.force.max(0.0);

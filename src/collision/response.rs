@@ -372,8 +372,7 @@ impl Response {
         let mut contact = self.touching(pair, known.is_some_and(|known| known.force() > 0.0))?;
         if let Some(known) = known {
             contact.sliding = known.sliding;
-            contact.carry(known.force());
-            contact.meet(known.is_constraint());
+            contact.meet(known.is_constraint(), known.force());
         }
         Some(self.pressed(contact))
     }

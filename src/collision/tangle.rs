@@ -8,8 +8,8 @@
 //! what it went through there is no contact and no promise. The ends of the edges in between are drawn
 //! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
 //! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
-//! (Volino and Magnenat-Thalmann 2006). What draws edges moves them and leaves them no speed (see `impulse`), and begins with
-//! little force, which grows while something keeps crossing.
+//! (Volino and Magnenat-Thalmann 2006). What draws edges moves them and leaves them no speed (see `impulse`). Out of
+//! solids it is firm at once; between cloths it begins with little force, which grows while something keeps crossing.
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,

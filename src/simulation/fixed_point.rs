@@ -57,7 +57,7 @@ pub(super) fn solve(
         }
         let quadratic = constant_quadratic(problem, constant, (&point, &residuals));
         // Contacts are met anew in every update, and settling them inside of one is lost on the next.
-        let is_rough = last > accuracy.after(solved.iterations, [first, last], (true, true));
+        let is_rough = last > accuracy.after(solved.iterations, first, (true, true));
         let mut needed = inner.no_finer_than(ENOUGH * last);
         if is_rough && touches {
             needed.max_iterations = 1;
@@ -73,7 +73,7 @@ pub(super) fn solve(
         if solved.iterations == 1 {
             first = solved.correction;
         }
-        let wanted = accuracy.after(solved.iterations, [first, last], (touches, true));
+        let wanted = accuracy.after(solved.iterations, first, (touches, true));
         solved.is_clear = linear.is_clear;
         if solved.correction <= wanted && linear.converged && linear.is_clear {
             let contacts = touches.then_some((&anderson, residuals.as_slice()));

@@ -52,25 +52,23 @@ impl Accuracy {
         Self { correction, touching, ..self }
     }
 
-    /// What is wanted of the next correction, after so many of which the first was `first` long and the last moved the vertex
-    /// that it moved most by `largest`, in m; where anything touches, and which of the parts counts.
+    /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
+    /// and which of the parts counts.
     ///
     /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
-    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves,
-    /// as soon as no vertex is left that has far to go.
+    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
     pub(super) fn after(
         &self,
         iterations: usize,
-        [first, largest]: [f64; 2],
+        first: f64,
         (touches, is_fine): (bool, bool),
     ) -> f64 {
         let part = self.parts[usize::from(is_fine)];
         let rough = ROUGH * self.correction;
-        let least = if largest > rough { 0.0 } else { LEAST_PART * first };
         match iterations {
             _ if !touches => self.correction,
             LOOSE_CORRECTIONS.. => rough.max(self.touching),
-            _ => (part * first).min(rough).max(least).max(self.touching),
+            _ => (part * first).min(rough).max(self.touching),
         }
     }
 }
@@ -100,8 +98,6 @@ const MOST_EVASIONS: usize = 3;
 /// No stage is solved more roughly than to this multiple of the tolerance, which will do where contacts still come and go at
 /// the edge of touching after so many corrections.
 const ROUGH: f64 = 4.0;
-/// The part of the first correction that is fine enough for what is stopped at once.
-const LEAST_PART: f64 = 0.02;
 const LOOSE_CORRECTIONS: usize = 12;
 /// Corrections without a shorter one after which a stage in which anything touches is given up.
 const PATIENCE: usize = 10;
@@ -199,11 +195,11 @@ impl Newton {
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let mut rescues = 0;
         let mut best = (f64::INFINITY, 0);
-        let mut sizes = [0.0, f64::INFINITY];
+        let mut first = 0.0;
         loop {
             let touches = !problem.response.contacts().is_empty();
             let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
-            let wanted = accuracy.after(solved.iterations, sizes, (touches, is_fine));
+            let wanted = accuracy.after(solved.iterations, first, (touches, is_fine));
             solved.converged = solved.correction <= wanted;
             if solved.converged {
                 let response = &mut *problem.response;
@@ -238,9 +234,8 @@ impl Newton {
             }
             solved.correction = problem.stage.beta * (promise.square.abs() / mass).sqrt();
             if solved.iterations == 0 {
-                sizes[0] = solved.correction;
+                first = solved.correction;
             }
-            sizes[1] = self.largest_way();
             solved.iterations += 1;
             report.newton_iterations += 1;
             if !potential.is_finite() {
@@ -248,12 +243,6 @@ impl Newton {
             }
             problem.take(contacts, positions, &mut recent);
         }
-    }
-
-    /// How far the correction moves the vertex that it moves most, in m.
-    fn largest_way(&self) -> f64 {
-        let squares = self.solution.iter().map(|way| way[..3].iter().map(|part| part * part).sum());
-        f64::from(squares.fold(0.0, f32::max)).sqrt()
     }
 
     /// Puts what is guided where it is to be, and evaluates the start.

@@ -29,7 +29,7 @@ impl Response {
             for (place, contact) in contacts.iter_mut().enumerate() {
                 let is_chosen = chosen == Some(place);
                 if is_chosen != contact.is_constraint() {
-                    contact.meet(is_chosen);
+                    contact.meet(is_chosen, contact.force());
                 }
             }
         }
