@@ -26,6 +26,16 @@ const ROUNDS: usize = 8;
 /// A vertex that takes a smaller part in an impact keeps its past.
 const SMALLEST_PART: f64 = 0.05;
 
+/// Of the relative motion of parts with these weights and inverse masses, in 1/kg: as the impulse that ends it has to
+/// move them, but never so small that any of them would change its velocity by more than the relative one. Where most of
+/// a face is held, a corner with next to no part in the impact would fly away to end it.
+pub(crate) fn inverse_mass(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let (together, largest) = parts.fold((0.0, 0.0_f64), |(sum, largest), (weight, inverse)| {
+        (sum + weight * weight * inverse, largest.max(weight.abs() * inverse))
+    });
+    largest.max(together)
+}
+
 impl Response {
     /// Ends the impacts of a step at `positions`: changes `velocities` in m/s, and gives the vertices whose
     /// velocity has jumped, in order. `inverse_masses` in 1/kg are 0 for vertices that are held.
@@ -81,11 +91,11 @@ impl Response {
         (inverse_mass > 0.0).then_some(Impact { contact, inverse_mass, slip: None, is_pull: true })
     }
 
-    /// Of the relative motion at a contact, in 1/kg.
+    /// Of the relative motion at a contact, in 1/kg: see [`inverse_mass`].
     fn inverse_mass(&self, contact: &Contact, inverse_masses: impl Fn(usize) -> f64) -> f64 {
         let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
         let cloth = parts.filter(|(vertex, _)| self.is_cloth(**vertex));
-        cloth.map(|(vertex, weight)| weight * weight * inverse_masses(*vertex as usize)).sum()
+        inverse_mass(cloth.map(|(vertex, weight)| (*weight, inverse_masses(*vertex as usize))))
     }
 
     fn end_impact(

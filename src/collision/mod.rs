@@ -38,6 +38,7 @@ pub(crate) use collider::Obstacle;
 pub(crate) use contact::Contact;
 pub use crossing::segment_crosses_triangle;
 pub(crate) use exclusions::Exclusions;
+pub(crate) use impulse::inverse_mass;
 pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree};
 pub(crate) use response::Response;

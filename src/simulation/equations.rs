@@ -3,10 +3,11 @@
 
 use super::{
     Report, Simulation,
+    accuracy::Accuracy,
     constant_matrix::ConstantMatrix,
     fixed_point,
     guides::{Goal, Guidance},
-    newton::{Accuracy, Newton, Problem, Solved},
+    newton::{Newton, Problem, Solved},
     quadratic::{Metric, Quadratic},
     report::Task,
     scheme::{Stage, semi_implicit},

@@ -12,10 +12,11 @@
 
 use super::{
     Report,
+    accuracy::Accuracy,
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
     equations::constant_quadratic,
-    newton::{Accuracy, Newton, Problem, Solved},
+    newton::{Newton, Problem, Solved},
     scheme::Stage,
 };
 use crate::Vec3;

@@ -5,7 +5,10 @@
 //! contact presses, the sides move relative to each other as they have moved over the step: along the normal, and
 //! where friction holds them across it, too. Impacts are ended after that.
 
-use crate::{Vec3, collision::Response};
+use crate::{
+    Vec3,
+    collision::{self, Response},
+};
 
 /// Rounds over all contacts; those that share vertices need some.
 const ROUNDS: usize = 8;
@@ -66,8 +69,8 @@ fn landings(
             .filter(|(vertex, _)| response.is_cloth(**vertex))
             .map(|(vertex, weight)| (*vertex as usize, *weight))
             .collect();
-        let inverse_mass =
-            parts.iter().map(|(vertex, weight)| weight * weight * inverse_masses(*vertex)).sum();
+        let masses = parts.iter().map(|(vertex, weight)| (*weight, inverse_masses(*vertex)));
+        let inverse_mass = collision::inverse_mass(masses);
         let holds = contact.friction > 0.0 && friction < HOLDS * contact.friction * pressing;
         (pressing > 0.0 && inverse_mass > 0.0).then_some(Landing {
             parts,

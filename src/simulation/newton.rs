@@ -7,6 +7,7 @@
 
 use super::{
     Report, State,
+    accuracy::Accuracy,
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
     guides::Guidance,
@@ -24,54 +25,6 @@ use crate::{
         preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
-
-/// When a stage counts as solved.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Accuracy {
-    /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
-    /// would have to move together for the same.
-    pub(super) correction: f64,
-    /// The finest that is asked for while anything touches, in m.
-    pub(super) touching: f64,
-    /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
-    /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
-    pub(super) parts: [f64; 2],
-    /// Most corrections.
-    pub(super) max_iterations: usize,
-}
-
-impl Accuracy {
-    /// The same, so many times as rough.
-    pub(super) fn times(self, factor: f64) -> Self {
-        Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
-    }
-
-    /// The same, but no finer than a length in m.
-    pub(super) fn no_finer_than(self, length: f64) -> Self {
-        let [correction, touching] = [self.correction, self.touching].map(|own| own.max(length));
-        Self { correction, touching, ..self }
-    }
-
-    /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
-    /// and which of the parts counts.
-    ///
-    /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
-    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
-    pub(super) fn after(
-        &self,
-        iterations: usize,
-        first: f64,
-        (touches, is_fine): (bool, bool),
-    ) -> f64 {
-        let part = self.parts[usize::from(is_fine)];
-        let rough = ROUGH * self.correction;
-        match iterations {
-            _ if !touches => self.correction,
-            LOOSE_CORRECTIONS.. => rough.max(self.touching),
-            _ => (part * first).min(rough).max(self.touching),
-        }
-    }
-}
 
 /// How a stage ended.
 #[derive(Clone, Copy, Debug)]
@@ -95,10 +48,6 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// No stage is solved more roughly than to this multiple of the tolerance, which will do where contacts still come and go at
-/// the edge of touching after so many corrections.
-const ROUGH: f64 = 4.0;
-const LOOSE_CORRECTIONS: usize = 12;
 /// Corrections without a shorter one after which a stage in which anything touches is given up.
 const PATIENCE: usize = 10;
 /// How often contacts that would be crossed are made stiffer and the stage solved on.
@@ -197,9 +146,9 @@ impl Newton {
         let mut best = (f64::INFINITY, 0);
         let mut first = 0.0;
         loop {
-            let touches = !problem.response.contacts().is_empty();
             let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
-            let wanted = accuracy.after(solved.iterations, first, (touches, is_fine));
+            let progress = (solved.iterations, first);
+            let wanted = accuracy.wanted((problem, positions), progress, is_fine);
             solved.converged = solved.correction <= wanted;
             if solved.converged {
                 let response = &mut *problem.response;
@@ -215,6 +164,7 @@ impl Newton {
             if solved.correction < best.0 {
                 best = (solved.correction, solved.iterations);
             }
+            let touches = !problem.response.contacts().is_empty();
             let is_hopeless = touches && solved.iterations > best.1 + PATIENCE;
             if is_hopeless || solved.iterations == accuracy.max_iterations {
                 return solved;
@@ -227,14 +177,20 @@ impl Newton {
                 *potential += promise.shift;
             }
             let along = (solved.iterations, promise.slope);
+            let before = problem.response.potential(positions);
             let (potential, contacts) = self.search(problem, positions, (&recent, along), report);
+            // A correction that turns triangles may raise the potential: that is still to be taken away.
+            let rise = recent.last().map_or(0.0, |last| potential - last);
+            let inside = rise - (problem.response.potential(positions) - before);
+            let raised = rise.min(inside).max(0.0);
             recent.push(potential);
             if recent.len() > MEMORY {
                 recent.remove(0);
             }
-            solved.correction = problem.stage.beta * (promise.square.abs() / mass).sqrt();
+            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
+            solved.correction = length(promise.square.abs().max(2.0 * raised));
             if solved.iterations == 0 {
-                first = solved.correction;
+                first = length(promise.square.abs());
             }
             solved.iterations += 1;
             report.newton_iterations += 1;

@@ -52,6 +52,12 @@ impl State {
         Self { time: 0.0, positions, velocities, past: None }
     }
 
+    /// Ends all motion.
+    pub(super) fn bring_to_rest(&mut self) {
+        self.velocities.fill(Vec3::zeros());
+        self.past = None;
+    }
+
     /// Positions and velocities.
     pub(super) fn motion(&self) -> Motion {
         Motion { positions: self.positions.clone(), velocities: self.velocities.clone() }

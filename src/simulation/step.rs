@@ -3,6 +3,7 @@
 
 use super::{
     Report, Simulation, State,
+    dynamics::Dynamics,
     equations::Work,
     guides::Guidance,
     landing,
@@ -57,7 +58,8 @@ pub(super) struct Candidate {
     memories: Option<Vec<Vec<f64>>>,
     /// How the equations were solved: the worst of all stages.
     pub(super) solved: Solved,
-    /// Vertices that went nowhere, so that nothing crosses.
+    /// Vertices that went only a part of their way, so that nothing crosses, and those of them that went nowhere.
+    pub(super) shortened: usize,
     pub(super) stopped: usize,
     unresolved: usize,
 }
@@ -66,6 +68,11 @@ impl Candidate {
     /// Where it leads, in m.
     pub(super) fn positions(&self) -> &[Vec3] {
         &self.positions
+    }
+
+    /// The energy of what it leads to, in J.
+    pub(super) fn energy(&self, dynamics: &Dynamics) -> f64 {
+        dynamics.energy(&self.positions, &self.velocities).total()
     }
 
     /// The first vertex whose position or velocity is not finite.
@@ -241,11 +248,12 @@ impl Simulation {
         );
         let memory = self.response.memory().clone();
         self.response.set_memory(first.memory.clone());
-        let (solved, stopped) = (first.solved, first.stopped);
+        let (solved, shortened, stopped) = (first.solved, first.shortened, first.stopped);
         self.discard(first);
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
         second.solved.converged &= solved.converged;
+        second.shortened += shortened;
         second.stopped += stopped;
         second.solved.correction = second.solved.correction.max(solved.correction);
         second
@@ -404,6 +412,7 @@ fn hand_on(
         steps: 1,
         memories: None,
         solved,
+        shortened: retreated.vertices.len(),
         stopped: retreated.stopped,
         unresolved,
     }

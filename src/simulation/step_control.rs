@@ -11,7 +11,7 @@ use crate::{Vec3, parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Largest change of the stretch of a triangle in one step that is linearised or has stopped vertices. The text
+/// Largest change of the stretch of a triangle in one step that is linearised. The text
 /// says "drastic": unstable steps change it by far more, sound ones by far less.
 const LARGEST_CHANGE: f64 = 0.25;
 /// Successes after which a longer step is tried, at first and at most.
@@ -55,7 +55,7 @@ impl StepControl {
     }
 }
 
-/// Whether shorter steps help where vertices that a step had to stop are torn from others. They do where something came
+/// Whether shorter steps help where vertices that a step had to hold back are torn from others. They do where something came
 /// too fast. Where it is squeezed they do not, and then stopped vertices are borne with for the rest of the frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Squeeze {

@@ -2,7 +2,7 @@
 //! Cloth against solids: what it rests on, what hits it, what it starts too close to.
 
 use crate::scenes::{Ball, grid, ground, sheet, square, vacuum};
-use weft::{Cloth, Collider, Material, Report, Settings, Simulation, Vec3};
+use weft::{Cloth, Collider, Material, Report, Settings, Simulation, Vec3, mesh::Polygons};
 
 const GRAVITY: f64 = 9.81;
 
@@ -120,5 +120,48 @@ fn a_sheet_that_falls_over_a_ball_has_no_vertex_inside() {
                 assert!(depth <= 0.0, "frame {frame}: vertex {vertex} is {depth} m inside");
             }
         }
+    }
+}
+
+/// A tip comes up at .2 m/s under a triangle, next to the edge that is held: the free corner, with a thousandth of the
+/// part in it, is not thrown away to end the impact there.
+#[test]
+fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
+    let flat = [[0.0, 0.0], [0.2, 0.0], [0.1, 0.2]];
+    let corners = flat.map(|[x, y]| Vec3::new(x, y, 0.0)).to_vec();
+    let face = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
+    let cloth = Cloth::new(corners, &face, Material::default(), None, None).unwrap();
+    let tip = |height: f64| {
+        let top = Vec3::new(0.1, 0.0002, height);
+        let below = [[-0.01, -0.01], [0.01, -0.01], [0.0, 0.01]];
+        let base = below.map(|[x, y]| top + Vec3::new(x, y, -0.1));
+        [top, base[0], base[1], base[2]].to_vec()
+    };
+    let faces = [[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]];
+    let solid = Collider::new(tip(-0.006), &faces, 0.0, 0.001).unwrap();
+    let settings = Settings { gravity: Vec3::zeros(), ..falling() };
+    let mut simulation = Simulation::new(&[cloth], &[solid], settings).unwrap();
+    simulation.set_pins(0, &[0, 1], None).unwrap();
+    for frame in 1..=4 {
+        simulation.set_collider(0, tip(-0.006 + 0.005 * f64::from(frame.min(1)))).unwrap();
+        simulation.advance(0.025).unwrap();
+        assert!(fastest(&simulation) < 4.0, "frame {frame}: {} m/s", fastest(&simulation));
+    }
+}
+
+/// What a corner that is drawn a million million kilometres away in one frame does to its cloth cannot be computed. The cloth
+/// is left where it is, and not to fly on.
+#[test]
+fn what_is_beyond_the_range_of_numbers_comes_to_rest() {
+    let cloth = sheet(6, 0.5, 0.0, Material::default());
+    let home = Vec3::new(-0.25, -0.25, 0.0);
+    let mut simulation = Simulation::new(&[cloth], &[], falling()).unwrap();
+    for away in [1.0e15, 0.0] {
+        simulation.set_pins(0, &[0], Some(&[home + Vec3::z() * away])).unwrap();
+        assert!(!frames(&mut simulation, 1)[0].converged);
+    }
+    frames(&mut simulation, 12);
+    for position in simulation.positions(0).unwrap() {
+        assert!((position - home).norm() < 1.0, "{position}");
     }
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How accurately the equations of a stage are solved.
+
+use super::newton::Problem;
+use crate::Vec3;
+
+/// No stage is solved more roughly than to this multiple of the tolerance, which will do where contacts still come and go at
+/// the edge of touching after so many corrections.
+const ROUGH: f64 = 4.0;
+const LOOSE_CORRECTIONS: usize = 12;
+/// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
+/// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
+/// velocities in the step counts as well, or what rests would be solved more finely than anyone can see.
+const LARGEST_PART: f64 = 0.1;
+const FALL: f64 = 4.0;
+
+/// When a stage counts as solved.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Accuracy {
+    /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
+    /// would have to move together for the same; at least the length of one that takes away what d has raised the
+    /// potential by.
+    pub(super) correction: f64,
+    /// The finest that is asked for while anything touches, in m.
+    pub(super) touching: f64,
+    /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
+    /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
+    pub(super) parts: [f64; 2],
+    /// Most corrections.
+    pub(super) max_iterations: usize,
+}
+
+impl Accuracy {
+    /// The same, so many times as rough.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
+    }
+
+    /// The same, but no finer than a length in m.
+    pub(super) fn no_finer_than(self, length: f64) -> Self {
+        let [correction, touching] = [self.correction, self.touching].map(|own| own.max(length));
+        Self { correction, touching, ..self }
+    }
+
+    /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
+    /// and which of the parts counts.
+    ///
+    /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
+    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
+    pub(super) fn after(
+        &self,
+        iterations: usize,
+        first: f64,
+        (touches, is_fine): (bool, bool),
+    ) -> f64 {
+        let part = self.parts[usize::from(is_fine)];
+        let rough = ROUGH * self.correction;
+        match iterations {
+            _ if !touches => self.correction,
+            LOOSE_CORRECTIONS.. => rough.max(self.touching),
+            _ => (part * first).min(rough).max(self.touching),
+        }
+    }
+
+    /// What is wanted of a correction of a problem after so many, of which the first was so long, in m; `is_fine` where
+    /// contacts join layers of cloth.
+    pub(super) fn wanted(
+        &self,
+        (problem, positions): (&Problem<'_>, &[Vec3]),
+        (iterations, first): (usize, f64),
+        is_fine: bool,
+    ) -> f64 {
+        let touches = !problem.response.contacts().is_empty();
+        let wanted = self.after(iterations, first, (touches, is_fine));
+        // What draws crossings apart is no force of nature.
+        let is_drawn = problem.response.crossing_count() > 0;
+        if !touches || problem.quadratic.is_some() || is_drawn {
+            return wanted;
+        }
+        wanted.min(LARGEST_PART * way(problem, positions)).max(self.touching)
+    }
+}
+
+/// The way of all vertices to `positions`, in m: the root of the mean square, by mass; at least that which makes no
+/// difference any more.
+fn way(problem: &Problem<'_>, positions: &[Vec3]) -> f64 {
+    let masses = &problem.dynamics.masses;
+    let ways = positions.iter().zip(&problem.state.positions).map(|(x, start)| x - start);
+    let sums = ways
+        .zip(masses)
+        .fold((0.0, 0.0), |(sum, mass), (way, own)| (sum + own * way.norm_squared(), mass + own));
+    let fall = problem.dynamics.gravity.norm() * problem.stage.duration.powi(2);
+    (sums.0 / sums.1).sqrt().max(FALL * fall)
+}
