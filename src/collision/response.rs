@@ -302,9 +302,9 @@ impl Response {
     /// what has come and what has gone.
     pub(crate) fn exchange(&self, contacts: &[Contact], positions: &[Vec3]) -> f64 {
         let of = |contact: &Contact| contact.reaction(&self.between(contact, positions)).potential;
-        let come = contacts.iter().filter(|contact| find(&self.contacts, &contact.pair).is_none());
-        let gone = self.contacts.iter().filter(|contact| find(contacts, &contact.pair).is_none());
-        come.map(of).sum::<f64>() - gone.map(of).sum::<f64>()
+        let come = missing(contacts, &self.contacts).map(of);
+        let gone = missing(&self.contacts, contacts).map(of);
+        come.sum::<f64>() - gone.sum::<f64>()
     }
 
     /// Goes on with contacts that have been found.
@@ -469,11 +469,17 @@ impl Response {
     }
 }
 
-/// The contact of a pair.
-fn find<'a>(contacts: &'a [Contact], pair: &Pair) -> Option<&'a Contact> {
-    let key = pair.key();
-    let place = contacts.binary_search_by_key(&key, |contact| contact.pair.key()).ok()?;
-    Some(&contacts[place])
+/// The contacts of pairs that `others` do not have; both are in order.
+fn missing<'a>(
+    contacts: &'a [Contact],
+    others: &'a [Contact],
+) -> impl Iterator<Item = &'a Contact> {
+    let mut others = others.iter().map(|contact| contact.pair.key()).peekable();
+    contacts.iter().filter(move |contact| {
+        let key = contact.pair.key();
+        while others.next_if(|other| *other < key).is_some() {}
+        others.peek() != Some(&key)
+    })
 }
 
 /// Measures the first edges.

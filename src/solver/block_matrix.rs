@@ -217,12 +217,12 @@ impl BlockMatrix {
         split_groups(pattern, diagonals, pairs, far).into_par_iter().map(&fill).collect()
     }
 
-    /// Replaces blocks by `change(row, column, block)`: those outside of groups, and those inside the groups
+    /// Replaces blocks for which `change(row, column, block)` has another, outside of groups and inside the groups
     /// of rows that are `touched`.
     pub(super) fn map(
         &mut self,
         touched: impl Fn(&Range<usize>) -> bool + Sync,
-        change: impl Fn(usize, usize, &Block) -> Block + Sync,
+        change: impl Fn(usize, usize, &Block) -> Option<Block> + Sync,
     ) {
         let Self { pattern, diagonals, pairs, far, coupling } = self;
         let groups = split_groups(pattern, diagonals, pairs, far).into_par_iter();
@@ -234,12 +234,14 @@ impl BlockMatrix {
             let first = group.rows.start;
             let mut pairs = group.pairs.iter_mut();
             for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
-                *diagonal = change(row, row, diagonal);
+                replace(diagonal, change(row, row, diagonal));
                 let columns = &pattern.near_columns()[pattern.pairs(row)];
                 for (columns, pair) in columns.iter().zip(&mut pairs) {
                     for (half, column) in columns.iter().enumerate() {
-                        let changed = change(row, first + usize::from(*column), &pair.get(half));
-                        pair.set(half, &changed);
+                        let column = first + usize::from(*column);
+                        if let Some(changed) = change(row, column, &pair.get(half)) {
+                            pair.set(half, &changed);
+                        }
                     }
                 }
             }
@@ -375,13 +377,19 @@ fn map_outer(
     list: &RowList,
     rows: &Range<usize>,
     blocks: &mut [Block],
-    change: impl Fn(usize, usize, &Block) -> Block,
+    change: impl Fn(usize, usize, &Block) -> Option<Block>,
 ) {
     let mut blocks = blocks.iter_mut();
     for position in list.positions(rows) {
         let row = list.rows()[position] as usize;
         for (column, block) in list.columns()[list.slots(position)].iter().zip(&mut blocks) {
-            *block = change(row, *column as usize, block);
+            replace(block, change(row, *column as usize, block));
         }
+    }
+}
+
+fn replace(block: &mut Block, changed: Option<Block>) {
+    if let Some(changed) = changed {
+        *block = changed;
     }
 }

@@ -65,12 +65,13 @@ impl Filter {
         };
         matrix.map(touched, |row, column, block| {
             let (left, right) = (self.projector_block(row), self.projector_block(column));
+            left.or(right)?;
             let mut result = left.map_or(*block, |left| left.product(block));
             result = right.map_or(result, |right| result.product(right));
             if let (Some(projector), true) = (left, row == column) {
                 keep_definite(&mut result, projector);
             }
-            result
+            Some(result)
         });
     }
 
