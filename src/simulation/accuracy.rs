@@ -10,7 +10,8 @@ const ROUGH: f64 = 4.0;
 const LOOSE_CORRECTIONS: usize = 12;
 /// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
 /// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
-/// velocities in the step counts as well, or what rests would be solved more finely than anyone can see.
+/// velocities in the step counts as well, and no more than the tolerance is asked for, or what hardly moves would be solved
+/// more finely than anyone can see.
 const LARGEST_PART: f64 = 0.1;
 const FALL: f64 = 4.0;
 
@@ -77,7 +78,7 @@ impl Accuracy {
         if !touches || problem.quadratic.is_some() || is_drawn {
             return wanted;
         }
-        wanted.min(LARGEST_PART * way(problem, positions)).max(self.touching)
+        wanted.min((LARGEST_PART * way(problem, positions)).max(self.correction))
     }
 }
 
