@@ -196,7 +196,8 @@ impl Contact {
     }
 
     /// Takes the normal force of the shape with the sides `between` apart, but of a constraint, which keeps its own, and
-    /// decides whether the contact slides there: not while it stays within reach of its anchor, nor when it comes back from where it slid.
+    /// decides whether the contact slides there: not while it stays within reach of its anchor, nor when it comes back
+    /// from where it slid.
     pub(crate) fn press(&mut self, between: &Vec3) {
         if self.is_constraint {
             self.limit = self.friction * self.force.max(0.0);

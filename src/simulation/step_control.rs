@@ -56,21 +56,21 @@ impl StepControl {
 }
 
 /// Whether shorter steps help where vertices that a step had to hold back are torn from others. They do where something came
-/// too fast. Where it is squeezed they do not, and then stopped vertices are borne with for the rest of the frame.
+/// too fast. Where it is squeezed they do not, and then such vertices are borne with for the rest of the frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Squeeze {
-    /// Vertices that were stopped in the last step that was given up for them.
-    stopped: usize,
+    /// Vertices that were held back in the last step that was given up for them.
+    held_back: usize,
     is_known: bool,
 }
 
 impl Squeeze {
-    /// Whether a step that has stopped so many vertices may be taken.
-    pub(super) fn bears(&mut self, stopped: usize) -> bool {
-        // A shorter step that helps stops less than half as many.
-        self.is_known |= stopped > 0 && self.stopped > 0 && 2 * stopped >= self.stopped;
-        self.stopped = stopped;
-        self.is_known || stopped == 0
+    /// Whether a step that has held back so many vertices may be taken.
+    pub(super) fn bears(&mut self, held_back: usize) -> bool {
+        // A shorter step that helps holds back less than half as many.
+        self.is_known |= held_back > 0 && self.held_back > 0 && 2 * held_back >= self.held_back;
+        self.held_back = held_back;
+        self.is_known || held_back == 0
     }
 }
 
@@ -101,10 +101,10 @@ mod tests {
     fn what_shorter_steps_do_not_help_is_borne_with() {
         let mut squeeze = Squeeze::default();
         assert_eq!(
-            [9, 4, 1, 0, 3].map(|stopped| squeeze.bears(stopped)),
+            [9, 4, 1, 0, 3].map(|count| squeeze.bears(count)),
             [false, false, false, true, false]
         );
-        assert_eq!([2, 5, 0].map(|stopped| squeeze.bears(stopped)), [true; 3]);
+        assert_eq!([2, 5, 0].map(|count| squeeze.bears(count)), [true; 3]);
         assert!(!Squeeze::default().bears(1));
     }
 

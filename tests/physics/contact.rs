@@ -149,19 +149,20 @@ fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
     }
 }
 
-/// What a corner that is drawn a million million kilometres away in one frame does to its cloth cannot be computed. The cloth
-/// is left where it is, and not to fly on.
+/// What a corner that is drawn a million million kilometres away does to its cloth cannot be computed. When the corner is
+/// back the rest of the cloth is there as well, and has not flown after it.
 #[test]
 fn what_is_beyond_the_range_of_numbers_comes_to_rest() {
     let cloth = sheet(6, 0.5, 0.0, Material::default());
     let home = Vec3::new(-0.25, -0.25, 0.0);
     let mut simulation = Simulation::new(&[cloth], &[], falling()).unwrap();
-    for away in [1.0e15, 0.0] {
+    for away in [1.0e15, 1.0e15, 1.0e15, 1.0e15, 0.0] {
         simulation.set_pins(0, &[0], Some(&[home + Vec3::z() * away])).unwrap();
-        assert!(!frames(&mut simulation, 1)[0].converged);
+        let report = &frames(&mut simulation, 1)[0];
+        assert!(!report.converged, "{away} m: {report:?}");
     }
-    frames(&mut simulation, 12);
+    frames(&mut simulation, 4);
     for position in simulation.positions(0).unwrap() {
-        assert!((position - home).norm() < 1.0, "{position}");
+        assert!((position - home).norm() < 10.0, "{position}");
     }
 }
