@@ -44,8 +44,9 @@ const FIELDS: [&str; 12] = [
 ///         "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
 ///         Only "fem" and "particles" give back every modulus of a material; the README says what
 ///         the others get wrong.
-///     time_step (float): Longest step, in s. The default, 1/48 s, is two steps a film frame:
-///         shorter ones resolve more and cost more; longer ones hardly cost less.
+///     time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
+///         steps are shortened where corrections are hard. 1/48 s follows fast motion at
+///         less than half the distance, and costs half as much again.
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How accurately the equations of a stage are solved.
 
-use super::newton::Problem;
+use super::{momentum::balances, newton::Problem};
 use crate::Vec3;
 
-/// No stage is solved more roughly than to this multiple of the tolerance, which will do where contacts still come and go at
-/// the edge of touching after so many corrections.
-const ROUGH: f64 = 4.0;
+/// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which
+/// will do where contacts still come and go at the edge of touching after so many corrections.
+const ROUGH: [f64; 2] = [8.0, 4.0];
 const LOOSE_CORRECTIONS: usize = 12;
+/// After so many corrections no more is asked of the forces on a cloth as a whole: what is hit that hard has others.
+const BALANCED_CORRECTIONS: usize = 20;
 /// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
 /// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
 /// velocities in the step counts as well, and no more than the tolerance is asked for, or what hardly moves would be solved
 /// more finely than anyone can see.
 const LARGEST_PART: f64 = 0.1;
 const FALL: f64 = 4.0;
+/// Where nothing touches, this multiple of the tolerance as a part of the same way will do, however fine the mesh, if it is
+/// no rougher than the first of the above.
+const FREE: f64 = 0.5;
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +27,15 @@ pub(super) struct Accuracy {
     /// would have to move together for the same; at least the length of one that takes away what d has raised the
     /// potential by.
     pub(super) correction: f64,
+    /// The tolerance as a part of the way that all vertices go.
+    pub(super) part: f64,
     /// The finest that is asked for while anything touches, in m.
     pub(super) touching: f64,
     /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
     /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
     pub(super) parts: [f64; 2],
+    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two.
+    pub(super) lost: [f64; 2],
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -54,10 +63,14 @@ impl Accuracy {
         first: f64,
         (touches, is_fine): (bool, bool),
     ) -> f64 {
+        if touches { self.ending((iterations, first), is_fine, ROUGH[1]) } else { self.correction }
+    }
+
+    /// The same where anything touches, of a stage that is solved no more roughly than to this multiple of the tolerance.
+    fn ending(&self, (iterations, first): (usize, f64), is_fine: bool, rough: f64) -> f64 {
         let part = self.parts[usize::from(is_fine)];
-        let rough = ROUGH * self.correction;
+        let rough = rough * self.correction;
         match iterations {
-            _ if !touches => self.correction,
             LOOSE_CORRECTIONS.. => rough.max(self.touching),
             _ => (part * first).min(rough).max(self.touching),
         }
@@ -72,13 +85,39 @@ impl Accuracy {
         is_fine: bool,
     ) -> f64 {
         let touches = !problem.response.contacts().is_empty();
-        let wanted = self.after(iterations, first, (touches, is_fine));
+        if problem.quadratic.is_some() {
+            return self.after(iterations, first, (touches, is_fine));
+        }
+        if !touches {
+            let part = FREE * self.part * way(problem, positions);
+            return part.clamp(self.correction, ROUGH[0] * self.correction);
+        }
+        let wanted = self.ending((iterations, first), is_fine, ROUGH[0]);
         // What draws crossings apart is no force of nature.
-        let is_drawn = problem.response.crossing_count() > 0;
-        if !touches || problem.quadratic.is_some() || is_drawn {
+        if problem.response.crossing_count() > 0 {
             return wanted;
         }
         wanted.min((LARGEST_PART * way(problem, positions)).max(self.correction))
+    }
+
+    /// Whether what is left of the equations moves no cloth as a whole, with these residuals without contacts in N, which
+    /// are changed.
+    pub(super) fn keeps_momentum(
+        &self,
+        (problem, positions): (&Problem<'_>, &[Vec3]),
+        residuals: &mut [Vec3],
+        (iterations, is_fine): (usize, bool),
+    ) -> bool {
+        let response = &*problem.response;
+        let is_free = response.contacts().is_empty() || response.crossing_count() > 0;
+        if problem.quadratic.is_some() || is_free || iterations > BALANCED_CORRECTIONS {
+            return true;
+        }
+        let part = self.lost[usize::from(is_fine)];
+        balances(problem, positions, residuals).into_iter().all(|balance| {
+            let allowed = part * (balance.weight + balance.inertia);
+            balance.lost <= allowed.max(self.touching)
+        })
     }
 }
 

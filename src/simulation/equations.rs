@@ -32,6 +32,9 @@ const FINEST: f64 = 0.005;
 /// solids, and where layers touch or equations are quadratic. With twice as much a coarse sheet that slides on another has
 /// a quarter too much friction.
 const RELATIVE: [f64; 2] = [7.0, 2.5];
+/// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
+/// it as a whole.
+const LOST: [f64; 2] = [3.0, 1.5];
 
 impl Simulation {
     /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
@@ -98,9 +101,11 @@ impl Simulation {
         let edge = self.edge_length;
         Accuracy {
             correction: self.settings.tolerance * edge,
+            part: self.settings.tolerance,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
             parts: RELATIVE.map(|relative| relative * self.settings.tolerance),
+            lost: LOST.map(|lost| lost * self.settings.tolerance),
             max_iterations: corrections,
         }
     }

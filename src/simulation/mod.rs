@@ -15,6 +15,7 @@ mod forces_at;
 mod guides;
 mod landing;
 mod models;
+mod momentum;
 mod newton;
 mod quadratic;
 mod report;
@@ -73,13 +74,13 @@ pub struct Simulation {
 }
 
 /// After that many steps are as short as this part of the longest, and have so many corrections at most.
-const HURRIED: (f64, usize) = (0.0625, 10);
+const HURRIED: (f64, usize) = (0.03125, 10);
 /// Pairs for each vertex beyond which a correction counts as several: what is crushed has pairs without end.
 const CROWDED: f64 = 24.0;
 /// Steps that one call may be asked for.
 const MOST_STEPS: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
-const SHORTEST_STEP: f64 = 1.0 / 128.0;
+const SHORTEST_STEP: f64 = 1.0 / 256.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
 const CONTACT_INTERVAL: f64 = 5.0e-4;
 /// Steps after which the longest stable one is looked for anew.
@@ -88,7 +89,7 @@ const STABLE_FOR: usize = 64;
 const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
 /// `Simulation::cost`.
-const MOST_STAGES: f64 = 14.0;
+const MOST_STAGES: f64 = 28.0;
 /// Vertices that had to be held back have torn at others if that has brought this part of the energy there was, but for
 /// that of height.
 const TORN: f64 = 0.02;
@@ -96,6 +97,9 @@ const TORN: f64 = 0.02;
 const LENGTHENING: f64 = 2.0;
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
 const HARD: (f64, f64) = (0.9, 0.75);
+/// Steps of more than half of the longest may take less: where corrections crumple cloth, two of half the length take no
+/// more. They are tried again after shorter ones that took no more than half of that.
+const LONG: (f64, f64) = (0.5, 0.6);
 
 impl Simulation {
     /// A scene at rest.
@@ -237,7 +241,7 @@ impl Simulation {
             } else {
                 self.preferred_step.min(self.longest_step())
             };
-            // A little more than the longest step is still one step: a frame of 1/24 s is two of 1/48 s.
+            // A little more than the longest step is still one step.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
             let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
@@ -368,15 +372,22 @@ impl Simulation {
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
     fn steer(&mut self, iterations: f64, duration: f64) {
         let allowed = self.stage_corrections();
+        let longest = self.settings.time_step;
+        let part = |duration: f64, own: f64| {
+            if duration > (LONG.0 + 1.0e-6) * longest { own } else { HARD.0 }
+        };
+        if !self.is_linearised() && iterations > part(duration, LONG.1) * allowed {
+            self.preferred_step = (HARD.1 * duration).max(SHORTEST_STEP * longest);
+            return;
+        }
         // A step that is squeezed takes many, however short it is: only a longer one tells whether that goes as well.
-        if self.is_linearised() || iterations <= HARD.0 * allowed {
-            if self.step_control.succeed(self.preferred_step < self.settings.time_step) {
-                self.preferred_step =
-                    (LENGTHENING * self.preferred_step).min(self.settings.time_step);
-            }
-        } else {
-            let shortest = SHORTEST_STEP * self.settings.time_step;
-            self.preferred_step = (HARD.1 * duration).max(shortest);
+        let is_shorter = self.preferred_step < longest;
+        let longer = (LENGTHENING * self.preferred_step).min(longest);
+        let is_ripe = !is_shorter
+            || self.is_linearised()
+            || iterations <= part(longer, 0.5 * LONG.1) * allowed;
+        if is_ripe && self.step_control.succeed(is_shorter) {
+            self.preferred_step = longer;
         }
     }
 

@@ -146,10 +146,7 @@ impl Newton {
         let mut best = (f64::INFINITY, 0);
         let mut first = 0.0;
         loop {
-            let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
-            let progress = (solved.iterations, first);
-            let wanted = accuracy.wanted((problem, positions), progress, is_fine);
-            solved.converged = solved.correction <= wanted;
+            solved.converged = self.is_solved((problem, positions), accuracy, (&solved, first));
             if solved.converged {
                 let response = &mut *problem.response;
                 solved.is_clear = report.time(Task::Contact, || response.verify(positions));
@@ -199,6 +196,23 @@ impl Newton {
             }
             problem.take(contacts, positions, &mut recent);
         }
+    }
+
+    /// Whether a stage with such a first correction, in m, and such a last one is solved.
+    fn is_solved(
+        &mut self,
+        (problem, positions): (&Problem<'_>, &[Vec3]),
+        accuracy: Accuracy,
+        (solved, first): (&Solved, f64),
+    ) -> bool {
+        let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
+        let progress = (solved.iterations, first);
+        if solved.correction > accuracy.wanted((problem, positions), progress, is_fine) {
+            return false;
+        }
+        self.trial.copy_from_slice(&self.residuals);
+        let progress = (solved.iterations, is_fine);
+        accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
     }
 
     /// Puts what is guided where it is to be, and evaluates the start.

@@ -71,7 +71,7 @@ SQUEEZES = {
     "pulled_through_a_ring",
     "tube_crushed_between_plates",
 }
-# A sheet that meets the floor edge on within one step of 1/48 s has up to a tenth of its energy of
+# A sheet that meets the floor edge on within one step of 1/24 s has up to a tenth of its energy of
 # motion more for a moment.
 JOLTED = {"energy grew"}
 JOLTS = {"sheet_falls_on_its_edge"}

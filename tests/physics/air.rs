@@ -46,7 +46,7 @@ fn a_sheet_falls_through_air_at_its_terminal_speed() {
         let wanted = -terminal * (gravity * time / terminal).tanh();
         for velocity in simulation.velocities(0).unwrap() {
             // Second order in the step against the time v∞/g that the fall takes to become steady.
-            let allowed = (gravity / 96.0 / terminal).powi(2) * terminal;
+            let allowed = (gravity / 48.0 / terminal).powi(2) * terminal;
             assert!((velocity.z - wanted).abs() < allowed, "{time} s: {velocity:?}, not {wanted}");
         }
     }

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What moves a cloth as a whole.
+//!
+//! The norm that corrections are measured in weighs what is stiff, and a stage may end by it while the forces on a cloth do
+//! not add up: contacts that come and go leave a normal force, and the friction of it, that nothing answers. A few
+//! corrections later they do, at hardly any length. Left as it is, that slows a sheet on a slope as much as gravity
+//! drives it.
+
+use super::newton::Problem;
+use crate::Vec3;
+use std::ops::Range;
+
+/// The forces on a cloth as a whole, as the ways that they lead it in the stage, in m.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Balance {
+    /// Of what is left of the equations.
+    pub(super) lost: f64,
+    pub(super) weight: f64,
+    /// Of what changes its velocity.
+    pub(super) inertia: f64,
+}
+
+/// The balance of every cloth at `positions`, with residuals without contacts in N. Those come to hold the others as well.
+pub(super) fn balances(
+    problem: &Problem<'_>,
+    positions: &[Vec3],
+    residuals: &mut [Vec3],
+) -> Vec<Balance> {
+    add_contacts(problem, positions, residuals);
+    let starts = problem.dynamics.mesh.cloth_starts.windows(2);
+    starts.map(|ends| balance(problem, positions, residuals, ends[0]..ends[1])).collect()
+}
+
+fn add_contacts(problem: &Problem<'_>, positions: &[Vec3], residuals: &mut [Vec3]) {
+    let response = &*problem.response;
+    for contact in response.reactions() {
+        let force = contact.reaction(&response.between(contact, positions)).force;
+        for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.touch.weights) {
+            if response.is_cloth(*vertex) {
+                residuals[*vertex as usize] += force * *weight;
+            }
+        }
+    }
+    for guide in problem.guidance {
+        residuals[guide.vertex] = guide.projector * residuals[guide.vertex];
+    }
+}
+
+fn balance(
+    problem: &Problem<'_>,
+    positions: &[Vec3],
+    forces: &[Vec3],
+    vertices: Range<usize>,
+) -> Balance {
+    let (stage, masses) = (problem.stage, &problem.dynamics.masses);
+    let mass: f64 = masses[vertices.clone()].iter().sum();
+    let force: Vec3 = forces[vertices.clone()].iter().sum();
+    let change = |vertex: usize| {
+        let free = stage.positions[vertex] + stage.velocities[vertex] * stage.beta;
+        (stage.middle(vertex, &positions[vertex]) - free) * masses[vertex]
+    };
+    let change: Vec3 = vertices.map(change).sum();
+    let square = stage.beta.powi(2);
+    Balance {
+        lost: force.norm() / mass * square,
+        weight: problem.dynamics.gravity.norm() * square,
+        inertia: change.norm() / mass,
+    }
+}
