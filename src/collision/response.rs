@@ -15,6 +15,7 @@
 //! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch.
 
 mod constraints;
+mod sliding;
 mod verification;
 
 use super::{

@@ -8,8 +8,8 @@ use crate::Vec3;
 /// will do where contacts still come and go at the edge of touching after so many corrections.
 const ROUGH: [f64; 2] = [8.0, 4.0];
 const LOOSE_CORRECTIONS: usize = 12;
-/// After so many corrections no more is asked of the forces on a cloth as a whole: what is hit that hard has others.
-const BALANCED_CORRECTIONS: usize = 20;
+/// After so many corrections so many times as much may be lost of the forces on a cloth: what is hit that hard has others.
+const LOSING: (usize, f64) = (20, 5.0);
 /// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
 /// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
 /// velocities in the step counts as well, and no more than the tolerance is asked for, or what hardly moves would be solved
@@ -110,10 +110,11 @@ impl Accuracy {
     ) -> bool {
         let response = &*problem.response;
         let is_free = response.contacts().is_empty() || response.crossing_count() > 0;
-        if problem.quadratic.is_some() || is_free || iterations > BALANCED_CORRECTIONS {
+        if problem.quadratic.is_some() || is_free {
             return true;
         }
-        let part = self.lost[usize::from(is_fine)];
+        let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
+        let part = more * self.lost[usize::from(is_fine)];
         balances(problem, positions, residuals).into_iter().all(|balance| {
             let allowed = part * (balance.weight + balance.inertia);
             balance.lost <= allowed.max(self.touching)

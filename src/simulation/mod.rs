@@ -100,6 +100,9 @@ const HARD: (f64, f64) = (0.9, 0.75);
 /// Steps of more than half of the longest may take less: where corrections crumple cloth, two of half the length take no
 /// more. They are tried again after shorter ones that took no more than half of that.
 const LONG: (f64, f64) = (0.5, 0.6);
+/// Nor are steps that long in which layers would slide on each other by more than this part of an edge: what they meet
+/// on the way counts.
+const LONGEST_SLIDE: f64 = 0.5;
 
 impl Simulation {
     /// A scene at rest.
@@ -373,19 +376,24 @@ impl Simulation {
     fn steer(&mut self, iterations: f64, duration: f64) {
         let allowed = self.stage_corrections();
         let longest = self.settings.time_step;
-        let part = |duration: f64, own: f64| {
-            if duration > (LONG.0 + 1.0e-6) * longest { own } else { HARD.0 }
-        };
-        if !self.is_linearised() && iterations > part(duration, LONG.1) * allowed {
+        let is_long = |duration: f64| duration > (LONG.0 + 1.0e-6) * longest;
+        let part = |duration: f64| if is_long(duration) { LONG.1 } else { HARD.0 };
+        if !self.is_linearised() && iterations > part(duration) * allowed {
             self.preferred_step = (HARD.1 * duration).max(SHORTEST_STEP * longest);
+            return;
+        }
+        let farthest = LONGEST_SLIDE * self.edge_length;
+        let speed = self.response.sliding_speed();
+        let slides = |duration: f64| is_long(duration) && speed * duration > farthest;
+        if slides(duration) {
+            self.preferred_step = LONG.0 * longest;
             return;
         }
         // A step that is squeezed takes many, however short it is: only a longer one tells whether that goes as well.
         let is_shorter = self.preferred_step < longest;
         let longer = (LENGTHENING * self.preferred_step).min(longest);
-        let is_ripe = !is_shorter
-            || self.is_linearised()
-            || iterations <= part(longer, 0.5 * LONG.1) * allowed;
+        let is_easy = self.is_linearised() || iterations <= 0.5 * part(longer) * allowed;
+        let is_ripe = !is_shorter || (is_easy || !is_long(longer)) && !slides(longer);
         if is_ripe && self.step_control.succeed(is_shorter) {
             self.preferred_step = longer;
         }
