@@ -26,10 +26,10 @@ def add_mesh(name: str, positions: np.ndarray, faces: np.ndarray) -> bpy.types.O
     return thing
 
 
-def add_sheet(case: str, side: int, frame_count: int) -> bpy.types.Object:
+def add_sheet(case: str, side: int, frame_count: int, quality: int) -> bpy.types.Object:
     thing = add_mesh("Sheet", *sheets.sheet(side, sheets.start_height(case)))
     modifier = thing.modifiers.new("Cloth", "CLOTH")
-    modifier.settings.quality = QUALITY
+    modifier.settings.quality = quality
     collisions = modifier.collision_settings
     collisions.use_self_collision = sheets.meets_itself(case)
     collisions.self_distance_min = SELF_DISTANCE / (side - 1)
@@ -49,16 +49,23 @@ def evaluated_positions(thing: bpy.types.Object) -> np.ndarray:
     return flat.reshape(-1, 3)
 
 
-def main() -> None:
-    wanted = run.arguments()
+def begin(case: str, side: int, frame_count: int, quality: int = QUALITY) -> bpy.types.Object:
+    """The sheet, in a new scene at its first frame."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     scene.render.fps = sheets.FRAMES_PER_SECOND
-    scene.frame_start, scene.frame_end = 1, wanted.frames
-    thing = add_sheet(wanted.case, wanted.side, wanted.frames)
-    if sheets.has_sphere(wanted.case):
+    scene.frame_start, scene.frame_end = 1, frame_count
+    thing = add_sheet(case, side, frame_count, quality)
+    if sheets.has_sphere(case):
         add_mesh("Sphere", *sheets.sphere()).modifiers.new("Collision", "COLLISION")
     scene.frame_set(1)
+    return thing
+
+
+def main() -> None:
+    wanted = run.arguments()
+    thing = begin(wanted.case, wanted.side, wanted.frames)
+    scene = bpy.context.scene
     timing, frames = run.timed(wanted.frames, scene.frame_set, lambda: evaluated_positions(thing))
     measured = sheets.measure(frames, wanted.case, wanted.side)
     run.report({"program": f"Blender {bpy.app.version_string}", **timing, **measured})

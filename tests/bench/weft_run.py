@@ -8,16 +8,21 @@ import weft
 MATERIAL = "cotton"
 
 
+def begin(case: str, side: int, **settings: object) -> weft.Simulation:
+    """The sheet at its first frame."""
+    start = sheets.sheet(side, sheets.start_height(case))
+    cloth = weft.Cloth(*start, weft.Material.preset(MATERIAL))
+    colliders = [weft.Collider(*sheets.sphere())] if sheets.has_sphere(case) else []
+    settings = weft.Settings(self_collision=sheets.meets_itself(case), **settings)
+    simulation = weft.Simulation([cloth], colliders, settings)
+    if case == "pinned":
+        simulation.set_pins(0, sheets.pinned_corners(side))
+    return simulation
+
+
 def main() -> None:
     wanted = run.arguments()
-    cloth = weft.Cloth(
-        *sheets.sheet(wanted.side, sheets.start_height(wanted.case)), weft.Material.preset(MATERIAL)
-    )
-    colliders = [weft.Collider(*sheets.sphere())] if sheets.has_sphere(wanted.case) else []
-    settings = weft.Settings(self_collision=sheets.meets_itself(wanted.case))
-    simulation = weft.Simulation([cloth], colliders, settings)
-    if wanted.case == "pinned":
-        simulation.set_pins(0, sheets.pinned_corners(wanted.side))
+    simulation = begin(wanted.case, wanted.side)
     reports = []
     timing, frames = run.timed(
         wanted.frames,

