@@ -73,7 +73,7 @@ impl PySettings {
     #[new]
     #[pyo3(
         signature = (**fields),
-        text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.020833333333333332, \
+        text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.041666666666666664, \
             gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
             tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]

@@ -334,12 +334,19 @@ FABRIC = [
         "lowest",
         False,
     ),
-    ("quality_q", 0.0, 1.5, lambda: hanging(density=1.0, stretch_damping=0.0), "swing", False),
+    (
+        "quality_q",
+        0.0,
+        1.5,
+        lambda: closely(hanging(density=1.0, stretch_damping=0.0)),
+        "swing",
+        False,
+    ),
     (
         "quality_high",
         0.2,
         50.0,
-        lambda: hanging(density=1.0, stretch_damping=0.0, quality_q=1.5),
+        lambda: closely(hanging(density=1.0, stretch_damping=0.0, quality_q=1.5)),
         "swing",
         False,
     ),
@@ -347,7 +354,7 @@ FABRIC = [
         "quality_low",
         0.05,
         9.0,
-        lambda: hanging(density=1.0, stretch_damping=0.0, quality_q=1.5),
+        lambda: closely(hanging(density=1.0, stretch_damping=0.0, quality_q=1.5)),
         "swing",
         True,
     ),
@@ -425,6 +432,12 @@ def own_gravity(cloth):
     scene.weft.use_scene_gravity = False
     scene.weft.gravity = (0.0, 0.0, -1.0)
     return cloth
+
+
+def closely(thing):
+    """With steps that fast oscillations outlive."""
+    bpy.context.scene.weft.time_step = 1 / 48
+    return thing
 
 
 def euler(cloth):
