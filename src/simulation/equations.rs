@@ -35,6 +35,8 @@ const RELATIVE: [f64; 2] = [7.0, 2.5];
 /// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
 /// it as a whole.
 const LOST: [f64; 2] = [3.0, 1.5];
+/// That is asked of steps of more than this part of the longest alone.
+const SHORT: f64 = 0.51;
 
 impl Simulation {
     /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
@@ -48,7 +50,7 @@ impl Simulation {
         if matches!(work, Work::Ballistic) && self.lead_on(stage, positions, report) {
             return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
         }
-        let accuracy = self.accuracy(corrections);
+        let accuracy = self.accuracy(corrections, stage.duration);
         let solver = self.settings.solver;
         if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
             self.update_constant_matrix(stage.duration);
@@ -97,15 +99,18 @@ impl Simulation {
         })
     }
 
-    fn accuracy(&self, corrections: usize) -> Accuracy {
+    fn accuracy(&self, corrections: usize, duration: f64) -> Accuracy {
         let edge = self.edge_length;
+        // What has made steps shorter would never let go of them.
+        let is_long = duration > SHORT * self.settings.time_step;
+        let most = if is_long { self.settings.tolerance } else { f64::INFINITY };
         Accuracy {
             correction: self.settings.tolerance * edge,
             part: self.settings.tolerance,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
             parts: RELATIVE.map(|relative| relative * self.settings.tolerance),
-            lost: LOST.map(|lost| lost * self.settings.tolerance),
+            lost: LOST.map(|lost| lost * most),
             max_iterations: corrections,
         }
     }
