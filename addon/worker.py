@@ -5,7 +5,6 @@ The main thread hands over what it read of each frame through a short queue, so 
 few frames ahead; the thread advances the simulation and appends the result to the caches.
 """
 
-import math
 import queue
 import threading
 import time
@@ -120,9 +119,7 @@ class Worker(threading.Thread):
         if before is None or source.materials != before.materials:
             bridge.set_materials(simulation, plan.cloths, source)
             self._has_materials = True
-        parts = 1
-        if plan.forces.has_pressure(source):
-            parts = math.ceil(plan.frame_seconds / source.settings["time_step"] - 1e-9)
+        parts = plan.forces.parts(simulation, source, plan.frame_seconds)
         seconds = plan.frame_seconds / parts
         reports = []
         for number in range(1, parts + 1):

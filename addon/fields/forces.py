@@ -81,6 +81,22 @@ def pressure_forces(pressure: Pressure, positions: np.ndarray, triangles: np.nda
     return forces if pressure.share is None else forces * pressure.share[:, None]
 
 
+def volume_frequency(
+    pressure: Pressure, positions: np.ndarray, triangles: np.ndarray, masses: np.ndarray
+) -> float:
+    """Of the oscillation of the volume by its stiffness alone, in radians a second.
+
+    Its square is the one eigenvalue of K/V₀ M⁻¹∇V(∇V)ᵀ that is not 0.
+    """
+    if pressure.target_volume <= 0.0:
+        return 0.0
+    gradient = _spread(_doubled_areas(positions, triangles), triangles, len(positions)) / 6.0
+    moved = np.einsum("ij,ij->i", gradient, gradient) / np.maximum(masses, 1e-300)
+    if pressure.share is not None:
+        moved = moved * pressure.share
+    return float(np.sqrt(pressure.stiffness / pressure.target_volume * moved.sum()))
+
+
 def volume(positions: np.ndarray, triangles: np.ndarray) -> float:
     """What a closed surface encloses, in m³; outward normals make it positive."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))

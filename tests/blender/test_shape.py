@@ -198,6 +198,38 @@ def test_a_ball_under_pressure_is_blown_up_and_comes_to_rest():
     assert np.ptp(found[-5:]) < 1e-3 * found[0]
 
 
+def test_the_frequency_of_a_volume_is_that_of_a_sphere():
+    ball = add_ball(radius=0.3)
+    points = mesh_arrays.coordinates(ball.data).astype(float)
+    triangles = mesh_arrays.triangles(ball.data)
+    target, density = forces.volume(points, triangles), 0.2
+    masses = density * mesh_arrays.vertex_areas(points, triangles)
+    inside = forces.Pressure(0.0, 5000.0, target, None)
+    found = forces.volume_frequency(inside, points, triangles, masses)
+    # density d2R/dt2 = -K dV/V = -3 K dR/R; the ball is a polyhedron.
+    assert found == pytest.approx(np.sqrt(3.0 * 5000.0 / (density * 0.3)), rel=0.05)
+    free = forces.Pressure(100.0, 5000.0, 0.0, None)
+    assert forces.volume_frequency(free, points, triangles, masses) == 0.0
+
+
+@pytest.mark.parametrize("stiffness", [2000.0, 101325.0])
+def test_however_stiff_a_volume_is_it_comes_to_rest(stiffness):
+    ball = add_ball()
+    fabric = ball.weft.material
+    fabric.stretch_warp = fabric.stretch_weft = 300.0
+    fabric.stretch_damping = 0.05
+    ball.weft.use_pressure = ball.weft.use_volume = True
+    ball.weft.pressure, ball.weft.volume_stiffness = 0.0, stiffness
+    ball.weft.target_volume = 0.6
+    found = volumes(ball, baked(ball, 40))
+    # Laplace, with the strain of a closed surface whose Poisson ratio is that of the default fabric.
+    radius = np.cbrt(found[-1] / found[0])
+    tension = 300.0 / (1.0 - fabric.poisson) * (radius - 1.0)
+    wanted = 0.6 * (1.0 - 2.0 * tension / (0.5 * radius) / stiffness)
+    assert found[-1] == pytest.approx(wanted, rel=0.02)
+    assert np.ptp(found[-5:]) < 1e-3 * found[0]
+
+
 def test_a_ball_keeps_its_volume_when_it_is_pressed():
     kept = []
     for use in (False, True):
