@@ -73,8 +73,6 @@ RUNS ?= 3
 bench: $(NEWEST_BPY)/ready .venv/weft floor ## Blender's cloth against Weft (SIZES=50,100 FRAMES=40 RUNS=1)
 	@.venv/bin/python tests/bench/compare.py --blender-python $(NEWEST_BPY)/bin/python \
 		--sizes $(SIZES) --frames $(FRAMES) --runs $(RUNS) --floor out/floor.md
-	@.venv/bin/python tests/bench/time_error.py weft | tee out/time_error.md
-	@$(NEWEST_BPY)/bin/python tests/bench/time_error.py blender 2>/dev/null | grep '^|' | tee -a out/time_error.md
 
 floor: | rust ## what the machine can do, and how far each stage of a step is from it
 	@mkdir -p out

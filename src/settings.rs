@@ -243,9 +243,10 @@ pub struct Settings {
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
     /// A step is solved when the correction d that its residual asks for is shorter than this part of the
-    /// mean edge length, or than a part of the way of all vertices (see `simulation::accuracy`). Its length is √(dᵀAd) with A the matrix of the step, as the way that all vertices
-    /// would have to move together for the same: errors of shape count by their inertia, those of strain
-    /// by their much larger stiffness.
+    /// mean edge length; while nothing touches, than half of this part of the way of all vertices in the step, up to
+    /// eight times as long; while anything touches, up to eight times as long where much moves. Its length is
+    /// √(dᵀAd) with A the matrix of the step, as the way that all vertices would have to move together for
+    /// the same: errors of shape count by their inertia, those of strain by their much larger stiffness.
     pub tolerance: f64,
     /// Newton corrections after which a step is given up and tried again with half the length; four times as many
     /// updates with the fixed-point solver.

@@ -52,8 +52,8 @@ const FIELDS: [&str; 12] = [
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): A step is solved when the correction that its residual asks for is
-///         shorter, in the norm of the equations, than this part of the mean edge length; 0.02
-///         where not given.
+///         shorter, in the norm of the equations, than this part of the mean edge length, up to
+///         eight times as long where much moves; 0.02 where not given.
 ///     max_iterations (int): Newton corrections after which a step is tried again with half the
 ///         length; 30 where not given. The fixed-point solver is allowed four times as many
 ///         updates.
@@ -131,7 +131,7 @@ impl PySettings {
         self.0.self_collision
     }
 
-    /// Part of the mean edge length to which a step is solved.
+    /// Part of the mean edge length to which a step is solved, up to eight times as long where much moves.
     #[getter]
     fn tolerance(&self) -> f64 {
         self.0.tolerance

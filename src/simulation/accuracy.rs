@@ -9,7 +9,7 @@ use crate::Vec3;
 const ROUGH: [f64; 2] = [8.0, 4.0];
 const LOOSE_CORRECTIONS: usize = 12;
 /// After so many corrections so many times as much may be lost of the forces on a cloth: what is hit that hard has others.
-const LOSING: (usize, f64) = (20, 5.0);
+const LOSING: (usize, f64) = (16, 20.0);
 /// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
 /// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
 /// velocities in the step counts as well, and no more than the tolerance is asked for, or what hardly moves would be solved
@@ -34,8 +34,9 @@ pub(super) struct Accuracy {
     /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
     /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
     pub(super) parts: [f64; 2],
-    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two.
-    pub(super) lost: [f64; 2],
+    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two, if that
+    /// matters.
+    pub(super) lost: Option<[f64; 2]>,
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -110,11 +111,10 @@ impl Accuracy {
     ) -> bool {
         let response = &*problem.response;
         let is_free = response.contacts().is_empty() || response.crossing_count() > 0;
-        if problem.quadratic.is_some() || is_free {
-            return true;
-        }
+        let is_asked = problem.quadratic.is_none() && !is_free;
+        let Some(lost) = self.lost.filter(|_| is_asked) else { return true };
         let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
-        let part = more * self.lost[usize::from(is_fine)];
+        let part = more * lost[usize::from(is_fine)];
         balances(problem, positions, residuals).into_iter().all(|balance| {
             let allowed = part * (balance.weight + balance.inertia);
             balance.lost <= allowed.max(self.touching)

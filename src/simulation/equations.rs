@@ -11,6 +11,7 @@ use super::{
     quadratic::{Metric, Quadratic},
     report::Task,
     scheme::{Stage, semi_implicit},
+    step::Span,
 };
 use crate::{Vec3, settings::Solver};
 use std::sync::Arc;
@@ -35,22 +36,22 @@ const RELATIVE: [f64; 2] = [7.0, 2.5];
 /// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
 /// it as a whole.
 const LOST: [f64; 2] = [3.0, 1.5];
-/// That is asked of steps of more than this part of the longest alone.
-const SHORT: f64 = 0.51;
+/// That is not asked of steps of no more than this part of the longest, or what has made them short would not let go of them.
+const SHORT: f64 = 0.4;
 
 impl Simulation {
-    /// Solves a stage from the start `positions`, which become its solution, with at most so many corrections.
+    /// Solves a stage from the start `positions`, which become its solution, of a step.
     pub(super) fn solve_equations(
         &mut self,
         (stage, work): (&mut Stage, &Work),
         positions: &mut [Vec3],
-        (guidance, corrections): (&[Guidance], usize),
+        (guidance, span): (&[Guidance], Span),
         report: &mut Report,
     ) -> Solved {
         if matches!(work, Work::Ballistic) && self.lead_on(stage, positions, report) {
             return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
         }
-        let accuracy = self.accuracy(corrections, stage.duration);
+        let accuracy = self.accuracy(span);
         let solver = self.settings.solver;
         if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
             self.update_constant_matrix(stage.duration);
@@ -99,19 +100,16 @@ impl Simulation {
         })
     }
 
-    fn accuracy(&self, corrections: usize, duration: f64) -> Accuracy {
+    fn accuracy(&self, span: Span) -> Accuracy {
         let edge = self.edge_length;
-        // What has made steps shorter would never let go of them.
-        let is_long = duration > SHORT * self.settings.time_step;
-        let most = if is_long { self.settings.tolerance } else { f64::INFINITY };
         Accuracy {
             correction: self.settings.tolerance * edge,
             part: self.settings.tolerance,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
             parts: RELATIVE.map(|relative| relative * self.settings.tolerance),
-            lost: LOST.map(|lost| lost * most),
-            max_iterations: corrections,
+            lost: (span.part > SHORT).then(|| LOST.map(|lost| lost * self.settings.tolerance)),
+            max_iterations: span.corrections,
         }
     }
 

@@ -192,7 +192,7 @@ impl Simulation {
         check_positive("h", duration)?;
         self.run(|simulation, report| {
             let corrections = simulation.settings.max_iterations;
-            let span = Span { start: 0.0, end: 1.0, duration, corrections };
+            let span = Span { start: 0.0, end: 1.0, duration, part: 1.0, corrections };
             simulation.stable_step = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
@@ -248,12 +248,15 @@ impl Simulation {
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
             let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
-            let span = Span { start: done, end, duration: remaining / count, corrections };
+            let whole = duration.min(self.longest_step());
+            let length = remaining / count;
+            let span =
+                Span { start: done, end, duration: length, part: length / whole, corrections };
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
             spent += (corrections * self.cost()) as f64 * self.crowding();
-            let shortest = SHORTEST_STEP * duration.min(self.longest_step());
+            let shortest = SHORTEST_STEP * whole;
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
@@ -270,7 +273,7 @@ impl Simulation {
             self.check_finite(bad_vertex)?;
             let candidate = self.within_range(candidate, span, report);
             self.take(candidate, span, report);
-            self.steer(corrections as f64, span.duration);
+            self.steer(corrections as f64, span);
             done = end;
             self.frame_part = end;
         }
@@ -373,9 +376,9 @@ impl Simulation {
     }
 
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
-    fn steer(&mut self, iterations: f64, duration: f64) {
+    fn steer(&mut self, iterations: f64, span: Span) {
         let allowed = self.stage_corrections();
-        let longest = self.settings.time_step;
+        let (duration, longest) = (span.duration, span.duration / span.part);
         let is_long = |duration: f64| duration > (LONG.0 + 1.0e-6) * longest;
         let part = |duration: f64| if is_long(duration) { LONG.1 } else { HARD.0 };
         if !self.is_linearised() && iterations > part(duration) * allowed {
@@ -390,8 +393,8 @@ impl Simulation {
             return;
         }
         // A step that is squeezed takes many, however short it is: only a longer one tells whether that goes as well.
-        let is_shorter = self.preferred_step < longest;
-        let longer = (LENGTHENING * self.preferred_step).min(longest);
+        let is_shorter = self.preferred_step < self.settings.time_step;
+        let longer = (LENGTHENING * self.preferred_step).min(self.settings.time_step);
         let is_easy = self.is_linearised() || iterations <= 0.5 * part(longer) * allowed;
         let is_ripe = !is_shorter || (is_easy || !is_long(longer)) && !slides(longer);
         if is_ripe && self.step_control.succeed(is_shorter) {

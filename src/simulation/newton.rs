@@ -207,12 +207,13 @@ impl Newton {
     ) -> bool {
         let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
         let progress = (solved.iterations, first);
-        if solved.correction > accuracy.wanted((problem, positions), progress, is_fine) {
-            return false;
+        let is_short =
+            solved.correction <= accuracy.wanted((problem, positions), progress, is_fine);
+        is_short && {
+            self.trial.copy_from_slice(&self.residuals);
+            let progress = (solved.iterations, is_fine);
+            accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
         }
-        self.trial.copy_from_slice(&self.residuals);
-        let progress = (solved.iterations, is_fine);
-        accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
     }
 
     /// Puts what is guided where it is to be, and evaluates the start.

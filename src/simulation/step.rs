@@ -30,6 +30,8 @@ pub(super) struct Span {
     pub(super) start: f64,
     pub(super) end: f64,
     pub(super) duration: f64,
+    /// Length of the step, as a part of the longest that the frame may take.
+    pub(super) part: f64,
     /// Most corrections of a stage.
     pub(super) corrections: usize,
 }
@@ -41,7 +43,7 @@ impl Span {
             start: self.start,
             end: self.start + (self.end - self.start) * part,
             duration: self.duration * part,
-            corrections: self.corrections,
+            ..*self
         }
     }
 }
@@ -300,12 +302,8 @@ impl Simulation {
             let ways = (state.positions.as_slice(), positions.as_slice());
             response.begin(ways, &held, ([span.start, span.end], span.duration));
         });
-        let solved = self.solve_equations(
-            (&mut stage, &work),
-            &mut positions,
-            (&guidance, span.corrections),
-            report,
-        );
+        let solved =
+            self.solve_equations((&mut stage, &work), &mut positions, (&guidance, span), report);
         let response = &mut self.response;
         let retreated = if solved.is_clear {
             Retreated::default()

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """How far the steps of either program lead the swinging sheet from its own converged motion.
 
-Run it with a Python that has the `weft` module, and with one that has `bpy`:
-each prints lines of a table, the root mean square distance of all vertices at some frames, in mm.
+One process for one program, started by compare.py: with a Python that has the `weft` module, or
+one that has `bpy`. Distances are the root mean squares of all vertices, in mm.
 """
 
 import argparse
 from collections.abc import Iterator
 
 import numpy as np
+import run
 import sheets
 
 FRAMES = 72
@@ -40,7 +41,7 @@ def of_blender(quality: int) -> np.ndarray:
 
 
 def motions(program: str) -> Iterator[tuple[str, np.ndarray]]:
-    """The converged motion first, then others."""
+    """The converged motion first, then those of coarser steps."""
     if program == "weft":
         yield "Weft, steps of 1/768 s", of_weft(1 / 768, 1e-4)
         for parts in (24, 48, 96):
@@ -56,12 +57,12 @@ def main() -> None:
     parser.add_argument("program", choices=("weft", "blender"))
     each = motions(parser.parse_args().program)
     name, converged = next(each)
-    print(f"| mm from {name}, after | " + " | ".join(f"{n / 24:g} s" for n in SHOWN) + " |")
-    print("|---|" + "--:|" * len(SHOWN))
-    for name, motion in each:
+    lines = {}
+    for coarser, motion in each:
         squares = ((motion - converged) ** 2).sum(axis=2).mean(axis=1)
-        distances = [1e3 * float(np.sqrt(squares[n - 1])) for n in SHOWN]
-        print(f"| {name} | " + " | ".join(f"{distance:.1f}" for distance in distances) + " |")
+        lines[coarser] = [1e3 * float(np.sqrt(squares[frame - 1])) for frame in SHOWN]
+    seconds = [frame / sheets.FRAMES_PER_SECOND for frame in SHOWN]
+    run.report({"converged": name, "seconds": seconds, "distances": lines})
 
 
 if __name__ == "__main__":

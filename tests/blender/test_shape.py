@@ -222,7 +222,7 @@ def test_however_stiff_a_volume_is_it_comes_to_rest(stiffness):
     ball.weft.pressure, ball.weft.volume_stiffness = 0.0, stiffness
     ball.weft.target_volume = 0.6
     found = volumes(ball, baked(ball, 40))
-    # Laplace, with the strain of a closed surface whose Poisson ratio is that of the default fabric.
+    # Laplace, with the tension of a surface that is strained alike in all directions.
     radius = np.cbrt(found[-1] / found[0])
     tension = 300.0 / (1.0 - fabric.poisson) * (radius - 1.0)
     wanted = 0.6 * (1.0 - 2.0 * tension / (0.5 * radius) / stiffness)

@@ -134,9 +134,11 @@ impl Throw {
         let masses = strip.masses(material.density);
         let cloth = strip.cloth(material, tilted, 0.0);
         let gravity = Vec3::new(0.0, 0.0, -GRAVITY);
-        // Steps in which no vertex goes farther than an edge.
-        let time_step = 1.0 / 48.0;
-        let settings = Settings { integrator, gravity, tolerance: 1.0e-5, time_step, ..vacuum() };
+        let mut settings = Settings { integrator, gravity, tolerance: 1.0e-5, ..vacuum() };
+        if integrator == Integrator::ImplicitMidpoint {
+            // It damps nothing: with longer steps what meets the floor has twice the energy for a moment.
+            settings.time_step = 1.0 / 48.0;
+        }
         let ground = ground(square(10.0), friction);
         let mut simulation = Simulation::new(&[cloth], &[ground], settings).unwrap();
         throw(&mut simulation, |_| THROW);

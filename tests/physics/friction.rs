@@ -91,6 +91,30 @@ fn a_sheet_slides_down_an_inclined_plane() {
     }
 }
 
+/// Steps in each of four frames of a sheet that slides along a longer one, both with edges of .044 m, at a speed in m/s.
+fn steps_on_cloth(speed: f64) -> Vec<usize> {
+    let material = Material { friction: 0.0, thickness: 0.001, ..Material::default() };
+    let sheet = |columns: usize, height: f64| {
+        let (flat, polygons) = grid(columns, 10, [0.4 / 9.0 * (columns - 1) as f64, 0.4]);
+        let positions = flat.iter().map(|point| point + Vec3::z() * height).collect();
+        Cloth::new(positions, &polygons, material.clone(), None, None).unwrap()
+    };
+    let settings = Settings { air_density: 0.0, threads: 1, ..Settings::default() };
+    let cloths = [sheet(10, THICKNESS), sheet(19, 0.0)];
+    let mut simulation = Simulation::new(&cloths, &[], settings).unwrap();
+    let below: Vec<usize> = (0..190).collect();
+    simulation.set_pins(1, &below, None).unwrap();
+    throw(&mut simulation, |_| Vec3::x() * speed);
+    (0..4).map(|_| simulation.advance(1.0 / 24.0).unwrap().steps).collect()
+}
+
+/// Half an edge is .022 m, and a frame 1/24 s.
+#[test]
+fn steps_are_halved_where_layers_slide_by_more_than_half_an_edge() {
+    assert_eq!(steps_on_cloth(0.3), [1, 1, 1, 1]);
+    assert_eq!(steps_on_cloth(0.8), [1, 2, 2, 2]);
+}
+
 /// Moves level ground, on which the sheet has come to rest, as a function of time takes its points, for so
 /// long, one step a frame.
 fn carry(resting: &mut Resting, seconds: f64, place: impl Fn(f64, &Vec3) -> Vec3) {
