@@ -255,6 +255,12 @@ impl Response {
         self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
     }
 
+    /// Whether the step draws apart what crossed or was in one place when it began.
+    pub(crate) fn untangles(&self) -> bool {
+        self.crossing_count() > 0
+            || self.contacts.iter().any(|contact| contact.pair.is_undecided(&self.starts))
+    }
+
     /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already.
     fn is_guarded(&self, pair: &Pair) -> bool {
         pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))

@@ -110,7 +110,7 @@ impl Accuracy {
         (iterations, is_fine): (usize, bool),
     ) -> bool {
         let response = &*problem.response;
-        let is_free = response.contacts().is_empty() || response.crossing_count() > 0;
+        let is_free = response.contacts().is_empty() || response.untangles();
         let is_asked = problem.quadratic.is_none() && !is_free;
         let Some(lost) = self.lost.filter(|_| is_asked) else { return true };
         let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };

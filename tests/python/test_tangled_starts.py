@@ -41,7 +41,7 @@ def drawn_apart(scene: weft.Simulation) -> tuple[int, float, float]:
     return sum(crossings), sum(crossings[SOON:]), longest
 
 
-@pytest.mark.parametrize("side", [3, 5, 7])
+@pytest.mark.parametrize("side", [3, 4, 5, 6, 7, 9])
 def test_sheets_in_one_place_come_apart_by_their_thickness(side):
     positions, triangles = sheet(side)
     scene = weightless([positions, positions], triangles)
