@@ -35,7 +35,7 @@ const FINEST: f64 = 0.005;
 const RELATIVE: [f64; 2] = [7.0, 2.5];
 /// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
 /// it as a whole.
-const LOST: [f64; 2] = [3.0, 1.5];
+const LOST: [f64; 2] = [6.0, 1.5];
 /// That is not asked of steps of no more than this part of the longest, or what has made them short would not let go of them.
 const SHORT: f64 = 0.4;
 
