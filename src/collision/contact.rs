@@ -113,6 +113,11 @@ impl Contact {
         }
     }
 
+    /// Whether its sides began nearer than their thickness, and are moved apart.
+    pub(crate) fn is_parting(&self) -> bool {
+        self.wanted < self.thickness
+    }
+
     /// Σ weight · position, in m.
     pub(crate) fn between(&self, positions: &[Vec3]) -> Vec3 {
         let parts = self.pair.vertices.iter().zip(&self.touch.weights);

@@ -261,6 +261,14 @@ impl Response {
             || self.contacts.iter().any(|contact| contact.pair.is_undecided(&self.starts))
     }
 
+    /// Whether contacts may give energy to the cloth: where colliders move, or what is too close is moved apart.
+    pub(crate) fn is_driving(&self) -> bool {
+        let count = self.cloth_vertices().min(self.starts.len());
+        self.starts[count..] != self.ends[count..]
+            || self.crossing_count() > 0
+            || self.contacts.iter().any(Contact::is_parting)
+    }
+
     /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already.
     fn is_guarded(&self, pair: &Pair) -> bool {
         pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))

@@ -418,6 +418,27 @@ impl Dynamics {
         }
     }
 
+    /// Whether wind, given forces or seams move the cloth.
+    pub(super) fn is_pushed(&self) -> bool {
+        let is_windy = self.air.is_felt() && self.air.wind() != Vec3::zeros();
+        is_windy || !self.seams.is_empty() || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
+    }
+
+    /// What vertices gain by falling from one place to another, and their kinetic energies there, in J.
+    pub(super) fn fall(
+        &self,
+        starts: (&[Vec3], &[Vec3]),
+        ends: (&[Vec3], &[Vec3]),
+    ) -> (f64, [f64; 2]) {
+        let (mut fell, mut kinetic) = (0.0, [0.0; 2]);
+        for (vertex, mass) in self.masses.iter().enumerate() {
+            fell += mass * self.gravity.dot(&(ends.0[vertex] - starts.0[vertex]));
+            kinetic[0] += 0.5 * mass * starts.1[vertex].norm_squared();
+            kinetic[1] += 0.5 * mass * ends.1[vertex].norm_squared();
+        }
+        (fell, kinetic)
+    }
+
     pub(super) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
         let mut elastic = ElasticEnergy::default();
         for elements in &self.elements {

@@ -77,6 +77,14 @@ impl Guides {
         self.members.insert(vertex, Guide::Velocity { directions, velocity });
     }
 
+    /// Whether anything is led, drawn or pushed from where it is.
+    pub(super) fn move_anything(&self) -> bool {
+        self.members.values().any(|guide| match guide {
+            Guide::Path { start, end } | Guide::Spring { start, end, .. } => start != end,
+            Guide::Velocity { velocity, .. } => *velocity != Vec3::zeros(),
+        })
+    }
+
     /// Lets a vertex go.
     pub(super) fn release(&mut self, vertex: usize) {
         self.members.remove(&vertex);

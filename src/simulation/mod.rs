@@ -12,6 +12,7 @@ mod dynamics;
 mod equations;
 mod fixed_point;
 mod forces_at;
+mod gains;
 mod guides;
 mod landing;
 mod models;
@@ -260,7 +261,9 @@ impl Simulation {
             let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
-            let is_good = candidate.solved.converged && squeeze.bears(self.torn(&candidate));
+            let is_good = candidate.solved.converged
+                && squeeze.bears(self.torn(&candidate))
+                && !self.gains_energy(&candidate, span);
             if can_shorten && !is_good {
                 self.preferred_step = 0.5 * span.duration;
                 if !candidate.solved.converged {

@@ -72,6 +72,12 @@ impl Candidate {
         &self.positions
     }
 
+    /// What the cloth gains by its fall from a state, and its kinetic energies there and after, in J.
+    pub(super) fn fall(&self, dynamics: &Dynamics, from: &State) -> (f64, [f64; 2]) {
+        let starts = (from.positions.as_slice(), from.velocities.as_slice());
+        dynamics.fall(starts, (&self.positions, &self.velocities))
+    }
+
     /// The energy of what it leads to, in J.
     pub(super) fn energy(&self, dynamics: &Dynamics) -> f64 {
         dynamics.energy(&self.positions, &self.velocities).total()
