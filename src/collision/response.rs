@@ -15,6 +15,7 @@
 //! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch.
 
 mod constraints;
+mod driving;
 mod sliding;
 mod verification;
 
@@ -253,20 +254,6 @@ impl Response {
     /// Edges that go through triangles when the step begins.
     pub(crate) fn crossing_count(&self) -> usize {
         self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
-    }
-
-    /// Whether the step draws apart what crossed or was in one place when it began.
-    pub(crate) fn untangles(&self) -> bool {
-        self.crossing_count() > 0
-            || self.contacts.iter().any(|contact| contact.pair.is_undecided(&self.starts))
-    }
-
-    /// Whether contacts may give energy to the cloth: where colliders move, or what is too close is moved apart.
-    pub(crate) fn is_driving(&self) -> bool {
-        let count = self.cloth_vertices().min(self.starts.len());
-        self.starts[count..] != self.ends[count..]
-            || self.crossing_count() > 0
-            || self.contacts.iter().any(Contact::is_parting)
     }
 
     /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already.

@@ -424,19 +424,14 @@ impl Dynamics {
         is_windy || !self.seams.is_empty() || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
     }
 
-    /// What vertices gain by falling from one place to another, and their kinetic energies there, in J.
-    pub(super) fn fall(
-        &self,
-        starts: (&[Vec3], &[Vec3]),
-        ends: (&[Vec3], &[Vec3]),
-    ) -> (f64, [f64; 2]) {
-        let (mut fell, mut kinetic) = (0.0, [0.0; 2]);
+    /// Kinetic energy, and that of height, in J.
+    pub(super) fn energy_of_motion(&self, positions: &[Vec3], velocities: &[Vec3]) -> [f64; 2] {
+        let (mut kinetic, mut gravity) = (0.0, 0.0);
         for (vertex, mass) in self.masses.iter().enumerate() {
-            fell += mass * self.gravity.dot(&(ends.0[vertex] - starts.0[vertex]));
-            kinetic[0] += 0.5 * mass * starts.1[vertex].norm_squared();
-            kinetic[1] += 0.5 * mass * ends.1[vertex].norm_squared();
+            kinetic += 0.5 * mass * velocities[vertex].norm_squared();
+            gravity -= mass * self.gravity.dot(&positions[vertex]);
         }
-        (fell, kinetic)
+        [kinetic, gravity]
     }
 
     pub(super) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
@@ -445,13 +440,12 @@ impl Dynamics {
             elastic += elements.energy(positions);
         }
         let ElasticEnergy { stretch, shear, bend, sewing } = elastic;
-        let mut energy = Energy { stretch, shear, bend, sewing, ..Energy::default() };
-        for (vertex, mass) in self.masses.iter().enumerate() {
-            energy.kinetic += 0.5 * mass * velocities[vertex].norm_squared();
-            energy.gravity -= mass * self.gravity.dot(&positions[vertex]);
-            energy.pins += self.goal(vertex).map_or(0.0, |goal| goal.energy(&positions[vertex]));
-        }
-        energy
+        let [kinetic, gravity] = self.energy_of_motion(positions, velocities);
+        let goals = positions
+            .iter()
+            .enumerate()
+            .filter_map(|(vertex, position)| self.goal(vertex).map(|goal| goal.energy(position)));
+        Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: goals.sum() }
     }
 }
 

@@ -24,7 +24,9 @@ impl Simulation {
         }
         let dynamics = &self.dynamics;
         let (positions, velocities) = (&self.state.positions, &self.state.velocities);
-        let (fell, [was, is]) = candidate.fall(dynamics, &self.state);
+        let [was, height] = dynamics.energy_of_motion(positions, velocities);
+        let [is, lower] = candidate.energy_of_motion(dynamics);
+        let fell = height - lower;
         let speed = candidate.solved.correction / span.duration;
         let mass: f64 = dynamics.masses.iter().sum();
         let floor = mass * speed * speed;

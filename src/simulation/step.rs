@@ -72,10 +72,9 @@ impl Candidate {
         &self.positions
     }
 
-    /// What the cloth gains by its fall from a state, and its kinetic energies there and after, in J.
-    pub(super) fn fall(&self, dynamics: &Dynamics, from: &State) -> (f64, [f64; 2]) {
-        let starts = (from.positions.as_slice(), from.velocities.as_slice());
-        dynamics.fall(starts, (&self.positions, &self.velocities))
+    /// Kinetic energy of what it leads to, and that of height, in J.
+    pub(super) fn energy_of_motion(&self, dynamics: &Dynamics) -> [f64; 2] {
+        dynamics.energy_of_motion(&self.positions, &self.velocities)
     }
 
     /// The energy of what it leads to, in J.

@@ -208,3 +208,31 @@ fn nothing_but_inertia_resists_a_translation() {
         assert!((sum - wanted).abs() < 1e-4 * wanted.abs(), "{sum} {wanted}");
     }
 }
+
+/// What gives a sheet energy while it falls on nothing.
+type Drive = fn(&mut Simulation);
+
+/// A long step that brings energy from nothing is taken again, shorter; what wind, forces or guides give comes from somewhere.
+#[test]
+fn what_is_driven_takes_one_step_a_frame() {
+    let drives: [Drive; 3] = [
+        |simulation| simulation.set_wind(Vec3::z() * 5.0).unwrap(),
+        |simulation| simulation.set_vertex_forces(0, &[Vec3::z() * 0.01; 36]).unwrap(),
+        |simulation| {
+            let velocity = Vec3::z() * 2.0;
+            simulation.set_guided_velocity(0, &[0], &[Vec3::z()], velocity).unwrap();
+        },
+    ];
+    for (number, drive) in drives.into_iter().enumerate() {
+        let cloth = sheet(6, 0.5, 0.0, Material::default());
+        let settings = Settings { gravity: Vec3::zeros(), ..Settings::default() };
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+        drive(&mut simulation);
+        let before = simulation.energy().kinetic;
+        for _ in 0..3 {
+            let report = simulation.advance(1.0 / 24.0).unwrap();
+            assert_eq!((report.steps, report.rejected_steps), (1, 0), "drive {number}");
+        }
+        assert!(simulation.energy().kinetic > before, "drive {number}");
+    }
+}
