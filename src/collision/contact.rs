@@ -33,6 +33,10 @@ const HARDENING: f64 = 20.0;
 /// and what is met again, and nothing else; much more, and what has just been released is met again for the rounding
 /// of its gap.
 const RELEASE: f64 = 0.01;
+/// What is open by no more than this part of the thickness, by as much as cloth is compressed by its own weight, is as stiff
+/// as what touches. With nothing to hold it there, a correction would lead it deep into what it is about to touch again,
+/// the next one out of it, and so on.
+const BARELY_OPEN: f64 = 0.002;
 /// Each rescue but the first, which makes a contact of what was none, multiplies the stiffness by this.
 const RESCUE: f64 = 8.0;
 
@@ -162,8 +166,13 @@ impl Contact {
 
     /// Normal force in N at a gap in m: along the tangent of the law at the force that corrections have come to.
     pub(crate) fn normal_force(&self, gap: f64) -> f64 {
+        self.tangent_force(gap).max(0.0)
+    }
+
+    /// The same, negative where the contact is open.
+    fn tangent_force(&self, gap: f64) -> f64 {
         let lacking = self.wanted - gap - self.compression * self.thickness;
-        (self.force + self.slope * lacking).max(0.0)
+        self.force + self.slope * lacking
     }
 
     /// Way from the anchor along the surface, with the sides `between` apart, before the anchor gives way.
@@ -187,8 +196,10 @@ impl Contact {
     /// has none.
     pub(crate) fn reaction(&self, between: &Vec3) -> Reaction {
         let normal = self.touch.normal;
-        let force = self.normal_force(between.dot(&normal));
-        let slope = if force > 0.0 && !self.is_constraint { self.slope } else { 0.0 };
+        let pressing = self.tangent_force(between.dot(&normal));
+        let force = pressing.max(0.0);
+        let is_near = pressing > -BARELY_OPEN * self.slope * self.thickness;
+        let slope = if is_near && !self.is_constraint { self.slope } else { 0.0 };
         let mut reaction = Reaction {
             force: normal * force,
             stiffness: normal * normal.transpose() * slope,

@@ -6,6 +6,8 @@
 //! one that has crossed on its way, which continuous detection tells, along the direction in which it would
 //! have to go back.
 
+mod thickness;
+
 use super::{
     Feature, Impact, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
     point_triangle_impact,
@@ -37,6 +39,8 @@ pub(crate) struct Pair {
     pub(crate) features: [u32; 2],
     /// The vertex and the triangle's corners, or the ends of both edges.
     pub(crate) vertices: [u32; 4],
+    /// The distance that both sides keep, in m; 0 before it has been found.
+    pub(crate) thickness: f64,
     /// Distance when the step began, in m.
     pub(crate) start: f64,
     /// No greater than the distance at any time of the way on which it was measured, in m.
@@ -95,7 +99,7 @@ impl Pair {
     }
 
     fn new(kind: Kind, features: [u32; 2], vertices: [u32; 4]) -> Self {
-        Self { kind, features, vertices, start: 0.0, clearance: 0.0, rescues: 0 }
+        Self { kind, features, vertices, thickness: 0.0, start: 0.0, clearance: 0.0, rescues: 0 }
     }
 
     /// Its name among all pairs.
@@ -124,23 +128,6 @@ impl Pair {
     /// Weights of the closest points with all vertices at `positions`.
     pub(crate) fn weights(&self, positions: &[Vec3]) -> [f64; 4] {
         self.closest(&self.vertices.map(|vertex| positions[vertex as usize])).weights
-    }
-
-    /// The thickness of both sides, in m; less for parts of one cloth that are as near at rest, so that no
-    /// thickness strains a cloth.
-    pub(crate) fn thickness(&self, surfaces: &Surfaces) -> f64 {
-        let [first, second] = self.ends();
-        let of = |vertex: u32| surfaces.kinds[vertex as usize].thickness;
-        let thickness = (of(first) + of(second)).max(SMALLEST_THICKNESS);
-        let of_one_cloth = surfaces.is_cloth(first)
-            && surfaces.bodies[first as usize] == surfaces.bodies[second as usize];
-        if of_one_cloth {
-            let rest = self.closest(&self.vertices.map(|vertex| surfaces.rest(vertex)));
-            let (one, other) = self.sides();
-            let sewn = surfaces.seams.distance((one, other), |vertex| surfaces.rest(vertex));
-            return thickness.min(REST_PART * rest.distance.min(sewn));
-        }
-        thickness
     }
 
     /// Measures the distance at the start, and says whether the pair may come within `reach` in m on its way.
@@ -435,11 +422,6 @@ fn stood_up(way: Vec3, beside: impl Iterator<Item = Vec3>, leaning: f64) -> Opti
     }
     Some(upright)
 }
-
-/// Distances to keep are not smaller than this, in m.
-pub(crate) const SMALLEST_THICKNESS: f64 = 1.0e-6;
-/// Parts of one cloth keep no more than this part of their distance at rest.
-const REST_PART: f64 = 0.5;
 
 /// The way along a normal between the points that weights name.
 fn gap(points: &[Vec3; 4], weights: &[f64; 4], normal: &Vec3) -> f64 {

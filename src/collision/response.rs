@@ -209,22 +209,6 @@ impl Response {
         self.pairs.len()
     }
 
-    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
-    fn near_pairs(&self) -> Vec<Pair> {
-        let surfaces = &self.surfaces;
-        let motion = Motion { starts: &self.starts, ends: &self.ends };
-        let reach = |pair: &Pair| {
-            let [first, second] = pair.ends();
-            let of = |vertex: u32| surfaces.kinds[vertex as usize].thickness;
-            (1.0 + SLACK) * (of(first) + of(second))
-        };
-        let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            self.is_guarded(pair) && pair.measure(motion, reach(pair))
-        });
-        pairs.sort_unstable_by_key(Pair::key);
-        pairs
-    }
-
     /// Whether vertices and triangles keep two edges apart.
     fn is_idle(&self, pair: &Pair) -> bool {
         let [first, second] = pair.features.map(|feature| feature as usize);
@@ -342,18 +326,12 @@ impl Response {
         let each = self.pairs.par_iter().zip(&self.places).with_min_len(parallel::ELEMENTS / 4);
         let contact = |(pair, place): (&Pair, &u32)| {
             let known = self.contacts.get(*place as usize);
-            if known.is_none() && self.watch.deviations.leave_apart(pair, self.reach(pair)) {
+            if known.is_none() && self.watch.deviations.leave_apart(pair, pair.thickness) {
                 return None;
             }
             one(pair, known)
         };
         each.filter_map(contact).collect()
-    }
-
-    /// Distance within which a pair may touch, in m.
-    fn reach(&self, pair: &Pair) -> f64 {
-        let [first, second] = pair.ends().map(|vertex| self.surfaces.kinds[vertex as usize]);
-        (first.thickness + second.thickness).max(super::pair::SMALLEST_THICKNESS)
     }
 
     /// The contact of a pair that has let go, which the next correction must not go through unseen.
@@ -385,9 +363,9 @@ impl Response {
         let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
         let room = if has_pressed { 1.0 + SLACK } else { 1.0 };
         let leaning = LEANING[usize::from(has_pressed)];
-        let bounds = Bounds { reach: room * self.reach(pair), leaning };
+        let bounds = Bounds { reach: room * pair.thickness, leaning };
         let touch = pair.touch(surfaces, self.motion(), bounds)?;
-        let thickness = pair.thickness(surfaces);
+        let thickness = pair.thickness;
         let parted = pair.start + thickness * self.duration / PARTING_TIME;
         let wanted = thickness.min(parted);
         if touch.gap >= wanted && !has_pressed {

@@ -70,6 +70,8 @@ pub(crate) struct Surfaces {
     pub(crate) rest: Arc<Vec<Vec3>>,
     /// Area of cloth around each of its vertices, in m².
     pub(crate) areas: Arc<Vec<f64>>,
+    /// Mean length of the undeformed edges at each vertex of cloth, in m.
+    pub(crate) edge_lengths: Vec<f64>,
     pub(crate) seams: Seams,
     exclusions: Exclusions,
     /// Whether there are seams or exclusions.
@@ -131,6 +133,7 @@ impl Surfaces {
             cloth_edges: edges.partition_point(is_of_cloth),
             cloth_triangles: cloths.triangles.len(),
             is_closed: colliders.iter().map(|collider| is_closed(&collider.triangles)).collect(),
+            edge_lengths: mean_lengths(&edges, &cloths.rest),
             rest: cloths.rest,
             areas: cloths.areas,
             seams: Seams::new(cloths.seams, cloths.triangles, cloth_vertices),
@@ -271,6 +274,22 @@ fn edges_of(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<Wings>
     edges.shrink_to_fit();
     wings.shrink_to_fit();
     (edges, sides, wings)
+}
+
+/// Mean length of the edges at each of the vertices in m; infinite where there are none.
+fn mean_lengths(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> {
+    let mut sums = vec![(0.0, 0.0); positions.len()];
+    for [start, end] in edges {
+        let ends = [start, end].map(|vertex| *vertex as usize);
+        let [Some(a), Some(b)] = ends.map(|vertex| positions.get(vertex)) else { continue };
+        for vertex in ends {
+            sums[vertex].0 += (a - b).norm();
+            sums[vertex].1 += 1.0;
+        }
+    }
+    sums.into_iter()
+        .map(|(sum, count)| if count > 0.0 { sum / count } else { f64::INFINITY })
+        .collect()
 }
 
 /// Whether every edge is run along once in each direction.

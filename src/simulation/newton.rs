@@ -21,7 +21,7 @@ use crate::{
     collision::{Contact, Response},
     settings::Preconditioning,
     solver::{
-        Block, Filter, Ordering, Row3, Workspace, conjugate_gradients,
+        Block, Filter, Ordering, Row3, Stopping, Workspace, conjugate_gradients,
         preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
@@ -58,11 +58,13 @@ const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
-const TOUCHING_TOLERANCE: f64 = 0.2;
+const TOUCHING_TOLERANCE: f64 = 0.3;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
 /// measured in, and what moves or holds all layers together is found here.
-const HARD_TOLERANCE: f64 = 0.01;
-/// Most conjugate gradient iterations of a correction.
+const HARD_TOLERANCE: f64 = 0.05;
+/// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
+/// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
+const LEAST_LINEAR_ITERATIONS: usize = 4;
 const MOST_LINEAR_ITERATIONS: usize = 2000;
 
 /// What solving stages needs, kept from one to the next.
@@ -211,8 +213,7 @@ impl Newton {
             solved.correction <= accuracy.wanted((problem, positions), progress, is_fine);
         is_short && {
             self.trial.copy_from_slice(&self.residuals);
-            let progress = (solved.iterations, is_fine);
-            accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
+            accuracy.keeps_momentum((problem, positions), &mut self.trial, solved.iterations)
         }
     }
 
@@ -247,8 +248,7 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let is_passing = problem.quadratic.is_none() && !problem.response.contacts().is_empty();
-        let solved = self.solve_linear(is_first, is_passing, report);
+        let solved = self.solve_linear(self.stopping(problem, is_first), report);
         if problem.quadratic.is_none() {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
         }
@@ -321,21 +321,29 @@ impl Newton {
         self.constrained.find(problem.guidance, contacts, rows);
     }
 
-    /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, is_first: bool, is_passing: bool, report: &mut Report) -> bool {
-        self.solution.fill([0.0; 4]);
-        let tolerance = match (is_first && !self.coupling.is_empty(), is_passing) {
+    /// When the linear equations of a correction are solved.
+    fn stopping(&self, problem: &Problem<'_>, is_first: bool) -> Stopping {
+        let touches = !problem.response.contacts().is_empty();
+        let is_hard = is_first && !self.coupling.is_empty();
+        let tolerance = match (is_hard, touches && problem.quadratic.is_none()) {
             (true, _) => HARD_TOLERANCE,
             (false, true) => TOUCHING_TOLERANCE,
             (false, false) => LINEAR_TOLERANCE,
         };
+        let least = if touches { LEAST_LINEAR_ITERATIONS } else { 0 };
+        Stopping { tolerance, least, most: MOST_LINEAR_ITERATIONS }
+    }
+
+    /// Solves the linear equations. Says whether that gave numbers.
+    fn solve_linear(&mut self, stopping: Stopping, report: &mut Report) -> bool {
+        self.solution.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,
                 &self.right_side,
                 &self.filter,
                 self.preconditioner.as_mut(),
-                (tolerance, MOST_LINEAR_ITERATIONS),
+                stopping,
                 (&mut self.workspace, &mut self.solution),
             )
         });

@@ -29,16 +29,30 @@ pub struct Outcome {
     pub indefinite: bool,
 }
 
+/// When a solve ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// Where the residual has fallen by this factor,
+    pub tolerance: f64,
+    /// but not before so many iterations,
+    pub least: usize,
+    /// and after so many in any case.
+    pub most: usize,
+}
+
+/// With no more than this part of the first residual no solve goes on.
+const EXACT: f64 = 1.0e-3;
+
 /// Solves S A S d = S b for the free part of `solution`, which comes as 0.
 ///
-/// `matrix` is S A S + (I − S)δ (see [`Filter::apply_to`]) and `right_side` is S b. Stops when the
-/// residual, in the norm of the preconditioner's inverse, has fallen by the factor `tolerance`.
+/// `matrix` is S A S + (I − S)δ (see [`Filter::apply_to`]) and `right_side` is S b. The residual that it stops on is
+/// measured in the norm of the preconditioner's inverse.
 pub fn conjugate_gradients(
     matrix: &BlockMatrix,
     right_side: &[Row3],
     filter: &Filter,
     preconditioner: &mut dyn Preconditioner,
-    (tolerance, max_iterations): (f64, usize),
+    stopping: Stopping,
     (workspace, solution): (&mut Workspace, &mut [Row3]),
 ) -> Outcome {
     workspace.start(right_side);
@@ -48,8 +62,13 @@ pub fn conjugate_gradients(
     let start = dot(&workspace.residual, &workspace.image);
     let mut current = start;
     let mut iterations = 0;
+    let wanted = |iterations: usize| {
+        let Stopping { tolerance, least, .. } = stopping;
+        let factor = if iterations < least { tolerance.min(EXACT) } else { tolerance };
+        factor * factor * start
+    };
     let mut indefinite = !start.is_finite() || start < 0.0;
-    while !indefinite && iterations < max_iterations && current > tolerance * tolerance * start {
+    while !indefinite && iterations < stopping.most && current > wanted(iterations) {
         let curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
         filter.apply(&mut workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {

@@ -20,7 +20,7 @@ mod prescribed;
 
 pub use block::{Block, Row3, dot};
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
-pub use conjugate_gradients::{Outcome, Workspace, conjugate_gradients};
+pub use conjugate_gradients::{Outcome, Stopping, Workspace, conjugate_gradients};
 pub use coupling::{Coupling, Outer};
 pub use filter::Filter;
 pub(crate) use lanes::{Kernel, Lanes, Plain, dispatch};

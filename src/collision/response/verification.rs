@@ -15,7 +15,7 @@ use crate::{
     collision::{
         deviations::Deviations,
         pair::{Motion, Pair},
-        surfaces::{Surface, Surfaces},
+        surfaces::Surfaces,
     },
     parallel,
 };
@@ -27,6 +27,10 @@ const LEAST_GAP: f64 = 0.01;
 /// kept in single precision, which must still tell it from none.
 const FINEST_GAP: f64 = 0.001;
 const HARDLY: f64 = 0.999;
+/// The part of the edges there that a vertex may be off by at most. At rest no two features without a common vertex are
+/// much nearer than twice the distance that they keep: as long as margins are a part of that, what is all around each
+/// vertex of a fine mesh is not near.
+const EDGE_PART: f64 = 0.15;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
@@ -45,9 +49,8 @@ impl Watch {
     }
 
     /// Whether all pairs that may come too close are known where the `count` vertices of cloths are.
-    fn covers(&self, count: usize, kinds: &[Surface]) -> bool {
-        let bound = |vertex: usize| CAUTION * (1.0 + SLACK - LEAST_GAP) * kinds[vertex].thickness;
-        self.deviations.are_within(count, bound)
+    fn covers(&self, count: usize, surfaces: &Surfaces) -> bool {
+        self.deviations.are_within(count, |vertex| CAUTION * margin(surfaces, vertex as u32))
     }
 }
 
@@ -59,7 +62,7 @@ impl Response {
         if violations.is_empty() {
             return true;
         }
-        if !self.watch.covers(positions.len(), &self.surfaces.kinds) {
+        if !self.watch.covers(positions.len(), &self.surfaces) {
             self.widen_pairs();
         }
         for violated in &violations {
@@ -86,6 +89,19 @@ impl Response {
         self.watch.deviations.expect(&self.ends[..count]);
     }
 
+    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
+    fn near_pairs(&self) -> Vec<Pair> {
+        let (surfaces, motion) = (&self.surfaces, self.motion());
+        let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
+            let margins = margins(pair, surfaces);
+            let reach =
+                |thickness: f64| ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins);
+            self.is_guarded(pair) && pair.comes_near(surfaces, motion, reach)
+        });
+        pairs.sort_unstable_by_key(Pair::key);
+        pairs
+    }
+
     /// Takes in the pairs along the ways that corrections have led to.
     fn widen_pairs(&mut self) {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
@@ -107,10 +123,10 @@ impl Response {
         }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
-        if self.watch.covers(positions.len(), &surfaces.kinds) {
+        if self.watch.covers(positions.len(), surfaces) {
             let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
             let violated = each.filter_map(|pair| {
-                if self.watch.deviations.leave_apart(pair, most_left(pair, surfaces)) {
+                if self.watch.deviations.leave_apart(pair, LEAST_GAP * pair.thickness) {
                     return None;
                 }
                 let mut pair = *pair;
@@ -120,28 +136,43 @@ impl Response {
         }
         self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
         let mut found = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            self.is_guarded(pair) && is_violated(pair, surfaces, motion)
+            self.is_guarded(pair)
+                && pair.comes_near(surfaces, motion, |thickness| LEAST_GAP * thickness)
+                && is_violated(pair, surfaces, motion)
         });
         found.sort_unstable_by_key(Pair::key);
         found
     }
 }
 
+/// How far a vertex may end from where it was expected to with all pairs known that may come too close, in m.
+fn margin(surfaces: &Surfaces, vertex: u32) -> f64 {
+    let thickness = surfaces.kinds[vertex as usize].thickness;
+    let most = surfaces
+        .edge_lengths
+        .get(vertex as usize)
+        .map_or(thickness, |length| thickness.min(EDGE_PART * length));
+    (1.0 + SLACK - LEAST_GAP) * most
+}
+
+/// The same of two features together, in m.
+fn margins(pair: &Pair, surfaces: &Surfaces) -> f64 {
+    let most = |vertices: &[u32]| {
+        vertices.iter().map(|vertex| margin(surfaces, *vertex)).fold(0.0, f64::max)
+    };
+    let (first, second) = pair.sides();
+    most(first) + most(second)
+}
+
 /// Whether a pair comes closer than a step may leave it.
 fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool {
-    if !pair.measure(motion, most_left(pair, surfaces)) {
+    if !pair.measure(motion, LEAST_GAP * pair.thickness) {
         return false;
     }
     if let Some(gap) = pair.gap_from_touch(surfaces, motion) {
         return gap < 0.0;
     }
-    pair.comes_within(motion, least_gap(pair.start, pair.thickness(surfaces)))
-}
-
-/// The greatest distance that a step has to leave between a pair, in m.
-fn most_left(pair: &Pair, surfaces: &Surfaces) -> f64 {
-    let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize].thickness);
-    LEAST_GAP * (first + second)
+    pair.comes_within(motion, least_gap(pair.start, pair.thickness))
 }
 
 /// The distance that a step leaves where there was one of `start`, in m.

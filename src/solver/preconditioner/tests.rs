@@ -2,7 +2,9 @@
 //! Preconditioners of sheets whose layers are coupled by contacts.
 
 use super::*;
-use crate::solver::{Block, Filter, Outcome, Pattern, Workspace, conjugate_gradients, dot};
+use crate::solver::{
+    Block, Filter, Outcome, Pattern, Stopping, Workspace, conjugate_gradients, dot,
+};
 use nalgebra::Matrix3;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -103,7 +105,7 @@ impl Sheets {
             &side,
             &Filter::new(self.count()),
             preconditioner,
-            (tolerance, 2000),
+            Stopping { tolerance, least: 0, most: 2000 },
             (&mut Workspace::default(), &mut solution),
         )
     }

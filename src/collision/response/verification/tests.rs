@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::collision::{ClothSurfaces, Collider, Exclusions, Obstacle};
+use crate::collision::{ClothSurfaces, Collider, Exclusions, Obstacle, surfaces::Surface};
 use proptest::{
     prelude::*,
     test_runner::{RngSeed, TestRunner},
 };
 use std::cell::Cell;
 
-/// Vertices along a side of a sheet, and their distance in m.
+/// Vertices along a side of a sheet.
 const SIDE: usize = 4;
-const SPACING: f64 = 0.01;
 const COUNT: usize = SIDE * SIDE;
 
 /// A step of two sheets above each other, over ground. Heights are parts of both thicknesses together.
 #[derive(Clone, Debug)]
 struct Step {
+    /// Distance of vertices, in m: many times the thickness, or no more than it.
+    spacing: f64,
     /// Of the sheets, in m.
     thicknesses: [f64; 2],
+    /// Height of the upper sheet at rest, and whether both are of one cloth.
+    rest: (f64, bool),
     /// Heights of the upper sheet over the lower one when the step begins, and where it ends.
     heights: [f64; 2],
     /// Heights of one vertex of the upper sheet where the step ends.
@@ -66,9 +69,13 @@ fn step() -> impl Strategy<Value = Step> {
     let spike = (COUNT..2 * COUNT, prop_oneof![-3.0..0.0, 0.0..LEAST_GAP]);
     let rough = [rough(0.3).boxed(), rough(0.6).boxed()];
     let corrections = prop::collection::vec(correction(), 3..7);
-    ([thickness(), thickness()], heights, spike, rough, corrections).prop_map(
-        |(thicknesses, heights, spike, rough, corrections)| Step {
-            thicknesses,
+    let spacing = prop_oneof![Just(0.01), 0.5e-3..4.0e-3];
+    let rest = (part(0.1..4.0), any::<bool>());
+    (spacing, [thickness(), thickness()], rest, heights, spike, rough, corrections).prop_map(
+        |(spacing, thicknesses, rest, heights, spike, rough, corrections)| Step {
+            spacing,
+            thicknesses: if rest.1 { [thicknesses[0]; 2] } else { thicknesses },
+            rest,
             heights,
             spike,
             rough,
@@ -89,9 +96,9 @@ impl Step {
             let corner = if index < COUNT {
                 Vec3::zeros()
             } else {
-                Vec3::new(0.003, 0.002, height * self.both())
+                Vec3::new(0.3 * self.spacing, 0.2 * self.spacing, height * self.both())
             };
-            corner + Vec3::new(column, row, 0.0) * SPACING
+            corner + Vec3::new(column, row, 0.0) * self.spacing
         };
         (0..2 * COUNT).map(place).collect()
     }
@@ -131,12 +138,19 @@ impl Step {
             .flat_map(|v| [[v, v + 1, v + SIDE], [v + 1, v + SIDE + 1, v + SIDE]])
             .map(|corners| corners.map(|vertex| vertex as u32))
             .collect();
+        let kinds = self.thicknesses.map(|thickness| Surface { friction: 0.0, thickness });
+        let (rest_height, is_one) = self.rest;
+        let (starts_of, kinds) = if is_one {
+            (vec![0, 2 * COUNT], vec![kinds[0]])
+        } else {
+            (vec![0, COUNT, 2 * COUNT], kinds.to_vec())
+        };
         let cloths = ClothSurfaces {
             triangles: &triangles,
-            starts: &[0, COUNT, 2 * COUNT],
-            kinds: self.thicknesses.map(|thickness| Surface { friction: 0.0, thickness }).to_vec(),
-            rest: self.sheets(4.0).into(),
-            areas: vec![SPACING * SPACING; 2 * COUNT].into(),
+            starts: &starts_of,
+            kinds,
+            rest: self.sheets(rest_height).into(),
+            areas: vec![self.spacing * self.spacing; 2 * COUNT].into(),
             seams: &[],
             exclusions: Exclusions::default(),
             friction_scale: Vec::new(),
@@ -177,7 +191,7 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
             for positions in std::iter::once(expected.clone()).chain(corrected) {
                 let all = searched(&response, &positions);
                 prop_assert_eq!(&response.violations(&positions), &all);
-                let is_watched = response.watch.covers(2 * COUNT, &response.surfaces.kinds);
+                let is_watched = response.watch.covers(2 * COUNT, &response.surfaces);
                 count(match (is_watched, all.is_empty()) {
                     (true, true) => &passed,
                     (true, false) => &failed,

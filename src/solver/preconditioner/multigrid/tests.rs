@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::solver::{Filter, Workspace, conjugate_gradients, dot};
+use crate::solver::{Filter, Stopping, Workspace, conjugate_gradients, dot};
 
 /// A membrane-like matrix on a grid of n × n: springs along the edges, a little mass.
 fn grid(n: u32) -> (BlockMatrix, Vec<[u32; 2]>) {
@@ -37,7 +37,7 @@ fn iterations_hardly_grow_with_the_mesh() {
             &side,
             &Filter::new(side.len()),
             &mut multigrid,
-            (1e-4, 200),
+            Stopping { tolerance: 1e-4, least: 0, most: 200 },
             (&mut Workspace::default(), &mut solution),
         );
         outcome.iterations

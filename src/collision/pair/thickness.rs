@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The distance that a pair keeps: the thickness of both sides, but of one cloth less than what it has between them at
+//! rest, so that no thickness strains a cloth.
+
+use super::{Motion, Pair};
+use crate::collision::surfaces::Surfaces;
+
+/// Distances to keep are not smaller than this, in m.
+const SMALLEST_THICKNESS: f64 = 1.0e-6;
+/// Parts of one cloth keep no more than this part of their distance at rest.
+const REST_PART: f64 = 0.5;
+
+impl Pair {
+    /// Measures the pair, and finds the distance to keep. Says whether the pair may come within what `reach` makes of
+    /// that on its way, both in m; it must not fall where that rises.
+    pub(crate) fn comes_near(
+        &mut self,
+        surfaces: &Surfaces,
+        motion: Motion<'_>,
+        reach: impl Fn(f64) -> f64,
+    ) -> bool {
+        self.measure(motion, reach(self.most_thickness(surfaces))) && {
+            self.find_thickness(surfaces);
+            self.clearance <= reach(self.thickness)
+        }
+    }
+
+    /// Finds the distance to keep.
+    fn find_thickness(&mut self, surfaces: &Surfaces) {
+        self.thickness = self.both_thicknesses(surfaces);
+        if self.is_of_one_cloth(surfaces) {
+            let rest = self.closest(&self.vertices.map(|vertex| surfaces.rest(vertex)));
+            let sewn = surfaces.seams.distance(self.sides(), |vertex| surfaces.rest(vertex));
+            self.thickness = self.thickness.min(REST_PART * rest.distance.min(sewn));
+        }
+    }
+
+    /// No less than the distance to keep, in m, and found sooner.
+    fn most_thickness(&self, surfaces: &Surfaces) -> f64 {
+        let thickness = self.both_thicknesses(surfaces);
+        if !self.is_of_one_cloth(surfaces) {
+            return thickness;
+        }
+        let (one, other) = self.sides();
+        let ways =
+            one.iter().flat_map(|a| other.iter().map(|b| surfaces.rest(*a) - surfaces.rest(*b)));
+        let nearest = ways.fold(f64::INFINITY, |least, way| least.min(way.norm_squared()));
+        thickness.min(REST_PART * nearest.sqrt())
+    }
+
+    /// The thickness of both sides, in m.
+    fn both_thicknesses(&self, surfaces: &Surfaces) -> f64 {
+        let [first, second] = self.ends().map(|vertex| surfaces.kinds[vertex as usize].thickness);
+        (first + second).max(SMALLEST_THICKNESS)
+    }
+
+    fn is_of_one_cloth(&self, surfaces: &Surfaces) -> bool {
+        let [first, second] = self.ends();
+        let bodies = &surfaces.bodies;
+        surfaces.is_cloth(first) && bodies[first as usize] == bodies[second as usize]
+    }
+}
