@@ -244,3 +244,6 @@ impl Contact {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

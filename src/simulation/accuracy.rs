@@ -34,8 +34,9 @@ pub(super) struct Accuracy {
     /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
     /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
     pub(super) parts: [f64; 2],
-    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, if that matters.
-    pub(super) lost: Option<f64>,
+    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two, if that
+    /// matters.
+    pub(super) lost: Option<[f64; 2]>,
     /// Most corrections.
     pub(super) max_iterations: usize,
 }
@@ -106,14 +107,14 @@ impl Accuracy {
         &self,
         (problem, positions): (&Problem<'_>, &[Vec3]),
         residuals: &mut [Vec3],
-        iterations: usize,
+        (iterations, is_fine): (usize, bool),
     ) -> bool {
         let response = &*problem.response;
         let is_free = response.contacts().is_empty() || response.untangles();
         let is_asked = problem.quadratic.is_none() && !is_free;
         let Some(lost) = self.lost.filter(|_| is_asked) else { return true };
         let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
-        let part = more * lost;
+        let part = more * lost[usize::from(is_fine)];
         balances(problem, positions, residuals).into_iter().all(|balance| {
             let allowed = part * (balance.weight + balance.inertia);
             balance.lost <= allowed.max(self.touching)

@@ -33,9 +33,9 @@ const FINEST: f64 = 0.005;
 /// solids, and where layers touch or equations are quadratic.
 const RELATIVE: [f64; 2] = [7.0, 5.0];
 /// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
-/// it as a whole. What it is in a step has no direction of its own: friction comes out right within 2 % up to twice as
-/// much, and what starts to slide does so with half of its acceleration where it may be anything.
-const LOST: f64 = 10.0;
+/// it as a whole, on solids and where layers touch. Friction comes out right with five times as much; but what is lost has
+/// another direction in every step, and keeps cloth that hangs over something from coming to rest.
+const LOST: [f64; 2] = [6.0, 3.0];
 /// That is not asked of steps of no more than this part of the longest, or what has made them short would not let go of them.
 const SHORT: f64 = 0.4;
 
@@ -108,7 +108,7 @@ impl Simulation {
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),
             parts: RELATIVE.map(|relative| relative * self.settings.tolerance),
-            lost: (span.part > SHORT).then_some(LOST * self.settings.tolerance),
+            lost: (span.part > SHORT).then(|| LOST.map(|lost| lost * self.settings.tolerance)),
             max_iterations: span.corrections,
         }
     }

@@ -58,10 +58,10 @@ const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
-const TOUCHING_TOLERANCE: f64 = 0.3;
+const TOUCHING_TOLERANCE: f64 = 0.2;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
 /// measured in, and what moves or holds all layers together is found here.
-const HARD_TOLERANCE: f64 = 0.05;
+const HARD_TOLERANCE: f64 = 0.03;
 /// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
 /// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
 const LEAST_LINEAR_ITERATIONS: usize = 4;
@@ -213,7 +213,8 @@ impl Newton {
             solved.correction <= accuracy.wanted((problem, positions), progress, is_fine);
         is_short && {
             self.trial.copy_from_slice(&self.residuals);
-            accuracy.keeps_momentum((problem, positions), &mut self.trial, solved.iterations)
+            let progress = (solved.iterations, is_fine);
+            accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
         }
     }
 

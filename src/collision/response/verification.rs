@@ -3,11 +3,13 @@
 //!
 //! All pairs along the ways that are expected are looked for when the step begins, with room to spare. Where the ways
 //! that come out end elsewhere, but not far from there, these are all that need to be checked; otherwise all are
-//! looked for again, and watched if the step does not pass and has to be corrected. What keeps R = (1 + SLACK)(t₁ + t₂)
-//! apart, with thicknesses t of the vertices, on ways that end elsewhere by δ₁ and δ₂ at most is still
-//! R − δ₁ − δ₂ apart, since straight ways from the same starts are never farther from each other than at their
-//! ends. So no pair but those found can come within LEAST_GAP (t₁ + t₂) as long as every δ stays below
-//! (1 + SLACK − LEAST_GAP) t.
+//! looked for again, and watched if the step does not pass and has to be corrected. What is kept R apart on
+//! ways that end elsewhere by δ₁ and δ₂ at most is still R − δ₁ − δ₂ apart, since straight ways from the same starts
+//! are never farther from each other than at their ends. Every vertex has a margin m. A pair that keeps the distance
+//! τ is watched if it comes within R = LEAST_GAP τ + m₁ + m₂, with the largest margins of its sides, or within
+//! (1 + SLACK) τ if that is more; so no other pair can come within LEAST_GAP τ as long as δ ≤ m for every vertex. With
+//! m = (1 + SLACK − LEAST_GAP) t, where t is the thickness of the vertex, both are the same for all pairs but those
+//! of one cloth that are near each other at rest, and keep less than both thicknesses.
 
 use super::{Response, SLACK};
 use crate::{
@@ -27,9 +29,9 @@ const LEAST_GAP: f64 = 0.01;
 /// kept in single precision, which must still tell it from none.
 const FINEST_GAP: f64 = 0.001;
 const HARDLY: f64 = 0.999;
-/// The part of the edges there that a vertex may be off by at most. At rest no two features without a common vertex are
-/// much nearer than twice the distance that they keep: as long as margins are a part of that, what is all around each
-/// vertex of a fine mesh is not near.
+/// The part of the edges there that margins are measured by where cloth is finer than thick. In a regular mesh features
+/// without a common vertex are 0.6 edges from each other at rest, or more; two margins are less, so that what is all around
+/// a vertex is not near.
 const EDGE_PART: f64 = 0.15;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;

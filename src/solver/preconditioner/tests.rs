@@ -97,6 +97,10 @@ impl Sheets {
 
     /// Solves for a right side of noise.
     fn solve(&self, preconditioner: &mut dyn Preconditioner, tolerance: f64) -> Outcome {
+        self.solve_until(preconditioner, Stopping { tolerance, least: 0, most: 2000 })
+    }
+
+    fn solve_until(&self, preconditioner: &mut dyn Preconditioner, stopping: Stopping) -> Outcome {
         let side = noise(self.count(), 1);
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
@@ -105,10 +109,24 @@ impl Sheets {
             &side,
             &Filter::new(self.count()),
             preconditioner,
-            Stopping { tolerance, least: 0, most: 2000 },
+            stopping,
             (&mut Workspace::default(), &mut solution),
         )
     }
+}
+
+/// Not before the least, after the most in any case; and where nothing is left, not even the least are made.
+#[test]
+fn a_solve_makes_as_many_iterations_as_it_is_told() {
+    let sheets = Sheets::new(1, 9);
+    let count = |tolerance: f64, least: usize, most: usize| {
+        let stopping = Stopping { tolerance, least, most };
+        sheets.solve_until(&mut BlockJacobi::default(), stopping).iterations
+    };
+    assert_eq!([count(0.99, 4, 9), count(1.0e-9, 0, 9)], [4, 9]);
+    let enough = count(1.0e-3, 0, 2000);
+    assert!(count(0.99, 0, 9) < 4 && enough > 4, "{enough}");
+    assert_eq!(count(0.99, 2000, 2000), enough);
 }
 
 fn noise(count: usize, seed: u64) -> Vec<Row3> {
