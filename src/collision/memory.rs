@@ -19,6 +19,8 @@ struct Held {
     force: f64,
     /// Direction in which it slid; zero where it held.
     sliding: Vec3,
+    /// Whether it is one of two edges that would have crossed without it.
+    is_rescued: bool,
 }
 
 /// The contacts at the end of the last step.
@@ -55,6 +57,7 @@ impl Held {
             shear: reach * part,
             force: contact.force(),
             sliding: contact.sliding,
+            is_rescued: kind == Kind::EdgeEdge && contact.pair.rescues > 0,
         })
     }
 
@@ -92,6 +95,12 @@ impl Memory {
             let limits = if held.is_vertex { [vertices, triangles] } else { [edges; 2] };
             held.features.iter().zip(limits).all(|(feature, limit)| (*feature as usize) < limit)
         })
+    }
+
+    /// Names of the pairs of edges that would have crossed without their contact.
+    pub(crate) fn rescued(&self) -> impl Iterator<Item = (Kind, [u32; 2])> {
+        let rescued = self.held.iter().filter(|held| held.is_rescued);
+        rescued.map(|held| (Kind::EdgeEdge, held.features))
     }
 
     /// What there was of a pair; a vertex that has gone over to another triangle brings its anchor along.

@@ -16,6 +16,7 @@
 
 mod constraints;
 mod driving;
+mod rescue;
 mod sliding;
 mod verification;
 
@@ -196,6 +197,7 @@ impl Response {
         self.watch();
         self.pairs =
             self.watch.pairs().iter().filter(|pair| !self.is_idle(pair)).copied().collect();
+        self.rescue_again();
         self.take(Vec::new());
     }
 

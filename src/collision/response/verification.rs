@@ -33,6 +33,9 @@ const HARDLY: f64 = 0.999;
 /// without a common vertex are 0.6 edges from each other at rest, or more; two margins are less, so that what is all around
 /// a vertex is not near.
 const EDGE_PART: f64 = 0.15;
+/// Where no more than this part of the pairs that are looked at would cross, corrections go on with these and the ones
+/// that there are: to look for all others that may meet costs as much as several corrections.
+const FEW: f64 = 1.0e-3;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
@@ -58,27 +61,17 @@ impl Watch {
 
 impl Response {
     /// Checks the ways to `positions` against all pairs. Says whether any would come too close; those are
-    /// among the contacts from now on, stiffer than they were.
+    /// rescued.
     pub(crate) fn verify(&mut self, positions: &[Vec3]) -> bool {
         let violations = self.violations(positions);
         if violations.is_empty() {
             return true;
         }
-        if !self.watch.covers(positions.len(), &self.surfaces) {
+        let are_few = violations.len() as f64 <= FEW * self.pairs.len() as f64;
+        if !are_few && !self.watch.covers(positions.len(), &self.surfaces) {
             self.widen_pairs();
         }
-        for violated in &violations {
-            match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
-                Ok(place) => self.pairs[place].rescues += 1,
-                Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
-            }
-        }
-        for pair in &mut self.pairs {
-            // They were measured on other ways.
-            pair.clearance = 0.0;
-        }
-        let contacts = std::mem::take(&mut self.contacts);
-        self.take(contacts);
+        self.rescue(&violations);
         false
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::collision::{ClothSurfaces, Collider, Exclusions, Obstacle, surfaces::Surface};
+use crate::collision::{
+    ClothSurfaces, Collider, Exclusions, Obstacle, pair::Kind, surfaces::Surface,
+};
 use proptest::{
     prelude::*,
     test_runner::{RngSeed, TestRunner},
@@ -205,6 +207,48 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
     result.unwrap();
     let counts = [passed, failed, unwatched].map(Cell::into_inner);
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
+}
+
+/// Two flat sheets lie on each other, so that their edges are idle, but for one step that leads a vertex through.
+#[test]
+fn edges_that_were_rescued_stay_contacts_for_as_long_as_they_press() {
+    let flat = Rough { size: 0.0, ways: vec![Vec3::zeros(); 2 * COUNT] };
+    let step = Step {
+        spacing: 0.01,
+        thicknesses: [1.0e-3; 2],
+        rest: (4.0, false),
+        heights: [1.5, 0.9],
+        spike: (COUNT + SIDE + 1, -0.5),
+        rough: [flat.clone(), flat],
+        corrections: Vec::new(),
+    };
+    let [starts, spiked] = step.ways();
+    let mut response = step.response(&starts);
+    let edges = |response: &Response| -> Vec<[u32; 2]> {
+        let rescued = response.pairs.iter().filter(|pair| pair.rescues > 0);
+        rescued.filter(|pair| pair.kind == Kind::EdgeEdge).map(|pair| pair.features).collect()
+    };
+    let begin = |response: &mut Response, ends: &[Vec3]| {
+        response.begin((&starts, ends), &[false; 2 * COUNT], ([0.0, 1.0], 0.01));
+    };
+    let leave = |response: &mut Response, positions: &[Vec3]| {
+        let contacts = response.refreshed(positions);
+        response.take(contacts);
+        let memory = response.recall(0);
+        response.set_memory(memory);
+    };
+    let resting = step.sheets(0.9);
+    begin(&mut response, &resting);
+    assert!(edges(&response).is_empty());
+    assert!(!response.verify(&spiked));
+    let rescued = edges(&response);
+    assert!(!rescued.is_empty());
+    leave(&mut response, &spiked);
+    begin(&mut response, &resting);
+    assert_eq!(edges(&response), rescued);
+    leave(&mut response, &starts);
+    begin(&mut response, &resting);
+    assert!(edges(&response).is_empty());
 }
 
 /// As a wall presses a vertex on, step by step, for twenty seconds.

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pairs that corrections have led too close: they are among the contacts from then on, stiffer with every time.
+//!
+//! Two edges that needed it press from the start of the next step as well, as long as they do so at all: in a sharp fold
+//! whose tips have come together no vertex or triangle may stand for them, and each step would end with them
+//! crossed, and be corrected once more.
+
+use super::Response;
+use crate::collision::pair::Pair;
+
+impl Response {
+    /// Makes contacts of pairs that would come too close, in order, or stiffer ones.
+    pub(super) fn rescue(&mut self, violations: &[Pair]) {
+        for violated in violations {
+            match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
+                Ok(place) => self.pairs[place].rescues += 1,
+                Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
+            }
+        }
+        for pair in &mut self.pairs {
+            // They were measured on other ways.
+            pair.clearance = 0.0;
+        }
+        let contacts = std::mem::take(&mut self.contacts);
+        self.take(contacts);
+    }
+
+    /// Rescues the edges that press because the last step had to.
+    pub(super) fn rescue_again(&mut self) {
+        for key in self.memory.rescued() {
+            let watched = self.watch.pairs();
+            let Ok(place) = watched.binary_search_by_key(&key, Pair::key) else { continue };
+            let pair = Pair { rescues: 1, ..watched[place] };
+            match self.pairs.binary_search_by_key(&key, Pair::key) {
+                Ok(place) => self.pairs[place] = pair,
+                Err(place) => self.pairs.insert(place, pair),
+            }
+        }
+    }
+}
