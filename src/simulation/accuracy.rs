@@ -116,8 +116,8 @@ impl Accuracy {
         let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
         let part = more * lost[usize::from(is_fine)];
         balances(problem, positions, residuals).into_iter().all(|balance| {
-            let allowed = part * (balance.weight + balance.inertia);
-            balance.lost <= allowed.max(self.touching)
+            let scale = (balance.weight + balance.inertia).max(balance.squeeze);
+            balance.lost <= (part * scale).max(self.touching)
         })
     }
 }

@@ -25,8 +25,11 @@ impl Response {
         self.take(contacts);
     }
 
-    /// Rescues the edges that press because the last step had to.
+    /// Rescues the edges that press because the last step had to, where nothing is tangled that they might hold as it is.
     pub(super) fn rescue_again(&mut self) {
+        if self.tangle.is_some() {
+            return;
+        }
         for key in self.memory.rescued() {
             let watched = self.watch.pairs();
             let Ok(place) = watched.binary_search_by_key(&key, Pair::key) else { continue };
