@@ -11,6 +11,7 @@ use super::{
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
     guides::Guidance,
+    progress::Progress,
     quadratic::Quadratic,
     report::Task,
     scheme::Stage,
@@ -48,10 +49,6 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// Corrections without a shorter one after which a stage in which anything touches is given up.
-const PATIENCE: usize = 10;
-/// How often contacts that would be crossed are made stiffer and the stage solved on.
-const MOST_RESCUES: usize = 6;
 /// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
 const SETTLING: usize = 3;
 const RENEWAL: usize = 8;
@@ -143,28 +140,21 @@ impl Newton {
         let mut recent = vec![self.start(problem, positions, report)];
         let mut solved =
             Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
-        let mass: f64 = problem.dynamics.masses.iter().sum();
-        let mut rescues = 0;
-        let mut best = (f64::INFINITY, 0);
-        let mut first = 0.0;
+        let mut progress = Progress::new();
         loop {
-            solved.converged = self.is_solved((problem, positions), accuracy, (&solved, first));
+            solved.converged = self.is_solved((problem, positions), accuracy, (&solved, &progress));
             if solved.converged {
                 let response = &mut *problem.response;
                 solved.is_clear = report.time(Task::Contact, || response.verify(positions));
-                if solved.is_clear || rescues == MOST_RESCUES {
+                if solved.is_clear || !progress.rescue(solved.iterations) {
                     return solved;
                 }
-                rescues += 1;
-                best = (f64::INFINITY, solved.iterations);
                 let contacts = problem.look(positions, solved.iterations, report);
                 problem.take(contacts, positions, &mut recent);
             }
-            if solved.correction < best.0 {
-                best = (solved.correction, solved.iterations);
-            }
+            progress.compare(solved.iterations, solved.correction);
             let touches = !problem.response.contacts().is_empty();
-            let is_hopeless = touches && solved.iterations > best.1 + PATIENCE;
+            let is_hopeless = touches && progress.is_hopeless(solved.iterations);
             if is_hopeless || solved.iterations == accuracy.max_iterations {
                 return solved;
             }
@@ -172,49 +162,65 @@ impl Newton {
             let Some(promise) = self.correct(problem, positions, is_first, report) else {
                 return solved;
             };
-            for potential in &mut recent {
-                *potential += promise.shift;
-            }
-            let along = (solved.iterations, promise.slope);
-            let before = problem.response.potential(positions);
-            let (potential, contacts) = self.search(problem, positions, (&recent, along), report);
-            // A correction that turns triangles may raise the potential: that is still to be taken away.
-            let rise = recent.last().map_or(0.0, |last| potential - last);
-            let inside = rise - (problem.response.potential(positions) - before);
-            let raised = rise.min(inside).max(0.0);
-            recent.push(potential);
-            if recent.len() > MEMORY {
-                recent.remove(0);
-            }
-            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
-            solved.correction = length(promise.square.abs().max(2.0 * raised));
-            if solved.iterations == 0 {
-                first = length(promise.square.abs());
-            }
             solved.iterations += 1;
             report.newton_iterations += 1;
-            if !potential.is_finite() {
+            let way = (solved.iterations, &promise);
+            let Some(square) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
+            };
+            let mass: f64 = problem.dynamics.masses.iter().sum();
+            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
+            solved.correction = length(square);
+            if is_first {
+                progress.first = length(promise.square.abs());
             }
-            problem.take(contacts, positions, &mut recent);
         }
     }
 
-    /// Whether a stage with such a first correction, in m, and such a last one is solved.
+    /// Goes along a correction, the last of so many, and takes the contacts there. Gives the square dᵀAd of what it was, or
+    /// what it has raised the potential by if that is more, in J; `None` where that is beyond the range of numbers.
+    fn follow(
+        &mut self,
+        (problem, positions): (&mut Problem<'_>, &mut [Vec3]),
+        (iterations, promise): (usize, &Promise),
+        recent: &mut Vec<f64>,
+        report: &mut Report,
+    ) -> Option<f64> {
+        for potential in recent.iter_mut() {
+            *potential += promise.shift;
+        }
+        let along = (iterations, promise.slope);
+        let before = problem.response.potential(positions);
+        let (potential, contacts) = self.search(problem, positions, (recent, along), report);
+        if !potential.is_finite() {
+            return None;
+        }
+        // A correction that turns triangles may raise the potential: that is still to be taken away.
+        let rise = recent.last().map_or(0.0, |last| potential - last);
+        let inside = rise - (problem.response.potential(positions) - before);
+        let raised = rise.min(inside).max(0.0);
+        recent.push(potential);
+        if recent.len() > MEMORY {
+            recent.remove(0);
+        }
+        problem.take(contacts, positions, recent);
+        Some(promise.square.abs().max(2.0 * raised))
+    }
+
+    /// Whether a stage is solved.
     fn is_solved(
         &mut self,
         (problem, positions): (&Problem<'_>, &[Vec3]),
         accuracy: Accuracy,
-        (solved, first): (&Solved, f64),
+        (solved, progress): (&Solved, &Progress),
     ) -> bool {
         let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
-        let progress = (solved.iterations, first);
-        let is_short =
-            solved.correction <= accuracy.wanted((problem, positions), progress, is_fine);
+        let made = progress.since_rescue(solved.iterations);
+        let is_short = solved.correction
+            <= accuracy.wanted((problem, positions), (made, progress.first), is_fine);
         is_short && {
             self.trial.copy_from_slice(&self.residuals);
-            let progress = (solved.iterations, is_fine);
-            accuracy.keeps_momentum((problem, positions), &mut self.trial, progress)
+            accuracy.keeps_momentum((problem, positions), &mut self.trial, (made, is_fine))
         }
     }
 
@@ -376,7 +382,7 @@ impl Newton {
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential <= allowed || halvings == MOST_HALVINGS {
-                let contacts = problem.look(&self.trial, iterations + 1, report);
+                let contacts = problem.look(&self.trial, iterations, report);
                 // Running into something may cost what the correction was to bring, but no more.
                 let exchange = problem.response.exchange(&contacts, &self.trial);
                 if potential + exchange <= reference - length * slope || halvings >= MOST_EVASIONS {
