@@ -62,9 +62,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 # may stall, die or take too long.
 SQUEEZED = {"overstretched", "too fast", "crossing", "strayed"}
 SQUEEZES = {
-    "armpit",
     "box_without_room",
-    "knife_sweeps_a_curtain",
     "pin_goes_through_a_ball",
     "pins_cross_each_other",
     "plates_close_on_a_roll",
