@@ -162,23 +162,24 @@ impl Newton {
             let Some(promise) = self.correct(problem, positions, is_first, report) else {
                 return solved;
             };
+            let mass: f64 = problem.dynamics.masses.iter().sum();
+            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
+            solved.correction = length(promise.square.abs());
+            if is_first {
+                progress.first = solved.correction;
+            }
             solved.iterations += 1;
             report.newton_iterations += 1;
             let way = (solved.iterations, &promise);
-            let Some(square) = self.follow((problem, positions), way, &mut recent, report) else {
+            let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
             };
-            let mass: f64 = problem.dynamics.masses.iter().sum();
-            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
-            solved.correction = length(square);
-            if is_first {
-                progress.first = length(promise.square.abs());
-            }
+            solved.correction = solved.correction.max(length(2.0 * raised));
         }
     }
 
-    /// Goes along a correction, the last of so many, and takes the contacts there. Gives the square dᵀAd of what it was, or
-    /// what it has raised the potential by if that is more, in J; `None` where that is beyond the range of numbers.
+    /// Goes along a correction, the last of so many, and takes the contacts there. Gives what it has raised the potential by,
+    /// in J; `None` where that is beyond the range of numbers.
     fn follow(
         &mut self,
         (problem, positions): (&mut Problem<'_>, &mut [Vec3]),
@@ -204,7 +205,7 @@ impl Newton {
             recent.remove(0);
         }
         problem.take(contacts, positions, recent);
-        Some(promise.square.abs().max(2.0 * raised))
+        Some(raised)
     }
 
     /// Whether a stage is solved.
