@@ -216,7 +216,12 @@ impl Newton {
         (solved, progress): (&Solved, &Progress),
     ) -> bool {
         let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
-        let made = progress.since_rescue(solved.iterations);
+        // What is drawn apart is crossed however closely it is solved.
+        let made = if problem.response.untangles() {
+            solved.iterations
+        } else {
+            progress.since_rescue(solved.iterations)
+        };
         let is_short = solved.correction
             <= accuracy.wanted((problem, positions), (made, progress.first), is_fine);
         is_short && {
