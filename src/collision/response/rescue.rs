@@ -12,10 +12,7 @@ impl Response {
     /// Makes contacts of pairs that would come too close, in order, or stiffer ones.
     pub(super) fn rescue(&mut self, violations: &[Pair]) {
         for violated in violations {
-            match self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
-                Ok(place) => self.pairs[place].rescues += 1,
-                Err(place) => self.pairs.insert(place, Pair { rescues: 1, ..*violated }),
-            }
+            self.looked_at(violated).rescues += 1;
         }
         for pair in &mut self.pairs {
             // They were measured on other ways.
@@ -30,14 +27,21 @@ impl Response {
         if self.tangle.is_some() {
             return;
         }
-        for key in self.memory.rescued() {
-            let watched = self.watch.pairs();
-            let Ok(place) = watched.binary_search_by_key(&key, Pair::key) else { continue };
-            let pair = Pair { rescues: 1, ..watched[place] };
-            match self.pairs.binary_search_by_key(&key, Pair::key) {
-                Ok(place) => self.pairs[place] = pair,
-                Err(place) => self.pairs.insert(place, pair),
-            }
+        let watched = self.watch.pairs();
+        let place = |key| watched.binary_search_by_key(&key, Pair::key).ok();
+        let rescued = self.memory.rescued().filter_map(|key| Some(watched[place(key)?]));
+        for pair in rescued.collect::<Vec<Pair>>() {
+            self.looked_at(&pair).rescues = 1;
         }
+    }
+
+    /// A pair among those that are looked at after each correction, where it is one from now on.
+    fn looked_at(&mut self, pair: &Pair) -> &mut Pair {
+        let place = self.pairs.binary_search_by_key(&pair.key(), Pair::key);
+        let place = place.unwrap_or_else(|place| {
+            self.pairs.insert(place, *pair);
+            place
+        });
+        &mut self.pairs[place]
     }
 }

@@ -34,7 +34,7 @@ const HARDLY: f64 = 0.999;
 /// a vertex is not near.
 const EDGE_PART: f64 = 0.15;
 /// Where no more than this part of the pairs that are looked at would cross, corrections go on with these and the ones
-/// that there are: to look for all others that may meet costs as much as several corrections.
+/// that there are: to look for all others that may meet costs as much as a correction.
 const FEW: f64 = 1.0e-3;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
