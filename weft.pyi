@@ -315,8 +315,9 @@ class Settings:
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): A step is solved when the correction that its residual asks for is
-            shorter, in the norm of the equations, than this part of the mean edge length, up to
-            eight times as long where much moves; 0.02 where not given.
+            shorter, in the norm of the equations, than this part of the mean edge length, or of
+            1/43 of the cloth's width if that is more, up to eight times as long where much
+            moves; 0.02 where not given.
         max_iterations (int): Newton corrections after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
@@ -535,7 +536,8 @@ class Simulation:
 
         Args:
             time_step (float, optional): Longest step, in s.
-            tolerance (float, optional): Part of the mean edge length to which steps are solved.
+            tolerance (float, optional): Part of the mean edge length to which steps are solved, as in
+                Settings.
             max_iterations (int, optional): Corrections after which a step is given up.
             air_density (float, optional): Density of the air, in kg/m³.
         """

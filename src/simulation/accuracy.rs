@@ -2,7 +2,7 @@
 //! How accurately the equations of a stage are solved.
 
 use super::{momentum::balances, newton::Problem};
-use crate::Vec3;
+use crate::{Vec3, mesh::Mesh};
 
 /// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which
 /// will do where contacts still come and go at the edge of touching after so many corrections.
@@ -19,6 +19,21 @@ const FALL: f64 = 4.0;
 /// Where nothing touches, this multiple of the tolerance as a part of the same way will do, however fine the mesh, if it is
 /// no rougher than the first of the above.
 const FREE: f64 = 0.5;
+
+/// Tolerances are parts of the mean edge, but of no shorter one than that of a square cloth of so many cells along a side, cut
+/// once each: how far time steps lead astray, and what can be seen of it, does not depend on the mesh.
+const FINEST_CELLS: f64 = 49.0;
+const MEAN_EDGE_OF_CELL: f64 = (2.0 + std::f64::consts::SQRT_2) / 3.0;
+
+/// The length that tolerances are parts of, in m; that of the smallest cloth counts.
+pub(super) fn length_of_tolerance(mesh: &Mesh) -> f64 {
+    let mut areas = vec![0.0; mesh.cloth_starts.len() - 1];
+    for (area, cloth) in mesh.rest.areas.iter().zip(mesh.cloth_of_triangle.iter()) {
+        areas[*cloth as usize] += area;
+    }
+    let smallest = areas.into_iter().fold(f64::INFINITY, f64::min);
+    mesh.rest.mean_edge_length().max(MEAN_EDGE_OF_CELL / FINEST_CELLS * smallest.sqrt())
+}
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
@@ -132,4 +147,48 @@ fn way(problem: &Problem<'_>, positions: &[Vec3]) -> f64 {
         .fold((0.0, 0.0), |(sum, mass), (way, own)| (sum + own * way.norm_squared(), mass + own));
     let fall = problem.dynamics.gravity.norm() * problem.stage.duration.powi(2);
     (sums.0 / sums.1).sqrt().max(FALL * fall)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::Polygons;
+
+    /// A square of so many cells along a side in m, each cut once.
+    fn square(cells: usize, size: f64) -> Mesh {
+        let side = cells + 1;
+        let place = |index: usize| size * index as f64 / cells as f64;
+        let positions: Vec<Vec3> = (0..side * side)
+            .map(|index| Vec3::new(place(index % side), place(index / side), 0.0))
+            .collect();
+        let firsts = (0..side * side).filter(|v| v % side < cells && v / side < cells);
+        let corners: Vec<usize> =
+            firsts.flat_map(|v| [v, v + 1, v + side + 1, v, v + side + 1, v + side]).collect();
+        let counts = vec![3; corners.len() / 3];
+        let polygons = Polygons::new(&counts, &corners, positions.len()).unwrap();
+        Mesh::new(&polygons, &positions, None).unwrap()
+    }
+
+    #[test]
+    fn the_tolerance_is_a_part_of_the_mean_edge_of_coarse_meshes_and_of_the_width_of_fine_ones() {
+        let of = |cells: usize, size: f64| length_of_tolerance(&square(cells, size));
+        for cells in [4, 20, 49] {
+            let mean = square(cells, 2.0).rest.mean_edge_length();
+            // A border has no more than the one diagonal of its cells, which makes the mean a little shorter.
+            assert!((of(cells, 2.0) / mean - 1.0).abs() < 5e-3, "{cells} cells");
+        }
+        let finest = of(49, 2.0);
+        for cells in [60, 100] {
+            assert!((of(cells, 2.0) / finest - 1.0).abs() < 1e-12, "{cells} cells");
+        }
+        assert!((of(100, 0.2) / (0.1 * finest) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_several_fine_cloths_the_smallest_counts() {
+        let (large, small) = (square(130, 2.0), square(130, 0.5));
+        let both = length_of_tolerance(&Mesh::join(&[&large, &small]));
+        assert!((both / length_of_tolerance(&small) - 1.0).abs() < 1e-12);
+        assert!((both / length_of_tolerance(&large) - 0.25).abs() < 1e-12);
+    }
 }

@@ -103,7 +103,7 @@ impl Simulation {
     fn accuracy(&self, span: Span) -> Accuracy {
         let edge = self.edge_length;
         Accuracy {
-            correction: self.settings.tolerance * edge,
+            correction: self.settings.tolerance * self.length_of_tolerance,
             part: self.settings.tolerance,
             touching: self.settings.tolerance
                 * edge.min(FINE_PART * self.response.thickness()).max(FINEST * edge),

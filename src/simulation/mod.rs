@@ -68,8 +68,9 @@ pub struct Simulation {
     step_control: StepControl,
     /// Longest stable step of an explicit scheme, in s.
     stable_step: f64,
-    /// Mean edge length, in m.
+    /// Mean edge length, and the length that tolerances are parts of, in m.
     edge_length: f64,
+    length_of_tolerance: f64,
     /// How far the current frame has come, from 0 to 1.
     frame_part: f64,
     pool: Arc<ThreadPool>,
@@ -158,6 +159,7 @@ impl Simulation {
             stable_step: f64::INFINITY,
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
+            length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
             response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
             guides: Guides::default(),
             state: State::at_rest(positions),

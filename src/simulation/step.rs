@@ -357,7 +357,7 @@ impl Simulation {
         self.dynamics.end_step(&self.state.positions, span.duration / steps as f64);
         report.steps += steps;
         report.converged &= solved.converged && stopped == 0;
-        report.residual = report.residual.max(solved.correction / self.edge_length);
+        report.residual = report.residual.max(solved.correction / self.length_of_tolerance);
         report.contacts = memory.contact_count();
         report.unresolved_contacts += candidate.unresolved;
         self.response.set_memory(memory);
