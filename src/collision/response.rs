@@ -416,8 +416,11 @@ impl Response {
 
     /// Potential of all contacts with the cloths at `positions`, in J.
     pub(crate) fn potential(&self, positions: &[Vec3]) -> f64 {
-        let each = self.reactions();
-        each.map(|contact| contact.reaction(&self.between(contact, positions)).potential).sum()
+        let of = |contact: &Contact| contact.reaction(&self.between(contact, positions)).potential;
+        let contacts = &self.contacts;
+        let touching =
+            parallel::sum(contacts.len(), parallel::ELEMENTS, |place| of(&contacts[place]));
+        touching + self.returns.iter().chain(&self.pulls).map(of).sum::<f64>()
     }
 
     /// Whether the motion of a cloth's vertex is given.
