@@ -536,8 +536,8 @@ class Simulation:
 
         Args:
             time_step (float, optional): Longest step, in s.
-            tolerance (float, optional): Part of the mean edge length to which steps are solved, as in
-                Settings.
+            tolerance (float, optional): Part of the mean edge length to which steps are solved, as
+                in Settings.
             max_iterations (int, optional): Corrections after which a step is given up.
             air_density (float, optional): Density of the air, in kg/m³.
         """
