@@ -14,10 +14,11 @@ pub const GROUP: usize = 256;
 /// More groups than this for each thread need not be dealt evenly.
 const MOST_GROUPS: usize = 8;
 
-/// Rows of a task: few groups are dealt evenly to the threads, many go by twos. No result depends on it.
+/// Rows of a task: few groups are dealt evenly to the threads, many go by twos, and two are not worth another thread, since
+/// they go side by side anyway. No result depends on it.
 pub(super) fn task_length(row_count: usize) -> usize {
     let part = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
-    if part > MOST_GROUPS { 2 * GROUP } else { part.max(1) * GROUP }
+    if part > MOST_GROUPS { 2 * GROUP } else { part.max(2) * GROUP }
 }
 
 /// Sparse rows: columns of those rows that have any.
