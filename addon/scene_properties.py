@@ -139,7 +139,7 @@ class WeftScene(PropertyGroup):
     tolerance: FloatProperty(
         name="Tolerance",
         description="A step is solved when its last correction, in the norm of the equations, is "
-        "shorter than this part of the mean edge length, or of 1/43 of the cloth's width if that "
+        "shorter than this part of the mean edge length, or of 1/87 of the cloth's width if that "
         "is more, up to eight times as long where much moves",
         default=2e-2,
         min=1e-6,

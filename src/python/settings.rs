@@ -53,7 +53,7 @@ const FIELDS: [&str; 12] = [
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): A step is solved when the correction that its residual asks for is
 ///         shorter, in the norm of the equations, than this part of the mean edge length, or of
-///         1/43 of the cloth's width if that is more, up to eight times as long where much
+///         1/87 of the cloth's width if that is more, up to eight times as long where much
 ///         moves; 0.02 where not given.
 ///     max_iterations (int): Newton corrections after which a step is tried again with half the
 ///         length; 30 where not given. The fixed-point solver is allowed four times as many
@@ -132,7 +132,7 @@ impl PySettings {
         self.0.self_collision
     }
 
-    /// Part of the mean edge length, or of 1/43 of the cloth's width if that is more, to which a step is solved, up to
+    /// Part of the mean edge length, or of 1/87 of the cloth's width if that is more, to which a step is solved, up to
     /// eight times as long where much moves.
     #[getter]
     fn tolerance(&self) -> f64 {
