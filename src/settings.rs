@@ -243,8 +243,8 @@ pub struct Settings {
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
     /// A step is solved when the correction d that its residual asks for is shorter than this part of the mean edge
-    /// length, or of 1/87 of the root of the cloth's area if that is more (the edges of a square of 10 000 vertices);
-    /// while nothing touches, than half of this part of the way of all vertices in the step, up to
+    /// length, or of 1/87 of the root of the smallest cloth's area if that is more (the edges of a square of 10 000
+    /// vertices); while nothing touches, than half of this part of the way of all vertices in the step, up to
     /// eight times as long; while anything touches, up to eight times as long where much moves. Its length is
     /// √(dᵀAd) with A the matrix of the step, as the way that all vertices would have to move together for
     /// the same: errors of shape count by their inertia, those of strain by their much larger stiffness.
