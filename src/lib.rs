@@ -14,6 +14,7 @@ mod python;
 mod settings;
 mod simulation;
 pub mod solver;
+mod workers;
 
 pub use cloth::Cloth;
 pub use collision::Collider;

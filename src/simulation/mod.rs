@@ -38,12 +38,12 @@ use crate::{
     error::{Error, Result},
     forces,
     settings::{Preconditioning, Settings, Solver, check_positive},
+    workers::Workers,
 };
 use constant_matrix::ConstantMatrix;
 use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
-use rayon::ThreadPool;
 use spare::Spare;
 use state::State;
 use std::{sync::Arc, time::Instant};
@@ -73,7 +73,7 @@ pub struct Simulation {
     length_of_tolerance: f64,
     /// How far the current frame has come, from 0 to 1.
     frame_part: f64,
-    pool: Arc<ThreadPool>,
+    workers: Workers,
 }
 
 /// After that many steps are as short as this part of the longest, and have so many corrections at most.
@@ -118,14 +118,11 @@ impl Simulation {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
         models::check(&settings, cloths)?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(settings.threads)
-            .build()
-            .map_err(|error| Error::System { reason: error.to_string() })?;
         let positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
+        let workers = Workers::new(settings.threads, positions.len())?;
         let obstacles = colliders.iter().map(Obstacle::new).collect();
-        let (dynamics, newton) = pool.install(|| {
+        let (dynamics, newton) = workers.run(|| {
             let mut dynamics = Dynamics::new(cloths, &settings);
             dynamics.start_memory(&positions);
             let preconditioner = if settings.integrator.is_explicit() {
@@ -169,7 +166,7 @@ impl Simulation {
             dynamics,
             newton,
             constant: (0, ConstantMatrix::default()),
-            pool: Arc::new(pool),
+            workers,
         })
     }
 
@@ -212,9 +209,9 @@ impl Simulation {
         frame: impl FnOnce(&mut Self, &mut Report) -> Result<()> + Send,
     ) -> Result<Report> {
         let start = Instant::now();
-        let pool = Arc::clone(&self.pool);
+        let workers = self.workers.clone();
         self.frame_part = 0.0;
-        let outcome = pool.install(|| {
+        let outcome = workers.run(|| {
             let mut report = Report::default();
             frame(self, &mut report)?;
             report.max_stretch =
