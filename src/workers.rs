@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The threads of a simulation.
 //!
-//! A step is hundreds of loops of ten to a hundred microseconds. To wake a thread that has gone to sleep between two of them takes as
-//! long as the loop, so idle threads keep looking for work while a frame is computed, and let others run meanwhile.
+//! A step is hundreds of loops of ten to a hundred microseconds. To wake a thread that has gone to sleep between two
+//! of them takes as long as the loop, so idle threads keep looking for work while a frame is computed, and let others
+//! run meanwhile.
 
 use crate::{Error, Result, parallel};
 use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
@@ -108,31 +109,50 @@ mod tests {
         (0..1_000_usize).into_par_iter().with_max_len(8).sum::<usize>() == 499_500
     }
 
+    fn single() -> ThreadPool {
+        ThreadPoolBuilder::new().num_threads(1).build().unwrap()
+    }
+
     #[test]
     fn few_vertices_keep_no_thread_awake() {
-        assert_eq!(Workers::new(THREADS, parallel::VERTICES).unwrap().awake, 1);
-        assert_eq!(Workers::new(THREADS, parallel::VERTICES + 1).unwrap().awake, 2);
-        assert_eq!(Workers::new(THREADS, 1_000 * parallel::VERTICES).unwrap().awake, THREADS);
+        for (vertices, awake) in [(1, 1), (2, 2), (1_000, THREADS)] {
+            let workers = Workers::new(THREADS, vertices * parallel::VERTICES).unwrap();
+            assert_eq!(workers.awake, awake);
+            // Who may look for work knows when that is over.
+            let end = workers.pool.install(|| workers.stay_awake());
+            assert_eq!(Arc::strong_count(&end.0) > 1, awake > 1, "{awake} awake");
+        }
     }
 
     #[test]
-    fn others_are_awake_until_the_work_is_done() {
-        let workers = workers();
-        let end = workers.run(|| {
-            let end = workers.stay_awake();
-            assert!(!end.0.load(Relaxed) && all_is_done());
-            Arc::clone(&end.0)
+    fn who_looks_for_work_does_it_until_it_is_over() {
+        // There is no other thread that might do what ends this.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ending = Arc::clone(&is_over);
+        single().install(|| {
+            rayon::spawn(move || ending.store(true, Relaxed));
+            look_for_work(&is_over);
+            assert!(is_over.load(Relaxed));
         });
-        assert!(end.load(Relaxed));
-        // The threads that looked for work must have given it up, or this would not be done by all.
-        assert_eq!(workers.pool.broadcast(|context| context.index()), [0, 1, 2]);
     }
 
     #[test]
-    fn a_panic_lets_them_go() {
+    fn who_finds_no_work_gives_up() {
+        single().install(|| look_for_work(&AtomicBool::new(false)));
+    }
+
+    #[test]
+    fn a_panic_ends_it() {
         let workers = workers();
-        let outcome = catch_unwind(AssertUnwindSafe(|| workers.run(|| panic!("as wanted"))));
-        assert!(outcome.is_err());
+        let mut is_over = Arc::default();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            workers.pool.install(|| {
+                let end = workers.stay_awake();
+                is_over = Arc::clone(&end.0);
+                panic!("as wanted")
+            })
+        }));
+        assert!(outcome.is_err() && is_over.load(Relaxed));
         assert!(workers.run(all_is_done));
     }
 
