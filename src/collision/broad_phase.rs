@@ -9,6 +9,10 @@ use super::{
 };
 use std::ops::Range;
 
+mod strays;
+
+pub(crate) use strays::Strays;
+
 /// Trees over the features of the cloths and over those of the colliders.
 #[derive(Clone, Debug)]
 pub(crate) struct BroadPhase {
@@ -68,54 +72,63 @@ impl BroadPhase {
         with_self: bool,
         keep: impl Fn(&mut Pair) -> bool + Sync,
     ) -> Vec<Pair> {
-        let mut found = Vec::new();
-        let consider = |mut pair: Pair, found: &mut Vec<Pair>| {
-            if keep(&mut pair) {
-                found.push(pair);
-            }
-        };
-        let faces =
-            |first: &Ranges, second: &Ranges| (first.vertices.start, second.triangles.start);
-        let vertex_face = |(vertex, triangle): (usize, usize), found: &mut Vec<Pair>| {
-            let (vertex, triangle) = (vertex as u32, triangle as u32);
-            let corners = &surfaces.triangles[triangle as usize];
-            if !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
-                consider(Pair::vertex_face(surfaces, vertex, triangle), found);
-            }
-        };
-        let edge_edge = |(first, second): (usize, usize), found: &mut Vec<Pair>| {
-            let ends = surfaces.edges[second];
-            let starts = &surfaces.edges[first];
-            if !starts.iter().any(|vertex| ends.contains(vertex))
-                && !surfaces.never_meet(starts, &ends)
-            {
-                consider(Pair::edge_edge(surfaces, first as u32, second as u32), found);
-            }
-        };
         let (cloths, colliders) = (&self.cloths, &self.colliders);
-        let meet_faces = |one: &Trees, other: &Trees, found: &mut Vec<Pair>| {
-            let (first, second) = faces(&one.ranges, &other.ranges);
-            one.vertices.pairs(
-                &other.triangles,
-                |a, b, out| vertex_face((first + a as usize, second + b as usize), out),
-                found,
-            );
-        };
-        meet_faces(cloths, colliders, &mut found);
-        meet_faces(colliders, cloths, &mut found);
-        let first_edge = colliders.ranges.edges.start;
+        let search = Search { surfaces, keep };
+        let mut found = Vec::new();
+        search.meet_faces(cloths, colliders, &mut found);
+        search.meet_faces(colliders, cloths, &mut found);
+        let first_edge = colliders.ranges.edges.start as u32;
         cloths.edges.pairs(
             &colliders.edges,
-            |a, b, out| edge_edge((a as usize, first_edge + b as usize), out),
+            |a, b, found| search.edge_edge(a, first_edge + b, found),
             &mut found,
         );
         if with_self {
-            meet_faces(cloths, cloths, &mut found);
-            cloths
-                .edges
-                .self_pairs(|a, b, out| edge_edge((a as usize, b as usize), out), &mut found);
+            search.meet_faces(cloths, cloths, &mut found);
+            cloths.edges.self_pairs(|a, b, found| search.edge_edge(a, b, found), &mut found);
         }
         found
+    }
+}
+
+/// What is made of features whose boxes meet.
+struct Search<'a, Keep> {
+    surfaces: &'a Surfaces,
+    /// Which pairs are wanted.
+    keep: Keep,
+}
+
+impl<Keep: Fn(&mut Pair) -> bool + Sync> Search<'_, Keep> {
+    /// The vertices of the first trees and the triangles of the second ones.
+    fn meet_faces(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
+        let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
+        one.vertices.pairs(
+            &other.triangles,
+            |a, b, found| self.vertex_face(first as u32 + a, second as u32 + b, found),
+            found,
+        );
+    }
+
+    fn vertex_face(&self, vertex: u32, triangle: u32, found: &mut Vec<Pair>) {
+        let corners = &self.surfaces.triangles[triangle as usize];
+        if !corners.contains(&vertex) && !self.surfaces.never_meet(&[vertex], corners) {
+            self.consider(Pair::vertex_face(self.surfaces, vertex, triangle), found);
+        }
+    }
+
+    fn edge_edge(&self, first: u32, second: u32, found: &mut Vec<Pair>) {
+        let [starts, ends] = [first, second].map(|edge| &self.surfaces.edges[edge as usize]);
+        if !starts.iter().any(|vertex| ends.contains(vertex))
+            && !self.surfaces.never_meet(starts, ends)
+        {
+            self.consider(Pair::edge_edge(self.surfaces, first, second), found);
+        }
+    }
+
+    fn consider(&self, mut pair: Pair, found: &mut Vec<Pair>) {
+        if (self.keep)(&mut pair) {
+            found.push(pair);
+        }
     }
 }
 
@@ -149,37 +162,47 @@ impl BroadPhase {
 impl Trees {
     fn new(ranges: Ranges, surfaces: &Surfaces, motion: Motion<'_>) -> Self {
         let fit = Fit { surfaces, motion, part: 1.0 };
-        let of = |range: &Range<usize>, one: &(dyn Fn(usize) -> MovingBox + Sync)| {
-            MovingTree::of(range.len(), |index| one(range.start + index as usize))
+        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> MovingBox + Sync)| {
+            MovingTree::of(range.len(), |index| one(range.start as u32 + index))
         };
         Self {
-            vertices: of(&ranges.vertices, &|index| fit.around(&[index as u32])),
-            edges: of(&ranges.edges, &|index| fit.around(&surfaces.edges[index])),
-            triangles: of(&ranges.triangles, &|index| fit.around(&surfaces.triangles[index])),
+            vertices: of(&ranges.vertices, &|vertex| fit.vertex(vertex)),
+            edges: of(&ranges.edges, &|edge| fit.edge(edge)),
+            triangles: of(&ranges.triangles, &|triangle| fit.triangle(triangle)),
             ranges,
         }
     }
 
     fn refit(&mut self, fit: Fit<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
-        let index = |range: &Range<usize>, index: u32| range.start + index as usize;
-        let surfaces = fit.surfaces;
-        vertices.refit_with(|one| fit.around(&[index(&ranges.vertices, one) as u32]));
-        edges.refit_with(|one| fit.around(&surfaces.edges[index(&ranges.edges, one)]));
-        triangles.refit_with(|one| fit.around(&surfaces.triangles[index(&ranges.triangles, one)]));
+        vertices.refit_with(|one| fit.vertex(ranges.vertices.start as u32 + one));
+        edges.refit_with(|one| fit.edge(ranges.edges.start as u32 + one));
+        triangles.refit_with(|one| fit.triangle(ranges.triangles.start as u32 + one));
     }
 }
 
 /// What boxes are made of.
 #[derive(Clone, Copy)]
-struct Fit<'a> {
-    surfaces: &'a Surfaces,
-    motion: Motion<'a>,
+pub(crate) struct Fit<'a> {
+    pub(crate) surfaces: &'a Surfaces,
+    pub(crate) motion: Motion<'a>,
     /// Room around, as a part of the thickness.
-    part: f64,
+    pub(crate) part: f64,
 }
 
 impl Fit<'_> {
+    fn vertex(&self, vertex: u32) -> MovingBox {
+        self.around(&[vertex])
+    }
+
+    fn edge(&self, edge: u32) -> MovingBox {
+        self.around(&self.surfaces.edges[edge as usize])
+    }
+
+    fn triangle(&self, triangle: u32) -> MovingBox {
+        self.around(&self.surfaces.triangles[triangle as usize])
+    }
+
     /// The box around points, grown by a part of the thickness there, so that two boxes apart mean surfaces
     /// apart by more than that part of both.
     fn around(&self, vertices: &[u32]) -> MovingBox {

@@ -30,11 +30,16 @@ impl Deviations {
             .for_each(|(length, (expected, position))| *length = (position - expected).norm());
     }
 
-    /// Whether pairs have been measured for so many vertices, and each of these has come no farther from there than its
-    /// bound in m.
-    pub(super) fn are_within(&self, count: usize, bound: impl Fn(usize) -> f64 + Sync) -> bool {
+    /// The vertices that have come farther from there than their bound in m, in ascending order; `None` where pairs have
+    /// not been measured for so many vertices.
+    pub(super) fn beyond(
+        &self,
+        count: usize,
+        bound: impl Fn(usize) -> f64 + Sync,
+    ) -> Option<Vec<u32>> {
         let each = self.lengths.par_iter().enumerate().with_min_len(4 * parallel::VERTICES);
-        self.lengths.len() == count && each.all(|(vertex, length)| *length <= bound(vertex))
+        let beyond = each.filter(|(vertex, length)| **length > bound(*vertex));
+        (self.lengths.len() == count).then(|| beyond.map(|(vertex, _)| vertex as u32).collect())
     }
 
     /// Whether the pair can have come no nearer than `reach` in m.

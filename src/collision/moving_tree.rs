@@ -30,7 +30,7 @@ mod walk;
 
 use super::BoundingBox;
 use crate::Vec3;
-use block::{Block, WIDTH};
+use block::{Block, WIDTH, rounded_bounds};
 use rayon::prelude::*;
 
 /// Where a primitive is: a box around its points at the start of a step, and one at the end. They must be
@@ -92,6 +92,8 @@ impl MovingBox {
 pub struct MovingTree {
     /// The primitives in the order of the leaves.
     order: Vec<u32>,
+    /// Of every primitive, where it is in that order.
+    places: Vec<u32>,
     /// First the boxes of the primitives, then those of the blocks of the level before. The last level
     /// has one block, and there is none if there are no primitives.
     levels: Vec<Vec<Block>>,
@@ -110,9 +112,13 @@ impl MovingTree {
             (0..count as u32).map(|primitive| (bounds(primitive).middle(), primitive)).collect();
         sort_into_blocks(&mut leaves);
         // Collected anew: in place it would keep the room of the leaves.
-        let order = leaves.iter().map(|(_, primitive)| *primitive).collect();
+        let order: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
         drop(leaves);
-        let mut tree = Self { order, levels: Vec::new() };
+        let mut places = vec![0; count];
+        for (place, primitive) in (0..).zip(&order) {
+            places[*primitive as usize] = place;
+        }
+        let mut tree = Self { order, places, levels: Vec::new() };
         while count > 1 || (count == 1 && tree.levels.is_empty()) {
             count = count.div_ceil(WIDTH);
             tree.levels.push(vec![Block::EMPTY; count]);
@@ -161,6 +167,18 @@ impl MovingTree {
                 },
             );
             below = level;
+        }
+    }
+
+    /// Widens the boxes of some primitives, and all around these, by others.
+    pub fn widen(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> MovingBox) {
+        for primitive in primitives {
+            let sides = rounded_bounds(&bounds(*primitive));
+            let mut place = self.places[*primitive as usize] as usize;
+            for level in &mut self.levels {
+                level[place / WIDTH].join(place % WIDTH, &sides);
+                place /= WIDTH;
+            }
         }
     }
 }

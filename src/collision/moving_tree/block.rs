@@ -11,7 +11,7 @@ pub(super) const WIDTH: usize = 8;
 pub(super) const ALL: u64 = (1 << WIDTH) - 1;
 
 /// Lowest coordinates at the start, highest at the start, lowest at the end, highest at the end.
-type Bounds<T> = [[T; 3]; 4];
+pub(super) type Bounds<T> = [[T; 3]; 4];
 
 /// Eight moving boxes. Lanes without a box have one that contains nothing.
 #[derive(Clone, Debug)]
@@ -30,8 +30,17 @@ impl Block {
     /// Puts a primitive's box into a lane.
     #[inline]
     pub(super) fn set(&mut self, lane: usize, bounds: &MovingBox) {
-        let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
-        self.put(lane, &sides.map(|side| rounded(&side)));
+        self.put(lane, &rounded_bounds(bounds));
+    }
+
+    /// Widens the box in a lane by one that was rounded.
+    pub(super) fn join(&mut self, lane: usize, bounds: &Bounds<f32>) {
+        for (side, (values, bounds)) in self.0.iter_mut().zip(bounds).enumerate() {
+            for (values, bound) in values.iter_mut().zip(bounds) {
+                let value = &mut values.as_mut_array()[lane];
+                *value = if side % 2 == 0 { value.min(*bound) } else { value.max(*bound) };
+            }
+        }
     }
 
     /// Puts the box around all boxes of a block into a lane.
@@ -93,14 +102,19 @@ impl Block {
 
 impl Probe {
     pub(super) fn new(bounds: &MovingBox) -> Self {
-        let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
-        Self(sides.map(|side| rounded(&side).map(f32x8::splat)))
+        Self(rounded_bounds(bounds).map(|side| side.map(f32x8::splat)))
     }
 
     /// The box around all boxes of a block.
     pub(super) fn around(block: &Block) -> Self {
         Self(block.around().map(|side| side.map(f32x8::splat)))
     }
+}
+
+/// The sides of a box, rounded.
+pub(super) fn rounded_bounds(bounds: &MovingBox) -> Bounds<f32> {
+    [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high]
+        .map(|side| rounded(&side))
 }
 
 /// In single precision and finite, so that no box looks like one that contains nothing. It is monotone.

@@ -2,19 +2,24 @@
 //! The check of a step: what would come too close on the ways that it takes.
 //!
 //! All pairs along the ways that are expected are looked for when the step begins, with room to spare. Where the ways
-//! that come out end elsewhere, but not far from there, these are all that need to be checked; otherwise all are
-//! looked for again, and watched if the step does not pass and has to be corrected. What is kept R apart on
+//! that come out end elsewhere, but not far from there, these are all that need to be checked. Where a few vertices have
+//! strayed farther, the pairs that these are part of are looked for as well, in trees that still hold the ways of the
+//! others; where many have, all pairs are, and are watched if the step does not pass and has to be corrected. What is kept
+//! R apart on
 //! ways that end elsewhere by δ₁ and δ₂ at most is still R − δ₁ − δ₂ apart, since straight ways from the same starts
 //! are never farther from each other than at their ends. Every vertex has a margin m. A pair that keeps the distance
 //! τ is watched if it comes within R = LEAST_GAP τ + m₁ + m₂, with the largest margins of its sides, or within
 //! (1 + SLACK) τ if that is more; so no other pair can come within LEAST_GAP τ as long as δ ≤ m for every vertex. With
 //! m = (1 + SLACK − LEAST_GAP) t, where t is the thickness of the vertex, both are the same for all pairs but those
-//! of one cloth that are near each other at rest, and keep less than both thicknesses.
+//! of one cloth that are near each other at rest, and keep less than both thicknesses. And as the boxes of the trees have
+//! (1 + SLACK) t around the ways that were expected, those of features whose vertices all have δ ≤ m still hold their ways
+//! with LEAST_GAP t around.
 
 use super::{Response, SLACK};
 use crate::{
     Vec3,
     collision::{
+        broad_phase::{Fit, Strays},
         deviations::Deviations,
         pair::{Motion, Pair},
         surfaces::Surfaces,
@@ -36,6 +41,9 @@ const EDGE_PART: f64 = 0.15;
 /// Where no more than this part of the pairs that are looked at would cross, corrections go on with these and the ones
 /// that there are: to look for all others that may meet costs as much as a correction.
 const FEW: f64 = 1.0e-3;
+/// Where no more than this part of all vertices has strayed, the pairs of these are looked for alone: one by one they take
+/// several times as long as together with all.
+const STRAYING: f64 = 1.0 / 16.0;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
@@ -46,6 +54,8 @@ pub(super) struct Watch {
     pairs: Vec<Pair>,
     /// How far vertices are from where these ways end.
     pub(super) deviations: Deviations,
+    /// Whether the trees hold these ways.
+    is_in_trees: bool,
 }
 
 impl Watch {
@@ -53,9 +63,15 @@ impl Watch {
         &self.pairs
     }
 
-    /// Whether all pairs that may come too close are known where the `count` vertices of cloths are.
+    /// The vertices of cloths, `count` in all, of which other pairs may come too close than those that are known; `None`
+    /// where nothing is known.
+    fn strays(&self, count: usize, surfaces: &Surfaces) -> Option<Vec<u32>> {
+        self.deviations.beyond(count, |vertex| CAUTION * margin(surfaces, vertex as u32))
+    }
+
+    /// Whether all pairs that may come too close are known where the vertices of cloths are.
     fn covers(&self, count: usize, surfaces: &Surfaces) -> bool {
-        self.deviations.are_within(count, |vertex| CAUTION * margin(surfaces, vertex as u32))
+        self.strays(count, surfaces).is_some_and(|strays| strays.is_empty())
     }
 }
 
@@ -82,6 +98,7 @@ impl Response {
         self.watch = Watch::default();
         self.watch.pairs = self.near_pairs();
         self.watch.deviations.expect(&self.ends[..count]);
+        self.watch.is_in_trees = true;
     }
 
     /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
@@ -116,27 +133,61 @@ impl Response {
         if self.is_alone() {
             return Vec::new();
         }
-        let (surfaces, motion) =
-            (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
-        if self.watch.covers(positions.len(), surfaces) {
-            let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
-            let violated = each.filter_map(|pair| {
-                if self.watch.deviations.leave_apart(pair, LEAST_GAP * pair.thickness) {
-                    return None;
-                }
-                let mut pair = *pair;
-                is_violated(&mut pair, surfaces, motion).then_some(pair)
-            });
-            return violated.collect();
+        let strays = self.watch.strays(positions.len(), &self.surfaces);
+        let are_few = |strays: &Vec<u32>| strays.len() as f64 <= STRAYING * positions.len() as f64;
+        match strays {
+            Some(strays) if strays.is_empty() => self.watched_violations(),
+            Some(strays) if self.watch.is_in_trees && are_few(&strays) => {
+                let mut found = self.watched_violations();
+                found.extend(self.violations_of(strays));
+                found.sort_unstable_by_key(Pair::key);
+                found.dedup_by_key(|pair| pair.key());
+                found
+            }
+            _ => self.all_violations(),
         }
-        self.broad_phase.refit_cloths(surfaces, motion, LEAST_GAP);
-        let mut found = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            self.is_guarded(pair)
-                && pair.comes_near(surfaces, motion, |thickness| LEAST_GAP * thickness)
-                && is_violated(pair, surfaces, motion)
+    }
+
+    /// The watched pairs that come too close on the ways there are, in order.
+    fn watched_violations(&self) -> Vec<Pair> {
+        let (surfaces, motion) = (&self.surfaces, self.motion());
+        let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
+        let violated = each.filter_map(|pair| {
+            if self.watch.deviations.leave_apart(pair, LEAST_GAP * pair.thickness) {
+                return None;
+            }
+            let mut pair = *pair;
+            is_violated(&mut pair, surfaces, motion).then_some(pair)
         });
+        violated.collect()
+    }
+
+    /// The same of all pairs that these vertices are part of, some of them twice and in any order.
+    fn violations_of(&mut self, vertices: Vec<u32>) -> Vec<Pair> {
+        let strays = Strays::new(&self.surfaces, vertices);
+        let motion = Motion { starts: &self.starts, ends: &self.ends };
+        let fit = Fit { surfaces: &self.surfaces, motion, part: LEAST_GAP };
+        self.broad_phase.widen(&strays, fit);
+        let too_close = |pair: &mut Pair| self.comes_too_close(pair);
+        self.broad_phase.pairs_of(&strays, fit, (self.with_self, too_close))
+    }
+
+    /// The same of all pairs there are, in order.
+    fn all_violations(&mut self) -> Vec<Pair> {
+        self.watch.is_in_trees = false;
+        let motion = Motion { starts: &self.starts, ends: &self.ends };
+        self.broad_phase.refit_cloths(&self.surfaces, motion, LEAST_GAP);
+        let too_close = |pair: &mut Pair| self.comes_too_close(pair);
+        let mut found = self.broad_phase.pairs(&self.surfaces, self.with_self, too_close);
         found.sort_unstable_by_key(Pair::key);
         found
+    }
+
+    fn comes_too_close(&self, pair: &mut Pair) -> bool {
+        let (surfaces, motion) = (&self.surfaces, self.motion());
+        self.is_guarded(pair)
+            && pair.comes_near(surfaces, motion, |thickness| LEAST_GAP * thickness)
+            && is_violated(pair, surfaces, motion)
     }
 }
 
