@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How accurately the equations of a stage are solved.
 
-use super::{momentum::balances, newton::Problem};
+use super::{momentum::balances, problem::Problem};
 use crate::{Vec3, mesh::Mesh};
 
 /// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which

@@ -56,8 +56,8 @@ pub(super) struct Promise {
     pub(super) slope: f64,
     /// Square of its length in the norm of the equations, with that of what it is known to leave, in J.
     pub(super) square: f64,
-    /// By how much the forces found for constraints have raised the potential, in J.
-    pub(super) shift: f64,
+    /// The potential of the contacts where it starts, with the forces found for constraints, in J.
+    pub(super) touching: f64,
 }
 
 impl Constrained {
@@ -137,7 +137,7 @@ impl Constrained {
         if self.directions.is_empty() {
             let square = dot(free, solution);
             response.balance(std::iter::empty());
-            return Promise { slope: -square, square, shift: 0.0 };
+            return Promise { slope: -square, square, touching: response.potential(positions) };
         }
         let pressing = |response: &Response, one: &Direction| {
             let contact = &response.contacts()[one.contact];
@@ -158,14 +158,12 @@ impl Constrained {
             gained -= old * one.way * one.length;
             forces.push((one.contact, force));
         }
-        let before = response.potential(positions);
         response.balance(forces.into_iter());
-        let shift = response.potential(positions) - before;
         for one in &self.directions {
             gained += pressing(response, one) * one.way * one.length;
         }
         square += pull.norm_squared() * whole;
-        Promise { slope: -(work + gained), square, shift }
+        Promise { slope: -(work + gained), square, touching: response.potential(positions) }
     }
 }
 

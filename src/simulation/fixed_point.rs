@@ -16,7 +16,8 @@ use super::{
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
     equations::constant_quadratic,
-    newton::{Newton, Problem, Solved},
+    newton::{Newton, Solved},
+    problem::Problem,
     scheme::Stage,
 };
 use crate::Vec3;

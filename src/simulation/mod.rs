@@ -18,6 +18,7 @@ mod landing;
 mod models;
 mod momentum;
 mod newton;
+mod problem;
 mod progress;
 mod quadratic;
 mod report;

@@ -7,7 +7,7 @@
 //! drives it. What is held tight may lose more: what a waist is held by is many times the weight of a skirt, errors are parts
 //! of that, and friction outweighs them.
 
-use super::newton::Problem;
+use super::problem::Problem;
 use crate::Vec3;
 use std::ops::Range;
 

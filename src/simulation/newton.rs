@@ -6,15 +6,13 @@
 //! and the ways of all vertices have been found to cross nothing.
 
 use super::{
-    Report, State,
+    Report,
     accuracy::Accuracy,
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
-    guides::Guidance,
+    problem::{Potential, Problem},
     progress::Progress,
-    quadratic::Quadratic,
     report::Task,
-    scheme::Stage,
     tangent::Tangent,
 };
 use crate::{
@@ -49,9 +47,6 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
-const SETTLING: usize = 3;
-const RENEWAL: usize = 8;
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
@@ -76,21 +71,12 @@ pub(super) struct Newton {
     residuals: Vec<Vec3>,
     /// Blocks of contacts between rows that no element joins.
     coupling: Vec<(u32, u32, Block)>,
+    /// The potential of the contacts where the corrections have come to, in J.
+    touching: f64,
     /// Where a correction leads; before, the correction itself.
     trial: Vec<Vec3>,
     right_side: Vec<Row3>,
     solution: Vec<Row3>,
-}
-
-/// What a stage is made of.
-pub(super) struct Problem<'a> {
-    pub(super) dynamics: &'a mut Dynamics,
-    pub(super) response: &'a mut Response,
-    pub(super) stage: &'a Stage,
-    pub(super) state: &'a State,
-    pub(super) guidance: &'a [Guidance],
-    /// The potential without contacts, where it is not that of the stage.
-    pub(super) quadratic: Option<&'a Quadratic<'a>>,
 }
 
 impl Newton {
@@ -104,6 +90,7 @@ impl Newton {
             constrained: Constrained::default(),
             residuals: vec![Vec3::zeros(); count],
             coupling: Vec::new(),
+            touching: 0.0,
             trial: vec![Vec3::zeros(); count],
             right_side: vec![[0.0; 4]; count],
             solution: vec![[0.0; 4]; count],
@@ -150,7 +137,7 @@ impl Newton {
                     return solved;
                 }
                 let contacts = problem.look(positions, solved.iterations, report);
-                problem.take(contacts, positions, &mut recent);
+                self.take(problem, (contacts, positions), &mut recent);
             }
             progress.compare(solved.iterations, solved.correction);
             let touches = !problem.response.contacts().is_empty();
@@ -188,24 +175,40 @@ impl Newton {
         report: &mut Report,
     ) -> Option<f64> {
         for potential in recent.iter_mut() {
-            *potential += promise.shift;
+            *potential += promise.touching - self.touching;
         }
+        self.touching = promise.touching;
         let along = (iterations, promise.slope);
-        let before = problem.response.potential(positions);
         let (potential, contacts) = self.search(problem, positions, (recent, along), report);
-        if !potential.is_finite() {
+        if !potential.whole().is_finite() {
             return None;
         }
         // A correction that turns triangles may raise the potential: that is still to be taken away.
-        let rise = recent.last().map_or(0.0, |last| potential - last);
-        let inside = rise - (problem.response.potential(positions) - before);
+        let rise = recent.last().map_or(0.0, |last| potential.whole() - last);
+        let inside = rise - (potential.touching - self.touching);
         let raised = rise.min(inside).max(0.0);
-        recent.push(potential);
+        recent.push(potential.whole());
         if recent.len() > MEMORY {
             recent.remove(0);
         }
-        problem.take(contacts, positions, recent);
+        self.touching = potential.touching;
+        self.take(problem, (contacts, positions), recent);
         Some(raised)
+    }
+
+    /// Goes on with these contacts, and measures what is compared with the potential from the new one.
+    fn take(
+        &mut self,
+        problem: &mut Problem<'_>,
+        (contacts, positions): (Vec<Contact>, &[Vec3]),
+        recent: &mut [f64],
+    ) {
+        problem.response.take(contacts);
+        let touching = problem.response.potential(positions);
+        for potential in recent {
+            *potential += touching - self.touching;
+        }
+        self.touching = touching;
     }
 
     /// Whether a stage is solved.
@@ -240,7 +243,9 @@ impl Newton {
         problem.lead(positions);
         let response = &mut *problem.response;
         report.time(Task::Contact, || response.start(positions));
-        problem.evaluate(positions, &mut self.residuals, report)
+        let potential = problem.evaluate(positions, &mut self.residuals, report);
+        self.touching = potential.touching;
+        potential.whole()
     }
 
     /// Finds the next correction, as `solution`, and what it promises; `None` where the equations are beyond the range
@@ -371,14 +376,14 @@ impl Newton {
     }
 
     /// Goes along the correction, halving it until the potential agrees, with that of contacts that it runs into. Leaves
-    /// the residuals there, and gives the potential of the contacts there were, and the contacts there are.
+    /// the residuals there, and gives the potential with the contacts there were, and the contacts there are.
     fn search(
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
         (recent, (iterations, slope)): (&[f64], (usize, f64)),
         report: &mut Report,
-    ) -> (f64, Vec<Contact>) {
+    ) -> (Potential, Vec<Contact>) {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut length = 1.0;
         let mut halvings = 0;
@@ -387,11 +392,12 @@ impl Newton {
             self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
-            if potential <= allowed || halvings == MOST_HALVINGS {
+            if potential.whole() <= allowed || halvings == MOST_HALVINGS {
                 let contacts = problem.look(&self.trial, iterations, report);
                 // Running into something may cost what the correction was to bring, but no more.
                 let exchange = problem.response.exchange(&contacts, &self.trial);
-                if potential + exchange <= reference - length * slope || halvings >= MOST_EVASIONS {
+                let whole = potential.whole() + exchange;
+                if whole <= reference - length * slope || halvings >= MOST_EVASIONS {
                     positions.copy_from_slice(&self.trial);
                     return (potential, contacts);
                 }
@@ -415,54 +421,5 @@ fn preconditioner(
         }
         Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
         Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),
-    }
-}
-
-impl Problem<'_> {
-    /// The same problem with another potential without contacts.
-    pub(super) fn with<'b>(&'b mut self, quadratic: &'b Quadratic<'b>) -> Problem<'b> {
-        let Self { stage, state, guidance, .. } = *self;
-        let (dynamics, response) = (&mut *self.dynamics, &mut *self.response);
-        Problem { dynamics, response, stage, state, guidance, quadratic: Some(quadratic) }
-    }
-
-    /// Puts what is guided where it is to be.
-    pub(super) fn lead(&self, positions: &mut [Vec3]) {
-        for guide in self.guidance {
-            let start = self.state.positions[guide.vertex];
-            let displaced = positions[guide.vertex] - start;
-            positions[guide.vertex] = start + guide.displacement + guide.projector * displaced;
-        }
-    }
-
-    /// The potential at `positions` in J, and the residuals without contacts in N.
-    fn evaluate(&mut self, positions: &[Vec3], residuals: &mut [Vec3], report: &mut Report) -> f64 {
-        let inside = match self.quadratic {
-            Some(quadratic) => quadratic.evaluate(positions, residuals),
-            None => self.dynamics.evaluate(self.stage, positions, residuals, report),
-        };
-        inside + self.response.potential(positions)
-    }
-
-    /// Which surfaces touch after so many corrections.
-    fn look(&mut self, positions: &[Vec3], iterations: usize, report: &mut Report) -> Vec<Contact> {
-        let response = &mut *self.response;
-        report.time(Task::Contact, || {
-            if iterations % RENEWAL < SETTLING {
-                response.refreshed(positions)
-            } else {
-                response.settled(positions)
-            }
-        })
-    }
-
-    /// Goes on with these contacts, and measures what is compared with the potential from the new one.
-    fn take(&mut self, contacts: Vec<Contact>, positions: &[Vec3], recent: &mut [f64]) {
-        let before = self.response.potential(positions);
-        self.response.take(contacts);
-        let change = self.response.potential(positions) - before;
-        for potential in recent {
-            *potential += change;
-        }
     }
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the equations of a stage are made of, and their potential.
+
+use super::{
+    Report, State, dynamics::Dynamics, guides::Guidance, quadratic::Quadratic, report::Task,
+    scheme::Stage,
+};
+use crate::{
+    Vec3,
+    collision::{Contact, Response},
+};
+
+/// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
+const SETTLING: usize = 3;
+const RENEWAL: usize = 8;
+
+/// What a stage is made of.
+pub(super) struct Problem<'a> {
+    pub(super) dynamics: &'a mut Dynamics,
+    pub(super) response: &'a mut Response,
+    pub(super) stage: &'a Stage,
+    pub(super) state: &'a State,
+    pub(super) guidance: &'a [Guidance],
+    /// The potential without contacts, where it is not that of the stage.
+    pub(super) quadratic: Option<&'a Quadratic<'a>>,
+}
+
+/// In J.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Potential {
+    /// Without contacts.
+    inside: f64,
+    /// Of contacts.
+    pub(super) touching: f64,
+}
+
+impl Potential {
+    pub(super) fn whole(&self) -> f64 {
+        self.inside + self.touching
+    }
+}
+
+impl Problem<'_> {
+    /// The same problem with another potential without contacts.
+    pub(super) fn with<'b>(&'b mut self, quadratic: &'b Quadratic<'b>) -> Problem<'b> {
+        let Self { stage, state, guidance, .. } = *self;
+        let (dynamics, response) = (&mut *self.dynamics, &mut *self.response);
+        Problem { dynamics, response, stage, state, guidance, quadratic: Some(quadratic) }
+    }
+
+    /// Puts what is guided where it is to be.
+    pub(super) fn lead(&self, positions: &mut [Vec3]) {
+        for guide in self.guidance {
+            let start = self.state.positions[guide.vertex];
+            let displaced = positions[guide.vertex] - start;
+            positions[guide.vertex] = start + guide.displacement + guide.projector * displaced;
+        }
+    }
+
+    /// The potential at `positions`, and the residuals without contacts in N.
+    pub(super) fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        residuals: &mut [Vec3],
+        report: &mut Report,
+    ) -> Potential {
+        let inside = match self.quadratic {
+            Some(quadratic) => quadratic.evaluate(positions, residuals),
+            None => self.dynamics.evaluate(self.stage, positions, residuals, report),
+        };
+        Potential { inside, touching: self.response.potential(positions) }
+    }
+
+    /// Which surfaces touch after so many corrections.
+    pub(super) fn look(
+        &mut self,
+        positions: &[Vec3],
+        iterations: usize,
+        report: &mut Report,
+    ) -> Vec<Contact> {
+        let response = &mut *self.response;
+        report.time(Task::Contact, || {
+            if iterations % RENEWAL < SETTLING {
+                response.refreshed(positions)
+            } else {
+                response.settled(positions)
+            }
+        })
+    }
+}
