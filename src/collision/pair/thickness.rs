@@ -12,17 +12,20 @@ const REST_PART: f64 = 0.5;
 
 impl Pair {
     /// Measures the pair, and finds the distance to keep. Says whether the pair may come within what `reach` makes of
-    /// that on its way, both in m; it must not fall where that rises.
+    /// that on its way, in m, which must not fall where that rises. It is no more than `part` of the thickness of both
+    /// sides; most pairs are told apart by that.
     pub(crate) fn comes_near(
         &mut self,
         surfaces: &Surfaces,
         motion: Motion<'_>,
-        reach: impl Fn(f64) -> f64,
+        (part, reach): (f64, impl Fn(&Self, f64) -> f64),
     ) -> bool {
-        self.measure(motion, reach(self.most_thickness(surfaces))) && {
-            self.find_thickness(surfaces);
-            self.clearance <= reach(self.thickness)
-        }
+        self.measure(motion, part * self.both_thicknesses(surfaces))
+            && self.clearance <= reach(self, self.most_thickness(surfaces))
+            && {
+                self.find_thickness(surfaces);
+                self.clearance <= reach(self, self.thickness)
+            }
     }
 
     /// Finds the distance to keep.

@@ -43,7 +43,7 @@ const EDGE_PART: f64 = 0.15;
 const FEW: f64 = 1.0e-3;
 /// Where no more than this part of all vertices has strayed, the pairs of these are looked for alone: one by one they take
 /// several times as long as together with all.
-const STRAYING: f64 = 1.0 / 16.0;
+const STRAYING: f64 = 1.0 / 8.0;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
@@ -105,12 +105,10 @@ impl Response {
     fn near_pairs(&self) -> Vec<Pair> {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
-            let margins = margins(pair, surfaces);
-            let reach =
-                |thickness: f64| ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins);
-            self.is_guarded(pair) && pair.comes_near(surfaces, motion, reach)
+            let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
+            pair.comes_near(surfaces, motion, (1.0 + SLACK, near)) && self.is_guarded(pair)
         });
-        pairs.sort_unstable_by_key(Pair::key);
+        pairs.par_sort_unstable_by_key(Pair::key);
         pairs
     }
 
@@ -185,10 +183,16 @@ impl Response {
 
     fn comes_too_close(&self, pair: &mut Pair) -> bool {
         let (surfaces, motion) = (&self.surfaces, self.motion());
-        self.is_guarded(pair)
-            && pair.comes_near(surfaces, motion, |thickness| LEAST_GAP * thickness)
+        let reach = |_: &Pair, thickness: f64| LEAST_GAP * thickness;
+        pair.comes_near(surfaces, motion, (LEAST_GAP, reach))
+            && self.is_guarded(pair)
             && is_violated(pair, surfaces, motion)
     }
+}
+
+/// The distance within which a pair is watched that keeps `thickness`, all in m.
+fn reach(thickness: f64, margins: f64) -> f64 {
+    ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins)
 }
 
 /// How far a vertex may end from where it was expected to with all pairs known that may come too close, in m.

@@ -222,7 +222,6 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
     result.unwrap();
     let counts = [passed, failed, unwatched, passed_with_strays, failed_with_strays];
     let counts = counts.map(Cell::into_inner);
-    println!("{counts:?}");
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 }
 
