@@ -225,19 +225,42 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 }
 
-/// Two flat sheets lie on each other, so that their edges are idle, but for one step that leads a vertex through.
-#[test]
-fn edges_that_were_rescued_stay_contacts_for_as_long_as_they_press() {
+/// A step in which two flat sheets rest above each other, the upper one at these parts of both thicknesses.
+fn resting_step(heights: [f64; 2]) -> Step {
     let flat = Rough { size: 0.0, ways: vec![Vec3::zeros(); 2 * COUNT] };
-    let step = Step {
+    Step {
         spacing: 0.01,
         thicknesses: [1.0e-3; 2],
         rest: (4.0, false),
-        heights: [1.5, 0.9],
-        spike: (COUNT + SIDE + 1, -0.5),
+        heights,
+        spike: (COUNT, heights[1]),
         rough: [flat.clone(), flat],
         corrections: Vec::new(),
-    };
+    }
+}
+
+/// Opposite borders of two sheets stray to the middle and there through each other, where neither was expected.
+#[test]
+fn strays_are_seen_by_each_other() {
+    let step = resting_step([1.5; 2]);
+    let [starts, expected] = step.ways();
+    let mut response = step.response(&starts);
+    response.begin((&starts, &expected), &[false; 2 * COUNT], ([0.0, 1.0], 0.01));
+    let mut positions = expected;
+    let height = 1.5 * step.both();
+    positions[SIDE] = Vec3::new(1.8 * step.spacing, step.spacing, 1.05 * height);
+    positions[COUNT + 2 * SIDE - 1] =
+        Vec3::new(1.2 * step.spacing, 1.1 * step.spacing, 0.9 * height);
+    let all = searched(&response, &positions);
+    assert!(!all.is_empty());
+    assert_eq!(response.violations(&positions), all);
+    assert!(response.watch.is_in_trees, "all were looked for");
+}
+
+/// Two flat sheets lie on each other, so that their edges are idle, but for one step that leads a vertex through.
+#[test]
+fn edges_that_were_rescued_stay_contacts_for_as_long_as_they_press() {
+    let step = Step { spike: (COUNT + SIDE + 1, -0.5), ..resting_step([1.5, 0.9]) };
     let [starts, spiked] = step.ways();
     let mut response = step.response(&starts);
     let edges = |response: &Response| -> Vec<[u32; 2]> {
