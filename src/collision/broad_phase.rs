@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which features may meet within a step: trees over all vertices, edges and triangles.
 
+mod strays;
+
+pub(crate) use strays::Strays;
+
 use super::{
     MovingBox, MovingTree,
     pair::{Motion, Pair},
@@ -8,10 +12,6 @@ use super::{
     tangle::Crossing,
 };
 use std::ops::Range;
-
-mod strays;
-
-pub(crate) use strays::Strays;
 
 /// Trees over the features of the cloths and over those of the colliders.
 #[derive(Clone, Debug)]

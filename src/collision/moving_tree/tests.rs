@@ -175,3 +175,26 @@ proptest! {
         prop_assert_eq!(pairs(&MovingTree::new(&[first]), &MovingTree::new(&[second])), [(0, 0)]);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        rng_seed: RngSeed::Fixed(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_widened_box_holds_what_it_was_and_what_it_is_widened_by(
+        boxes in prop::collection::vec(moving(), 1..300),
+        others in prop::collection::vec((any::<prop::sample::Index>(), moving()), 0..9),
+    ) {
+        let (mut tree, mut widened) = (MovingTree::new(&boxes), boxes.clone());
+        for (index, other) in others {
+            let primitive = index.index(boxes.len());
+            tree.widen(&[primitive as u32], |_| other);
+            widened[primitive] = widened[primitive].joined(&other);
+        }
+        let all = MovingTree::new(&boxes);
+        prop_assert_eq!(sorted(pairs(&tree, &all)), pairs_by_hand(&widened, &boxes));
+    }
+}
