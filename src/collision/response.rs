@@ -211,10 +211,13 @@ impl Response {
         self.pairs.len()
     }
 
-    /// Whether vertices and triangles keep two edges apart.
+    /// Whether vertices and triangles keep two edges apart. Not edges that pressed in the last step: pressed flat they would
+    /// let go of each other, and without each other bend until they press again, for ever.
     fn is_idle(&self, pair: &Pair) -> bool {
         let [first, second] = pair.features.map(|feature| feature as usize);
-        pair.kind == Kind::EdgeEdge && self.ridges[first].is_idle_at(&self.ridges[second])
+        pair.kind == Kind::EdgeEdge
+            && self.ridges[first].is_idle_at(&self.ridges[second])
+            && !self.memory.of(pair).is_known
     }
 
     /// What crosses when the step begins.

@@ -32,7 +32,7 @@ const FINE_PART: f64 = 0.25;
 const FINEST: f64 = 0.005;
 /// While anything touches corrections may end at this multiple of the tolerance, as a part of the first one: of cloth on
 /// solids, and where layers touch or equations are quadratic.
-const RELATIVE: [f64; 2] = [7.0, 5.0];
+const RELATIVE: [f64; 2] = [10.0, 5.0];
 /// Meanwhile this multiple of the tolerance, as a part of the weight and the inertia of a cloth, may be lost of the forces on
 /// it as a whole, on solids and where layers touch. Friction comes out right with five times as much; but what is lost has
 /// another direction in every step, and keeps cloth that hangs over something from coming to rest.

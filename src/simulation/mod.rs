@@ -8,6 +8,7 @@ mod changes;
 mod checkpoint;
 mod constant_matrix;
 mod constrained;
+mod doubt;
 mod dynamics;
 mod equations;
 mod fixed_point;

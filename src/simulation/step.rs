@@ -3,6 +3,7 @@
 
 use super::{
     Report, Simulation, State,
+    doubt::Doubt,
     dynamics::Dynamics,
     equations::Work,
     guides::Guidance,
@@ -277,9 +278,13 @@ impl Simulation {
         let state = &self.state;
         // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
         let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
+        let touched = state.past.as_ref().filter(|_| self.response.memory().contact_count() > 0);
+        let doubt = Doubt::new(self.settings.tolerance * self.length_of_tolerance);
         let led = |vertex: usize| {
             let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
-            state.positions[vertex] + mean * span.duration
+            let way = mean * span.duration;
+            let trusted = touched.map_or(1.0, |past| doubt.trusted(&way, &past.velocities[vertex]));
+            state.positions[vertex] + way * trusted
         };
         let positions = filled(room, (0..state.positions.len()).map(led));
         let expected = self.newton.room();
