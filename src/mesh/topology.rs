@@ -42,8 +42,6 @@ pub struct Topology {
     pub face_of_triangle: Vec<u32>,
     /// All edges, sorted by vertices.
     pub edges: Vec<Edge>,
-    /// Edge opposite each corner of each triangle.
-    pub triangle_edges: Vec<[u32; 3]>,
 }
 
 /// One side of an edge: a triangle that runs along it.
@@ -72,7 +70,6 @@ impl Topology {
         let triangles = orientation::wind_alike(&cut.triangles);
         let mut topology = Self {
             vertex_count,
-            triangle_edges: vec![[Edge::NONE; 3]; triangles.len()],
             face_of_triangle: cut.faces.clone(),
             edges: Vec::new(),
             around: Arc::new(Incidence::new(&triangles, vertex_count)),
@@ -91,10 +88,6 @@ impl Topology {
             let side = sides[index];
             let partner = sides.get(index + 1).filter(|next| are_partners(&side, next));
             index += if partner.is_some() { 2 } else { 1 };
-            let edge = self.edges.len() as u32;
-            for member in [Some(&side), partner].into_iter().flatten() {
-                self.triangle_edges[member.triangle as usize][member.corner as usize] = edge;
-            }
             self.edges.push(Edge {
                 vertices: side.ends,
                 triangles: [side.triangle, partner.map_or(Edge::NONE, |other| other.triangle)],
@@ -107,13 +100,11 @@ impl Topology {
     pub(super) fn append(&mut self, other: &Self) {
         let vertex = self.vertex_count as u32;
         let triangle = self.triangles.len() as u32;
-        let edge = self.edges.len() as u32;
         let face = self.face_of_triangle.iter().max().map_or(0, |last| last + 1);
         Arc::make_mut(&mut self.around).append(&other.around, triangle);
         Arc::make_mut(&mut self.triangles)
             .extend(other.triangles.iter().map(|t| t.map(|v| v + vertex)));
         self.face_of_triangle.extend(other.face_of_triangle.iter().map(|f| f + face));
-        self.triangle_edges.extend(other.triangle_edges.iter().map(|t| t.map(|e| e + edge)));
         let shift = |t: u32| if t == Edge::NONE { t } else { t + triangle };
         self.edges.extend(other.edges.iter().map(|e| Edge {
             vertices: e.vertices.map(|v| v + vertex),

@@ -226,13 +226,9 @@ impl Sheet {
             around: Arc::new(Incidence::new(&self.triangles, self.vertex_count)),
             face_of_triangle: (0..self.triangles.len() as u32).collect(),
             edges: Vec::new(),
-            triangle_edges: vec![[0; 3]; self.triangles.len()],
         };
         let mut rest = RestShape::default();
         for sides in self.edges().values() {
-            for (triangle, corner) in sides {
-                topology.triangle_edges[*triangle][*corner] = topology.edges.len() as u32;
-            }
             let (left, i) = sides[0];
             let [_, a, b] = rotated(self.triangles[left], i);
             let right = sides.get(1).map_or((Edge::NONE, 0), |(t, j)| (*t as u32, *j as u8));
