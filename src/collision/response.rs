@@ -194,9 +194,7 @@ impl Response {
         self.draw_apart();
         // The old ones make room before new ones are looked for.
         self.pairs = Vec::new();
-        self.watch();
-        self.pairs =
-            self.watch.pairs().iter().filter(|pair| !self.is_idle(pair)).copied().collect();
+        self.pairs = self.watch();
         self.rescue_again();
         self.take(Vec::new());
     }

@@ -12,10 +12,9 @@ impl Response {
     /// Makes contacts of pairs that would come too close, in order, or stiffer ones.
     pub(super) fn rescue(&mut self, violations: &[Pair]) {
         for violated in violations {
-            self.looked_at(violated).rescues += 1;
-        }
-        for pair in &mut self.pairs {
-            // They were measured on other ways.
+            let pair = self.looked_at(violated);
+            pair.rescues += 1;
+            // It may have been measured on other ways.
             pair.clearance = 0.0;
         }
         let contacts = std::mem::take(&mut self.contacts);
@@ -27,11 +26,13 @@ impl Response {
         if self.tangle.is_some() {
             return;
         }
-        let watched = self.watch.pairs();
-        let place = |key| watched.binary_search_by_key(&key, Pair::key).ok();
-        let rescued = self.memory.rescued().filter_map(|key| Some(watched[place(key)?]));
-        for pair in rescued.collect::<Vec<Pair>>() {
-            self.looked_at(&pair).rescues = 1;
+        let rescued: Vec<_> = self.memory.rescued().collect();
+        for key in rescued {
+            let place = self.pairs.binary_search_by_key(&key, Pair::key).ok();
+            let pair = place.map(|place| self.pairs[place]).or_else(|| self.watch.idle(key));
+            if let Some(pair) = pair {
+                self.looked_at(&pair).rescues = 1;
+            }
         }
     }
 

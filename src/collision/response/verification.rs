@@ -21,7 +21,7 @@ use crate::{
     collision::{
         broad_phase::{Fit, Strays},
         deviations::Deviations,
-        pair::{Motion, Pair},
+        pair::{Kind, Motion, Pair},
         surfaces::Surfaces,
     },
     parallel,
@@ -47,11 +47,11 @@ const STRAYING: f64 = 1.0 / 8.0;
 /// Room for rounding in comparisons of ways.
 const CAUTION: f64 = 1.0 - 1.0e-6;
 
-/// The pairs that are near along certain ways.
+/// What is known of the pairs that are near along certain ways.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
-    /// In order.
-    pairs: Vec<Pair>,
+    /// Those of them that others keep apart, in order. The rest are the ones that are looked at after each correction.
+    idle: Vec<Pair>,
     /// How far vertices are from where these ways end.
     pub(super) deviations: Deviations,
     /// Whether the trees hold these ways.
@@ -59,8 +59,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn pairs(&self) -> &[Pair] {
-        &self.pairs
+    /// One of the pairs that others keep apart.
+    pub(super) fn idle(&self, key: (Kind, [u32; 2])) -> Option<Pair> {
+        let place = self.idle.binary_search_by_key(&key, Pair::key).ok()?;
+        Some(self.idle[place])
     }
 
     /// The vertices of cloths, `count` in all, of which other pairs may come too close than those that are known; `None`
@@ -91,14 +93,17 @@ impl Response {
         false
     }
 
-    /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted.
-    pub(super) fn watch(&mut self) {
+    /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted. Gives those that
+    /// no others keep apart, in order.
+    pub(super) fn watch(&mut self) -> Vec<Pair> {
         let count = self.cloth_vertices();
         // There are many: those of before go first.
         self.watch = Watch::default();
-        self.watch.pairs = self.near_pairs();
+        let mut pairs = self.near_pairs();
+        self.watch.idle = pairs.extract_if(.., |pair| self.is_idle(pair)).collect();
         self.watch.deviations.expect(&self.ends[..count]);
         self.watch.is_in_trees = true;
+        pairs
     }
 
     /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
@@ -116,12 +121,18 @@ impl Response {
     fn widen_pairs(&mut self) {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
-        self.watch();
-        let mut pairs = self.watch.pairs.clone();
-        pairs.retain(|pair| {
-            !self.is_idle(pair) && self.pairs.binary_search_by_key(&pair.key(), Pair::key).is_err()
-        });
-        self.pairs.extend(pairs);
+        let near = self.watch();
+        let known = self.pairs.len();
+        for pair in &mut self.pairs {
+            // They were measured on other ways.
+            pair.clearance = 0.0;
+        }
+        for pair in near {
+            match self.pairs[..known].binary_search_by_key(&pair.key(), Pair::key) {
+                Ok(place) => self.pairs[place].clearance = pair.clearance,
+                Err(_) => self.pairs.push(pair),
+            }
+        }
         self.pairs.sort_unstable_by_key(Pair::key);
     }
 
@@ -138,9 +149,7 @@ impl Response {
             Some(strays) if self.watch.is_in_trees && are_few(&strays) => {
                 let mut found = self.watched_violations();
                 found.extend(self.violations_of(strays));
-                found.sort_unstable_by_key(Pair::key);
-                found.dedup_by_key(|pair| pair.key());
-                found
+                in_order(found)
             }
             _ => self.all_violations(),
         }
@@ -149,15 +158,15 @@ impl Response {
     /// The watched pairs that come too close on the ways there are, in order.
     fn watched_violations(&self) -> Vec<Pair> {
         let (surfaces, motion) = (&self.surfaces, self.motion());
-        let each = self.watch.pairs.par_iter().with_min_len(parallel::ELEMENTS / 4);
-        let violated = each.filter_map(|pair| {
+        let each = self.watch.idle.par_iter().chain(&self.pairs);
+        let violated = each.with_min_len(parallel::ELEMENTS / 4).filter_map(|pair| {
             if self.watch.deviations.leave_apart(pair, LEAST_GAP * pair.thickness) {
                 return None;
             }
-            let mut pair = *pair;
+            let mut pair = Pair { rescues: 0, ..*pair };
             is_violated(&mut pair, surfaces, motion).then_some(pair)
         });
-        violated.collect()
+        in_order(violated.collect())
     }
 
     /// The same of all pairs that these vertices are part of, some of them twice and in any order.
@@ -188,6 +197,13 @@ impl Response {
             && self.is_guarded(pair)
             && is_violated(pair, surfaces, motion)
     }
+}
+
+/// Pairs in order, each of them once.
+fn in_order(mut pairs: Vec<Pair>) -> Vec<Pair> {
+    pairs.sort_unstable_by_key(Pair::key);
+    pairs.dedup_by_key(|pair| pair.key());
+    pairs
 }
 
 /// The distance within which a pair is watched that keeps `thickness`, all in m.

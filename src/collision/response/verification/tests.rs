@@ -183,6 +183,15 @@ fn searched(response: &Response, positions: &[Vec3]) -> Vec<Pair> {
     response.violations(positions)
 }
 
+/// What touches, of all pairs that are looked at; far ones are measured again, too, where they are not `trusted`.
+fn touching(response: &Response, positions: &[Vec3], trusted: bool) -> Vec<(Kind, [u32; 2])> {
+    let mut response = response.clone();
+    for pair in response.pairs.iter_mut().filter(|_| !trusted) {
+        pair.clearance = 0.0;
+    }
+    response.refreshed(positions).iter().map(|contact| contact.pair.key()).collect()
+}
+
 /// One check after the other, each on what the earlier ones have left watched; then a step from the other side to the
 /// same place.
 #[test]
@@ -206,6 +215,9 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
             for positions in std::iter::once(expected.clone()).chain(corrected) {
                 let all = searched(&response, &positions);
                 prop_assert_eq!(&response.violations(&positions), &all);
+                let [trusted, measured] =
+                    [true, false].map(|trusted| touching(&response, &positions, trusted));
+                prop_assert_eq!(trusted, measured);
                 let is_watched = response.watch.covers(2 * COUNT, &response.surfaces);
                 count(match (is_watched, response.watch.is_in_trees, all.is_empty()) {
                     (true, _, true) => &passed,
