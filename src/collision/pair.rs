@@ -132,9 +132,24 @@ impl Pair {
 
     /// Measures the distance at the start, and says whether the pair may come within `reach` in m on its way.
     pub(crate) fn measure(&mut self, motion: Motion<'_>, reach: f64) -> bool {
+        self.measure_by(motion, reach, |_| reach)
+    }
+
+    /// The same with a reach that is looked for only where the pair may come within `most` in m, which is no less.
+    fn measure_by(
+        &mut self,
+        motion: Motion<'_>,
+        most: f64,
+        reach: impl FnOnce(&Self) -> f64,
+    ) -> bool {
         let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
-        if self.separation(&self.between_middles(&starts), [&starts, &ends]) > reach {
+        let between_middles = self.separation(&self.between_middles(&starts), [&starts, &ends]);
+        if between_middles > most {
+            return false;
+        }
+        let reach = reach(self);
+        if between_middles > reach {
             return false;
         }
         let start = self.closest(&starts);

@@ -13,19 +13,19 @@ const REST_PART: f64 = 0.5;
 impl Pair {
     /// Measures the pair, and finds the distance to keep. Says whether the pair may come within what `reach` makes of
     /// that on its way, in m, which must not fall where that rises. It is no more than `part` of the thickness of both
-    /// sides; most pairs are told apart by that.
+    /// sides. Most pairs are told apart by that, or, where cloth is finer than thick, by the little that neighbours keep,
+    /// before they are measured closely.
     pub(crate) fn comes_near(
         &mut self,
         surfaces: &Surfaces,
         motion: Motion<'_>,
         (part, reach): (f64, impl Fn(&Self, f64) -> f64),
     ) -> bool {
-        self.measure(motion, part * self.both_thicknesses(surfaces))
-            && self.clearance <= reach(self, self.most_thickness(surfaces))
-            && {
-                self.find_thickness(surfaces);
-                self.clearance <= reach(self, self.thickness)
-            }
+        let most = part * self.both_thicknesses(surfaces);
+        self.measure_by(motion, most, |pair| reach(pair, pair.most_thickness(surfaces))) && {
+            self.find_thickness(surfaces);
+            self.clearance <= reach(self, self.thickness)
+        }
     }
 
     /// Finds the distance to keep.
@@ -52,7 +52,7 @@ impl Pair {
     }
 
     /// The thickness of both sides, in m.
-    fn both_thicknesses(&self, surfaces: &Surfaces) -> f64 {
+    pub(crate) fn both_thicknesses(&self, surfaces: &Surfaces) -> f64 {
         let [first, second] = self.ends().map(|vertex| surfaces.kinds[vertex as usize].thickness);
         (first + second).max(SMALLEST_THICKNESS)
     }

@@ -237,6 +237,79 @@ fn a_watch_sees_what_a_search_of_all_pairs_finds() {
     assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
 }
 
+/// All pairs that cloth is part of, without a common vertex.
+fn all_pairs(surfaces: &Surfaces) -> Vec<Pair> {
+    let vertices = 0..surfaces.kinds.len() as u32;
+    let triangles = 0..surfaces.triangles.len() as u32;
+    let edges = 0..surfaces.edges.len() as u32;
+    let faces = vertices.flat_map(|vertex| triangles.clone().map(move |face| [vertex, face]));
+    let crossed = edges.clone().flat_map(|first| (first + 1..edges.end).map(move |e| [first, e]));
+    let faces = faces.map(|[vertex, face]| Pair::vertex_face(surfaces, vertex, face));
+    let edges = crossed.map(|[first, second]| Pair::edge_edge(surfaces, first, second));
+    let is_wanted = |pair: &Pair| {
+        let (one, other) = pair.sides();
+        pair.vertices.iter().any(|vertex| surfaces.is_cloth(*vertex))
+            && !one.iter().any(|vertex| other.contains(vertex))
+    };
+    faces.chain(edges).filter(is_wanted).collect()
+}
+
+/// The smallest distance of a pair that is looked at on straight ways, in m.
+fn nearest(pair: &Pair, motion: Motion<'_>) -> f64 {
+    const SAMPLES: usize = 8;
+    let distance = |sample: usize| {
+        let time = sample as f64 / SAMPLES as f64;
+        let positions: Vec<Vec3> =
+            motion.starts.iter().zip(motion.ends).map(|(a, b)| a.lerp(b, time)).collect();
+        let parts = pair.vertices.iter().zip(pair.weights(&positions));
+        parts.map(|(vertex, weight)| positions[*vertex as usize] * weight).sum::<Vec3>().norm()
+    };
+    (0..=SAMPLES).map(distance).fold(f64::INFINITY, f64::min)
+}
+
+/// Fine cloth has neighbours within its thickness that keep less.
+#[test]
+fn every_pair_that_comes_within_its_reach_is_watched() {
+    let (watched, neighbours) = (Cell::new(0), Cell::new(0));
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 50,
+        rng_seed: RngSeed::Fixed(2),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let result = runner.run(&step(), |step| {
+        let [starts, expected] = step.ways();
+        let mut response = step.response(&starts);
+        response.begin((&starts, &expected), &[false; 2 * COUNT], ([0.0, 1.0], 0.01));
+        prop_assume!(response.tangle.is_none());
+        let (surfaces, motion) = (&response.surfaces, response.motion());
+        for mut pair in all_pairs(surfaces) {
+            prop_assert!(pair.comes_near(
+                surfaces,
+                motion,
+                (f64::INFINITY, |_: &Pair, _| f64::INFINITY)
+            ));
+            let wanted = if pair.ends().iter().all(|vertex| surfaces.is_cloth(*vertex)) {
+                reach(pair.thickness, margins(&pair, surfaces))
+            } else {
+                // Colliders go where they were expected.
+                pair.thickness
+            };
+            if pair.clearance > wanted || nearest(&pair, motion) > wanted {
+                continue;
+            }
+            let known = response.pairs.iter().chain(&response.watch.idle);
+            prop_assert!(known.clone().any(|known| known.key() == pair.key()), "{pair:?}");
+            watched.set(watched.get() + 1);
+            let is_less = pair.thickness < pair.both_thicknesses(surfaces);
+            neighbours.set(neighbours.get() + u32::from(is_less));
+        }
+        Ok(())
+    });
+    result.unwrap();
+    assert!(watched.get() > 10_000 && neighbours.get() > 1000, "{watched:?} {neighbours:?}");
+}
+
 /// A step in which two flat sheets rest above each other, the upper one at these parts of both thicknesses.
 fn resting_step(heights: [f64; 2]) -> Step {
     let flat = Rough { size: 0.0, ways: vec![Vec3::zeros(); 2 * COUNT] };
