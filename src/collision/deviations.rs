@@ -42,13 +42,13 @@ impl Deviations {
         (self.lengths.len() == count).then(|| beyond.map(|(vertex, _)| vertex as u32).collect())
     }
 
-    /// Whether the pair can have come no nearer than `reach` in m.
+    /// Whether the pair must still be farther apart than `reach` in m.
     pub(super) fn leave_apart(&self, pair: &Pair, reach: f64) -> bool {
         let farthest = |vertices: &[u32]| {
             let each = vertices.iter().filter_map(|vertex| self.lengths.get(*vertex as usize));
             each.fold(0.0, |most: f64, length| most.max(*length))
         };
         let (first, second) = pair.sides();
-        pair.clearance - farthest(first) - farthest(second) >= reach
+        pair.clearance - farthest(first) - farthest(second) > reach
     }
 }

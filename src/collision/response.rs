@@ -58,6 +58,8 @@ pub(crate) struct Response {
     is_held: Vec<bool>,
     /// For every edge.
     ridges: Vec<Ridge>,
+    /// Those that are looked at after each correction, in order. What is not idle of the watched ones is among them, with
+    /// clearances on the ways that these were looked for along, or 0.
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
     /// For every pair its place among the contacts, or [`NONE`].

@@ -64,3 +64,26 @@ def test_interleaved_sheets_are_not_thrown_apart(side):
     assert crossed > 0
     assert left == 0
     assert longest < 0.12
+
+
+def test_faces_doubled_in_place_fall_and_lie_on_each_other():
+    side, height = 7, 0.1
+    positions, triangles = sheet(side)
+    positions *= 0.2
+    cotton = weft.Material.preset("cotton")
+    gap = cotton.thickness
+    doubled = weft.Cloth(
+        np.concatenate([positions, positions]),
+        np.concatenate([triangles, triangles + side * side]),
+        cotton,
+    )
+    corners = [(-1.0, -1.0, -height), (2.0, -1.0, -height), (0.0, 2.0, -height)]
+    floor = weft.Collider(corners, [(0, 1, 2)], thickness=gap)
+    scene = weft.Simulation([doubled], [floor])
+    reports = [scene.advance(FRAME) for _ in range(24)]
+    # What is in one place at rest keeps next to nothing, and not more than both thicknesses.
+    heights = scene.positions()[:, 2] + height
+    assert 2.0 * gap - 1.0e-4 < heights.min()
+    assert heights.max() < 4.0 * gap + 1.0e-4
+    assert reports[-1].unresolved_contacts == 0
+    assert max(report.steps for report in reports) < 64

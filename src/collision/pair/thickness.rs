@@ -9,6 +9,9 @@ use crate::collision::surfaces::Surfaces;
 const SMALLEST_THICKNESS: f64 = 1.0e-6;
 /// Parts of one cloth keep no more than this part of their distance at rest.
 const REST_PART: f64 = 0.5;
+/// But no less than this part of the edges there, which strains nothing that can be seen: parts that are in one place at
+/// rest, of panels side by side or of faces doubled in place, could not be held apart by nothing.
+const EDGE_PART: f64 = 0.01;
 
 impl Pair {
     /// Measures the pair, and finds the distance to keep. Says whether the pair may come within what `reach` makes of
@@ -34,7 +37,7 @@ impl Pair {
         if self.is_of_one_cloth(surfaces) {
             let rest = self.closest(&self.vertices.map(|vertex| surfaces.rest(vertex)));
             let sewn = surfaces.seams.distance(self.sides(), |vertex| surfaces.rest(vertex));
-            self.thickness = self.thickness.min(REST_PART * rest.distance.min(sewn));
+            self.thickness = self.within_rest(surfaces, rest.distance.min(sewn));
         }
     }
 
@@ -48,7 +51,14 @@ impl Pair {
         let ways =
             one.iter().flat_map(|a| other.iter().map(|b| surfaces.rest(*a) - surfaces.rest(*b)));
         let nearest = ways.fold(f64::INFINITY, |least, way| least.min(way.norm_squared()));
-        thickness.min(REST_PART * nearest.sqrt())
+        self.within_rest(surfaces, nearest.sqrt())
+    }
+
+    /// The distance to keep by parts of one cloth that are so far apart at rest, all in m.
+    fn within_rest(&self, surfaces: &Surfaces, rest: f64) -> f64 {
+        let [first, second] = self.ends().map(|vertex| surfaces.edge_lengths[vertex as usize]);
+        let least = (EDGE_PART * first.min(second)).max(SMALLEST_THICKNESS);
+        self.both_thicknesses(surfaces).min((REST_PART * rest).max(least))
     }
 
     /// The thickness of both sides, in m.

@@ -26,12 +26,10 @@ impl Response {
         if self.tangle.is_some() {
             return;
         }
-        let rescued: Vec<_> = self.memory.rescued().collect();
-        for key in rescued {
-            let place = self.pairs.binary_search_by_key(&key, Pair::key).ok();
-            let pair = place.map(|place| self.pairs[place]).or_else(|| self.watch.idle(key));
-            if let Some(pair) = pair {
-                self.looked_at(&pair).rescues = 1;
+        for key in self.memory.rescued() {
+            // No edges that pressed are idle.
+            if let Ok(place) = self.pairs.binary_search_by_key(&key, Pair::key) {
+                self.pairs[place].rescues = 1;
             }
         }
     }

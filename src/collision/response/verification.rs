@@ -21,7 +21,7 @@ use crate::{
     collision::{
         broad_phase::{Fit, Strays},
         deviations::Deviations,
-        pair::{Kind, Motion, Pair},
+        pair::{Motion, Pair},
         surfaces::Surfaces,
     },
     parallel,
@@ -50,7 +50,8 @@ const CAUTION: f64 = 1.0 - 1.0e-6;
 /// What is known of the pairs that are near along certain ways.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watch {
-    /// Those of them that others keep apart, in order. The rest are the ones that are looked at after each correction.
+    /// Those of them that others keep apart, in order. The rest are among the ones that are looked at after each correction,
+    /// as are idle ones that have been rescued.
     idle: Vec<Pair>,
     /// How far vertices are from where these ways end.
     pub(super) deviations: Deviations,
@@ -59,12 +60,6 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// One of the pairs that others keep apart.
-    pub(super) fn idle(&self, key: (Kind, [u32; 2])) -> Option<Pair> {
-        let place = self.idle.binary_search_by_key(&key, Pair::key).ok()?;
-        Some(self.idle[place])
-    }
-
     /// The vertices of cloths, `count` in all, of which other pairs may come too close than those that are known; `None`
     /// where nothing is known.
     fn strays(&self, count: usize, surfaces: &Surfaces) -> Option<Vec<u32>> {
