@@ -86,4 +86,5 @@ def test_faces_doubled_in_place_fall_and_lie_on_each_other():
     assert 2.0 * gap - 1.0e-4 < heights.min()
     assert heights.max() < 4.0 * gap + 1.0e-4
     assert reports[-1].unresolved_contacts == 0
-    assert max(report.steps for report in reports) < 64
+    # Cloth that cannot go on takes the most steps that a frame has, 256.
+    assert max(report.steps for report in reports) < 128
