@@ -45,8 +45,10 @@ const RESCUE: f64 = 8.0;
 pub(crate) struct Contact {
     pub(crate) pair: Pair,
     pub(crate) touch: Touch,
-    /// Distance that is kept, in m; less than the thickness while a pair that began nearer is moved apart.
-    pub(crate) wanted: f64,
+    /// Distances that are kept by the law and as a constraint, in m.
+    distances: [f64; 2],
+    /// Force that it goes on pressing with, in N.
+    load: f64,
     /// Thickness of both sides, in m.
     pub(crate) thickness: f64,
     /// Slope of the normal force at no compression, in N/m.
@@ -94,14 +96,15 @@ fn compression(force: f64) -> f64 {
 }
 
 impl Contact {
-    /// A contact on which nothing presses yet, that keeps a distance `wanted` in m.
-    pub(crate) fn new(pair: Pair, touch: Touch, [wanted, thickness]: [f64; 2], area: f64) -> Self {
+    /// A contact on which nothing presses yet, that keeps a thickness in m.
+    pub(crate) fn new(pair: Pair, touch: Touch, thickness: f64, area: f64) -> Self {
         let stiffness =
             PRESSURE * area / thickness * RESCUE.powi(i32::from(pair.rescues) - 1).max(1.0);
         Self {
             pair,
             touch,
-            wanted,
+            distances: [thickness; 2],
+            load: 0.0,
             thickness,
             stiffness,
             friction: 0.0,
@@ -117,9 +120,38 @@ impl Contact {
         }
     }
 
+    /// Moves sides that began nearer than their thickness apart by a way in m. By the law what has pressed with a `load` in N
+    /// goes on doing so where it has come to: else it would sink in as far again with every step.
+    pub(crate) fn part(&mut self, way: f64, load: f64) {
+        let held = self.thickness * self.compression_at(load);
+        self.distances =
+            [way.max(held), way].map(|further| self.thickness.min(self.pair.start + further));
+        self.load = if held > way { load } else { 0.0 };
+    }
+
+    /// Force in N with which it goes on pressing where it has come to; 0 where it is only moved apart.
+    pub(crate) fn load(&self) -> f64 {
+        if self.is_constraint { 0.0 } else { self.load }
+    }
+
+    /// Keeps a distance in m.
+    pub(crate) fn keep(&mut self, distance: f64) {
+        self.distances = [distance; 2];
+    }
+
+    /// Distance that is kept, in m; less than the thickness while a pair that began nearer is moved apart.
+    pub(crate) fn wanted(&self) -> f64 {
+        self.distances[usize::from(self.is_constraint)]
+    }
+
     /// Whether its sides began nearer than their thickness, and are moved apart.
     pub(crate) fn is_parting(&self) -> bool {
-        self.wanted < self.thickness
+        self.wanted() < self.thickness
+    }
+
+    /// Compression σ at which the law gives a force in N.
+    fn compression_at(&self, force: f64) -> f64 {
+        compression(force / (self.stiffness * self.thickness))
     }
 
     /// Σ weight · position, in m.
@@ -136,7 +168,7 @@ impl Contact {
             self.slope = RELEASE * self.stiffness;
             return;
         }
-        self.compression = compression(force / (self.stiffness * self.thickness));
+        self.compression = self.compression_at(force);
         let inside = self.compression.min(1.0);
         self.slope = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
         self.limit = self.friction * force;
@@ -171,7 +203,7 @@ impl Contact {
 
     /// The same, negative where the contact is open.
     fn tangent_force(&self, gap: f64) -> f64 {
-        let lacking = self.wanted - gap - self.compression * self.thickness;
+        let lacking = self.wanted() - gap - self.compression * self.thickness;
         self.force + self.slope * lacking
     }
 
@@ -189,7 +221,7 @@ impl Contact {
     /// How far a constraint that presses has to be lifted along its normal, in m, with the sides `between` apart.
     pub(crate) fn lift(&self, between: &Vec3) -> Option<f64> {
         let gap = between.dot(&self.touch.normal);
-        (self.is_constraint && self.normal_force(gap) > 0.0).then_some(self.wanted - gap)
+        (self.is_constraint && self.normal_force(gap) > 0.0).then_some(self.wanted() - gap)
     }
 
     /// Force, stiffness and potential with the sides `between` apart; without the stiffness of a constraint, which

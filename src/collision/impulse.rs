@@ -7,9 +7,16 @@
 //! the normal, and with it the friction that the impulse brings: friction of the whole impulse is then
 //! that of the whole change of velocity. The past of the vertices ends along these directions.
 //!
+//! What is squeezed goes on pressing as it does, step after step. Once what has squeezed it lets go, it would fly away like
+//! from a spring; cloth does not, so the impulse is taken back that makes it part faster than what began too near.
+//!
 //! What draws the edges of crossings apart moves them, and is to leave them no speed: where it does, this ends as well.
 
-use super::{Basis, contact::Contact, response::Response};
+use super::{
+    Basis,
+    contact::Contact,
+    response::{PARTING_TIME, Response},
+};
 use crate::Vec3;
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;
@@ -51,11 +58,14 @@ impl Response {
             .collect();
         let pulls = self.pulls().iter();
         impacts.extend(pulls.filter_map(|pull| self.impact_of_pull(pull, &inverse_masses)));
+        let contacts = self.contacts().iter();
+        impacts.extend(contacts.filter_map(|contact| self.release(contact, &inverse_masses)));
         for _ in 0..ROUNDS {
-            for impact in &impacts {
+            for impact in &mut impacts {
                 self.end_impact(impact, velocities, &inverse_masses);
             }
         }
+        impacts.retain(Impact::has_ended);
         self.jumps(&impacts)
     }
 
@@ -76,9 +86,25 @@ impl Response {
         is_impact.then(|| Impact {
             contact,
             inverse_mass,
-            slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
-            is_pull: false,
+            motion: Motion::Landing {
+                slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
+            },
         })
+    }
+
+    /// What a contact that goes on pressing gives to sides that it has thrown apart.
+    fn release<'a>(
+        &self,
+        contact: &'a Contact,
+        inverse_masses: impl Fn(usize) -> f64,
+    ) -> Option<Impact<'a>> {
+        let most = contact.load() * self.duration();
+        if most == 0.0 {
+            return None;
+        }
+        let inverse_mass = self.inverse_mass(contact, inverse_masses);
+        let motion = Motion::Release { left: most, most };
+        (inverse_mass > 0.0).then_some(Impact { contact, inverse_mass, motion })
     }
 
     /// The end of the motion by which an edge of a crossing is drawn.
@@ -88,7 +114,7 @@ impl Response {
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<Impact<'a>> {
         let inverse_mass = self.inverse_mass(contact, inverse_masses);
-        (inverse_mass > 0.0).then_some(Impact { contact, inverse_mass, slip: None, is_pull: true })
+        (inverse_mass > 0.0).then_some(Impact { contact, inverse_mass, motion: Motion::Pull })
     }
 
     /// Of the relative motion at a contact, in 1/kg: see [`inverse_mass`].
@@ -100,27 +126,31 @@ impl Response {
 
     fn end_impact(
         &self,
-        impact: &Impact<'_>,
+        impact: &mut Impact<'_>,
         velocities: &mut [Vec3],
         inverse_masses: impl Fn(usize) -> f64,
     ) {
-        let Impact { contact, inverse_mass, slip, is_pull } = impact;
+        let Impact { contact, inverse_mass, motion } = impact;
         let relative = self.relative_velocity(contact, velocities);
         let normal = contact.touch.normal;
         let along = relative.dot(&normal);
-        if *is_pull && along <= 0.0 {
-            return;
-        }
-        let change = match slip {
-            // It sticks.
-            None if contact.limit > 0.0 => -relative,
-            None => normal * -along,
-            Some(slip) => {
-                let most = relative.dot(slip).max(0.0);
-                normal * -along - slip * (contact.friction * -along).min(most)
+        let impulse = match motion {
+            Motion::Pull if along <= 0.0 => return,
+            Motion::Release { left, .. } => {
+                let thrown = (along - contact.thickness / PARTING_TIME) / *inverse_mass;
+                let taken = thrown.clamp(0.0, *left);
+                *left -= taken;
+                normal * -taken
             }
+            Motion::Landing { slip: Some(slip) } => {
+                let most = relative.dot(slip).max(0.0);
+                let across = (contact.friction * -along).min(most);
+                (normal * -along - *slip * across) / *inverse_mass
+            }
+            // It sticks.
+            _ if contact.limit > 0.0 => -relative / *inverse_mass,
+            _ => normal * (-along / *inverse_mass),
         };
-        let impulse = change / *inverse_mass;
         for (vertex, weight) in contact.pair.vertices.iter().zip(&contact.touch.weights) {
             if self.is_cloth(*vertex) {
                 let index = *vertex as usize;
@@ -161,24 +191,38 @@ struct Impact<'a> {
     contact: &'a Contact,
     /// Of the relative motion, in 1/kg.
     inverse_mass: f64,
-    /// Direction in which the first side slides over the second; `None` where it sticks.
-    slip: Option<Vec3>,
-    /// Whether it draws an edge of a crossing.
-    is_pull: bool,
+    motion: Motion,
+}
+
+/// What it ends.
+enum Motion {
+    /// That of what has landed; the direction in which the first side slides over the second, `None` where it sticks.
+    Landing { slip: Option<Vec3> },
+    /// That of an edge of a crossing that has been drawn.
+    Pull,
+    /// That of sides that have let go of each other, by no larger an impulse than they may have been given; what is left of
+    /// that, and all of it, in N s.
+    Release { left: f64, most: f64 },
 }
 
 impl Impact<'_> {
+    /// Whether it has changed any velocity.
+    fn has_ended(&self) -> bool {
+        !matches!(self.motion, Motion::Release { left, most } if left >= most)
+    }
+
     /// The directions across the normal along which velocities jump.
     fn jump_across(&self) -> Vec<Vec3> {
-        match self.slip {
-            Some(slip) => vec![slip],
-            None if self.contact.limit > 0.0 => {
+        match self.motion {
+            Motion::Landing { slip: Some(slip) } => vec![slip],
+            Motion::Release { .. } => Vec::new(),
+            _ if self.contact.limit > 0.0 => {
                 let normal = self.contact.touch.normal;
                 let axis = Vec3::ith(normal.iamin(), 1.0);
                 let one = normal.cross(&axis).normalize();
                 vec![one, normal.cross(&one)]
             }
-            None => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -64,9 +64,9 @@ impl Layers {
         layers
     }
 
-    /// The side of a body on which a cloth belongs, where it is known: outside of what has an inside.
+    /// The side of a body on which a cloth belongs, where it is known.
     pub(super) fn side(&self, surfaces: &Surfaces, cloth: u32, body: u32) -> Option<f64> {
-        if surfaces.is_solid(body) { Some(1.0) } else { self.sides.get(&[cloth, body]).copied() }
+        surfaces.side_of_solid(cloth, body).or_else(|| self.sides.get(&[cloth, body]).copied())
     }
 }
 

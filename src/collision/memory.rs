@@ -38,6 +38,8 @@ pub(crate) struct Remembered {
     pub(crate) shear: Vec3,
     pub(crate) force: f64,
     pub(crate) sliding: Vec3,
+    /// Force in N that it goes on pressing with: only of the very pair, or a vertex would press on all triangles around.
+    pub(crate) load: f64,
     /// Whether it was there.
     pub(crate) is_known: bool,
 }
@@ -120,6 +122,7 @@ impl Memory {
             shear: held.shear,
             force: held.force,
             sliding: held.sliding,
+            load: if exact.is_none() { 0.0 } else { held.force },
             is_known: true,
         })
     }

@@ -17,6 +17,7 @@ mod crossing;
 mod deviations;
 mod exclusions;
 mod impulse;
+mod insides;
 mod layers;
 mod memory;
 mod moving_tree;

@@ -24,6 +24,7 @@ use super::{
     broad_phase::BroadPhase,
     collider::Obstacle,
     contact::Contact,
+    insides::insiders,
     memory::{Memory, Remembered},
     pair::{Bounds, Kind, Motion, Pair},
     surfaces::{NONE, Ridge, Surface, Surfaces},
@@ -34,7 +35,7 @@ use rayon::prelude::*;
 use verification::Watch;
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
-const PARTING_TIME: f64 = 0.1;
+pub(super) const PARTING_TIME: f64 = 0.1;
 /// Contacts are looked for this part of the thickness farther away than they are felt.
 const SLACK: f64 = 0.5;
 /// Sine of the angle by which the direction of a contact may lean over a neighbouring face, and of one that presses.
@@ -70,6 +71,8 @@ pub(crate) struct Response {
     returns: Vec<Contact>,
     memory: Memory,
     watch: Watch,
+    /// Whether something held is led through something else whose motion is given.
+    is_led_across: bool,
     duration: f64,
     with_self: bool,
 }
@@ -77,7 +80,7 @@ pub(crate) struct Response {
 impl Response {
     /// `positions` are those of the cloths, in m.
     pub(crate) fn new(
-        surfaces: Surfaces,
+        mut surfaces: Surfaces,
         obstacles: Vec<Obstacle>,
         positions: &[Vec3],
         with_self: bool,
@@ -85,6 +88,7 @@ impl Response {
         let is_alone = obstacles.is_empty() && !with_self;
         let mut starts = if is_alone { Vec::new() } else { positions.to_vec() };
         starts.extend(obstacles.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
+        surfaces.insiders = insiders(&surfaces, &starts);
         let motion = Motion { starts: &starts, ends: &starts };
         let mut ridges = vec![Ridge::default(); surfaces.edges.len()];
         find_ridges(&surfaces, &starts, &mut ridges);
@@ -103,6 +107,7 @@ impl Response {
             // What crosses at the start is not known before it has been looked for.
             memory: Memory::unknown(),
             watch: Watch::default(),
+            is_led_across: false,
             duration: 0.0,
             with_self,
             surfaces,
@@ -251,6 +256,12 @@ impl Response {
             && self.tangle.as_ref().is_none_or(|tangle| !tangle.frees(&self.surfaces, pair))
     }
 
+    /// Whether some vertex of a pair is held and none is free to give way.
+    fn is_given(&self, pair: &Pair) -> bool {
+        let mut held = pair.vertices.iter().map(|vertex| self.is_held.get(*vertex as usize));
+        held.clone().any(|held| held == Some(&true)) && held.all(|held| held != Some(&false))
+    }
+
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
@@ -283,7 +294,7 @@ impl Response {
                 Some(self.pressed(*known))
             }
             Some(_) => self.contact(pair, known),
-            None => self.contact(pair, None).filter(|new| new.touch.gap < CLOSE * new.wanted),
+            None => self.contact(pair, None).filter(|new| new.touch.gap < CLOSE * new.wanted()),
         });
         self.choose_constraints(&mut contacts);
         contacts
@@ -371,14 +382,16 @@ impl Response {
         let bounds = Bounds { reach: room * pair.thickness, leaning };
         let touch = pair.touch(surfaces, self.motion(), bounds)?;
         let thickness = pair.thickness;
-        let parted = pair.start + thickness * self.duration / PARTING_TIME;
-        let wanted = thickness.min(parted);
-        if touch.gap >= wanted && !has_pressed {
+        if touch.gap >= thickness && !has_pressed {
             return None;
         }
         let remembered = self.memory.of(pair);
         let area = surfaces.area(pair, &touch.weights);
-        let mut contact = Contact::new(*pair, touch, [wanted, thickness], area);
+        let mut contact = Contact::new(*pair, touch, thickness, area);
+        contact.part(thickness * self.duration / PARTING_TIME, remembered.load);
+        if touch.gap >= contact.wanted() && !has_pressed {
+            return None;
+        }
         contact.friction = (first.friction * second.friction).sqrt();
         contact.shear = remembered.shear;
         contact.is_new = !remembered.is_known;
@@ -435,10 +448,16 @@ impl Response {
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
         // What began in a touch may have gone to either side.
         let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(&self.starts));
-        let is_tangled = crossing > 0 || self.tangle.is_some() || is_undecided();
+        let crosses = crossing > 0 || self.is_led_across;
+        let is_tangled = crosses || self.tangle.is_some() || is_undecided();
         let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());
         let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
         Memory::new(self.contacts.iter(), &self.ends, crossed_for)
+    }
+
+    /// Length of the step, in s.
+    pub(super) fn duration(&self) -> f64 {
+        self.duration
     }
 
     /// Velocity of a collider's vertex, in m/s.

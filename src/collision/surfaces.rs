@@ -66,6 +66,8 @@ pub(crate) struct Surfaces {
     pub(crate) bodies: Vec<u32>,
     /// For every collider whether it has an inside.
     pub(crate) is_closed: Vec<bool>,
+    /// The cloths that belong inside of colliders, each with the body of the collider.
+    pub(crate) insiders: Vec<[u32; 2]>,
     /// Undeformed positions of the cloths' vertices, in m.
     pub(crate) rest: Arc<Vec<Vec3>>,
     /// Area of cloth around each of its vertices, in m².
@@ -133,6 +135,7 @@ impl Surfaces {
             cloth_edges: edges.partition_point(is_of_cloth),
             cloth_triangles: cloths.triangles.len(),
             is_closed: colliders.iter().map(|collider| is_closed(&collider.triangles)).collect(),
+            insiders: Vec::new(),
             edge_lengths: mean_lengths(&edges, &cloths.rest),
             rest: cloths.rest,
             areas: cloths.areas,
@@ -181,7 +184,10 @@ impl Surfaces {
     }
 
     pub(crate) fn vertices_of_collider(&self, collider: usize) -> std::ops::Range<usize> {
-        let body = (self.cloth_count + collider) as u32;
+        self.vertices_of((self.cloth_count + collider) as u32)
+    }
+
+    pub(crate) fn vertices_of(&self, body: u32) -> std::ops::Range<usize> {
         let end = |last: u32| self.bodies.partition_point(|one| *one < last);
         end(body)..end(body + 1)
     }
@@ -190,6 +196,17 @@ impl Surfaces {
     pub(crate) fn is_solid(&self, body: u32) -> bool {
         let collider = (body as usize).checked_sub(self.cloth_count);
         collider.is_some_and(|collider| self.is_closed[collider])
+    }
+
+    /// The side of a solid's triangles on which a cloth belongs: 1 where they face, or −1. `None` of what is no solid.
+    pub(crate) fn side_of_solid(&self, cloth: u32, body: u32) -> Option<f64> {
+        let side = if self.insiders.contains(&[cloth, body]) { -1.0 } else { 1.0 };
+        self.is_solid(body).then_some(side)
+    }
+
+    /// Number of cloths and colliders.
+    pub(crate) fn body_count(&self) -> usize {
+        self.cloth_count + self.is_closed.len()
     }
 
     /// The body of a triangle.

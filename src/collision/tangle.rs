@@ -3,7 +3,7 @@
 //!
 //! Where an edge goes through a triangle nobody can say from the two of them which end is on the wrong side. As in
 //! global intersection analysis (Baraff, Witkin and Kass 2003), the cloth is cut along all edges that cross something. A
-//! piece has gone through a closed collider if it is inside, through another cloth if it is not on the side
+//! piece has gone through a closed collider if it is inside (or outside, see `insides`), through another cloth if it is not on the side
 //! where it belongs (see `layers`), and through its own cloth if it is not the largest. Between what has gone through and
 //! what it went through there is no contact and no promise. The ends of the edges in between are drawn
 //! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
@@ -422,10 +422,10 @@ fn pull(
     let weights = pair.weights(positions);
     let area = surfaces.area(&pair, &weights);
     let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
-    let mut contact = Contact::new(pair, touch, [0.0, length / compression], area);
+    let mut contact = Contact::new(pair, touch, length / compression, area);
     contact.origin = contact.between(positions);
     contact.touch.gap = contact.origin.dot(&normal);
-    contact.wanted = contact.touch.gap + length;
+    contact.keep(contact.touch.gap + length);
     contact.compress(compression);
     Some(contact)
 }

@@ -141,7 +141,7 @@ impl Constrained {
         }
         let pressing = |response: &Response, one: &Direction| {
             let contact = &response.contacts()[one.contact];
-            contact.normal_force(contact.wanted - one.way * one.length)
+            contact.normal_force(contact.wanted() - one.way * one.length)
         };
         let work = dot(&self.loads, solution);
         let (mut square, mut pull, mut gained) = (work, Vec3::zeros(), 0.0);

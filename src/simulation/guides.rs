@@ -29,6 +29,13 @@ pub(super) struct Guidance {
     pub(super) displacement: Vec3,
 }
 
+impl Guidance {
+    /// Where the vertex comes to that begins at `start` and is free to come to `end`, in m.
+    pub(super) fn led(&self, start: &Vec3, end: &Vec3) -> Vec3 {
+        start + self.displacement + self.projector * (end - start)
+    }
+}
+
 /// What a spring draws a vertex to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Goal {

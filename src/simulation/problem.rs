@@ -51,9 +51,8 @@ impl Problem<'_> {
     /// Puts what is guided where it is to be.
     pub(super) fn lead(&self, positions: &mut [Vec3]) {
         for guide in self.guidance {
-            let start = self.state.positions[guide.vertex];
-            let displaced = positions[guide.vertex] - start;
-            positions[guide.vertex] = start + guide.displacement + guide.projector * displaced;
+            let position = &mut positions[guide.vertex];
+            *position = guide.led(&self.state.positions[guide.vertex], position);
         }
     }
 

@@ -304,6 +304,10 @@ impl Simulation {
         let state = &self.state;
         let guidance: Vec<Guidance> =
             self.guides.guidance(&state.positions, span.end, span.duration).collect();
+        for guide in &guidance {
+            let position = &mut positions[guide.vertex];
+            *position = guide.led(&state.positions[guide.vertex], position);
+        }
         let held = self.guides.held(positions.len());
         let middle = span.start + (span.end - span.start) / stage.reach;
         self.dynamics.goals = self.guides.goals(positions.len(), middle);

@@ -17,7 +17,7 @@ fn contact() -> Contact {
     };
     let weights = [1.0, -1.0, 0.0, 0.0];
     let touch = Touch { weights, normal: Vec3::z(), gap: THICKNESS, is_crossed: false };
-    Contact::new(pair, touch, [THICKNESS; 2], 1.0e-4)
+    Contact::new(pair, touch, THICKNESS, 1.0e-4)
 }
 
 /// The reaction so many thicknesses beyond touching, and the stiffness along the normal.

@@ -95,18 +95,24 @@ impl Response {
         // There are many: those of before go first.
         self.watch = Watch::default();
         let mut pairs = self.near_pairs();
+        self.is_led_across = pairs.extract_if(.., |pair| self.is_given(pair)).count() > 0;
         self.watch.idle = pairs.extract_if(.., |pair| self.is_idle(pair)).collect();
         self.watch.deviations.expect(&self.ends[..count]);
         self.watch.is_in_trees = true;
         pairs
     }
 
-    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order.
+    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that will,
+    /// as nothing in them gives way.
     fn near_pairs(&self) -> Vec<Pair> {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
             let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
-            pair.comes_near(surfaces, motion, (1.0 + SLACK, near)) && self.is_guarded(pair)
+            let leads_across = |pair: &Pair| {
+                self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
+            };
+            pair.comes_near(surfaces, motion, (1.0 + SLACK, near))
+                && (self.is_guarded(pair) || leads_across(pair))
         });
         pairs.par_sort_unstable_by_key(Pair::key);
         pairs

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which cloths belong inside of solids: those that are there with all of their vertices when the scene begins. All others
+//! belong outside.
+
+use super::{BoundingBox, BoundingTree, segment_crosses_triangle, surfaces::Surfaces};
+use crate::Vec3;
+
+/// A collider with an inside.
+struct Solid {
+    triangles: Vec<[Vec3; 3]>,
+    bounds: BoundingBox,
+    tree: BoundingTree,
+}
+
+/// The cloths that are inside of solids, each with the body of the solid, with all vertices at `positions` in m.
+pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]> {
+    let count = surfaces.cloth_count as u32;
+    let solids = (count..surfaces.body_count() as u32).filter(|body| surfaces.is_solid(*body));
+    let mut found = Vec::new();
+    for body in solids {
+        let around = BoundingBox::around(&positions[surfaces.vertices_of(body)]);
+        let points = |cloth: u32| &positions[surfaces.vertices_of(cloth)];
+        let is_near = |cloth: &u32| points(*cloth).iter().all(|point| around.contains(point));
+        let near: Vec<u32> = (0..count).filter(is_near).collect();
+        if near.is_empty() {
+            continue;
+        }
+        let solid = Solid::new(surfaces, positions, body);
+        let is_inside = |cloth: &u32| points(*cloth).iter().all(|point| solid.contains(point));
+        found.extend(near.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
+    }
+    found
+}
+
+impl Solid {
+    fn new(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Self {
+        let all = surfaces.cloth_triangles as u32..surfaces.triangles.len() as u32;
+        let own = all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body);
+        let corners = |triangle: u32| {
+            surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
+        };
+        let triangles: Vec<[Vec3; 3]> = own.map(corners).collect();
+        let boxes: Vec<BoundingBox> = triangles.iter().map(BoundingBox::around).collect();
+        Self {
+            bounds: BoundingBox::around(triangles.iter().flatten()),
+            tree: BoundingTree::new(&boxes),
+            triangles,
+        }
+    }
+
+    /// Whether the surface, where it faces outward, goes round a point.
+    fn contains(&self, point: &Vec3) -> bool {
+        let height = self.bounds.high.z - self.bounds.low.z;
+        let above = Vec3::new(point.x, point.y, self.bounds.high.z + height);
+        let mut turns = 0;
+        self.tree.for_each_overlap(&BoundingBox { low: *point, high: above }, |triangle| {
+            let corners = &self.triangles[triangle];
+            if segment_crosses_triangle(point, &above, corners) {
+                let [a, b, c] = corners;
+                turns += if (b - a).cross(&(c - a)).z > 0.0 { 1 } else { -1 };
+            }
+        });
+        turns > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collision::{ClothSurfaces, Collider, Exclusions, Surface};
+    use std::sync::Arc;
+
+    /// One triangle of cloth a tenth as wide as the tetrahedron around the origin's corner, moved by `x` in m, and whether the
+    /// tetrahedron faces inward.
+    fn found(x: f64, is_inward: bool) -> Vec<[u32; 2]> {
+        let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
+        let outward = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+        let sides = outward.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
+        let solid = Collider::new(corners.to_vec(), &sides, 0.0, 0.0).unwrap();
+        let cloth = [Vec3::x(), Vec3::y(), Vec3::z()].map(|corner| corner * 0.1);
+        let cloth = cloth.map(|corner| corner + Vec3::new(0.1 + x, 0.1, 0.1));
+        let surfaces = Surfaces::new(
+            ClothSurfaces {
+                triangles: &[[0, 1, 2]],
+                starts: &[0, 3],
+                kinds: vec![Surface { friction: 0.0, thickness: 0.001 }],
+                rest: Arc::new(cloth.to_vec()),
+                areas: Arc::new(vec![0.01; 3]),
+                seams: &[],
+                exclusions: Exclusions::default(),
+                friction_scale: Vec::new(),
+            },
+            &[solid],
+        );
+        let positions: Vec<Vec3> = cloth.into_iter().chain(corners).collect();
+        insiders(&surfaces, &positions)
+    }
+
+    #[test]
+    fn what_is_all_inside_belongs_there() {
+        assert_eq!(found(0.0, false), [[0, 1]]);
+        for x in [-0.15, 0.6, 3.0] {
+            assert!(found(x, false).is_empty(), "moved by {x} m");
+        }
+        // The side that faces the cloth is the right one anyway.
+        assert!(found(0.0, true).is_empty());
+    }
+}
