@@ -102,10 +102,14 @@ impl Tangle {
             sizes[*piece as usize] += 1;
         }
         let layers = Layers::new(surfaces, positions, &crossings, (&pieces, &sizes));
-        let near = Near::new(surfaces, &crossings);
         let gone = vec![Vec::new(); pieces.len()];
-        let mut tangle = Self { crossings, pieces, gone, layers, near };
+        let mut tangle = Self { crossings, pieces, gone, layers, near: Near::default() };
         tangle.find_gone(surfaces, positions, &sizes);
+        let is_home = |crossing: Crossing, end: u32| {
+            let ends = tangle.away_and_home(surfaces, crossing);
+            ends.is_some_and(|[_, home]| home == end)
+        };
+        tangle.near = Near::new(surfaces, &tangle.crossings, is_home);
         tangle
     }
 
@@ -135,6 +139,17 @@ impl Tangle {
         let [first, second] = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
         let (one, other) = pair.sides();
         self.has_gone(one, second) || self.has_gone(other, first) || self.near.frees(pair)
+    }
+
+    /// The end of a crossing's edge that has gone through its triangle, and the one that has not, where that is known.
+    fn away_and_home(&self, surfaces: &Surfaces, crossing: Crossing) -> Option<[u32; 2]> {
+        let [_, body] = crossing.bodies(surfaces);
+        let [one, other] = surfaces.edges[crossing.edge as usize];
+        match [one, other].map(|end| self.has_gone(&[end], body)) {
+            [true, false] => Some([one, other]),
+            [false, true] => Some([other, one]),
+            _ => None,
+        }
     }
 
     fn has_gone(&self, vertices: &[u32], body: u32) -> bool {
@@ -244,13 +259,7 @@ impl Tangle {
             let alone = wrong.filter(|end| !self.has_gone(&[*end], body));
             return alone.map(|end| through(end, side)).collect();
         }
-        let gone = ends.map(|end| self.has_gone(&[end], body));
-        let stays = match gone {
-            [true, false] => Some([ends[0], ends[1]]),
-            [false, true] => Some([ends[1], ends[0]]),
-            _ => None,
-        };
-        if let Some([away, home]) = stays {
+        if let Some([away, home]) = self.away_and_home(surfaces, crossing) {
             return vec![through(away, height(home).signum())];
         }
         let Some(direction) = shortening(surfaces, positions, edge, &normal) else {
@@ -315,7 +324,13 @@ impl Sheet {
 }
 
 impl Near {
-    fn new(surfaces: &Surfaces, crossings: &[Crossing]) -> Self {
+    /// An end that `is_home` keeps its contact and promise with the triangle: without them it would go through as well while
+    /// the other end is drawn back.
+    fn new(
+        surfaces: &Surfaces,
+        crossings: &[Crossing],
+        is_home: impl Fn(Crossing, u32) -> bool,
+    ) -> Self {
         let counts = [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()];
         let mut near =
             Self { entries: Vec::new(), is_near: counts.map(|count| vec![false; count]) };
@@ -331,8 +346,9 @@ impl Near {
                 .into_iter()
                 .for_each(|corner| add(0, corner, true));
             let [start, end] = surfaces.edges[*edge as usize];
-            add(0, start, false);
-            add(0, end, false);
+            for end in [start, end].into_iter().filter(|end| !is_home(crossings[index], *end)) {
+                add(0, end, false);
+            }
             for (around, _) in surfaces.around.around(start as usize) {
                 if surfaces.sides[around as usize].contains(edge) {
                     add(2, around, false);
