@@ -3,10 +3,11 @@
 //!
 //! Two cloths that lie on each other and cross are one above the other here and below there. Along every line in which
 //! they cross the one may be drawn up or the other: to push both the same way brings them nowhere. So all
-//! crossings of two cloths are settled alike. Each end of an edge is above or below the triangle that the edge goes
-//! through, and speaks for the piece of its cloth that it belongs to; what most of the cloth says is right, for both.
+//! crossings of two cloths are settled alike. Each end of an edge is above or below the triangle next to it that the edge
+//! goes through, and speaks for the piece of its cloth that it belongs to; what most of the cloth says is right, for
+//! both.
 
-use super::{surfaces::Surfaces, tangle::Crossing};
+use super::{passages::Passages, surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;
 use std::collections::BTreeMap;
 
@@ -39,15 +40,17 @@ impl Layers {
     pub(super) fn new(
         surfaces: &Surfaces,
         positions: &[Vec3],
-        crossings: &[Crossing],
+        (crossings, passages): (&[Crossing], &Passages),
         (pieces, sizes): (&[u32], &[usize]),
     ) -> Self {
         let mut votes: BTreeMap<[u32; 2], Votes> = BTreeMap::new();
-        for crossing in crossings {
+        for (index, crossing) in crossings.iter().enumerate() {
             let bodies = crossing.bodies(surfaces);
             let are_cloths = bodies.iter().all(|body| (*body as usize) < surfaces.cloth_count);
             if are_cloths && bodies[0] != bodies[1] {
-                votes.entry(bodies).or_default().count(surfaces, positions, *crossing, pieces);
+                let votes = votes.entry(bodies).or_default();
+                let ends = passages.ends(index);
+                votes.count(surfaces, positions, (*crossing, ends), pieces);
             }
         }
         let pairs: Vec<[u32; 2]> = votes.keys().map(|[a, b]| [*a.min(b), *a.max(b)]).collect();
@@ -75,10 +78,10 @@ impl Votes {
         &mut self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        crossing: Crossing,
+        (crossing, near): (Crossing, impl Iterator<Item = u32>),
         pieces: &[u32],
     ) {
-        for end in surfaces.edges[crossing.edge as usize] {
+        for end in near {
             let ends = self.pieces.entry(pieces[end as usize]).or_default();
             if surfaces.height(crossing.triangle, positions, end) > 0.0 {
                 ends.above += 1.0;

@@ -22,6 +22,7 @@ mod layers;
 mod memory;
 mod moving_tree;
 mod pair;
+mod passages;
 mod response;
 mod retreat;
 mod seams;

@@ -16,6 +16,7 @@ use super::{
     contact::Contact,
     layers::Layers,
     pair::{Pair, Touch},
+    passages::Passages,
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
 };
@@ -101,10 +102,11 @@ impl Tangle {
         for piece in &pieces {
             sizes[*piece as usize] += 1;
         }
-        let layers = Layers::new(surfaces, positions, &crossings, (&pieces, &sizes));
+        let passages = Passages::new(surfaces, positions, &crossings);
+        let layers = Layers::new(surfaces, positions, (&crossings, &passages), (&pieces, &sizes));
         let gone = vec![Vec::new(); pieces.len()];
         let mut tangle = Self { crossings, pieces, gone, layers, near: Near::default() };
-        tangle.find_gone(surfaces, positions, &sizes);
+        tangle.find_gone(surfaces, positions, (&passages, &sizes));
         let is_home = |crossing: Crossing, end: u32| {
             let ends = tangle.away_and_home(surfaces, crossing);
             ends.is_some_and(|[_, home]| home == end)
@@ -114,13 +116,18 @@ impl Tangle {
     }
 
     /// Finds what has gone through what: a piece most of whose ends at a body are on the wrong side.
-    fn find_gone(&mut self, surfaces: &Surfaces, positions: &[Vec3], sizes: &[usize]) {
+    fn find_gone(
+        &mut self,
+        surfaces: &Surfaces,
+        positions: &[Vec3],
+        (passages, sizes): (&Passages, &[usize]),
+    ) {
         let main = main_pieces(surfaces, &self.pieces, sizes);
         let mut wrong: BTreeMap<(u32, u32), i32> = BTreeMap::new();
-        for crossing in &self.crossings {
+        for (index, crossing) in self.crossings.iter().enumerate() {
             let [cloth, body] = crossing.bodies(surfaces);
             let side = self.layers.side(surfaces, cloth, body);
-            for end in surfaces.edges[crossing.edge as usize] {
+            for end in passages.ends(index) {
                 let Some(piece) = self.pieces.get(end as usize) else { continue };
                 let has_gone = match side {
                     Some(side) => side * surfaces.height(crossing.triangle, positions, end) < 0.0,
