@@ -7,6 +7,7 @@
 
 use super::{surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;
+use std::cmp::Ordering;
 
 /// For every crossing the ends of its edge with no other crossing of the same body in between.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +33,7 @@ impl Passages {
                     .filter(|other| *other != index && body(*other) == body(index))
                     .map(|other| places[other].total_cmp(&places[index]));
                 let [is_first, is_last] =
-                    [others.clone().all(|o| o.is_ge()), others.all(|o| o.is_le())];
+                    [others.clone().all(Ordering::is_ge), others.all(Ordering::is_le)];
                 beside[index] = [is_first.then_some(ends[0]), is_last.then_some(ends[1])];
             }
         }
