@@ -6,16 +6,19 @@ mod strays;
 pub(crate) use strays::Strays;
 
 use super::{
-    MovingBox, MovingTree,
+    MovingTree,
+    moving_tree::RoundedBox,
     pair::{Motion, Pair},
     surfaces::Surfaces,
     tangle::Crossing,
+    ways::RoundedWays,
 };
 use std::ops::Range;
 
-/// Trees over the features of the cloths and over those of the colliders.
+/// Trees over the features of the cloths and over those of the colliders, and the ways that they go.
 #[derive(Clone, Debug)]
 pub(crate) struct BroadPhase {
+    ways: RoundedWays,
     cloths: Trees,
     colliders: Trees,
 }
@@ -49,31 +52,38 @@ impl BroadPhase {
             edges: surfaces.cloth_edges..surfaces.edges.len(),
             triangles: surfaces.cloth_triangles..surfaces.triangles.len(),
         };
-        Self {
-            cloths: Trees::new(cloths, surfaces, motion),
-            colliders: Trees::new(colliders, surfaces, motion),
-        }
+        let mut ways = RoundedWays::default();
+        ways.follow(motion);
+        let fit = Fit { surfaces, ways: &ways, part: 1.0 };
+        let [cloths, colliders] = [cloths, colliders].map(|ranges| Trees::new(ranges, fit));
+        Self { ways, cloths, colliders }
+    }
+
+    /// Goes on with other ways of all vertices, to which trees can be fitted.
+    pub(crate) fn follow(&mut self, motion: Motion<'_>) {
+        self.ways.follow(motion);
     }
 
     /// Fits the trees of the cloths to the way they go, with `part` times their thickness around.
-    pub(crate) fn refit_cloths(&mut self, surfaces: &Surfaces, motion: Motion<'_>, part: f64) {
-        self.cloths.refit(Fit { surfaces, motion, part });
+    pub(crate) fn refit_cloths(&mut self, surfaces: &Surfaces, part: f64) {
+        self.cloths.refit(Fit { surfaces, ways: &self.ways, part });
     }
 
     /// Fits the trees of the colliders to the way they go.
-    pub(crate) fn refit_colliders(&mut self, surfaces: &Surfaces, motion: Motion<'_>) {
-        self.colliders.refit(Fit { surfaces, motion, part: 1.0 });
+    pub(crate) fn refit_colliders(&mut self, surfaces: &Surfaces) {
+        self.colliders.refit(Fit { surfaces, ways: &self.ways, part: 1.0 });
     }
 
-    /// All pairs whose boxes meet and that `keep` wants, in an order that is always the same.
+    /// All pairs whose boxes meet, that may come within `part` of the thickness of both sides and that `keep` wants, in an
+    /// order that is always the same.
     pub(crate) fn pairs(
         &self,
-        surfaces: &Surfaces,
+        (surfaces, part): (&Surfaces, f64),
         with_self: bool,
         keep: impl Fn(&mut Pair) -> bool + Sync,
     ) -> Vec<Pair> {
         let (cloths, colliders) = (&self.cloths, &self.colliders);
-        let search = Search { surfaces, keep };
+        let search = Search { fit: Fit { surfaces, ways: &self.ways, part }, keep };
         let mut found = Vec::new();
         search.meet_faces(cloths, colliders, &mut found);
         search.meet_faces(colliders, cloths, &mut found);
@@ -93,7 +103,7 @@ impl BroadPhase {
 
 /// What is made of features whose boxes meet.
 struct Search<'a, Keep> {
-    surfaces: &'a Surfaces,
+    fit: Fit<'a>,
     /// Which pairs are wanted.
     keep: Keep,
 }
@@ -110,23 +120,27 @@ impl<Keep: Fn(&mut Pair) -> bool + Sync> Search<'_, Keep> {
     }
 
     fn vertex_face(&self, vertex: u32, triangle: u32, found: &mut Vec<Pair>) {
-        let corners = &self.surfaces.triangles[triangle as usize];
-        if !corners.contains(&vertex) && !self.surfaces.never_meet(&[vertex], corners) {
-            self.consider(Pair::vertex_face(self.surfaces, vertex, triangle), found);
+        let Fit { surfaces, .. } = self.fit;
+        let corners = &surfaces.triangles[triangle as usize];
+        if !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
+            self.consider(Pair::vertex_face(surfaces, vertex, triangle), found);
         }
     }
 
     fn edge_edge(&self, first: u32, second: u32, found: &mut Vec<Pair>) {
-        let [starts, ends] = [first, second].map(|edge| &self.surfaces.edges[edge as usize]);
-        if !starts.iter().any(|vertex| ends.contains(vertex))
-            && !self.surfaces.never_meet(starts, ends)
+        let Fit { surfaces, .. } = self.fit;
+        let [starts, ends] = [first, second].map(|edge| &surfaces.edges[edge as usize]);
+        if !starts.iter().any(|vertex| ends.contains(vertex)) && !surfaces.never_meet(starts, ends)
         {
-            self.consider(Pair::edge_edge(self.surfaces, first, second), found);
+            self.consider(Pair::edge_edge(surfaces, first, second), found);
         }
     }
 
+    #[inline]
     fn consider(&self, mut pair: Pair, found: &mut Vec<Pair>) {
-        if (self.keep)(&mut pair) {
+        let Fit { surfaces, ways, part } = self.fit;
+        let most = part * pair.both_thicknesses(surfaces);
+        if !ways.are_apart(pair.kind, &pair.vertices, most) && (self.keep)(&mut pair) {
             found.push(pair);
         }
     }
@@ -160,9 +174,8 @@ impl BroadPhase {
 }
 
 impl Trees {
-    fn new(ranges: Ranges, surfaces: &Surfaces, motion: Motion<'_>) -> Self {
-        let fit = Fit { surfaces, motion, part: 1.0 };
-        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> MovingBox + Sync)| {
+    fn new(ranges: Ranges, fit: Fit<'_>) -> Self {
+        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> RoundedBox + Sync)| {
             MovingTree::of(range.len(), |index| one(range.start as u32 + index))
         };
         Self {
@@ -183,32 +196,31 @@ impl Trees {
 
 /// What boxes are made of.
 #[derive(Clone, Copy)]
-pub(crate) struct Fit<'a> {
-    pub(crate) surfaces: &'a Surfaces,
-    pub(crate) motion: Motion<'a>,
+struct Fit<'a> {
+    surfaces: &'a Surfaces,
+    ways: &'a RoundedWays,
     /// Room around, as a part of the thickness.
-    pub(crate) part: f64,
+    part: f64,
 }
 
 impl Fit<'_> {
-    fn vertex(&self, vertex: u32) -> MovingBox {
+    fn vertex(&self, vertex: u32) -> RoundedBox {
         self.around(&[vertex])
     }
 
-    fn edge(&self, edge: u32) -> MovingBox {
+    fn edge(&self, edge: u32) -> RoundedBox {
         self.around(&self.surfaces.edges[edge as usize])
     }
 
-    fn triangle(&self, triangle: u32) -> MovingBox {
+    fn triangle(&self, triangle: u32) -> RoundedBox {
         self.around(&self.surfaces.triangles[triangle as usize])
     }
 
     /// The box around points, grown by a part of the thickness there, so that two boxes apart mean surfaces
     /// apart by more than that part of both.
-    fn around(&self, vertices: &[u32]) -> MovingBox {
+    #[inline]
+    fn around(&self, vertices: &[u32]) -> RoundedBox {
         let margin = self.part * self.surfaces.kinds[vertices[0] as usize].thickness;
-        let Motion { starts, ends } = self.motion;
-        let points = vertices.iter().map(|v| (&starts[*v as usize], &ends[*v as usize]));
-        MovingBox::around(points).grown(margin)
+        self.ways.around(vertices, margin)
     }
 }

@@ -29,6 +29,7 @@ mod seams;
 mod surfaces;
 mod tangle;
 mod time_of_impact;
+mod ways;
 
 pub(crate) use basis::Basis;
 pub use bounding_tree::{BoundingBox, BoundingTree, Nearest};
@@ -42,7 +43,7 @@ pub use crossing::segment_crosses_triangle;
 pub(crate) use exclusions::Exclusions;
 pub(crate) use impulse::inverse_mass;
 pub(crate) use memory::Memory;
-pub use moving_tree::{MovingBox, MovingTree};
+pub use moving_tree::{MovingBox, MovingTree, RoundedBox};
 pub(crate) use response::Response;
 pub(crate) use retreat::Retreated;
 pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};

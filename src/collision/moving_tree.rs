@@ -30,7 +30,8 @@ mod walk;
 
 use super::BoundingBox;
 use crate::Vec3;
-use block::{Block, WIDTH, rounded_bounds};
+pub use block::RoundedBox;
+use block::{Block, WIDTH};
 use rayon::prelude::*;
 
 /// Where a primitive is: a box around its points at the start of a step, and one at the end. They must be
@@ -80,11 +81,6 @@ impl MovingBox {
         };
         (0..3).all(|axis| !is_below(self, other, axis) && !is_below(other, self, axis))
     }
-
-    /// A point that moves as the box does on the whole, times four.
-    fn middle(&self) -> Vec3 {
-        self.start.low + self.start.high + self.end.low + self.end.high
-    }
 }
 
 /// Moving boxes around moving boxes around primitives.
@@ -103,12 +99,12 @@ impl MovingTree {
     /// Builds the tree over primitives with these boxes.
     #[must_use]
     pub fn new(boxes: &[MovingBox]) -> Self {
-        Self::of(boxes.len(), |primitive| boxes[primitive as usize])
+        Self::of(boxes.len(), |primitive| RoundedBox::from(&boxes[primitive as usize]))
     }
 
     /// The same for `count` primitives, without a list of their boxes.
-    pub(crate) fn of(mut count: usize, bounds: impl Fn(u32) -> MovingBox + Sync) -> Self {
-        let mut leaves: Vec<(Vec3, u32)> =
+    pub(crate) fn of(mut count: usize, bounds: impl Fn(u32) -> RoundedBox + Sync) -> Self {
+        let mut leaves: Vec<([f32; 3], u32)> =
             (0..count as u32).map(|primitive| (bounds(primitive).middle(), primitive)).collect();
         sort_into_blocks(&mut leaves);
         // Collected anew: in place it would keep the room of the leaves.
@@ -142,11 +138,11 @@ impl MovingTree {
     /// Fits all boxes to the primitives' new ones, of which there must be as many.
     pub fn refit(&mut self, boxes: &[MovingBox]) {
         debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
-        self.refit_with(|primitive| boxes[primitive as usize]);
+        self.refit_with(|primitive| RoundedBox::from(&boxes[primitive as usize]));
     }
 
     /// Fits all boxes to the primitives' new ones, without a list of them.
-    pub fn refit_with(&mut self, bounds: impl Fn(u32) -> MovingBox + Sync) {
+    pub fn refit_with(&mut self, bounds: impl Fn(u32) -> RoundedBox + Sync) {
         /// Blocks that are worth a task of their own.
         const BLOCKS: usize = 256;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
@@ -171,12 +167,12 @@ impl MovingTree {
     }
 
     /// Widens the boxes of some primitives, and all around these, by others.
-    pub fn widen(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> MovingBox) {
+    pub fn widen(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> RoundedBox) {
         for primitive in primitives {
-            let sides = rounded_bounds(&bounds(*primitive));
+            let bounds = bounds(*primitive);
             let mut place = self.places[*primitive as usize] as usize;
             for level in &mut self.levels {
-                level[place / WIDTH].join(place % WIDTH, &sides);
+                level[place / WIDTH].join(place % WIDTH, &bounds);
                 place /= WIDTH;
             }
         }
@@ -185,7 +181,7 @@ impl MovingTree {
 
 /// Sorts primitives so that each full block of them, of blocks of them and so on is close together: halves
 /// them at the median of the longest extent, where halves are made of full blocks.
-fn sort_into_blocks(leaves: &mut [(Vec3, u32)]) {
+fn sort_into_blocks(leaves: &mut [([f32; 3], u32)]) {
     /// Fewer are not worth another thread.
     const PARALLEL_SIZE: usize = 4096;
     if leaves.len() <= WIDTH {
@@ -193,8 +189,7 @@ fn sort_into_blocks(leaves: &mut [(Vec3, u32)]) {
     }
     let half = leaves.len().next_power_of_two() / 2;
     let half = half.max(WIDTH);
-    let spread = BoundingBox::around(leaves.iter().map(|(middle, _)| middle));
-    let axis = (spread.high - spread.low).imax();
+    let axis = longest(leaves);
     // The index decides between equals, so that there is one order.
     leaves.select_nth_unstable_by(half, |one, other| {
         one.0[axis].total_cmp(&other.0[axis]).then(one.1.cmp(&other.1))
@@ -206,6 +201,19 @@ fn sort_into_blocks(leaves: &mut [(Vec3, u32)]) {
         sort_into_blocks(left);
         sort_into_blocks(right);
     }
+}
+
+/// The axis along which the middles extend farthest.
+fn longest(leaves: &[([f32; 3], u32)]) -> usize {
+    let extent = |axis: usize| {
+        let along = leaves.iter().map(|(middle, _)| middle[axis]);
+        let none = (f32::INFINITY, f32::NEG_INFINITY);
+        let (low, high) = along.fold(none, |(low, high), at| (low.min(at), high.max(at)));
+        high - low
+    };
+    let extents = [extent(0), extent(1), extent(2)];
+    let longer = |best: usize, axis: usize| if extents[axis] > extents[best] { axis } else { best };
+    longer(longer(0, 1), 2)
 }
 
 #[cfg(test)]

@@ -191,10 +191,11 @@ impl Response {
         }
         let (surfaces, motion) =
             (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
+        self.broad_phase.follow(motion);
         if has_moved {
-            self.broad_phase.refit_colliders(surfaces, motion);
+            self.broad_phase.refit_colliders(surfaces);
         }
-        self.broad_phase.refit_cloths(surfaces, motion, 1.0 + SLACK);
+        self.broad_phase.refit_cloths(surfaces, 1.0 + SLACK);
         let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
         self.tangle = self.memory.crossed_for.and_then(|_| self.find_tangle());

@@ -63,6 +63,7 @@ impl Moduli {
     }
 
     /// Elastic plus viscous moduli: C·(1 + τ/β).
+    #[inline(always)]
     fn tangent(&self, inverse_beta: f64) -> [f64; 4] {
         let stretch = 1.0 + self.stretch_damping * inverse_beta;
         let shear = 1.0 + self.shear_damping * inverse_beta;
@@ -249,15 +250,12 @@ impl Membrane {
         predicted: &mut [Tension],
         moduli: impl Fn(usize) -> [f64; 4] + Sync,
     ) {
-        let each = predicted.par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
-        each.for_each(|(t, predicted)| {
-            let change = derivatives(&self.triangles[t], &self.gradients[t], direction);
-            let [su, sv] = &self.derivatives(t);
-            let [du, dv] = &change;
-            let strain = [su.dot(du), sv.dot(dv), su.dot(dv) + sv.dot(du)];
-            let step = apply(&moduli(t), &strain);
-            let stress = &self.stresses[t];
-            *predicted = self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]));
+        let Self { triangles, gradients, areas, shape, stresses, .. } = self;
+        let displacement = (shape.as_slice(), direction);
+        Sheet { triangles, gradients, areas }.change(displacement, predicted, |t, strain| {
+            let step = apply(&moduli(t), strain);
+            let stress = &stresses[t];
+            self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
         });
     }
 
@@ -323,7 +321,7 @@ impl Membrane {
     }
 
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
-    #[inline]
+    #[inline(always)]
     fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
         self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
     }
@@ -450,6 +448,7 @@ impl Respond for Remembering<'_> {
 }
 
 /// The stress with its compressive principal values set to 0.
+#[inline(always)]
 pub(super) fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
     let mean = 0.5 * (s11 + s22);
     let half = 0.5 * (s11 - s22);

@@ -160,6 +160,7 @@ impl Newton {
             }
             solved.iterations += 1;
             report.newton_iterations += 1;
+            self.predict((problem, positions), accuracy, (&solved, &progress), report);
             let way = (solved.iterations, &promise);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
@@ -221,18 +222,45 @@ impl Newton {
         accuracy: Accuracy,
         (solved, progress): (&Solved, &Progress),
     ) -> bool {
-        let is_fine = problem.quadratic.is_some() || !self.coupling.is_empty();
+        let (made, is_fine) = self.effort(problem, (solved, progress));
+        let is_short = solved.correction
+            <= accuracy.wanted((problem, positions), (made, progress.first), is_fine);
+        is_short && {
+            self.trial.copy_from_slice(&self.residuals);
+            accuracy.keeps_momentum((problem, positions), &mut self.trial, (made, is_fine))
+        }
+    }
+
+    /// How many corrections count, and whether contacts join layers of cloth or equations are quadratic.
+    fn effort(
+        &self,
+        problem: &Problem<'_>,
+        (solved, progress): (&Solved, &Progress),
+    ) -> (usize, bool) {
         // What is drawn apart is crossed however closely it is solved.
         let made = if problem.response.untangles() {
             solved.iterations
         } else {
             progress.since_rescue(solved.iterations)
         };
-        let is_short = solved.correction
-            <= accuracy.wanted((problem, positions), (made, progress.first), is_fine);
-        is_short && {
-            self.trial.copy_from_slice(&self.residuals);
-            accuracy.keeps_momentum((problem, positions), &mut self.trial, (made, is_fine))
+        (made, problem.quadratic.is_some() || !self.coupling.is_empty())
+    }
+
+    /// Predicts the stress after a correction, where the next one is to use it and there will be one.
+    fn predict(
+        &mut self,
+        (problem, positions): (&mut Problem<'_>, &[Vec3]),
+        accuracy: Accuracy,
+        (solved, progress): (&Solved, &Progress),
+        report: &mut Report,
+    ) {
+        self.is_predicted = predicts(problem) && {
+            let (made, is_fine) = self.effort(problem, (solved, progress));
+            let made = (made, progress.first);
+            solved.correction > accuracy.wanted((problem, positions), made, is_fine)
+        };
+        if self.is_predicted {
+            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
         }
     }
 
@@ -271,10 +299,6 @@ impl Newton {
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
         let solved = self.solve_linear(self.stopping(problem, is_first), report);
-        self.is_predicted = predicts(problem);
-        if self.is_predicted {
-            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
-        }
         let mass: f64 = problem.dynamics.masses.iter().sum();
         let whole = problem.stage.beta.powi(2) / mass;
         let free = (self.right_side.as_slice(), self.solution.as_slice());

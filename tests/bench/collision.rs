@@ -14,7 +14,7 @@ use std::f64::consts::TAU;
 use std::hint::black_box;
 use weft::Vec3;
 use weft::collision::{
-    BoundingBox, BoundingTree, MovingBox, MovingTree, Path, closest_on_segments,
+    BoundingBox, BoundingTree, MovingBox, MovingTree, Path, RoundedBox, closest_on_segments,
     closest_on_triangle, edge_edge_impact, edges_stay_apart, point_triangle_impact,
     segment_crosses_triangle,
 };
@@ -143,7 +143,9 @@ fn self_contact(criterion: &mut Criterion) {
                 b.iter(|| pool.install(|| MovingTree::new(&boxes)));
             });
             group.bench_function(format!("refit, {threads} threads"), |b| {
-                b.iter(|| pool.install(|| tree.refit_with(|edge| cloth.bounds(edge))));
+                b.iter(|| {
+                    pool.install(|| tree.refit_with(|edge| RoundedBox::from(&cloth.bounds(edge))));
+                });
             });
             group.bench_function(format!("pairs, {threads} threads"), |b| {
                 b.iter(|| pool.install(|| cloth.find(&tree, &mut found)));

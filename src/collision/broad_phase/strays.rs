@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What may meet the few features that go elsewhere than the trees were fitted to: a search for these alone.
 
-use super::{BroadPhase, Fit, MovingBox, MovingTree, Pair, Search, Surfaces, Trees};
+use super::{BroadPhase, Fit, MovingTree, Pair, RoundedBox, Search, Surfaces, Trees};
 use rayon::prelude::*;
 
 /// Features that are worth a task of their own.
@@ -30,24 +30,26 @@ impl Strays {
 }
 
 impl BroadPhase {
-    /// Widens the trees of the cloths by the ways of strays.
-    pub(crate) fn widen(&mut self, strays: &Strays, fit: Fit<'_>) {
-        let Trees { vertices, edges, triangles, .. } = &mut self.cloths;
+    /// Widens the trees of the cloths by the ways of strays, with `part` times their thickness around.
+    pub(crate) fn widen(&mut self, strays: &Strays, surfaces: &Surfaces, part: f64) {
+        let Self { cloths, ways, .. } = self;
+        let fit = Fit { surfaces, ways, part };
+        let Trees { vertices, edges, triangles, .. } = cloths;
         vertices.widen(&strays.vertices, |vertex| fit.vertex(vertex));
         edges.widen(&strays.edges, |edge| fit.edge(edge));
         triangles.widen(&strays.triangles, |triangle| fit.triangle(triangle));
     }
 
-    /// All pairs that a stray feature is part of, whose boxes meet and that `keep` wants, once or twice. The trees must
-    /// hold the ways of all features.
+    /// All pairs that a stray feature is part of, that may come within `part` of the thickness and that `keep` wants, once or
+    /// twice. The trees must hold the ways of all features.
     pub(crate) fn pairs_of(
         &self,
         strays: &Strays,
-        fit: Fit<'_>,
+        (surfaces, part): (&Surfaces, f64),
         (with_self, keep): (bool, impl Fn(&mut Pair) -> bool + Sync),
     ) -> Vec<Pair> {
-        let Fit { surfaces, .. } = fit;
-        let search = Search { surfaces, keep };
+        let fit = Fit { surfaces, ways: &self.ways, part };
+        let search = Search { fit, keep };
         let mut found = Vec::new();
         let all = [&self.colliders, &self.cloths];
         for trees in &all[..if with_self { 2 } else { 1 }] {
@@ -87,13 +89,13 @@ impl BroadPhase {
 /// what it gives at the end of `out`, always in the same order.
 fn near(
     tree: &MovingTree,
-    (features, bounds): (&[u32], impl Fn(u32) -> MovingBox + Sync),
+    (features, bounds): (&[u32], impl Fn(u32) -> RoundedBox + Sync),
     out: &mut Vec<Pair>,
     visit: impl Fn(u32, u32, &mut Vec<Pair>) + Sync,
 ) {
     let around = |feature: &u32| {
         let mut found = Vec::new();
-        tree.near(&bounds(*feature), |other| visit(*feature, other, &mut found));
+        tree.near_rounded(&bounds(*feature), |other| visit(*feature, other, &mut found));
         found
     };
     out.par_extend(features.par_iter().with_min_len(FEATURES).flat_map_iter(around));

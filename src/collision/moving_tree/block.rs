@@ -3,7 +3,7 @@
 
 use super::MovingBox;
 use crate::Vec3;
-use wide::f32x8;
+use wide::{f32x4, f32x8};
 
 /// Boxes in a block.
 pub(super) const WIDTH: usize = 8;
@@ -11,7 +11,7 @@ pub(super) const WIDTH: usize = 8;
 pub(super) const ALL: u64 = (1 << WIDTH) - 1;
 
 /// Lowest coordinates at the start, highest at the start, lowest at the end, highest at the end.
-pub(super) type Bounds<T> = [[T; 3]; 4];
+type Bounds<T> = [[T; 3]; 4];
 
 /// Eight moving boxes. Lanes without a box have one that contains nothing.
 #[derive(Clone, Debug)]
@@ -21,6 +21,43 @@ pub(super) struct Block(Bounds<f32x8>);
 #[derive(Clone, Copy)]
 pub(super) struct Probe(Bounds<f32x8>);
 
+/// A moving box in single precision, not smaller than it is meant to be as far as comparisons go.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundedBox(Bounds<f32>);
+
+impl RoundedBox {
+    /// From the lowest and the highest coordinates at the start, and those at the end; the fourth are padding.
+    #[inline]
+    pub(crate) fn new(bounds: [[f32x4; 2]; 2]) -> Self {
+        let [start, end] = bounds.map(|sides| {
+            sides.map(|side| {
+                let [x, y, z, _] = side.to_array();
+                [x, y, z]
+            })
+        });
+        Self([start[0], start[1], end[0], end[1]])
+    }
+
+    /// Lowest coordinates at the start, highest at the start, lowest at the end, highest at the end.
+    #[cfg(test)]
+    pub(crate) fn sides(&self) -> [[f32; 3]; 4] {
+        self.0
+    }
+
+    /// A point that moves as the box does on the whole, times four.
+    pub(super) fn middle(&self) -> [f32; 3] {
+        let [a, b, c, d] = &self.0;
+        [0, 1, 2].map(|axis| a[axis] + b[axis] + c[axis] + d[axis])
+    }
+}
+
+impl From<&MovingBox> for RoundedBox {
+    fn from(bounds: &MovingBox) -> Self {
+        let sides = [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high];
+        Self(sides.map(|side| rounded(&side)))
+    }
+}
+
 impl Block {
     const NOWHERE: [[f32x8; 3]; 2] =
         [[f32x8::splat(f32::INFINITY); 3], [f32x8::splat(f32::NEG_INFINITY); 3]];
@@ -29,13 +66,13 @@ impl Block {
 
     /// Puts a primitive's box into a lane.
     #[inline]
-    pub(super) fn set(&mut self, lane: usize, bounds: &MovingBox) {
-        self.put(lane, &rounded_bounds(bounds));
+    pub(super) fn set(&mut self, lane: usize, bounds: &RoundedBox) {
+        self.put(lane, &bounds.0);
     }
 
-    /// Widens the box in a lane by one that was rounded.
-    pub(super) fn join(&mut self, lane: usize, bounds: &Bounds<f32>) {
-        for (side, (values, bounds)) in self.0.iter_mut().zip(bounds).enumerate() {
+    /// Widens the box in a lane by another.
+    pub(super) fn join(&mut self, lane: usize, bounds: &RoundedBox) {
+        for (side, (values, bounds)) in self.0.iter_mut().zip(&bounds.0).enumerate() {
             for (values, bound) in values.iter_mut().zip(bounds) {
                 let value = &mut values.as_mut_array()[lane];
                 *value = if side % 2 == 0 { value.min(*bound) } else { value.max(*bound) };
@@ -101,20 +138,14 @@ impl Block {
 }
 
 impl Probe {
-    pub(super) fn new(bounds: &MovingBox) -> Self {
-        Self(rounded_bounds(bounds).map(|side| side.map(f32x8::splat)))
+    pub(super) fn new(bounds: &RoundedBox) -> Self {
+        Self(bounds.0.map(|side| side.map(f32x8::splat)))
     }
 
     /// The box around all boxes of a block.
     pub(super) fn around(block: &Block) -> Self {
         Self(block.around().map(|side| side.map(f32x8::splat)))
     }
-}
-
-/// The sides of a box, rounded.
-pub(super) fn rounded_bounds(bounds: &MovingBox) -> Bounds<f32> {
-    [bounds.start.low, bounds.start.high, bounds.end.low, bounds.end.high]
-        .map(|side| rounded(&side))
 }
 
 /// In single precision and finite, so that no box looks like one that contains nothing. It is monotone.

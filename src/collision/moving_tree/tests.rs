@@ -191,7 +191,7 @@ proptest! {
         let (mut tree, mut widened) = (MovingTree::new(&boxes), boxes.clone());
         for (index, other) in others {
             let primitive = index.index(boxes.len());
-            tree.widen(&[primitive as u32], |_| other);
+            tree.widen(&[primitive as u32], |_| RoundedBox::from(&other));
             widened[primitive] = widened[primitive].joined(&other);
         }
         let all = MovingTree::new(&boxes);

@@ -62,7 +62,7 @@ impl Pair {
     }
 
     /// The thickness of both sides, in m.
-    fn both_thicknesses(&self, surfaces: &Surfaces) -> f64 {
+    pub(crate) fn both_thicknesses(&self, surfaces: &Surfaces) -> f64 {
         let [first, second] = self.ends().map(|vertex| surfaces.kinds[vertex as usize].thickness);
         (first + second).max(SMALLEST_THICKNESS)
     }

@@ -19,7 +19,7 @@ use super::{Response, SLACK};
 use crate::{
     Vec3,
     collision::{
-        broad_phase::{Fit, Strays},
+        broad_phase::Strays,
         deviations::Deviations,
         pair::{Motion, Pair},
         surfaces::Surfaces,
@@ -106,7 +106,8 @@ impl Response {
     /// as nothing in them gives way.
     fn near_pairs(&self) -> Vec<Pair> {
         let (surfaces, motion) = (&self.surfaces, self.motion());
-        let mut pairs = self.broad_phase.pairs(surfaces, self.with_self, |pair| {
+        let sought = (surfaces, 1.0 + SLACK);
+        let mut pairs = self.broad_phase.pairs(sought, self.with_self, |pair| {
             let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
             let leads_across = |pair: &Pair| {
                 self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
@@ -121,7 +122,8 @@ impl Response {
     /// Takes in the pairs along the ways that corrections have led to.
     fn widen_pairs(&mut self) {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.refit_cloths(&self.surfaces, motion, 1.0 + SLACK);
+        self.broad_phase.follow(motion);
+        self.broad_phase.refit_cloths(&self.surfaces, 1.0 + SLACK);
         let near = self.watch();
         let known = self.pairs.len();
         for pair in &mut self.pairs {
@@ -174,19 +176,22 @@ impl Response {
     fn violations_of(&mut self, vertices: Vec<u32>) -> Vec<Pair> {
         let strays = Strays::new(&self.surfaces, vertices);
         let motion = Motion { starts: &self.starts, ends: &self.ends };
-        let fit = Fit { surfaces: &self.surfaces, motion, part: LEAST_GAP };
-        self.broad_phase.widen(&strays, fit);
+        self.broad_phase.follow(motion);
+        self.broad_phase.widen(&strays, &self.surfaces, LEAST_GAP);
         let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        self.broad_phase.pairs_of(&strays, fit, (self.with_self, too_close))
+        let sought = (&self.surfaces, LEAST_GAP);
+        self.broad_phase.pairs_of(&strays, sought, (self.with_self, too_close))
     }
 
     /// The same of all pairs there are, in order.
     fn all_violations(&mut self) -> Vec<Pair> {
         self.watch.is_in_trees = false;
         let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.refit_cloths(&self.surfaces, motion, LEAST_GAP);
+        self.broad_phase.follow(motion);
+        self.broad_phase.refit_cloths(&self.surfaces, LEAST_GAP);
         let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        let mut found = self.broad_phase.pairs(&self.surfaces, self.with_self, too_close);
+        let sought = (&self.surfaces, LEAST_GAP);
+        let mut found = self.broad_phase.pairs(sought, self.with_self, too_close);
         found.sort_unstable_by_key(Pair::key);
         found
     }

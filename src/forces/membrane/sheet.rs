@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Strains and forces of triangles, four at a time.
 
-use super::{CornerForces, Strain};
+use super::{CornerForces, Strain, Tension};
 use crate::{
     Vec3,
     fours::places,
@@ -44,6 +44,20 @@ impl Sheet<'_> {
             })
             .collect();
         potentials.iter().sum()
+    }
+
+    /// Puts into `results` what `one` makes of each triangle and of the change of its strain, to first order, by a displacement
+    /// from a shape.
+    pub(super) fn change(
+        &self,
+        displacement: (&[Vec3], &[Vec3]),
+        results: &mut [Tension],
+        one: impl Fn(usize, &Strain) -> Tension + Sync,
+    ) {
+        results.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, results)| {
+            let (sheet, first, one) = (*self, chunk * CHUNK, &one);
+            dispatch(Change { sheet, displacement, first, results, one });
+        });
     }
 }
 
@@ -89,6 +103,34 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
     }
 }
 
+/// Finds changes of strain of triangles from the first on.
+struct Change<'a, One> {
+    sheet: Sheet<'a>,
+    /// From a shape along a direction.
+    displacement: (&'a [Vec3], &'a [Vec3]),
+    first: usize,
+    results: &'a mut [Tension],
+    one: &'a One,
+}
+
+impl<One: Fn(usize, &Strain) -> Tension> Kernel for Change<'_, One> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { sheet, displacement: (shape, direction), first, results, one } = self;
+        for (batch, results) in results.chunks_mut(4).enumerate() {
+            let own = places(first + 4 * batch, sheet.triangles.len());
+            let [now, change] =
+                [shape, direction].map(|field| Four::new(lanes, &sheet, &own, field));
+            let [along_warp, along_weft, shear] = now.strain_rates(lanes, &change);
+            for (k, result) in results.iter_mut().enumerate() {
+                *result = one(own[k], &[along_warp[k], along_weft[k], shear[k]]);
+            }
+        }
+    }
+}
+
 /// Four triangles.
 struct Four<L: Lanes> {
     /// Gradients along warp and weft of the functions of the corners.
@@ -126,6 +168,14 @@ impl<L: Lanes> Four<L> {
             lanes.numbers(lanes.product(lanes.all(0.5), lanes.minus(square, lanes.all(1.0))))
         };
         [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.numbers(lanes.dot(su, sv))]
+    }
+
+    /// Changes of strain to first order, with these changes of the position.
+    #[inline(always)]
+    fn strain_rates(&self, lanes: L, change: &Self) -> [[f64; 4]; 3] {
+        let ([su, sv], [du, dv]) = (&self.derivatives, &change.derivatives);
+        let shear = lanes.plus(lanes.dot(su, dv), lanes.dot(sv, du));
+        [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.numbers(rate))
     }
 
     /// Forces at the three corners.

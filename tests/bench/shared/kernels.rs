@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use weft::{
     Material, Vec3,
-    collision::{MovingBox, MovingTree},
+    collision::{MovingBox, MovingTree, RoundedBox},
     forces::{
         Membrane, StrainHistory,
         bending::{Bending, BendingLaw},
@@ -112,7 +112,7 @@ fn galerkin(count: usize) -> Kernel {
 fn refit(count: usize) -> Kernel {
     let (edges, mut tree) = folded(count);
     let work = work::refit(edges.count(), 2, size_of::<usize>(), edges.vertex_count());
-    Kernel::new(work, move || tree.refit_with(|edge| edges.bounds(edge)))
+    Kernel::new(work, move || tree.refit_with(|edge| RoundedBox::from(&edges.bounds(edge))))
 }
 
 fn walk(count: usize) -> Kernel {
