@@ -38,7 +38,7 @@ pub use closest_point::{
 };
 pub use collider::Collider;
 pub(crate) use collider::Obstacle;
-pub(crate) use contact::Contact;
+pub(crate) use contact::{Contact, Reaction};
 pub use crossing::segment_crosses_triangle;
 pub(crate) use exclusions::Exclusions;
 pub(crate) use impulse::inverse_mass;

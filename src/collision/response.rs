@@ -16,6 +16,7 @@
 
 mod constraints;
 mod driving;
+mod reactions;
 mod rescue;
 mod sliding;
 mod verification;
@@ -301,15 +302,6 @@ impl Response {
         contacts
     }
 
-    /// By how much `contacts` with the cloths at `positions` have another potential than those there are, in J, for
-    /// what has come and what has gone.
-    pub(crate) fn exchange(&self, contacts: &[Contact], positions: &[Vec3]) -> f64 {
-        let of = |contact: &Contact| contact.reaction(&self.between(contact, positions)).potential;
-        let come = missing(contacts, &self.contacts).map(of);
-        let gone = missing(&self.contacts, contacts).map(of);
-        come.sum::<f64>() - gone.sum::<f64>()
-    }
-
     /// Goes on with contacts that have been found.
     pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
         self.contacts = contacts;
@@ -410,34 +402,9 @@ impl Response {
         &self.pulls
     }
 
-    /// The contacts, and what draws crossings apart.
-    pub(crate) fn reactions(&self) -> impl Iterator<Item = &Contact> {
-        self.contacts.iter().chain(&self.returns).chain(&self.pulls)
-    }
-
-    /// Σ weight · position of a contact, with the cloths at `positions`.
-    pub(crate) fn between(&self, contact: &Contact, positions: &[Vec3]) -> Vec3 {
-        let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
-        parts
-            .map(|(vertex, weight)| {
-                let index = *vertex as usize;
-                positions.get(index).unwrap_or_else(|| &self.ends[index]) * *weight
-            })
-            .sum()
-    }
-
     /// Whether the motion of a vertex is sought, not given.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
         self.surfaces.is_cloth(vertex)
-    }
-
-    /// Potential of all contacts with the cloths at `positions`, in J.
-    pub(crate) fn potential(&self, positions: &[Vec3]) -> f64 {
-        let of = |contact: &Contact| contact.reaction(&self.between(contact, positions)).potential;
-        let contacts = &self.contacts;
-        let touching =
-            parallel::sum(contacts.len(), parallel::ELEMENTS, |place| of(&contacts[place]));
-        touching + self.returns.iter().chain(&self.pulls).map(of).sum::<f64>()
     }
 
     /// Whether the motion of a cloth's vertex is given.
@@ -475,19 +442,6 @@ impl Response {
     pub(super) fn starts(&self) -> &[Vec3] {
         &self.starts
     }
-}
-
-/// The contacts of pairs that `others` do not have; both are in order.
-fn missing<'a>(
-    contacts: &'a [Contact],
-    others: &'a [Contact],
-) -> impl Iterator<Item = &'a Contact> {
-    let mut others = others.iter().map(|contact| contact.pair.key()).peekable();
-    contacts.iter().filter(move |contact| {
-        let key = contact.pair.key();
-        while others.next_if(|other| *other < key).is_some() {}
-        others.peek() != Some(&key)
-    })
 }
 
 /// Measures the first edges.

@@ -217,37 +217,36 @@ impl BlockMatrix {
         split_groups(pattern, diagonals, pairs, far).into_par_iter().map(&fill).collect()
     }
 
-    /// Replaces blocks for which `change(row, column, block)` has another, outside of groups and inside the groups
-    /// of rows that are `touched`.
+    /// Changes by `change(row, column, block)` those blocks that have a row or a column which is `touched`.
     pub(super) fn map(
         &mut self,
-        touched: impl Fn(&Range<usize>) -> bool + Sync,
-        change: impl Fn(usize, usize, &Block) -> Option<Block> + Sync,
+        touched: impl Fn(usize) -> bool + Sync,
+        change: impl Fn(usize, usize, &Block) -> Block + Sync,
     ) {
         let Self { pattern, diagonals, pairs, far, coupling } = self;
         let groups = split_groups(pattern, diagonals, pairs, far).into_par_iter();
         groups.for_each(|group| {
-            map_outer(pattern.far(), &group.rows, group.far, &change);
-            if !touched(&group.rows) {
-                return;
-            }
+            map_outer(pattern.far(), &group.rows, group.far, (&touched, &change));
             let first = group.rows.start;
             let mut pairs = group.pairs.iter_mut();
             for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
-                replace(diagonal, change(row, row, diagonal));
+                let is_touched = touched(row);
+                if is_touched {
+                    *diagonal = change(row, row, diagonal);
+                }
                 let columns = &pattern.near_columns()[pattern.pairs(row)];
                 for (columns, pair) in columns.iter().zip(&mut pairs) {
                     for (half, column) in columns.iter().enumerate() {
                         let column = first + usize::from(*column);
-                        if let Some(changed) = change(row, column, &pair.get(half)) {
-                            pair.set(half, &changed);
+                        if is_touched || touched(column) {
+                            pair.set(half, &change(row, column, &pair.get(half)));
                         }
                     }
                 }
             }
         });
         let (list, blocks) = coupling.parts_mut();
-        map_outer(list, &(0..pattern.row_count()), blocks, &change);
+        map_outer(list, &(0..pattern.row_count()), blocks, (&touched, &change));
     }
 
     /// Blocks outside of groups: of the pattern, and of the coupling.
@@ -256,20 +255,26 @@ impl BlockMatrix {
         [Outer { list: self.pattern.far(), blocks: &self.far }, self.coupling.outer()]
     }
 
-    /// Calls `visit(row, column, block)` for the blocks below the diagonal inside the group whose rows these are.
+    /// Calls `visit(row, column, block)` for those blocks below the diagonal inside the group whose rows these are that have a
+    /// row or a column which is `wanted`.
     pub(super) fn visit_near(
         &self,
         rows: &Range<usize>,
+        wanted: impl Fn(usize) -> bool,
         mut visit: impl FnMut(usize, usize, &Block),
     ) {
         for row in rows.clone() {
             let slots = self.pattern.pairs(row);
+            let is_wanted = wanted(row);
             for (columns, pair) in
                 self.pattern.near_columns()[slots.clone()].iter().zip(&self.pairs[slots])
             {
                 let count = 1 + usize::from(columns[0] != columns[1]);
                 for (half, column) in columns.iter().enumerate().take(count) {
-                    visit(row, rows.start + usize::from(*column), &pair.get(half));
+                    let column = rows.start + usize::from(*column);
+                    if is_wanted || wanted(column) {
+                        visit(row, column, &pair.get(half));
+                    }
                 }
             }
         }
@@ -372,24 +377,22 @@ fn split_groups<'a>(
     groups
 }
 
-/// Replaces blocks that start with the first of the rows.
+/// Changes blocks that start with the first of the rows, where a row or a column is `touched`.
 fn map_outer(
     list: &RowList,
     rows: &Range<usize>,
     blocks: &mut [Block],
-    change: impl Fn(usize, usize, &Block) -> Option<Block>,
+    (touched, change): (impl Fn(usize) -> bool, impl Fn(usize, usize, &Block) -> Block),
 ) {
     let mut blocks = blocks.iter_mut();
     for position in list.positions(rows) {
         let row = list.rows()[position] as usize;
+        let is_touched = touched(row);
         for (column, block) in list.columns()[list.slots(position)].iter().zip(&mut blocks) {
-            replace(block, change(row, *column as usize, block));
+            let column = *column as usize;
+            if is_touched || touched(column) {
+                *block = change(row, column, block);
+            }
         }
-    }
-}
-
-fn replace(block: &mut Block, changed: Option<Block>) {
-    if let Some(changed) = changed {
-        *block = changed;
     }
 }

@@ -6,7 +6,6 @@
 
 use super::{Block, BlockMatrix, Row3};
 use nalgebra::Matrix3;
-use std::ops::Range;
 
 /// The projectors of the rows of all constrained vertices.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,21 +57,18 @@ impl Filter {
         if self.is_empty() {
             return;
         }
-        let touched = |rows: &Range<usize>| {
-            let after =
-                |end: usize| self.projectors.partition_point(|(row, _)| (*row as usize) < end);
-            after(rows.start) < after(rows.end)
-        };
-        matrix.map(touched, |row, column, block| {
-            let (left, right) = (self.projector_block(row), self.projector_block(column));
-            left.or(right)?;
-            let mut result = left.map_or(*block, |left| left.product(block));
-            result = right.map_or(result, |right| result.product(right));
-            if let (Some(projector), true) = (left, row == column) {
-                keep_definite(&mut result, projector);
-            }
-            Some(result)
-        });
+        matrix.map(
+            |row| self.index[row] > 0,
+            |row, column, block| {
+                let (left, right) = (self.projector_block(row), self.projector_block(column));
+                let mut result = left.map_or(*block, |left| left.product(block));
+                result = right.map_or(result, |right| result.product(right));
+                if let (Some(projector), true) = (left, row == column) {
+                    keep_definite(&mut result, projector);
+                }
+                result
+            },
+        );
     }
 
     fn projector_block(&self, row: usize) -> Option<&Block> {

@@ -77,7 +77,8 @@ fn gather_group(
     for row in rows.clone() {
         visit(row, row, &matrix.diagonals()[row], false);
     }
-    matrix.visit_near(rows, |row, column, block| {
+    let is_wanted = |row: usize| places[row - rows.start].is_some();
+    matrix.visit_near(rows, is_wanted, |row, column, block| {
         visit(row, column, block, false);
         visit(column, row, block, true);
     });
