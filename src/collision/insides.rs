@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which cloths belong inside of solids: those that are there with all of their vertices when the scene begins. All others
 //! belong outside.
+//!
+//! What has been squeezed out of a solid as a whole crosses it nowhere. If that were forgotten it would stay outside, and the
+//! solid, wherever it opened again, would push it along.
 
 use super::{BoundingBox, BoundingTree, segment_crosses_triangle, surfaces::Surfaces};
 use crate::Vec3;
@@ -28,6 +31,20 @@ pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]>
         let solid = Solid::new(surfaces, positions, body);
         let is_inside = |cloth: &u32| points(*cloth).iter().all(|point| solid.contains(point));
         found.extend(near.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
+    }
+    found
+}
+
+/// The pieces that are outside of solids where their cloths belong, each with the body of the solid; pieces have the names of
+/// their first vertices, and no edge of any crosses anything.
+pub(super) fn escaped(surfaces: &Surfaces, positions: &[Vec3], pieces: &[u32]) -> Vec<(u32, u32)> {
+    let mut found = Vec::new();
+    for [cloth, body] in &surfaces.insiders {
+        let solid = Solid::new(surfaces, positions, *body);
+        let firsts =
+            surfaces.vertices_of(*cloth).filter(|vertex| pieces[*vertex] as usize == *vertex);
+        let outside = firsts.filter(|vertex| !solid.contains(&positions[*vertex]));
+        found.extend(outside.map(|vertex| (vertex as u32, *body)));
     }
     found
 }
@@ -73,6 +90,11 @@ mod tests {
     /// One triangle of cloth a tenth as wide as the tetrahedron around the origin's corner, moved by `x` in m, and whether the
     /// tetrahedron faces inward.
     fn found(x: f64, is_inward: bool) -> Vec<[u32; 2]> {
+        let (surfaces, positions) = scene(x, is_inward);
+        insiders(&surfaces, &positions)
+    }
+
+    fn scene(x: f64, is_inward: bool) -> (Surfaces, Vec<Vec3>) {
         let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
         let outward = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
         let sides = outward.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
@@ -92,8 +114,18 @@ mod tests {
             },
             &[solid],
         );
-        let positions: Vec<Vec3> = cloth.into_iter().chain(corners).collect();
-        insiders(&surfaces, &positions)
+        (surfaces, cloth.into_iter().chain(corners).collect())
+    }
+
+    #[test]
+    fn what_has_left_where_it_belongs_has_escaped() {
+        for (belongs, x, wanted) in
+            [(true, 3.0, vec![(0, 1)]), (true, 0.0, vec![]), (false, 3.0, vec![])]
+        {
+            let (mut surfaces, positions) = scene(x, false);
+            surfaces.insiders.extend(belongs.then_some([0, 1]));
+            assert_eq!(escaped(&surfaces, &positions, &[0, 0, 0]), wanted, "moved by {x} m");
+        }
     }
 
     #[test]

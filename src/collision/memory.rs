@@ -30,6 +30,8 @@ pub(crate) struct Memory {
     held: Vec<Held>,
     /// Time for which surfaces have crossed, in s; `None` where none have.
     pub(crate) crossed_for: Option<f64>,
+    /// Whether something held has ever been led through something else whose motion is given.
+    pub(crate) was_led_across: bool,
 }
 
 /// What a contact takes over from the last step.
@@ -71,7 +73,7 @@ impl Held {
 impl Memory {
     /// Before the first step, when nobody has looked yet for what crosses.
     pub(crate) fn unknown() -> Self {
-        Self { held: Vec::new(), crossed_for: Some(0.0) }
+        Self { held: Vec::new(), crossed_for: Some(0.0), was_led_across: false }
     }
 
     /// Remembers those contacts that press with all vertices at `positions`, in m.
@@ -83,7 +85,7 @@ impl Memory {
         let mut held: Vec<Held> =
             contacts.filter_map(|contact| Held::of(*contact, positions)).collect();
         held.sort_unstable_by_key(Held::order);
-        Self { held, crossed_for }
+        Self { held, crossed_for, was_led_across: false }
     }
 
     /// Number of contacts.

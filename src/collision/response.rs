@@ -19,6 +19,7 @@ mod driving;
 mod reactions;
 mod rescue;
 mod sliding;
+mod tangling;
 mod verification;
 
 use super::{
@@ -26,10 +27,11 @@ use super::{
     collider::Obstacle,
     contact::Contact,
     insides::insiders,
+    loose::Loose,
     memory::{Memory, Remembered},
     pair::{Bounds, Kind, Motion, Pair},
     surfaces::{NONE, Ridge, Surface, Surfaces},
-    tangle::{Tangle, crosses},
+    tangle::Tangle,
 };
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
@@ -70,6 +72,8 @@ pub(crate) struct Response {
     tangle: Option<Tangle>,
     pulls: Vec<Contact>,
     returns: Vec<Contact>,
+    /// What other cloth lets go in the step.
+    loose: Loose,
     memory: Memory,
     watch: Watch,
     /// Whether something held is led through something else whose motion is given.
@@ -105,6 +109,7 @@ impl Response {
             tangle: None,
             pulls: Vec::new(),
             returns: Vec::new(),
+            loose: Loose::default(),
             // What crosses at the start is not known before it has been looked for.
             memory: Memory::unknown(),
             watch: Watch::default(),
@@ -199,8 +204,7 @@ impl Response {
         self.broad_phase.refit_cloths(surfaces, 1.0 + SLACK);
         let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
-        self.tangle = self.memory.crossed_for.and_then(|_| self.find_tangle());
-        self.draw_apart();
+        self.untangle();
         // The old ones make room before new ones are looked for.
         self.pairs = Vec::new();
         self.pairs = self.watch();
@@ -227,35 +231,11 @@ impl Response {
             && !self.memory.of(pair).is_known
     }
 
-    /// What crosses when the step begins.
-    fn find_tangle(&self) -> Option<Tangle> {
-        let (surfaces, starts) = (&self.surfaces, &self.starts);
-        let mut crossings = self
-            .broad_phase
-            .crossings(self.with_self, |crossing| crosses(surfaces, starts, crossing));
-        crossings.sort_unstable();
-        (!crossings.is_empty()).then(|| Tangle::new(surfaces, starts, crossings))
-    }
-
-    /// Finds what draws apart what crosses.
-    fn draw_apart(&mut self) {
-        self.pulls.clear();
-        self.returns.clear();
-        let Some(tangle) = &self.tangle else { return };
-        let times = [self.duration, self.memory.crossed_for.unwrap_or_default()];
-        self.pulls = tangle.pulls(&self.surfaces, &self.starts, times);
-        self.returns = tangle.returns(&self.surfaces, &self.starts, self.duration);
-    }
-
-    /// Edges that go through triangles when the step begins.
-    pub(crate) fn crossing_count(&self) -> usize {
-        self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
-    }
-
-    /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already.
+    /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already, nor let go.
     fn is_guarded(&self, pair: &Pair) -> bool {
         pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))
             && self.tangle.as_ref().is_none_or(|tangle| !tangle.frees(&self.surfaces, pair))
+            && !self.loose.frees(&self.surfaces, pair)
     }
 
     /// Whether some vertex of a pair is held and none is free to give way.
@@ -416,11 +396,13 @@ impl Response {
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
         // What began in a touch may have gone to either side.
         let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(&self.starts));
-        let crosses = crossing > 0 || self.is_led_across;
+        let crosses = crossing > 0 || self.is_led_across || !self.loose.is_empty();
         let is_tangled = crosses || self.tangle.is_some() || is_undecided();
         let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());
         let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
-        Memory::new(self.contacts.iter(), &self.ends, crossed_for)
+        let mut memory = Memory::new(self.contacts.iter(), &self.ends, crossed_for);
+        memory.was_led_across = self.memory.was_led_across || self.is_led_across;
+        memory
     }
 
     /// Length of the step, in s.

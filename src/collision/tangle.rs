@@ -8,12 +8,14 @@
 //! what it went through there is no contact and no promise. The ends of the edges in between are drawn
 //! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
 //! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
-//! (Volino and Magnenat-Thalmann 2006). What draws edges moves them and leaves them no speed (see `impulse`). Out of
+//! (see `contours`). What draws edges moves them and leaves them no speed (see `impulse`). Out of
 //! solids it is firm at once; between cloths it begins with little force, which grows while something keeps crossing.
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
     contact::Contact,
+    contours::directions,
+    insides::escaped,
     layers::Layers,
     pair::{Pair, Touch},
     passages::Passages,
@@ -21,7 +23,7 @@ use super::{
     surfaces::{NONE, Surfaces},
 };
 use crate::Vec3;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lengths of the edge by which its ends are drawn back in a second.
 const EDGES_PER_SECOND: f64 = 24.0;
@@ -136,9 +138,18 @@ impl Tangle {
                 *wrong.entry((*piece, body)).or_default() += if has_gone { 1 } else { -1 };
             }
         }
+        // Where nothing crosses that tells.
+        for place in escaped(surfaces, positions, &self.pieces) {
+            wrong.entry(place).or_insert(1);
+        }
         for ((piece, body), _) in wrong.into_iter().filter(|(_, ends)| *ends > 0) {
             self.gone[piece as usize].push(body);
         }
+    }
+
+    /// Whether nothing crosses anything, and nothing has gone through anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.crossings.is_empty() && self.gone.iter().all(Vec::is_empty)
     }
 
     /// Whether a pair is without contact and promise.
@@ -176,12 +187,13 @@ impl Tangle {
     ) -> Vec<Contact> {
         let mut pulls = Vec::new();
         let growth = (crossed_for / DOUBLING_TIME).exp2();
-        for crossing in &self.crossings {
+        let directions = directions(surfaces, positions, &self.crossings);
+        for (crossing, direction) in self.crossings.iter().zip(directions) {
             let [a, b] = surfaces.edges[crossing.edge as usize];
             let length = (positions[b as usize] - positions[a as usize]).norm();
             let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
             let least = (self.first_compression(surfaces, *crossing) * growth).min(1.0);
-            for (vertex, way) in self.ways(surfaces, positions, *crossing) {
+            for (vertex, way) in self.ways(surfaces, positions, (*crossing, direction)) {
                 let way = way.cap_magnitude(most);
                 let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
                 let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
@@ -201,7 +213,8 @@ impl Tangle {
         if lies_on_it { LIGHTLY } else { GENTLY }
     }
 
-    /// The contacts that draw what has gone through another cloth back through it, to the nearest place.
+    /// The contacts that draw what has gone through another cloth, or out of a solid where it belongs, back to the nearest
+    /// place.
     pub(crate) fn returns(
         &self,
         surfaces: &Surfaces,
@@ -209,18 +222,25 @@ impl Tangle {
         duration: f64,
     ) -> Vec<Contact> {
         let mut returns = Vec::new();
-        for body in 0..surfaces.cloth_count as u32 {
-            let home =
-                |vertex: u32| self.layers.side(surfaces, surfaces.bodies[vertex as usize], body);
+        let cloths = 0..surfaces.cloth_count as u32;
+        let insides = surfaces.insiders.iter().map(|[_, body]| *body);
+        let bodies: BTreeSet<u32> = cloths.chain(insides).collect();
+        for body in bodies {
+            let home = |vertex: u32| {
+                let cloth = surfaces.bodies[vertex as usize];
+                let is_let_out =
+                    surfaces.is_solid(body) && !surfaces.insiders.contains(&[cloth, body]);
+                self.layers.side(surfaces, cloth, body).filter(|_| !is_let_out)
+            };
             let gone: Vec<u32> = (0..surfaces.cloth_vertices as u32)
                 .filter(|vertex| self.has_gone(&[*vertex], body) && home(*vertex).is_some())
                 .collect();
             if gone.is_empty() {
                 continue;
             }
-            let cloth = Sheet::new(surfaces, positions, body);
+            let sheet = Sheet::new(surfaces, positions, body);
             for vertex in gone {
-                let Some((triangle, offset)) = cloth.nearest(surfaces, positions, vertex) else {
+                let Some((triangle, offset)) = sheet.nearest(surfaces, positions, vertex) else {
                     continue;
                 };
                 let side = home(vertex).unwrap_or(1.0);
@@ -242,12 +262,12 @@ impl Tangle {
         returns
     }
 
-    /// Which ends of an edge are drawn where, in m: as far as the crossing needs.
+    /// Which ends of an edge are drawn where, in m: as far as the crossing needs, and in a direction where nothing else tells.
     fn ways(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        crossing: Crossing,
+        (crossing, direction): (Crossing, Option<Vec3>),
     ) -> Vec<(u32, Vec3)> {
         let Crossing { edge, triangle } = crossing;
         let ends = surfaces.edges[edge as usize];
@@ -269,9 +289,7 @@ impl Tangle {
         if let Some([away, home]) = self.away_and_home(surfaces, crossing) {
             return vec![through(away, height(home).signum())];
         }
-        let Some(direction) = shortening(surfaces, positions, edge, &normal) else {
-            return Vec::new();
-        };
+        let Some(direction) = direction else { return Vec::new() };
         // By then the end that it leads through the triangle is through.
         let rising = direction.dot(&normal);
         let behind = ends.map(height).into_iter().find(|height| height * rising < 0.0);
@@ -288,7 +306,7 @@ fn room(surfaces: &Surfaces, vertex: u32, triangle: u32) -> f64 {
     surfaces.kinds[vertex as usize].thickness + surfaces.kinds[corner as usize].thickness
 }
 
-/// The triangles of a cloth, to look for the nearest.
+/// The triangles of a body, to look for the nearest.
 struct Sheet {
     triangles: Vec<u32>,
     tree: BoundingTree,
@@ -296,9 +314,9 @@ struct Sheet {
 
 impl Sheet {
     fn new(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Self {
-        let of_cloths = 0..surfaces.cloth_triangles as u32;
+        let all = 0..surfaces.triangles.len() as u32;
         let triangles: Vec<u32> =
-            of_cloths.filter(|triangle| surfaces.body_of_triangle(*triangle) == body).collect();
+            all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body).collect();
         let around = |triangle: &u32| {
             let corners = surfaces.triangles[*triangle as usize];
             BoundingBox::around(corners.iter().map(|vertex| &positions[*vertex as usize]))
@@ -416,21 +434,6 @@ fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
         vertex = parent;
     }
     vertex
-}
-
-/// The direction in which an edge has to go for the line along which its triangles cross a plane to become shorter.
-fn shortening(surfaces: &Surfaces, positions: &[Vec3], edge: u32, normal: &Vec3) -> Option<Vec3> {
-    let [start, end] = surfaces.edges[edge as usize].map(|vertex| positions[vertex as usize]);
-    let along = end - start;
-    let mut sum = Vec3::zeros();
-    for corner in surfaces.wings[edge as usize].corners.into_iter().filter(|c| *c != NONE) {
-        let side = positions[corner as usize] - start;
-        let line = normal.cross(&along.cross(&side)).try_normalize(f64::MIN_POSITIVE)?;
-        let inward = side * along.norm_squared() - along * side.dot(&along);
-        let into = line * line.dot(&inward).signum();
-        sum += into - normal * (2.0 * along.dot(&into) / along.dot(normal));
-    }
-    sum.try_normalize(f64::MIN_POSITIVE)
 }
 
 /// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.

@@ -57,14 +57,10 @@ def elsewhere() -> Iterator[Elsewhere]:
     process.close()
 
 
-# What a squeeze does to cloth today that it should not. In these cloth is between or before things
-# whose motion is given; what holds here may fail with slightly other arithmetic. Neither may stall,
-# die or take too long.
+# What a squeeze does to cloth today that it should not. Where a box leaves cloth no room at all,
+# what holds here may fail with slightly other arithmetic. It may not stall, die or take too long.
 SQUEEZED = {"overstretched", "too fast", "crossing", "strayed"}
-SQUEEZES = {
-    "box_without_room",
-    "pins_cross_each_other",
-}
+SQUEEZES = {"box_without_room"}
 # A sheet that meets the floor edge on within one step of 1/24 s has up to a tenth of its energy of
 # motion more for a moment.
 JOLTED = {"energy grew"}
@@ -90,6 +86,19 @@ def test_scene(name, elsewhere):
 @pytest.mark.parametrize("size", [9, 13])
 def test_what_was_pressed_through_the_floor_comes_back_at_once(elsewhere, size):
     failures = elsewhere(short, "ball_presses_into_the_floor", size)
+    assert not failures, "\n".join(["", *failures])
+
+
+# At these sizes cloth stayed hooked on held edges, drawn out for good, or rolled up in itself.
+@pytest.mark.parametrize("size", [8, 12])
+def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
+    failures = elsewhere(short, "pins_cross_each_other", size)
+    assert not failures, "\n".join(["", *failures])
+
+
+# Out of the box it came as a whole, and was never taken in again.
+def test_what_was_crushed_in_a_box_comes_free_inside(elsewhere):
+    failures = elsewhere(short, "box_without_room", 9)
     assert not failures, "\n".join(["", *failures])
 
 
