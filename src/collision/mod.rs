@@ -40,7 +40,7 @@ pub use closest_point::{
 };
 pub use collider::Collider;
 pub(crate) use collider::Obstacle;
-pub(crate) use contact::{Contact, Reaction};
+pub(crate) use contact::Contact;
 pub use crossing::segment_crosses_triangle;
 pub(crate) use exclusions::Exclusions;
 pub(crate) use impulse::inverse_mass;

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Vec3,
-    collision::{Contact, Reaction, Response},
+    collision::{Contact, Response},
     settings::Preconditioning,
     solver::{
         Block, Filter, Ordering, Row3, Stopping, Workspace, conjugate_gradients,
@@ -69,8 +69,6 @@ pub(super) struct Newton {
     filter: Filter,
     constrained: Constrained,
     residuals: Vec<Vec3>,
-    /// Of the contacts.
-    reactions: Vec<Reaction>,
     /// Blocks of contacts between rows that no element joins.
     coupling: Vec<(u32, u32, Block)>,
     /// Whether stresses after the last correction have been predicted.
@@ -93,7 +91,6 @@ impl Newton {
             filter: Filter::new(count),
             constrained: Constrained::default(),
             residuals: vec![Vec3::zeros(); count],
-            reactions: Vec::new(),
             coupling: Vec::new(),
             is_predicted: false,
             touching: 0.0,
@@ -339,8 +336,7 @@ impl Newton {
     fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
         let Tangent { matrix, ordering, .. } = &mut self.tangent;
         self.coupling.clear();
-        response.react(positions, &mut self.reactions);
-        for (contact, reaction) in response.reactions().zip(&self.reactions) {
+        for (contact, reaction) in response.reactions().zip(response.react(positions)) {
             let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
             let cloth = parts.filter(|(vertex, _)| response.is_cloth(**vertex));
             let cloth = cloth.map(|(vertex, weight)| (ordering.row(*vertex as usize), *weight));

@@ -16,11 +16,11 @@ impl Response {
     }
 
     /// What all of these do with the cloths at `positions`, in the same order.
-    pub(crate) fn react(&self, positions: &[Vec3], reactions: &mut Vec<Reaction>) {
+    pub(crate) fn react(&self, positions: &[Vec3]) -> Vec<Reaction> {
         let drawing = self.returns.par_iter().chain(&self.pulls);
         let each = self.contacts.par_iter().chain(drawing).with_min_len(parallel::ELEMENTS / 4);
         let one = |contact: &Contact| contact.reaction(&self.between(contact, positions));
-        each.map(one).collect_into_vec(reactions);
+        each.map(one).collect()
     }
 
     /// Σ weight · position of a contact, with the cloths at `positions`.
