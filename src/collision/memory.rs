@@ -80,12 +80,12 @@ impl Memory {
     pub(crate) fn new<'a>(
         contacts: impl Iterator<Item = &'a Contact>,
         positions: &[Vec3],
-        crossed_for: Option<f64>,
+        (crossed_for, was_led_across): (Option<f64>, bool),
     ) -> Self {
         let mut held: Vec<Held> =
             contacts.filter_map(|contact| Held::of(*contact, positions)).collect();
         held.sort_unstable_by_key(Held::order);
-        Self { held, crossed_for, was_led_across: false }
+        Self { held, crossed_for, was_led_across }
     }
 
     /// Number of contacts.

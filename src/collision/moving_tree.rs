@@ -14,7 +14,8 @@
 //! **Rounding.** The boxes are kept in single precision, rounded to nearest, no further than the largest
 //! number. Rounding is monotone: a ≤ b gives fl(a) ≤ fl(b). As a pair is only dropped where fl(a) > fl(b)
 //! for numbers that would have to be a ≤ b if the boxes met, none is dropped wrongly; and smallest and
-//! largest of rounded numbers are the rounded smallest and largest.
+//! largest of rounded numbers are the rounded smallest and largest. Boxes that come rounded already hold the ways of
+//! their points with all room that rounding takes (see `ways`), so they only meet more often.
 //!
 //! **Layout.** Eight boxes make a block, and eight blocks below another one: all leaves are at one depth,
 //! all blocks but the last of each level are full, and a block's children are found by counting. Eight

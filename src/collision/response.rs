@@ -400,9 +400,8 @@ impl Response {
         let is_tangled = crosses || self.tangle.is_some() || is_undecided();
         let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());
         let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
-        let mut memory = Memory::new(self.contacts.iter(), &self.ends, crossed_for);
-        memory.was_led_across = self.memory.was_led_across || self.is_led_across;
-        memory
+        let was_led_across = self.memory.was_led_across || self.is_led_across;
+        Memory::new(self.contacts.iter(), &self.ends, (crossed_for, was_led_across))
     }
 
     /// Length of the step, in s.

@@ -95,7 +95,7 @@ fn near(
 ) {
     let around = |feature: &u32| {
         let mut found = Vec::new();
-        tree.near_rounded(&bounds(*feature), |other| visit(*feature, other, &mut found));
+        tree.near(&bounds(*feature), |other| visit(*feature, other, &mut found));
         found
     };
     out.par_extend(features.par_iter().with_min_len(FEATURES).flat_map_iter(around));

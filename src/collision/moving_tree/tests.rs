@@ -75,7 +75,7 @@ fn a_tree_over_nothing_finds_nothing() {
     assert!(pairs(&nothing, &one).is_empty() && pairs(&one, &nothing).is_empty());
     assert!(self_pairs(&one).is_empty());
     assert_eq!(pairs(&one, &one), [(0, 0)]);
-    nothing.near(&sheets()[0], |_| panic!("found"));
+    nothing.near(&RoundedBox::from(&sheets()[0]), |_| panic!("found"));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn all_numbers_that_are_finite_will_do() {
     let tree = MovingTree::new(&boxes);
     assert_eq!(sorted(self_pairs(&tree)), [(0, 1), (0, 2)]);
     let mut found = Vec::new();
-    tree.near(&boxes[0], |primitive| found.push(primitive));
+    tree.near(&RoundedBox::from(&boxes[0]), |primitive| found.push(primitive));
     assert_eq!(sorted(found), [0, 1, 2]);
 }
 
@@ -148,7 +148,7 @@ proptest! {
         prop_assert_eq!(sorted(pairs(&one, &other)), pairs_by_hand(&first, &second));
         for (index, bounds) in first.iter().enumerate().take(20) {
             let mut found = Vec::new();
-            other.near(bounds, |primitive| found.push((index as u32, primitive)));
+            other.near(&RoundedBox::from(bounds), |primitive| found.push((index as u32, primitive)));
             let expected = pairs_by_hand(&first[index..=index], &second);
             let expected: Vec<_> = expected.iter().map(|pair| (index as u32, pair.1)).collect();
             prop_assert_eq!(sorted(found), expected);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Walks through one tree or two: all pairs of primitives that may meet.
 
+use super::MovingTree;
 use super::block::{ALL, Probe, RoundedBox, WIDTH, bits};
-use super::{MovingBox, MovingTree};
 use rayon::prelude::*;
 
 /// Two blocks of one level, of one tree or of two.
@@ -45,12 +45,7 @@ impl MovingTree {
     }
 
     /// Calls `visit` with every primitive that may meet this box, always in the same order.
-    pub fn near(&self, bounds: &MovingBox, visit: impl FnMut(u32)) {
-        self.near_rounded(&RoundedBox::from(bounds), visit);
-    }
-
-    /// The same of a box in single precision.
-    pub(crate) fn near_rounded(&self, bounds: &RoundedBox, mut visit: impl FnMut(u32)) {
+    pub fn near(&self, bounds: &RoundedBox, mut visit: impl FnMut(u32)) {
         self.descend(&Probe::new(bounds), 0, &mut |place| visit(self.order[place]));
     }
 
