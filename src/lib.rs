@@ -3,6 +3,7 @@
 
 mod cloth;
 pub mod collision;
+mod eights;
 mod error;
 pub mod forces;
 mod fours;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which features may meet within a step: trees over all vertices, edges and triangles.
 
+mod candidates;
 mod strays;
 
+use candidates::{Candidates, Search};
 pub(crate) use strays::Strays;
 
 use super::{
     MovingTree,
     moving_tree::RoundedBox,
-    pair::{Motion, Pair},
+    pair::{Kind, Motion, Pair},
     surfaces::Surfaces,
     tangle::Crossing,
     ways::RoundedWays,
@@ -87,62 +89,41 @@ impl BroadPhase {
         let mut found = Vec::new();
         search.meet_faces(cloths, colliders, &mut found);
         search.meet_faces(colliders, cloths, &mut found);
-        let first_edge = colliders.ranges.edges.start as u32;
-        cloths.edges.pairs(
-            &colliders.edges,
-            |a, b, found| search.edge_edge(a, first_edge + b, found),
-            &mut found,
-        );
+        search.meet_edges(cloths, colliders, &mut found);
         if with_self {
             search.meet_faces(cloths, cloths, &mut found);
-            cloths.edges.self_pairs(|a, b, found| search.edge_edge(a, b, found), &mut found);
+            search.meet_themselves(cloths, &mut found);
         }
         found
     }
-}
-
-/// What is made of features whose boxes meet.
-struct Search<'a, Keep> {
-    fit: Fit<'a>,
-    /// Which pairs are wanted.
-    keep: Keep,
 }
 
 impl<Keep: Fn(&mut Pair) -> bool + Sync> Search<'_, Keep> {
     /// The vertices of the first trees and the triangles of the second ones.
     fn meet_faces(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
-        one.vertices.pairs(
-            &other.triangles,
-            |a, b, found| self.vertex_face(first as u32 + a, second as u32 + b, found),
-            found,
-        );
+        let visit = |a: u32, b: u32, candidates: &mut Candidates| {
+            self.vertex_face(first as u32 + a, second as u32 + b, candidates);
+        };
+        let finish = |candidates| self.sifted(Kind::VertexFace, candidates);
+        one.vertices.pairs_by(&other.triangles, (visit, finish), found);
     }
 
-    fn vertex_face(&self, vertex: u32, triangle: u32, found: &mut Vec<Pair>) {
-        let Fit { surfaces, .. } = self.fit;
-        let corners = &surfaces.triangles[triangle as usize];
-        if !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
-            self.consider(Pair::vertex_face(surfaces, vertex, triangle), found);
-        }
+    /// The edges of the first trees and those of the second ones.
+    fn meet_edges(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
+        let [first, second] = [one.ranges.edges.start, other.ranges.edges.start];
+        let visit = |a: u32, b: u32, candidates: &mut Candidates| {
+            self.edge_edge(first as u32 + a, second as u32 + b, candidates);
+        };
+        let finish = |candidates| self.sifted(Kind::EdgeEdge, candidates);
+        one.edges.pairs_by(&other.edges, (visit, finish), found);
     }
 
-    fn edge_edge(&self, first: u32, second: u32, found: &mut Vec<Pair>) {
-        let Fit { surfaces, .. } = self.fit;
-        let [starts, ends] = [first, second].map(|edge| &surfaces.edges[edge as usize]);
-        if !starts.iter().any(|vertex| ends.contains(vertex)) && !surfaces.never_meet(starts, ends)
-        {
-            self.consider(Pair::edge_edge(surfaces, first, second), found);
-        }
-    }
-
-    #[inline]
-    fn consider(&self, mut pair: Pair, found: &mut Vec<Pair>) {
-        let Fit { surfaces, ways, part } = self.fit;
-        let most = part * pair.both_thicknesses(surfaces);
-        if !ways.are_apart(pair.kind, &pair.vertices, most) && (self.keep)(&mut pair) {
-            found.push(pair);
-        }
+    /// The edges of the cloths, which come first, and one another.
+    fn meet_themselves(&self, cloths: &Trees, found: &mut Vec<Pair>) {
+        let visit = |a: u32, b: u32, candidates: &mut Candidates| self.edge_edge(a, b, candidates);
+        let finish = |candidates| self.sifted(Kind::EdgeEdge, candidates);
+        cloths.edges.self_pairs_by((visit, finish), found);
     }
 }
 

@@ -98,7 +98,7 @@ impl Pair {
         Self::new(Kind::EdgeEdge, [first, second], [a, b, c, d])
     }
 
-    fn new(kind: Kind, features: [u32; 2], vertices: [u32; 4]) -> Self {
+    pub(crate) fn new(kind: Kind, features: [u32; 2], vertices: [u32; 4]) -> Self {
         Self { kind, features, vertices, thickness: 0.0, start: 0.0, clearance: 0.0, rescues: 0 }
     }
 

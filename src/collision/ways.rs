@@ -10,7 +10,11 @@ use super::{
     moving_tree::RoundedBox,
     pair::{Kind, Motion},
 };
-use crate::parallel;
+use crate::{
+    eights::Eights,
+    parallel,
+    solver::{Kernel, Lanes, dispatch},
+};
 use rayon::prelude::*;
 use wide::f32x4;
 
@@ -61,86 +65,187 @@ impl RoundedWays {
         RoundedBox::new([bounds(0), bounds(1)])
     }
 
-    /// Whether a pair with these vertices certainly stays farther apart than `distance` in m: whether some axis keeps all
-    /// differences between points of both features so far from 0 at the start and at the end, and so in between. The axis is
-    /// the shortest difference at the start, as Gilbert, "An iterative procedure for computing the minimum of a
-    /// quadratic form on a convex set" (1966), comes nearer to it with each of a few rounds.
-    #[inline]
-    pub(crate) fn are_apart(&self, kind: Kind, vertices: &[u32; 4], distance: f64) -> bool {
-        let [a, b, c, d] = vertices.map(|vertex| &self.0[vertex as usize]);
-        let most = a[0].fast_max(b[0]).fast_max(c[0].fast_max(d[0])).to_array()[3];
-        if most >= LARGEST {
-            return false;
-        }
-        let wanted = (distance as f32 + CAUTION * most) * (1.0 + CAUTION);
-        let at = |time: usize| Differences::new(kind, [a[time], b[time], c[time], d[time]]);
-        let start = at(0);
-        let mut axis = start.mean();
-        for _ in 0..ROUNDS {
-            let square = dot(&axis, &axis);
-            if square <= SHORTEST {
-                return false;
-            }
-            let wanted = wanted * square.sqrt();
-            let along = start.along(&axis).to_array();
-            if least(&along) > wanted {
-                return least(&at(1).along(&axis).to_array()) > wanted;
-            }
-            axis = start.nearer(&axis, &along);
-        }
-        false
+    /// Bit by bit, which of some pairs of one kind certainly stay farther apart than the distance asked for: whether some axis
+    /// keeps all differences between points of both features so far from 0 at the start and at the end, and so in between.
+    /// The axis is the shortest difference at the start, as Gilbert, "An iterative procedure for computing the minimum of
+    /// a quadratic form on a convex set" (1966), comes nearer to it with each of a few rounds.
+    pub(crate) fn tell_apart(&self, kind: Kind, pairs: &[Spaced]) -> u32 {
+        dispatch(TellApart { ways: &self.0, kind, pairs })
     }
 }
 
-/// The differences between vertices of the first feature and of the second, as coordinates along each axis.
-struct Differences([f32x4; 3]);
+/// Most pairs that are told apart at once.
+pub(crate) const AT_ONCE: usize = 8;
 
-impl Differences {
-    #[inline]
-    fn new(kind: Kind, [a, b, c, d]: [f32x4; 4]) -> Self {
-        let differences = match kind {
-            Kind::VertexFace => [a - b, a - c, a - d, a - d],
-            Kind::EdgeEdge => [a - c, a - d, b - c, b - d],
-        };
-        let [x, y, z, _] = f32x4::transpose(differences);
-        Self([x, y, z])
+/// The vertices of a pair, and a distance in m.
+pub(crate) type Spaced = ([u32; 4], f64);
+
+struct TellApart<'a> {
+    ways: &'a [[f32x4; 2]],
+    kind: Kind,
+    /// At least one, and no more than [`AT_ONCE`].
+    pairs: &'a [Spaced],
+}
+
+impl Kernel for TellApart<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u32 {
+        let corners = self.corners(lanes, 0);
+        let (wanted, mut open) = self.wanted(lanes, &corners);
+        let starts = self.differences(lanes, &corners);
+        let mut axis = mean(lanes, &starts);
+        let (mut ends, mut apart) = (None, 0);
+        for _ in 0..ROUNDS {
+            let square = lanes.inner(&axis, &axis);
+            open &= lanes.bits(lanes.less(lanes.repeat(SHORTEST), square));
+            let wanted = lanes.multiply(wanted, lanes.square_root(square));
+            let along = along_axis(lanes, &starts, &axis);
+            let found = open & lanes.bits(lanes.less(wanted, least(lanes, &along)));
+            if found != 0 {
+                let differences = match ends {
+                    Some(known) => known,
+                    None => self.differences(lanes, &self.corners(lanes, 1)),
+                };
+                ends = Some(differences);
+                let along = along_axis(lanes, &differences, &axis);
+                apart |= found & lanes.bits(lanes.less(wanted, least(lanes, &along)));
+                open &= !found;
+            }
+            if open == 0 {
+                break;
+            }
+            axis = nearer(lanes, &axis, (&starts, &along));
+        }
+        apart
+    }
+}
+
+/// Differences between points of both features, of eight pairs.
+type Differences<L> = [[<L as Eights>::Eight; 3]; 4];
+
+impl TellApart<'_> {
+    /// The vertices at a time, each with its largest coordinate; places without a pair have the last one.
+    #[inline(always)]
+    fn corners<L: Lanes>(&self, lanes: L, time: usize) -> [[L::Eight; 4]; 4] {
+        [
+            self.corner(lanes, (0, time)),
+            self.corner(lanes, (1, time)),
+            self.corner(lanes, (2, time)),
+            self.corner(lanes, (3, time)),
+        ]
     }
 
-    /// A mean.
-    #[inline]
-    fn mean(&self) -> [f32; 3] {
-        self.0.each_ref().map(|along| {
-            let [a, b, c, d] = along.to_array();
-            0.25 * ((a + b) + (c + d))
+    #[inline(always)]
+    fn corner<L: Lanes>(&self, lanes: L, (corner, time): (usize, usize)) -> [L::Eight; 4] {
+        let last = self.pairs.len() - 1;
+        lanes.columns(|place| {
+            let (vertices, _) = &self.pairs[place.min(last)];
+            self.ways[vertices[corner] as usize][time].to_array()
         })
     }
 
-    /// Products with an axis.
-    #[inline]
-    fn along(&self, [x, y, z]: &[f32; 3]) -> f32x4 {
-        let [a, b, c] = self.0;
-        a * *x + b * *y + c * *z
+    /// The distances with room for rounding, and which pairs there are within the range of numbers.
+    #[inline(always)]
+    fn wanted<L: Lanes>(&self, lanes: L, corners: &[[L::Eight; 4]; 4]) -> (L::Eight, u32) {
+        let [a, b, c, d] = corners.map(|[_, _, _, most]| most);
+        let most = lanes.greater(lanes.greater(a, b), lanes.greater(c, d));
+        let mut distances = [0.0; AT_ONCE];
+        for (wanted, (_, distance)) in distances.iter_mut().zip(self.pairs) {
+            *wanted = *distance as f32;
+        }
+        let caution = lanes.multiply(lanes.repeat(CAUTION), most);
+        let cautious = lanes.sum(lanes.eight(&distances), caution);
+        let there = (1 << self.pairs.len()) - 1;
+        let open = there & lanes.bits(lanes.less(most, lanes.repeat(LARGEST)));
+        (lanes.multiply(cautious, lanes.repeat(1.0 + CAUTION)), open)
     }
 
-    /// The shortest vector between a point and the difference that is the least of these `along` it.
-    #[inline]
-    fn nearer(&self, point: &[f32; 3], along: &[f32; 4]) -> [f32; 3] {
-        let less = |best: usize, next: usize| if along[next] < along[best] { next } else { best };
-        let place = less(less(0, 1), less(2, 3));
-        let toward = [0, 1, 2].map(|k| self.0[k].to_array()[place] - point[k]);
-        let part = (dot(point, &toward) / -dot(&toward, &toward)).min(1.0);
-        [0, 1, 2].map(|k| point[k] + part * toward[k])
+    #[inline(always)]
+    fn differences<L: Lanes>(&self, lanes: L, corners: &[[L::Eight; 4]; 4]) -> Differences<L> {
+        let [a, b, c, d] = corners.map(|[x, y, z, _]| [x, y, z]);
+        let [first, second] = match self.kind {
+            Kind::VertexFace => [[&a, &b], [&a, &c]],
+            Kind::EdgeEdge => [[&a, &c], [&a, &d]],
+        };
+        let [third, fourth] = match self.kind {
+            Kind::VertexFace => [[&a, &d]; 2],
+            Kind::EdgeEdge => [[&b, &c], [&b, &d]],
+        };
+        [
+            lanes.apart(first[0], first[1]),
+            lanes.apart(second[0], second[1]),
+            lanes.apart(third[0], third[1]),
+            lanes.apart(fourth[0], fourth[1]),
+        ]
     }
 }
 
-#[inline]
-fn dot(a: &[f32; 3], b: &[f32; 3]) -> f32 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+/// A mean.
+#[inline(always)]
+fn mean<L: Lanes>(lanes: L, [a, b, c, d]: &Differences<L>) -> [L::Eight; 3] {
+    let ab = [lanes.sum(a[0], b[0]), lanes.sum(a[1], b[1]), lanes.sum(a[2], b[2])];
+    let cd = [lanes.sum(c[0], d[0]), lanes.sum(c[1], d[1]), lanes.sum(c[2], d[2])];
+    let quarter = lanes.repeat(0.25);
+    [
+        lanes.multiply(quarter, lanes.sum(ab[0], cd[0])),
+        lanes.multiply(quarter, lanes.sum(ab[1], cd[1])),
+        lanes.multiply(quarter, lanes.sum(ab[2], cd[2])),
+    ]
 }
 
-#[inline]
-fn least([a, b, c, d]: &[f32; 4]) -> f32 {
-    a.min(*b).min(c.min(*d))
+/// Products with an axis.
+#[inline(always)]
+fn along_axis<L: Lanes>(
+    lanes: L,
+    [a, b, c, d]: &Differences<L>,
+    axis: &[L::Eight; 3],
+) -> [L::Eight; 4] {
+    [lanes.inner(a, axis), lanes.inner(b, axis), lanes.inner(c, axis), lanes.inner(d, axis)]
+}
+
+#[inline(always)]
+fn least<L: Lanes>(lanes: L, [a, b, c, d]: &[L::Eight; 4]) -> L::Eight {
+    lanes.lesser(lanes.lesser(*a, *b), lanes.lesser(*c, *d))
+}
+
+/// The shortest vector between a point and the difference that is the least of these `along` it.
+#[inline(always)]
+fn nearer<L: Lanes>(
+    lanes: L,
+    point: &[L::Eight; 3],
+    (differences, along): (&Differences<L>, &[L::Eight; 4]),
+) -> [L::Eight; 3] {
+    let [a, b, c, d] = differences;
+    let one = lesser(lanes, (along[0], a), (along[1], b));
+    let other = lesser(lanes, (along[2], c), (along[3], d));
+    let (_, place) = lesser(lanes, (one.0, &one.1), (other.0, &other.1));
+    let toward = lanes.apart(&place, point);
+    let against = lanes.difference(lanes.repeat(0.0), lanes.inner(&toward, &toward));
+    let part = lanes.divide(lanes.inner(point, &toward), against);
+    let part = lanes.lesser(part, lanes.repeat(1.0));
+    [
+        lanes.sum(point[0], lanes.multiply(part, toward[0])),
+        lanes.sum(point[1], lanes.multiply(part, toward[1])),
+        lanes.sum(point[2], lanes.multiply(part, toward[2])),
+    ]
+}
+
+/// The second vector where its number is less, and the first elsewhere.
+#[inline(always)]
+fn lesser<L: Lanes>(
+    lanes: L,
+    one: (L::Eight, &[L::Eight; 3]),
+    other: (L::Eight, &[L::Eight; 3]),
+) -> (L::Eight, [L::Eight; 3]) {
+    let is_less = lanes.less(other.0, one.0);
+    let vector = [
+        lanes.replace(is_less, other.1[0], one.1[0]),
+        lanes.replace(is_less, other.1[1], one.1[1]),
+        lanes.replace(is_less, other.1[2], one.1[2]),
+    ];
+    (lanes.replace(is_less, other.0, one.0), vector)
 }
 
 #[cfg(test)]
@@ -190,6 +295,10 @@ mod tests {
         ways
     }
 
+    fn is_told_apart(ways: &RoundedWays, kind: Kind, wanted: f64) -> bool {
+        ways.tell_apart(kind, &[([0, 1, 2, 3], wanted)]) == 1
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig {
             rng_seed: RngSeed::Fixed(4),
@@ -203,9 +312,27 @@ mod tests {
                 let found = least_distance(kind, &motion);
                 // Around the distance that there is, where rounding decides.
                 for wanted in [part * size, found * (1.0 - 1.0e-7), found * (1.0 + 1.0e-7)] {
-                    let is_apart = rounded(&motion).are_apart(kind, &[0, 1, 2, 3], wanted);
+                    let is_apart = is_told_apart(&rounded(&motion), kind, wanted);
                     prop_assert!(!is_apart || found > wanted, "{kind:?}: {found} {wanted}");
                 }
+            }
+        }
+
+        #[test]
+        fn together_pairs_are_told_apart_as_each_alone(
+            motions in proptest::collection::vec((ways(), 0.0..1.5), 1..=AT_ONCE),
+        ) {
+            let side = |k: usize| motions.iter().flat_map(move |((motion, _), _)| motion[k]);
+            let [starts, ends]: [Vec<Vec3>; 2] = [side(0).collect(), side(1).collect()];
+            let mut ways = RoundedWays::default();
+            ways.follow(Motion { starts: &starts, ends: &ends });
+            let pairs: Vec<Spaced> = (0..).step_by(4).zip(&motions)
+                .map(|(first, ((_, size), part))| ([0, 1, 2, 3].map(|k| first + k), part * size))
+                .collect();
+            for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+                let alone = pairs.iter().map(|pair| ways.tell_apart(kind, &[*pair]));
+                let bits = alone.enumerate().fold(0, |bits, (k, alone)| bits | alone << k);
+                prop_assert_eq!(ways.tell_apart(kind, &pairs), bits);
             }
         }
 
@@ -237,7 +364,7 @@ mod tests {
                 let wanted = 0.1 * size;
                 if least_distance(kind, &motion) > wanted {
                     apart += 1;
-                    let is_told = rounded(&motion).are_apart(kind, &[0, 1, 2, 3], wanted);
+                    let is_told = is_told_apart(&rounded(&motion), kind, wanted);
                     told += usize::from(is_told);
                 }
             }
@@ -252,7 +379,7 @@ mod tests {
         for points in [far, same] {
             let ways = rounded(&[points, points]);
             for kind in [Kind::VertexFace, Kind::EdgeEdge] {
-                assert!(!ways.are_apart(kind, &[0, 1, 2, 3], 0.0));
+                assert!(!is_told_apart(&ways, kind, 0.0));
             }
         }
     }

@@ -5,22 +5,17 @@
 //! results do not depend on the machine.
 
 use super::{Block, Row3};
-use crate::fours::Fours;
+use crate::{eights::Eights, fours::Fours};
+use wide::f32x8;
 
 /// Operations on eight lanes: two 3-vectors side by side, each with a fourth lane of padding.
-pub(crate) trait Lanes: Fours {
-    /// Eight lanes.
-    type Pair: Copy;
-
-    fn load(self, values: &[f32; 8]) -> Self::Pair;
-    fn join(self, low: &Row3, high: &Row3) -> Self::Pair;
-    fn split(self, pair: Self::Pair) -> [Row3; 2];
-    fn add(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
-    fn multiply(self, a: Self::Pair, b: Self::Pair) -> Self::Pair;
+pub(crate) trait Lanes: Fours + Eights {
+    fn join(self, low: &Row3, high: &Row3) -> Self::Eight;
+    fn split(self, pair: Self::Eight) -> [Row3; 2];
     /// Each half filled with its first, second and third lane.
-    fn spread(self, pair: Self::Pair) -> [Self::Pair; 3];
+    fn spread(self, pair: Self::Eight) -> [Self::Eight; 3];
     /// Rows instead of columns, in each half for itself.
-    fn transpose(self, columns: [Self::Pair; 3]) -> [Self::Pair; 3];
+    fn transpose(self, columns: [Self::Eight; 3]) -> [Self::Eight; 3];
 
     /// The same numbers, of twice the width.
     fn widened(self, row: &Row3) -> Self::Four;
@@ -43,9 +38,9 @@ pub(crate) trait Lanes: Fours {
 
     /// a·x + b·y + c·z.
     #[inline(always)]
-    fn combine(self, [a, b, c]: [Self::Pair; 3], [x, y, z]: [Self::Pair; 3]) -> Self::Pair {
-        let first = self.add(self.multiply(a, x), self.multiply(b, y));
-        self.add(first, self.multiply(c, z))
+    fn combine(self, [a, b, c]: [Self::Eight; 3], [x, y, z]: [Self::Eight; 3]) -> Self::Eight {
+        let first = self.sum(self.multiply(a, x), self.multiply(b, y));
+        self.sum(first, self.multiply(c, z))
     }
 }
 
@@ -62,7 +57,7 @@ pub(crate) trait Kernel {
 pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(wide) = pulp::x86::V3::try_new() {
-        return wide.vectorize(wide::Wide { lanes: wide, kernel });
+        return wide.vectorize(avx::Wide { lanes: wide, kernel });
     }
     kernel.run(Plain)
 }
@@ -72,44 +67,30 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
 pub(crate) struct Plain;
 
 impl Lanes for Plain {
-    type Pair = [f32; 8];
-
     #[inline(always)]
-    fn load(self, values: &[f32; 8]) -> [f32; 8] {
-        *values
+    fn join(self, low: &Row3, high: &Row3) -> f32x8 {
+        f32x8::new(std::array::from_fn(|k| if k < 4 { low[k] } else { high[k - 4] }))
     }
 
     #[inline(always)]
-    fn join(self, low: &Row3, high: &Row3) -> [f32; 8] {
-        [low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]]
-    }
-
-    #[inline(always)]
-    fn split(self, [a, b, c, d, e, f, g, h]: [f32; 8]) -> [Row3; 2] {
+    fn split(self, pair: f32x8) -> [Row3; 2] {
+        let [a, b, c, d, e, f, g, h] = pair.to_array();
         [[a, b, c, d], [e, f, g, h]]
     }
 
     #[inline(always)]
-    fn add(self, a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
-        std::array::from_fn(|k| a[k] + b[k])
+    fn spread(self, pair: f32x8) -> [f32x8; 3] {
+        let pair = pair.to_array();
+        [0, 1, 2].map(|lane| f32x8::new(std::array::from_fn(|k| pair[k / 4 * 4 + lane])))
     }
 
     #[inline(always)]
-    fn multiply(self, a: [f32; 8], b: [f32; 8]) -> [f32; 8] {
-        std::array::from_fn(|k| a[k] * b[k])
-    }
-
-    #[inline(always)]
-    fn spread(self, pair: [f32; 8]) -> [[f32; 8]; 3] {
-        [0, 1, 2].map(|lane| std::array::from_fn(|k| pair[k / 4 * 4 + lane]))
-    }
-
-    #[inline(always)]
-    fn transpose(self, columns: [[f32; 8]; 3]) -> [[f32; 8]; 3] {
+    fn transpose(self, columns: [f32x8; 3]) -> [f32x8; 3] {
+        let columns = columns.map(f32x8::to_array);
         let entry = |row: usize, k: usize| {
             if k % 4 == 3 { columns[2][k] } else { columns[k % 4][k / 4 * 4 + row] }
         };
-        [0, 1, 2].map(|row| std::array::from_fn(|k| entry(row, k)))
+        [0, 1, 2].map(|row| f32x8::new(std::array::from_fn(|k| entry(row, k))))
     }
 
     #[inline(always)]
@@ -135,8 +116,9 @@ impl Lanes for Plain {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod wide {
+mod avx {
     use super::{Block, Kernel, Lanes, Row3};
+    use crate::eights::Eights;
     use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 
@@ -156,13 +138,6 @@ mod wide {
     }
 
     impl Lanes for V3 {
-        type Pair = __m256;
-
-        #[inline(always)]
-        fn load(self, values: &[f32; 8]) -> __m256 {
-            cast(*values)
-        }
-
         #[inline(always)]
         fn join(self, low: &Row3, high: &Row3) -> __m256 {
             self.avx._mm256_set_m128(cast::<_, __m128>(*high), cast::<_, __m128>(*low))
@@ -172,16 +147,6 @@ mod wide {
         fn split(self, pair: __m256) -> [Row3; 2] {
             let high = self.avx._mm256_extractf128_ps::<1>(pair);
             [cast(self.avx._mm256_castps256_ps128(pair)), cast(high)]
-        }
-
-        #[inline(always)]
-        fn add(self, a: __m256, b: __m256) -> __m256 {
-            self.avx._mm256_add_ps(a, b)
-        }
-
-        #[inline(always)]
-        fn multiply(self, a: __m256, b: __m256) -> __m256 {
-            self.avx._mm256_mul_ps(a, b)
         }
 
         #[inline(always)]
@@ -227,7 +192,7 @@ mod wide {
             // Two columns in one register, the third in half of one.
             let ([low, high, last], [a, b, c]) = (block.0, sum.0);
             let product = self.multiply(self.join(&low, &high), self.avx._mm256_set1_ps(scale));
-            let [a, b] = self.split(self.add(self.join(&a, &b), product));
+            let [a, b] = self.split(self.sum(self.join(&a, &b), product));
             let product = self.sse._mm_mul_ps(cast(last), self.sse._mm_set1_ps(scale));
             *sum = Block([a, b, cast(self.sse._mm_add_ps(cast(c), product))]);
         }

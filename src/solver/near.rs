@@ -40,7 +40,7 @@ impl<'a> Near<'a> {
         for (columns, pair) in self.row(row) {
             let [a, b] = columns.map(|column| &from[usize::from(column) % GROUP]);
             let entries = lanes.spread(lanes.join(a, b));
-            sum = lanes.add(sum, lanes.combine(pair.0.map(|column| lanes.load(&column)), entries));
+            sum = lanes.sum(sum, lanes.combine(pair.0.map(|column| lanes.eight(&column)), entries));
         }
         let [a, b] = lanes.split(sum);
         std::array::from_fn(|k| a[k] + b[k])
@@ -57,7 +57,7 @@ impl<'a> Near<'a> {
     ) {
         let entries = lanes.spread(lanes.join(value, value));
         for (columns, pair) in self.row(row) {
-            let rows = lanes.transpose(pair.0.map(|column| lanes.load(&column)));
+            let rows = lanes.transpose(pair.0.map(|column| lanes.eight(&column)));
             let products = lanes.split(lanes.combine(rows, entries));
             for (column, product) in columns.iter().zip(&products) {
                 let entry = &mut into[usize::from(*column) % GROUP];

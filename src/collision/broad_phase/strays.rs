@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What may meet the few features that go elsewhere than the trees were fitted to: a search for these alone.
 
-use super::{BroadPhase, Fit, MovingTree, Pair, RoundedBox, Search, Surfaces, Trees};
+use super::{
+    BroadPhase, Candidates, Fit, Kind, MovingTree, Pair, RoundedBox, Search, Surfaces, Trees,
+};
 use rayon::prelude::*;
 
 /// Features that are worth a task of their own.
@@ -58,27 +60,27 @@ impl BroadPhase {
             near(
                 &trees.triangles,
                 (&strays.vertices, |vertex| fit.vertex(vertex)),
-                &mut found,
-                |vertex, other, out| {
+                (&search, Kind::VertexFace, |vertex, other, out| {
                     search.vertex_face(vertex, first_triangle + other, out);
-                },
+                }),
+                &mut found,
             );
             near(
                 &trees.vertices,
                 (&strays.triangles, |triangle| fit.triangle(triangle)),
-                &mut found,
-                |own, other, out| {
+                (&search, Kind::VertexFace, |own, other, out| {
                     search.vertex_face(first_vertex + other, own, out);
-                },
+                }),
+                &mut found,
             );
             near(
                 &trees.edges,
                 (&strays.edges, |edge| fit.edge(edge)),
-                &mut found,
-                |edge, other, out| {
+                (&search, Kind::EdgeEdge, |edge, other, out| {
                     let other = first_edge + other;
                     search.edge_edge(edge.min(other), edge.max(other), out);
-                },
+                }),
+                &mut found,
             );
         }
         found
@@ -86,19 +88,21 @@ impl BroadPhase {
 }
 
 /// Calls `visit` with each of some features, which have these boxes, and all members of a tree that it may meet, and puts
-/// what it gives at the end of `out`, always in the same order.
-fn near(
+/// what the search finds of that at the end of `out`, always in the same order.
+fn near<Keep: Fn(&mut Pair) -> bool + Sync>(
     tree: &MovingTree,
     (features, bounds): (&[u32], impl Fn(u32) -> RoundedBox + Sync),
+    (search, kind, visit): (&Search<'_, Keep>, Kind, impl Fn(u32, u32, &mut Candidates) + Sync),
     out: &mut Vec<Pair>,
-    visit: impl Fn(u32, u32, &mut Vec<Pair>) + Sync,
 ) {
-    let around = |feature: &u32| {
-        let mut found = Vec::new();
-        tree.near(&bounds(*feature), |other| visit(*feature, other, &mut found));
-        found
+    let around = |features: &[u32]| {
+        let mut candidates = Candidates::default();
+        for feature in features {
+            tree.near(&bounds(*feature), |other| visit(*feature, other, &mut candidates));
+        }
+        search.sifted(kind, candidates)
     };
-    out.par_extend(features.par_iter().with_min_len(FEATURES).flat_map_iter(around));
+    out.par_extend(features.par_chunks(FEATURES).flat_map_iter(around));
 }
 
 fn unique(features: impl Iterator<Item = u32>) -> Vec<u32> {

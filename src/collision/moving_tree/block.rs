@@ -2,7 +2,10 @@
 //! Eight moving boxes side by side, to be held against another one all at once.
 
 use super::MovingBox;
-use crate::Vec3;
+use crate::{
+    Vec3,
+    solver::{Kernel, Lanes, dispatch},
+};
 use wide::{f32x4, f32x8};
 
 /// Boxes in a block.
@@ -17,9 +20,9 @@ type Bounds<T> = [[T; 3]; 4];
 #[derive(Clone, Debug)]
 pub(super) struct Block(Bounds<f32x8>);
 
-/// One moving box, eight times.
+/// One moving box.
 #[derive(Clone, Copy)]
-pub(super) struct Probe(Bounds<f32x8>);
+pub(super) struct Probe(Bounds<f32>);
 
 /// A moving box in single precision, not smaller than it is meant to be as far as comparisons go.
 #[derive(Clone, Copy, Debug)]
@@ -107,44 +110,154 @@ impl Block {
 
     /// The box in a lane.
     pub(super) fn probe(&self, lane: usize) -> Probe {
-        Probe(
-            self.0
-                .each_ref()
-                .map(|side| side.each_ref().map(|values| f32x8::splat(values.as_array()[lane]))),
-        )
+        Probe(self.0.each_ref().map(|side| side.each_ref().map(|values| values.as_array()[lane])))
     }
 
     /// Bit by bit, which of the boxes may meet this one.
     pub(super) fn meeting(&self, probe: &Probe) -> u64 {
-        let [start_low, start_high, end_low, end_high] = &self.0;
-        let Probe([probe_start_low, probe_start_high, probe_end_low, probe_end_high]) = probe;
-        let along = |axis: usize| {
-            let is_not_above = start_low[axis].simd_le(probe_start_high[axis])
-                | end_low[axis].simd_le(probe_end_high[axis]);
-            let is_not_below = start_high[axis].simd_ge(probe_start_low[axis])
-                | end_high[axis].simd_ge(probe_end_low[axis]);
-            is_not_above & is_not_below
-        };
-        u64::from((along(0) & along(1) & along(2)).to_bitmask())
+        dispatch(Meeting { block: self, probe })
     }
 
     /// Which boxes of `other` may meet those of the boxes in `lanes`: a row of eight bits for each lane.
     pub(super) fn meetings(&self, lanes: u64, other: &Self) -> u64 {
-        // First all of them and only then what is done with them: a loop over pairs and none within it is
-        // what a processor guesses best.
-        let row = |lane: usize| other.meeting(&self.probe(lane)) << (lane * WIDTH);
-        bits(lanes).fold(0, |rows, lane| rows | row(lane))
+        dispatch(Meetings { lanes, block: self, other })
+    }
+
+    /// The same for those of the boxes that may meet the probe.
+    pub(super) fn meetings_near(&self, probe: &Probe, other: &Self) -> u64 {
+        dispatch(MeetingsNear { probe, block: self, other })
+    }
+
+    /// All boxes.
+    #[inline(always)]
+    fn sides<L: Lanes>(&self, lanes: L) -> Bounds<L::Eight> {
+        let [a, b, c, d] = &self.0;
+        [eights(lanes, a), eights(lanes, b), eights(lanes, c), eights(lanes, d)]
+    }
+
+    /// The box in a lane, eight times.
+    #[inline(always)]
+    fn spread<L: Lanes>(&self, lanes: L, lane: usize) -> Bounds<L::Eight> {
+        let [a, b, c, d] = &self.0;
+        let one = |side: &[f32x8; 3]| side.each_ref().map(|values| values.as_array()[lane]);
+        Probe([one(a), one(b), one(c), one(d)]).spread(lanes)
+    }
+}
+
+// What uses wide registers is written out: within closures that are handed on they would have to be left.
+
+#[inline(always)]
+fn eights<L: Lanes>(lanes: L, [x, y, z]: &[f32x8; 3]) -> [L::Eight; 3] {
+    [lanes.eight(x.as_array()), lanes.eight(y.as_array()), lanes.eight(z.as_array())]
+}
+
+#[inline(always)]
+fn repeated<L: Lanes>(lanes: L, [x, y, z]: &[f32; 3]) -> [L::Eight; 3] {
+    [lanes.repeat(*x), lanes.repeat(*y), lanes.repeat(*z)]
+}
+
+/// Bit by bit, which of some boxes may meet others, each to each.
+#[inline(always)]
+fn meet<L: Lanes>(lanes: L, one: &Bounds<L::Eight>, other: &Bounds<L::Eight>) -> u64 {
+    let x = are_apart(lanes, one, other, 0);
+    let y = are_apart(lanes, one, other, 1);
+    let z = are_apart(lanes, one, other, 2);
+    ALL & !u64::from(lanes.bits(lanes.either(lanes.either(x, y), z)))
+}
+
+/// Where one box is below the other on an axis at the start and at the end.
+#[inline(always)]
+fn are_apart<L: Lanes>(
+    lanes: L,
+    one: &Bounds<L::Eight>,
+    other: &Bounds<L::Eight>,
+    axis: usize,
+) -> L::Places {
+    lanes.either(is_below(lanes, one, other, axis), is_below(lanes, other, one, axis))
+}
+
+#[inline(always)]
+fn is_below<L: Lanes>(
+    lanes: L,
+    one: &Bounds<L::Eight>,
+    other: &Bounds<L::Eight>,
+    axis: usize,
+) -> L::Places {
+    let at_start = lanes.less(one[1][axis], other[0][axis]);
+    lanes.both(at_start, lanes.less(one[3][axis], other[2][axis]))
+}
+
+/// Rows of bits for all boxes in some lanes. First all of them and only then what is done with them: a loop over pairs and
+/// none within it is what a processor guesses best.
+#[inline(always)]
+fn rows<L: Lanes>(lanes: L, set: u64, block: &Block, other: &Block) -> u64 {
+    let others = other.sides(lanes);
+    let mut rows = 0;
+    for lane in bits(set) {
+        rows |= meet(lanes, &block.spread(lanes, lane), &others) << (lane * WIDTH);
+    }
+    rows
+}
+
+struct Meeting<'a> {
+    block: &'a Block,
+    probe: &'a Probe,
+}
+
+impl Kernel for Meeting<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        meet(lanes, &self.probe.spread(lanes), &self.block.sides(lanes))
+    }
+}
+
+struct Meetings<'a> {
+    lanes: u64,
+    block: &'a Block,
+    other: &'a Block,
+}
+
+impl Kernel for Meetings<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        rows(lanes, self.lanes, self.block, self.other)
+    }
+}
+
+struct MeetingsNear<'a> {
+    probe: &'a Probe,
+    block: &'a Block,
+    other: &'a Block,
+}
+
+impl Kernel for MeetingsNear<'_> {
+    type Output = u64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> u64 {
+        let near = meet(lanes, &self.probe.spread(lanes), &self.block.sides(lanes));
+        rows(lanes, near, self.block, self.other)
     }
 }
 
 impl Probe {
     pub(super) fn new(bounds: &RoundedBox) -> Self {
-        Self(bounds.0.map(|side| side.map(f32x8::splat)))
+        Self(bounds.0)
     }
 
     /// The box around all boxes of a block.
     pub(super) fn around(block: &Block) -> Self {
-        Self(block.around().map(|side| side.map(f32x8::splat)))
+        Self(block.around())
+    }
+
+    #[inline(always)]
+    fn spread<L: Lanes>(&self, lanes: L) -> Bounds<L::Eight> {
+        let [a, b, c, d] = &self.0;
+        [repeated(lanes, a), repeated(lanes, b), repeated(lanes, c), repeated(lanes, d)]
     }
 }
 

@@ -22,11 +22,24 @@ impl MovingTree {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
+        self.self_pairs_by((visit, |found| found), out);
+    }
+
+    /// The same, where visits leave something else from which `finish` makes what there is to give.
+    pub(crate) fn self_pairs_by<S: Default, T: Send>(
+        &self,
+        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        out: &mut Vec<T>,
+    ) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
         let whole = vec![Pair { level: top, first: 0, second: 0 }];
         let tasks = divided(whole, |pair, found| self.children_of_self(pair, found));
-        gather(&tasks, out, |pair, found| {
-            self.walk_self(pair, &mut |one, other| visit(one.min(other), one.max(other), found));
+        gather(&tasks, out, |pair| {
+            let mut left = S::default();
+            self.walk_self(pair, &mut |one, other| {
+                visit(one.min(other), one.max(other), &mut left);
+            });
+            finish(left)
         });
     }
 
@@ -38,9 +51,21 @@ impl MovingTree {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
+        self.pairs_by(other, (visit, |found| found), out);
+    }
+
+    /// The same, where visits leave something else from which `finish` makes what there is to give.
+    pub(crate) fn pairs_by<S: Default, T: Send>(
+        &self,
+        other: &Self,
+        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        out: &mut Vec<T>,
+    ) {
         let tasks = divided(self.coarsest(other), |pair, found| self.children(other, pair, found));
-        gather(&tasks, out, |pair, found| {
-            self.walk(other, pair, &mut |one, other| visit(one, other, found));
+        gather(&tasks, out, |pair| {
+            let mut left = S::default();
+            self.walk(other, pair, &mut |one, other| visit(one, other, &mut left));
+            finish(left)
         });
     }
 
@@ -72,7 +97,7 @@ impl MovingTree {
             || Probe::around(partners),
             |above| above[second / WIDTH].probe(second % WIDTH),
         );
-        for place in bits(block.meetings(block.meeting(&around), partners)) {
+        for place in bits(block.meetings_near(&around, partners)) {
             found(first * WIDTH + place / WIDTH, second * WIDTH + place % WIDTH);
         }
     }
@@ -164,18 +189,11 @@ fn divided(
 }
 
 /// Does all tasks and puts what they find at the end of `out`, in their order.
-fn gather<T: Send>(tasks: &[Pair], out: &mut Vec<T>, task: impl Fn(Pair, &mut Vec<T>) + Sync) {
+fn gather<T: Send>(tasks: &[Pair], out: &mut Vec<T>, task: impl Fn(Pair) -> Vec<T> + Sync) {
     /// Tasks whose finds are held apart from the rest at a time: all together may be many.
     const BATCH: usize = 128;
     for tasks in tasks.chunks(BATCH) {
-        let parts: Vec<Vec<T>> = tasks
-            .par_iter()
-            .map(|pair| {
-                let mut found = Vec::new();
-                task(*pair, &mut found);
-                found
-            })
-            .collect();
+        let parts: Vec<Vec<T>> = tasks.par_iter().map(|pair| task(*pair)).collect();
         out.reserve(parts.iter().map(Vec::len).sum());
         for mut part in parts {
             out.append(&mut part);
