@@ -104,7 +104,7 @@ const LENGTHENING: f64 = 2.0;
 const HARD: (f64, f64) = (0.9, 0.75);
 /// Steps of more than half of the longest may take less: where corrections crumple cloth, two of half the length take no
 /// more. They are tried again after shorter ones that took no more than half of that.
-const LONG: (f64, f64) = (0.5, 0.6);
+const LONG: (f64, f64) = (0.5, 0.45);
 /// Nor are steps that long in which layers would slide on each other by more than this part of an edge: what they meet
 /// on the way counts.
 const LONGEST_SLIDE: f64 = 0.5;
