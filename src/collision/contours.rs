@@ -99,8 +99,7 @@ fn shortening(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::{ClothSurfaces, Exclusions, Surface, tangle::crosses};
-    use std::sync::Arc;
+    use crate::collision::tangle::crosses;
 
     /// Triangles of a sheet of squares between `count` lines each way, the first vertex of which is `start`.
     fn squares(start: u32, count: u32) -> Vec<[u32; 3]> {
@@ -120,19 +119,7 @@ mod tests {
             line(6).map(|[row, k]| Vec3::new(at(k, 0.74, -1.5), 1.3, at(row, 0.4, -1.03)));
         let positions: Vec<Vec3> = level.chain(upright).collect();
         let triangles = [squares(0, 5), squares(25, 6)].concat();
-        let surfaces = Surfaces::new(
-            ClothSurfaces {
-                triangles: &triangles,
-                starts: &[0, 25, 61],
-                kinds: vec![Surface { friction: 0.0, thickness: 0.001 }; 2],
-                rest: Arc::new(positions.clone()),
-                areas: Arc::new(vec![0.01; 61]),
-                seams: &[],
-                exclusions: Exclusions::default(),
-                friction_scale: Vec::new(),
-            },
-            &[],
-        );
+        let surfaces = Surfaces::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
         let edges = 0..surfaces.edges.len() as u32;
         let pairs = edges.flat_map(|edge| {
             (0..triangles.len() as u32).map(move |triangle| Crossing { edge, triangle })

@@ -84,8 +84,7 @@ impl Solid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::{ClothSurfaces, Collider, Exclusions, Surface};
-    use std::sync::Arc;
+    use crate::collision::Collider;
 
     /// One triangle of cloth a tenth as wide as the tetrahedron around the origin's corner, moved by `x` in m, and whether the
     /// tetrahedron faces inward.
@@ -101,19 +100,7 @@ mod tests {
         let solid = Collider::new(corners.to_vec(), &sides, 0.0, 0.0).unwrap();
         let cloth = [Vec3::x(), Vec3::y(), Vec3::z()].map(|corner| corner * 0.1);
         let cloth = cloth.map(|corner| corner + Vec3::new(0.1 + x, 0.1, 0.1));
-        let surfaces = Surfaces::new(
-            ClothSurfaces {
-                triangles: &[[0, 1, 2]],
-                starts: &[0, 3],
-                kinds: vec![Surface { friction: 0.0, thickness: 0.001 }],
-                rest: Arc::new(cloth.to_vec()),
-                areas: Arc::new(vec![0.01; 3]),
-                seams: &[],
-                exclusions: Exclusions::default(),
-                friction_scale: Vec::new(),
-            },
-            &[solid],
-        );
+        let surfaces = Surfaces::of_thin_cloths((&[[0, 1, 2]], &[0, 3]), cloth.to_vec(), &[solid]);
         (surfaces, cloth.into_iter().chain(corners).collect())
     }
 

@@ -53,27 +53,13 @@ impl Loose {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::{ClothSurfaces, Exclusions, Surface};
-    use std::sync::Arc;
 
     /// Triangles in a row along x, a metre from vertex to vertex.
     fn row(count: u32) -> Surfaces {
         let triangles: Vec<[u32; 3]> = (0..count - 2).map(|k| [k, k + 1, k + 2]).collect();
         let rest: Vec<Vec3> =
             (0..count).map(|k| Vec3::new(f64::from(k), f64::from(k % 2), 0.0)).collect();
-        Surfaces::new(
-            ClothSurfaces {
-                triangles: &triangles,
-                starts: &[0, count as usize],
-                kinds: vec![Surface { friction: 0.0, thickness: 0.001 }],
-                areas: Arc::new(vec![0.01; count as usize]),
-                rest: Arc::new(rest),
-                seams: &[],
-                exclusions: Exclusions::default(),
-                friction_scale: Vec::new(),
-            },
-            &[],
-        )
+        Surfaces::of_thin_cloths((&triangles, &[0, count as usize]), rest, &[])
     }
 
     #[test]

@@ -56,8 +56,6 @@ fn place(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossing) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::{ClothSurfaces, Exclusions, Surface};
-    use std::sync::Arc;
 
     /// How high the ends of an edge are over what they are next to, in m. It goes from `from` to `to` through a roof with
     /// its ridge along y at the height 0, whose sides fall as far as they reach.
@@ -65,17 +63,9 @@ mod tests {
         let roof = [-Vec3::y(), Vec3::y(), Vec3::new(1.0, 0.0, -1.0), Vec3::new(-1.0, 0.0, -1.0)];
         let corners = [from, to, to + Vec3::new(0.0, 0.0, 9.0)];
         let positions: Vec<Vec3> = corners.into_iter().chain(roof).collect();
-        let surfaces = Surfaces::new(
-            ClothSurfaces {
-                triangles: &[[0, 1, 2], [3, 5, 4], [4, 6, 3]],
-                starts: &[0, 3, 7],
-                kinds: vec![Surface { friction: 0.0, thickness: 0.001 }; 2],
-                rest: Arc::new(positions.clone()),
-                areas: Arc::new(vec![0.01; 7]),
-                seams: &[],
-                exclusions: Exclusions::default(),
-                friction_scale: Vec::new(),
-            },
+        let surfaces = Surfaces::of_thin_cloths(
+            (&[[0, 1, 2], [3, 5, 4], [4, 6, 3]], &[0, 3, 7]),
+            positions.clone(),
             &[],
         );
         let edge = surfaces.edges.iter().position(|ends| *ends == [0, 1]).unwrap() as u32;

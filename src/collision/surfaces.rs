@@ -320,6 +320,28 @@ fn is_closed(triangles: &[[u32; 3]]) -> bool {
 }
 
 #[cfg(test)]
+impl Surfaces {
+    /// Of thin cloths with these triangles, each from one of the `starts` to the next, at rest as they are, and of colliders.
+    pub(crate) fn of_thin_cloths(
+        (triangles, starts): (&[[u32; 3]], &[usize]),
+        rest: Vec<Vec3>,
+        colliders: &[Collider],
+    ) -> Self {
+        let cloths = ClothSurfaces {
+            triangles,
+            starts,
+            kinds: vec![Surface { friction: 0.0, thickness: 0.001 }; starts.len() - 1],
+            areas: Arc::new(vec![0.01; rest.len()]),
+            rest: Arc::new(rest),
+            seams: &[],
+            exclusions: Exclusions::default(),
+            friction_scale: Vec::new(),
+        };
+        Self::new(cloths, colliders)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
