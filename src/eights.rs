@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arithmetic on eight numbers in single precision at once, with the widest registers that the machine has.
 //!
-//! As with four of double precision, every implementation does the same operations in the same order.
+//! As with four of double precision, every implementation does the same operations in the same order. Names differ from those
+//! of the same operations there, as lanes have both.
 
 use wide::f32x8;
 

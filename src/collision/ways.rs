@@ -254,6 +254,7 @@ mod tests {
     use crate::{
         Vec3,
         collision::{closest_on_segments, closest_on_triangle},
+        solver::Plain,
     };
     use proptest::{prelude::*, strategy::ValueTree, test_runner::RngSeed};
 
@@ -333,6 +334,8 @@ mod tests {
                 let alone = pairs.iter().map(|pair| ways.tell_apart(kind, &[*pair]));
                 let bits = alone.enumerate().fold(0, |bits, (k, alone)| bits | alone << k);
                 prop_assert_eq!(ways.tell_apart(kind, &pairs), bits);
+                let plain = TellApart { ways: &ways.0, kind, pairs: &pairs }.run(Plain);
+                prop_assert_eq!(plain, bits, "on a machine without wide registers");
             }
         }
 

@@ -103,7 +103,7 @@ const LENGTHENING: f64 = 2.0;
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
 const HARD: (f64, f64) = (0.9, 0.75);
 /// Steps of more than half of the longest may take less: where corrections crumple cloth, two of half the length take no
-/// more. They are tried again after shorter ones that took no more than half of that.
+/// more, and at 10 000 vertices a tenth fewer. They are tried again after shorter ones that took no more than half of that.
 const LONG: (f64, f64) = (0.5, 0.45);
 /// Nor are steps that long in which layers would slide on each other by more than this part of an edge: what they meet
 /// on the way counts.

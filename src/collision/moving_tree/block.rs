@@ -123,11 +123,6 @@ impl Block {
         dispatch(Meetings { lanes, block: self, other })
     }
 
-    /// The same for those of the boxes that may meet the probe.
-    pub(super) fn meetings_near(&self, probe: &Probe, other: &Self) -> u64 {
-        dispatch(MeetingsNear { probe, block: self, other })
-    }
-
     /// All boxes.
     #[inline(always)]
     fn sides<L: Lanes>(&self, lanes: L) -> Bounds<L::Eight> {
@@ -187,18 +182,6 @@ fn is_below<L: Lanes>(
     lanes.both(at_start, lanes.less(one[3][axis], other[2][axis]))
 }
 
-/// Rows of bits for all boxes in some lanes. First all of them and only then what is done with them: a loop over pairs and
-/// none within it is what a processor guesses best.
-#[inline(always)]
-fn rows<L: Lanes>(lanes: L, set: u64, block: &Block, other: &Block) -> u64 {
-    let others = other.sides(lanes);
-    let mut rows = 0;
-    for lane in bits(set) {
-        rows |= meet(lanes, &block.spread(lanes, lane), &others) << (lane * WIDTH);
-    }
-    rows
-}
-
 struct Meeting<'a> {
     block: &'a Block,
     probe: &'a Probe,
@@ -224,23 +207,14 @@ impl Kernel for Meetings<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> u64 {
-        rows(lanes, self.lanes, self.block, self.other)
-    }
-}
-
-struct MeetingsNear<'a> {
-    probe: &'a Probe,
-    block: &'a Block,
-    other: &'a Block,
-}
-
-impl Kernel for MeetingsNear<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> u64 {
-        let near = meet(lanes, &self.probe.spread(lanes), &self.block.sides(lanes));
-        rows(lanes, near, self.block, self.other)
+        let others = self.other.sides(lanes);
+        let mut rows = 0;
+        // First all of them and only then what is done with them: a loop over pairs and none within it is what a processor
+        // guesses best.
+        for lane in bits(self.lanes) {
+            rows |= meet(lanes, &self.block.spread(lanes, lane), &others) << (lane * WIDTH);
+        }
+        rows
     }
 }
 
@@ -276,4 +250,35 @@ pub(super) fn bits(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set.wrapping_sub(1);
         (lowest < u64::BITS).then_some(lowest as usize)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solver::Plain;
+
+    /// Boxes that move along with their number, a lane without one last.
+    fn block(step: f32, size: f32) -> Block {
+        let mut block = Block::EMPTY;
+        for lane in 0..WIDTH - 1 {
+            let at = |time: f32| [1.0, 0.4, -0.3].map(|axis| axis * step * lane as f32 + time);
+            let sides =
+                [at(0.0), at(0.0).map(|low| low + size), at(2.0), at(2.0).map(|low| low + size)];
+            block.set(lane, &RoundedBox(sides));
+        }
+        block
+    }
+
+    #[test]
+    fn machines_without_wide_registers_find_the_same_meetings() {
+        let (one, other) = (block(1.0, 0.7), block(0.5, 0.4));
+        let meetings = || Meetings { lanes: ALL, block: &one, other: &other };
+        let found = dispatch(meetings());
+        assert_eq!(meetings().run(Plain), found);
+        let rows = (0..WIDTH).map(|lane| other.meeting(&one.probe(lane)) << (lane * WIDTH));
+        assert_eq!(rows.fold(0, |rows, row| rows | row), found);
+        // Some meet, some do not, and none meets nothing.
+        assert_eq!(found & 0b1111, 0b0011);
+        assert_eq!(found >> ((WIDTH - 1) * WIDTH), 0);
+    }
 }

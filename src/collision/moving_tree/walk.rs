@@ -97,7 +97,7 @@ impl MovingTree {
             || Probe::around(partners),
             |above| above[second / WIDTH].probe(second % WIDTH),
         );
-        for place in bits(block.meetings_near(&around, partners)) {
+        for place in bits(block.meetings(block.meeting(&around), partners)) {
             found(first * WIDTH + place / WIDTH, second * WIDTH + place % WIDTH);
         }
     }
