@@ -84,7 +84,10 @@ struct Closest {
 /// Room for rounding in comparisons of distances with ways.
 const CAUTION: f64 = 1.0 + 1.0e-9;
 /// Things as close as this part of their coordinates touch: no direction can be told from the offset.
-const TOUCHING: f64 = 1.0e-12;
+const TOUCHING: f64 = 4.0e-12;
+/// Continuous detection tells distances apart that differ by this part of their coordinates: 2⁻⁴⁰ of their differences (see
+/// `time_of_impact`), which are no more than twice as large.
+const TOLD_APART: f64 = 2.0e-12;
 
 impl Pair {
     pub(crate) fn vertex_face(surfaces: &Surfaces, vertex: u32, triangle: u32) -> Self {
@@ -165,9 +168,13 @@ impl Pair {
         self.clearance <= reach
     }
 
-    /// Whether the pair comes closer than `gap` in m on its way.
+    /// Whether the pair comes closer than `gap` in m on its way, or than what can be told from where it was when the step
+    /// began, if that is less.
     pub(crate) fn comes_within(&self, motion: Motion<'_>, gap: f64) -> bool {
-        self.impact(&self.paths(motion), gap).is_some()
+        let [starts, ends] = [motion.starts, motion.ends]
+            .map(|all| extent(&self.vertices.map(|vertex| all[vertex as usize])));
+        let told = self.start - TOLD_APART * starts.max(ends);
+        self.impact(&self.paths(motion), gap.min(told).max(0.0)).is_some()
     }
 
     /// How the pair touches at the end of its way, if it is within `bounds` or has crossed.
@@ -182,7 +189,7 @@ impl Pair {
         let closest = self.closest(&ends);
         let extent = extent(&ends);
         if self.start <= TOUCHING * extent {
-            return self.touch_from_start(surfaces, &ends, &closest, bounds.reach);
+            return self.touch_from_start((surfaces, motion.starts), &ends, &closest, bounds.reach);
         }
         let way = self.relative_way(&starts, &ends) * CAUTION;
         if self.start + closest.distance <= way
@@ -205,7 +212,7 @@ impl Pair {
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
         (self.start <= TOUCHING * extent(&ends)).then(|| {
             let closest = self.closest(&ends);
-            self.touch_from_start(surfaces, &ends, &closest, f64::INFINITY)
+            self.touch_from_start((surfaces, motion.starts), &ends, &closest, f64::INFINITY)
                 .map_or(0.0, |touch| touch.gap)
         })
     }
@@ -327,11 +334,10 @@ impl Pair {
         Touch { weights, normal, gap: gap(ends, &weights, &normal), is_crossed: true }
     }
 
-    /// A pair that touched when the step began, where no way tells the side: it goes to where the second
-    /// surface faces, or of two cloths the first one does.
+    /// A pair that touched when the step began, where no way tells the side.
     fn touch_from_start(
         &self,
-        surfaces: &Surfaces,
+        (surfaces, starts): (&Surfaces, &[Vec3]),
         ends: &[Vec3; 4],
         closest: &Closest,
         reach: f64,
@@ -340,12 +346,29 @@ impl Pair {
         if self.kind == Kind::EdgeEdge || closest.feature != Feature::Face {
             return None;
         }
-        let [first, second] = self.ends();
-        let is_first = !surfaces.is_cloth(second) || first > second;
-        let side = if is_first { 1.0 } else { -1.0 };
-        let normal = self.across(ends).try_normalize(f64::MIN_POSITIVE)? * side;
+        let normal = self.across(ends).try_normalize(f64::MIN_POSITIVE)?;
+        let normal = normal * self.side_from_start(surfaces, starts);
         let gap = gap(ends, &closest.weights, &normal);
         (gap < reach).then_some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
+    }
+
+    /// The side of its triangle that a vertex which touched it when the step began belongs on: of a collider where that
+    /// faces, of cloth where the vertices around it are. Where these touch as well, where the triangle faces, if that is of
+    /// the sheet that comes first.
+    fn side_from_start(&self, surfaces: &Surfaces, starts: &[Vec3]) -> f64 {
+        let [first, second] = self.ends();
+        if !surfaces.is_cloth(second) {
+            return 1.0;
+        }
+        let points = self.vertices.map(|vertex| starts[vertex as usize]);
+        let around = beside_vertex(surfaces, starts, first);
+        if let Some(normal) = self.across(&points).try_normalize(f64::MIN_POSITIVE) {
+            let height: f64 = around.map(|beside| beside.dot(&normal)).sum();
+            if height.abs() > TOUCHING * extent(&points) {
+                return height.signum();
+            }
+        }
+        if first > second { 1.0 } else { -1.0 }
     }
 
     /// The shortest way between the features, if nothing else of both surfaces around is nearer: only then does it

@@ -12,7 +12,9 @@
 //! every pair whose boxes come together, and the boxes of all others are apart at every
 //! time; both are proved conservative under rounding where they are computed (see `time_of_impact` and
 //! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
-//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch.
+//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch. Only
+//! what surfaces that had crossed are left with when they come apart may be less than rounding can tell from none; then it
+//! is enough that each vertex ends on the side of the cloth around it.
 
 mod constraints;
 mod driving;
@@ -215,11 +217,6 @@ impl Response {
     /// Whether there is nothing to meet.
     fn is_alone(&self) -> bool {
         self.obstacles.is_empty() && !self.with_self
-    }
-
-    /// Pairs that are looked at after each correction.
-    pub(crate) fn pair_count(&self) -> usize {
-        self.pairs.len()
     }
 
     /// Whether vertices and triangles keep two edges apart. Not edges that pressed in the last step: pressed flat they would

@@ -41,6 +41,9 @@ const LIGHTLY: f64 = 0.01;
 const FIRMLY: f64 = 1.0;
 /// The same for all others, and for what comes back as a whole: it takes its own weight, and many times that.
 const GENTLY: f64 = 0.1;
+/// Two features that are both beside more crossings than this are crushed, and let go: what crosses what cannot be told, and
+/// to look through all of it for every pair would take for ever.
+const CRUSHED: usize = 64;
 /// Time in which a piece that has gone through another cloth comes back, in s.
 const RETURN_TIME: f64 = 0.1;
 
@@ -74,10 +77,13 @@ pub(crate) struct Tangle {
 /// Vertices, edges and triangles at crossings.
 #[derive(Clone, Debug, Default)]
 struct Near {
-    /// Kind, feature, crossing, and whether it is beside its triangle rather than its edge; in order.
-    entries: Vec<(usize, u32, u32, bool)>,
+    /// In order.
+    entries: Vec<Entry>,
     is_near: [Vec<bool>; 3],
 }
+
+/// Kind, feature, crossing, and whether it is beside its triangle rather than its edge.
+type Entry = (usize, u32, u32, bool);
 
 /// Whether an edge goes through a triangle that it has no vertex in common with.
 pub(crate) fn crosses(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossing) -> bool {
@@ -384,19 +390,22 @@ impl Near {
         near
     }
 
-    /// Whether the features of a pair are beside both sides of one crossing.
+    /// Whether the features of a pair are beside both sides of one crossing, or both beside so many that nothing can be told.
     fn frees(&self, pair: &Pair) -> bool {
         let [first, second] = pair.features;
         let [one, other] = pair.feature_kinds();
-        self.is_near[one][first as usize]
-            && self.is_near[other][second as usize]
-            && self.of(one, first).iter().any(|(_, _, crossing, side)| {
-                let wanted = (other, second, *crossing, !side);
-                self.entries.binary_search(&wanted).is_ok()
-            })
+        if !self.is_near[one][first as usize] || !self.is_near[other][second as usize] {
+            return false;
+        }
+        let [own, others] = [self.of(one, first), self.of(other, second)];
+        let (few, many) = if own.len() <= others.len() { (own, others) } else { (others, own) };
+        let beside = |(_, _, crossing, side): &Entry| (*crossing, *side);
+        let mut wanted = few.iter().map(beside).map(|(crossing, side)| (crossing, !side));
+        few.len() > CRUSHED
+            || wanted.any(|wanted| many.binary_search_by_key(&wanted, beside).is_ok())
     }
 
-    fn of(&self, kind: usize, feature: u32) -> &[(usize, u32, u32, bool)] {
+    fn of(&self, kind: usize, feature: u32) -> &[Entry] {
         let start = self.entries.partition_point(|entry| (entry.0, entry.1) < (kind, feature));
         let length =
             self.entries[start..].partition_point(|entry| (entry.0, entry.1) == (kind, feature));

@@ -344,7 +344,7 @@ impl Simulation {
     /// As how many a correction counts for all the pairs that it looks at.
     fn crowding(&self) -> f64 {
         let usual = CROWDED * self.dynamics.vertex_count() as f64;
-        (self.response.pair_count() as f64 / usual).max(1.0)
+        (self.response.near_count() as f64 / usual).max(1.0)
     }
 
     /// The longest time between two looks at contacts, in s.

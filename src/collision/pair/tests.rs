@@ -91,3 +91,44 @@ fn what_slides_over_a_face_is_told_apart_across_it() {
     assert!(pair.measure(Motion { starts: &starts, ends: &ends }, 0.11));
     assert!((pair.clearance - 0.1).abs() < 1.0e-9, "{}", pair.clearance);
 }
+
+#[test]
+fn what_hardly_keeps_apart_comes_no_nearer_but_may_leave() {
+    // Nearly all of this is more than continuous detection can promise.
+    let gap = 5.0e-12;
+    let starts = [Vec3::new(0.2, 0.3, gap), Vec3::zeros(), Vec3::x(), Vec3::y()];
+    for (way, expected) in [(0.1, false), (-0.1, true)] {
+        let mut ends = starts;
+        ends[0] += Vec3::new(0.05, -0.02, way);
+        let motion = Motion { starts: &starts, ends: &ends };
+        let mut pair = Pair::new(Kind::VertexFace, [0; 2], [0, 1, 2, 3]);
+        assert!(pair.measure(motion, 1.0e-3));
+        assert_eq!(pair.comes_within(motion, 0.999 * pair.start), expected, "{way}");
+    }
+}
+
+/// A triangle with a corner in the middle of one of another cloth.
+fn pricked(raised: f64) -> (Surfaces, Vec<Vec3>) {
+    let cloth = [Vec3::zeros(), Vec3::x(), Vec3::y()];
+    let other =
+        [Vec3::new(0.25, 0.25, 0.0), Vec3::new(1.25, 0.25, raised), Vec3::new(0.25, 1.25, raised)];
+    let positions = [cloth, other].concat();
+    let rest = positions.clone();
+    (Surfaces::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), rest, &[]), positions)
+}
+
+#[test]
+fn what_touched_from_the_start_belongs_where_the_cloth_around_it_is() {
+    for (raised, expected) in [(0.1, 1.0), (-0.1, -1.0), (0.0, 1.0)] {
+        let (surfaces, starts) = pricked(raised);
+        for way in [0.001, -0.001] {
+            let mut ends = starts.clone();
+            ends[3].z += way;
+            let mut pair = Pair::vertex_face(&surfaces, 3, 0);
+            let motion = Motion { starts: &starts, ends: &ends };
+            assert!(pair.measure(motion, 1.0) && pair.is_undecided(&starts));
+            let gap = pair.gap_from_touch(&surfaces, motion).unwrap();
+            assert!((gap - expected * way).abs() < 1.0e-9, "{raised}, {way}: {gap}");
+        }
+    }
+}

@@ -27,6 +27,7 @@ use crate::{
     parallel,
 };
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// The part of the thickness that a step leaves at least.
 const LEAST_GAP: f64 = 0.01;
@@ -57,6 +58,8 @@ pub(super) struct Watch {
     pub(super) deviations: Deviations,
     /// Whether the trees hold these ways.
     is_in_trees: bool,
+    /// Pairs that are as near, but are let go.
+    let_go: usize,
 }
 
 impl Watch {
@@ -94,7 +97,8 @@ impl Response {
         let count = self.cloth_vertices();
         // There are many: those of before go first.
         self.watch = Watch::default();
-        let mut pairs = self.near_pairs();
+        let (mut pairs, let_go) = self.near_pairs();
+        self.watch.let_go = let_go;
         self.is_led_across = pairs.extract_if(.., |pair| self.is_given(pair)).count() > 0;
         self.watch.idle = pairs.extract_if(.., |pair| self.is_idle(pair)).collect();
         self.watch.deviations.expect(&self.ends[..count]);
@@ -102,21 +106,33 @@ impl Response {
         pairs
     }
 
+    /// All pairs that are near, as far as they are known; idle ones are not counted.
+    pub(crate) fn near_count(&self) -> usize {
+        self.pairs.len() + self.watch.let_go
+    }
+
     /// The pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that will,
-    /// as nothing in them gives way.
-    fn near_pairs(&self) -> Vec<Pair> {
+    /// as nothing in them gives way. Then how many are let go.
+    fn near_pairs(&self) -> (Vec<Pair>, usize) {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let sought = (surfaces, 1.0 + SLACK);
+        let let_go = AtomicUsize::new(0);
         let mut pairs = self.broad_phase.pairs(sought, self.with_self, |pair| {
             let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
             let leads_across = |pair: &Pair| {
                 self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
             };
-            pair.comes_near(surfaces, motion, (1.0 + SLACK, near))
-                && (self.is_guarded(pair) || leads_across(pair))
+            if !pair.comes_near(surfaces, motion, (1.0 + SLACK, near)) {
+                return false;
+            }
+            let is_kept = self.is_guarded(pair) || leads_across(pair);
+            if !is_kept {
+                let_go.fetch_add(1, Relaxed);
+            }
+            is_kept
         });
         pairs.par_sort_unstable_by_key(Pair::key);
-        pairs
+        (pairs, let_go.into_inner())
     }
 
     /// Takes in the pairs along the ways that corrections have led to.

@@ -273,3 +273,45 @@ fn no_point_gets_through_an_edge_or_a_corner_of_a_moving_surface() {
         assert!(found.time <= time + 1e-9, "{} instead of {time}", found.time);
     });
 }
+
+/// A point beside and above the edge of a triangle, at a distance that is known to a few digits only, and a way over the
+/// triangle on which that grows.
+fn beside_the_edge(distance: f64) -> (Vec3, Vec3, [Vec3; 3]) {
+    let triangle = [at(7.1, 3.3, 1.7), at(11.3, 4.1, 2.9), at(8.2, 7.7, 0.3)];
+    let [a, b, c] = triangle;
+    let upward = (b - a).cross(&(c - a)).normalize();
+    let inward = upward.cross(&(b - a)).normalize();
+    (a.lerp(&b, 0.37) + (upward - inward) * (distance / 2_f64.sqrt()), upward + inward, triangle)
+}
+
+/// Parts of the distance at the start, and of one that is too large.
+const PARTS: [(f64, bool); 2] = [(0.9, false), (1.1, true)];
+const HARDLY: [f64; 3] = [1e-10, 1e-9, 1e-8];
+
+#[test]
+fn what_hardly_clears_an_edge_may_leave_it() {
+    for distance in HARDLY {
+        let (start, way, triangle) = beside_the_edge(distance);
+        for (part, expected) in PARTS {
+            let leaving = (moved(start, way), triangle.map(still));
+            let impact = point_triangle_impact(&leaving.0, &leaving.1, part * distance);
+            assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+        }
+    }
+}
+
+#[test]
+fn the_end_of_an_edge_that_hardly_clears_another_may_leave_it() {
+    for distance in HARDLY {
+        let (start, way, [a, b, _]) = beside_the_edge(distance);
+        let outward = (b - a).cross(&way) / (b - a).norm() + (b - a) * 0.1;
+        let bar = [start, start + outward].map(|end| moved(end, way));
+        let rail = [a, b].map(still);
+        for (part, expected) in PARTS {
+            for (first, second) in [(&rail, &bar), (&bar, &rail)] {
+                let impact = edge_edge_impact(first, second, part * distance);
+                assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+            }
+        }
+    }
+}
