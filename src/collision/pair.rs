@@ -85,8 +85,10 @@ struct Closest {
 const CAUTION: f64 = 1.0 + 1.0e-9;
 /// Things as close as this part of their coordinates touch: no direction can be told from the offset.
 const TOUCHING: f64 = 4.0e-12;
-/// Continuous detection tells distances apart that differ by this part of their coordinates: 2⁻⁴⁰ of their differences (see
-/// `time_of_impact`), which are no more than twice as large.
+/// Heights over a face of more than this part of their coordinates are known by their sign.
+const ROUNDING: f64 = 1.0e-14;
+/// Continuous detection tells distances apart that differ by this part of the size of a pair: 2⁻⁴⁰ of the largest difference
+/// of its points (see `time_of_impact`), which are no farther than once that size from the first of them.
 const TOLD_APART: f64 = 2.0e-12;
 
 impl Pair {
@@ -171,9 +173,11 @@ impl Pair {
     /// Whether the pair comes closer than `gap` in m on its way, or than what can be told from where it was when the step
     /// began, if that is less.
     pub(crate) fn comes_within(&self, motion: Motion<'_>, gap: f64) -> bool {
-        let [starts, ends] = [motion.starts, motion.ends]
-            .map(|all| extent(&self.vertices.map(|vertex| all[vertex as usize])));
-        let told = self.start - TOLD_APART * starts.max(ends);
+        let size = [motion.starts, motion.ends].map(|all| {
+            let [first, others @ ..] = self.vertices.map(|vertex| all[vertex as usize]);
+            others.iter().fold(0.0, |most: f64, point| most.max((point - first).amax()))
+        });
+        let told = self.start - TOLD_APART * size[0].max(size[1]);
         self.impact(&self.paths(motion), gap.min(told).max(0.0)).is_some()
     }
 
@@ -187,8 +191,8 @@ impl Pair {
         let starts = self.vertices.map(|vertex| motion.starts[vertex as usize]);
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
         let closest = self.closest(&ends);
-        let extent = extent(&ends);
-        if self.start <= TOUCHING * extent {
+        let touching = self.touching(motion);
+        if self.start <= touching {
             return self.touch_from_start((surfaces, motion.starts), &ends, &closest, bounds.reach);
         }
         let way = self.relative_way(&starts, &ends) * CAUTION;
@@ -198,7 +202,7 @@ impl Pair {
         {
             return Some(self.crossed(&ends, &closest, &meeting));
         }
-        if closest.distance >= bounds.reach || closest.distance <= TOUCHING * extent {
+        if closest.distance >= bounds.reach || closest.distance <= touching {
             return None;
         }
         let upright = self.upright(surfaces, motion.ends, &closest, bounds.leaning)?;
@@ -210,17 +214,23 @@ impl Pair {
     /// Where a pair touched when the step began, the gap at its end in m; `None` for all others.
     pub(crate) fn gap_from_touch(&self, surfaces: &Surfaces, motion: Motion<'_>) -> Option<f64> {
         let ends = self.vertices.map(|vertex| motion.ends[vertex as usize]);
-        (self.start <= TOUCHING * extent(&ends)).then(|| {
+        self.is_undecided(motion).then(|| {
             let closest = self.closest(&ends);
             self.touch_from_start((surfaces, motion.starts), &ends, &closest, f64::INFINITY)
                 .map_or(0.0, |touch| touch.gap)
         })
     }
 
-    /// Whether the pair touched when the step began, with all vertices at `starts` in m: no way tells its side then.
-    pub(crate) fn is_undecided(&self, starts: &[Vec3]) -> bool {
-        let points = self.vertices.map(|vertex| starts[vertex as usize]);
-        self.start <= TOUCHING * extent(&points)
+    /// Whether the pair touched when the step began: no way tells its side then.
+    pub(crate) fn is_undecided(&self, motion: Motion<'_>) -> bool {
+        self.start <= self.touching(motion)
+    }
+
+    /// The distance at which the pair touches, in m.
+    fn touching(&self, motion: Motion<'_>) -> f64 {
+        let [starts, ends] = [motion.starts, motion.ends]
+            .map(|all| extent(&self.vertices.map(|vertex| all[vertex as usize])));
+        TOUCHING * starts.max(ends)
     }
 
     fn paths(&self, motion: Motion<'_>) -> [Path; 4] {
@@ -353,16 +363,21 @@ impl Pair {
     }
 
     /// The side of its triangle that a vertex which touched it when the step began belongs on: of a collider where that
-    /// faces, of cloth where the vertices around it are. Where these touch as well, where the triangle faces, if that is of
-    /// the sheet that comes first.
+    /// faces, of cloth where it is itself, if that can be told, or where the vertices around it are. Where these touch as
+    /// well, where the triangle faces, if that is of the sheet that comes first.
     fn side_from_start(&self, surfaces: &Surfaces, starts: &[Vec3]) -> f64 {
         let [first, second] = self.ends();
         if !surfaces.is_cloth(second) {
             return 1.0;
         }
         let points = self.vertices.map(|vertex| starts[vertex as usize]);
-        let around = beside_vertex(surfaces, starts, first);
         if let Some(normal) = self.across(&points).try_normalize(f64::MIN_POSITIVE) {
+            let closest = self.closest(&points);
+            let own = closest.offset.dot(&normal);
+            if closest.feature == Feature::Face && own.abs() > ROUNDING * extent(&points) {
+                return own.signum();
+            }
+            let around = beside_vertex(surfaces, starts, first);
             let height: f64 = around.map(|beside| beside.dot(&normal)).sum();
             if height.abs() > TOUCHING * extent(&points) {
                 return height.signum();

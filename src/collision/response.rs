@@ -12,9 +12,10 @@
 //! every pair whose boxes come together, and the boxes of all others are apart at every
 //! time; both are proved conservative under rounding where they are computed (see `time_of_impact` and
 //! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
-//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch. Only
-//! what surfaces that had crossed are left with when they come apart may be less than rounding can tell from none; then it
-//! is enough that each vertex ends on the side of the cloth around it.
+//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch. But
+//! surfaces that had crossed may be left with less than rounding can tell from none when they come apart, or be given so.
+//! Between such only this is promised, that a vertex which ends over a face is on the side that it belongs on (see `pair`);
+//! and nothing between parts of cloths that are crushed (see `tangle`).
 
 mod constraints;
 mod driving;
@@ -230,9 +231,18 @@ impl Response {
 
     /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already, nor let go.
     fn is_guarded(&self, pair: &Pair) -> bool {
+        self.gives_way(pair) && !self.is_let_go(pair)
+    }
+
+    /// Whether some vertex of a pair is free.
+    fn gives_way(&self, pair: &Pair) -> bool {
         pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))
-            && self.tangle.as_ref().is_none_or(|tangle| !tangle.frees(&self.surfaces, pair))
-            && !self.loose.frees(&self.surfaces, pair)
+    }
+
+    /// Whether a pair is without contact and promise for what crosses.
+    fn is_let_go(&self, pair: &Pair) -> bool {
+        self.tangle.as_ref().is_some_and(|tangle| tangle.frees(&self.surfaces, pair))
+            || self.loose.frees(&self.surfaces, pair)
     }
 
     /// Whether some vertex of a pair is held and none is free to give way.
@@ -392,7 +402,7 @@ impl Response {
     /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
     pub(crate) fn recall(&self, crossing: usize) -> Memory {
         // What began in a touch may have gone to either side.
-        let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(&self.starts));
+        let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(self.motion()));
         let crosses = crossing > 0 || self.is_led_across || !self.loose.is_empty();
         let is_tangled = crosses || self.tangle.is_some() || is_undecided();
         let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());

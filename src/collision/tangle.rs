@@ -8,7 +8,7 @@
 //! what it went through there is no contact and no promise. The ends of the edges in between are drawn
 //! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
 //! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
-//! (see `contours`). What draws edges moves them and leaves them no speed (see `impulse`). Out of
+//! (see `contours`). Nor is there a promise between parts of cloths that are both crossed many times: they are crushed. What draws edges moves them and leaves them no speed (see `impulse`). Out of
 //! solids it is firm at once; between cloths it begins with little force, which grows while something keeps crossing.
 
 use super::{
@@ -41,8 +41,8 @@ const LIGHTLY: f64 = 0.01;
 const FIRMLY: f64 = 1.0;
 /// The same for all others, and for what comes back as a whole: it takes its own weight, and many times that.
 const GENTLY: f64 = 0.1;
-/// Two features that are both beside more crossings than this are crushed, and let go: what crosses what cannot be told, and
-/// to look through all of it for every pair would take for ever.
+/// Two features of cloths that are both beside more crossings than this are crushed, and let go: what crosses what cannot be
+/// told, and to look through all of it for every pair would take for ever.
 const CRUSHED: usize = 64;
 /// Time in which a piece that has gone through another cloth comes back, in s.
 const RETURN_TIME: f64 = 0.1;
@@ -162,7 +162,7 @@ impl Tangle {
     pub(crate) fn frees(&self, surfaces: &Surfaces, pair: &Pair) -> bool {
         let [first, second] = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
         let (one, other) = pair.sides();
-        self.has_gone(one, second) || self.has_gone(other, first) || self.near.frees(pair)
+        self.has_gone(one, second) || self.has_gone(other, first) || self.near.frees(surfaces, pair)
     }
 
     /// The end of a crossing's edge that has gone through its triangle, and the one that has not, where that is known.
@@ -390,8 +390,8 @@ impl Near {
         near
     }
 
-    /// Whether the features of a pair are beside both sides of one crossing, or both beside so many that nothing can be told.
-    fn frees(&self, pair: &Pair) -> bool {
+    /// Whether the features of a pair are beside both sides of one crossing, or are crushed.
+    fn frees(&self, surfaces: &Surfaces, pair: &Pair) -> bool {
         let [first, second] = pair.features;
         let [one, other] = pair.feature_kinds();
         if !self.is_near[one][first as usize] || !self.is_near[other][second as usize] {
@@ -401,8 +401,9 @@ impl Near {
         let (few, many) = if own.len() <= others.len() { (own, others) } else { (others, own) };
         let beside = |(_, _, crossing, side): &Entry| (*crossing, *side);
         let mut wanted = few.iter().map(beside).map(|(crossing, side)| (crossing, !side));
-        few.len() > CRUSHED
-            || wanted.any(|wanted| many.binary_search_by_key(&wanted, beside).is_ok())
+        let is_crushed =
+            few.len() > CRUSHED && pair.ends().iter().all(|end| surfaces.is_cloth(*end));
+        is_crushed || wanted.any(|wanted| many.binary_search_by_key(&wanted, beside).is_ok())
     }
 
     fn of(&self, kind: usize, feature: u32) -> &[Entry] {
@@ -464,3 +465,6 @@ fn pull(
     contact.compress(compression);
     Some(contact)
 }
+
+#[cfg(test)]
+mod tests;

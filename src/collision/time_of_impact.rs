@@ -208,19 +208,20 @@ fn separating_plane<const POINTS: usize, const WEIGHTS: usize>(
     let touches = distance == 0.0;
     let to_point = with_clearance(closest.point / if touches { 1.0 } else { distance });
     // Up close the hull knows the direction better than a short vector does; in a needle it may not.
-    let better = match closest.place {
+    let on_border = match closest.place {
         Place::Border(along) if !touches => upright(&closest.point, &along),
-        Place::Corner if !touches => None,
-        _ => {
-            let side = closest.normal.dot(&closest.point);
-            let length = closest.normal.norm();
-            (length > 0.0).then(|| closest.normal / length.copysign(side))
-        }
+        _ => None,
     };
-    match better.map(with_clearance) {
-        Some(better) if touches || better.1 > to_point.1 => better,
-        _ => to_point,
+    let length = closest.normal.norm();
+    let is_across = length > 0.0 && (touches || !matches!(closest.place, Place::Corner));
+    let side = closest.normal.dot(&closest.point);
+    let across = is_across.then(|| closest.normal / length.copysign(side));
+    if touches {
+        return across.map_or(to_point, with_clearance);
     }
+    let better =
+        |best: (Vec3, f64), other: (Vec3, f64)| if other.1 > best.1 { other } else { best };
+    [on_border, across].into_iter().flatten().map(with_clearance).fold(to_point, better)
 }
 
 /// The unit vector of the part of a way that is across an edge.

@@ -341,7 +341,7 @@ impl Simulation {
         }
     }
 
-    /// As how many a correction counts for all the pairs that it looks at.
+    /// As how many a correction counts for all the pairs that are near, let go or not.
     fn crowding(&self) -> f64 {
         let usual = CROWDED * self.dynamics.vertex_count() as f64;
         (self.response.near_count() as f64 / usual).max(1.0)

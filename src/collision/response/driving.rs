@@ -8,7 +8,7 @@ impl Response {
     /// Whether the step draws apart what crossed or was in one place when it began.
     pub(crate) fn untangles(&self) -> bool {
         self.crossing_count() > 0
-            || self.contacts.iter().any(|contact| contact.pair.is_undecided(&self.starts))
+            || self.contacts.iter().any(|contact| contact.pair.is_undecided(self.motion()))
     }
 
     /// Whether contacts may give energy to the cloth: where colliders move, or what is too close is moved apart.

@@ -27,7 +27,7 @@ use crate::{
     parallel,
 };
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The part of the thickness that a step leaves at least.
 const LEAST_GAP: f64 = 0.01;
@@ -58,8 +58,8 @@ pub(super) struct Watch {
     pub(super) deviations: Deviations,
     /// Whether the trees hold these ways.
     is_in_trees: bool,
-    /// Pairs that are as near, but are let go.
-    let_go: usize,
+    /// Pairs that are as near, not idle, but let go.
+    let_go: u64,
 }
 
 impl Watch {
@@ -107,16 +107,16 @@ impl Response {
     }
 
     /// All pairs that are near, as far as they are known; idle ones are not counted.
-    pub(crate) fn near_count(&self) -> usize {
-        self.pairs.len() + self.watch.let_go
+    pub(crate) fn near_count(&self) -> u64 {
+        self.pairs.len() as u64 + self.watch.let_go
     }
 
     /// The pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that will,
     /// as nothing in them gives way. Then how many are let go.
-    fn near_pairs(&self) -> (Vec<Pair>, usize) {
+    fn near_pairs(&self) -> (Vec<Pair>, u64) {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let sought = (surfaces, 1.0 + SLACK);
-        let let_go = AtomicUsize::new(0);
+        let let_go = AtomicU64::new(0);
         let mut pairs = self.broad_phase.pairs(sought, self.with_self, |pair| {
             let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
             let leads_across = |pair: &Pair| {
@@ -125,11 +125,11 @@ impl Response {
             if !pair.comes_near(surfaces, motion, (1.0 + SLACK, near)) {
                 return false;
             }
-            let is_kept = self.is_guarded(pair) || leads_across(pair);
-            if !is_kept {
-                let_go.fetch_add(1, Relaxed);
+            if self.gives_way(pair) && self.is_let_go(pair) {
+                let_go.fetch_add(u64::from(!self.is_idle(pair)), Relaxed);
+                return false;
             }
-            is_kept
+            self.gives_way(pair) || leads_across(pair)
         });
         pairs.par_sort_unstable_by_key(Pair::key);
         (pairs, let_go.into_inner())

@@ -291,11 +291,13 @@ const HARDLY: [f64; 3] = [1e-10, 1e-9, 1e-8];
 #[test]
 fn what_hardly_clears_an_edge_may_leave_it() {
     for distance in HARDLY {
-        let (start, way, triangle) = beside_the_edge(distance);
+        let (start, way, [a, b, c]) = beside_the_edge(distance);
         for (part, expected) in PARTS {
-            let leaving = (moved(start, way), triangle.map(still));
-            let impact = point_triangle_impact(&leaving.0, &leaving.1, part * distance);
-            assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+            for corners in [[a, b, c], [b, c, a], [c, a, b]] {
+                let leaving = (moved(start, way), corners.map(still));
+                let impact = point_triangle_impact(&leaving.0, &leaving.1, part * distance);
+                assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+            }
         }
     }
 }
