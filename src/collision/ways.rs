@@ -60,7 +60,9 @@ impl RoundedWays {
             let none = [f32::INFINITY, f32::NEG_INFINITY].map(f32x4::splat);
             let [low, high] =
                 points.fold(none, |[low, high], at| [low.fast_min(at), high.fast_max(at)]);
-            [low - room(low), high + room(high)]
+            // What is infinite would meet the places of a tree that nothing is in.
+            let [least, most] = [f32::MIN, f32::MAX].map(f32x4::splat);
+            [(low - room(low)).fast_max(least), (high + room(high)).fast_min(most)]
         };
         RoundedBox::new([bounds(0), bounds(1)])
     }
@@ -385,5 +387,13 @@ mod tests {
                 assert!(!is_told_apart(&ways, kind, 0.0));
             }
         }
+    }
+
+    /// Places of a tree that nothing is in are beyond all finite boxes.
+    #[test]
+    fn boxes_stay_finite_beyond_the_range_of_numbers() {
+        let points = [0.0, 1.0, -1.0, 2.0].map(|k| Vec3::new(1.0e300 * k, -1.0e39 * k, k));
+        let bounds = rounded(&[points, points]).around(&[0, 1, 2, 3], 0.001);
+        assert!(bounds.sides().as_flattened().iter().all(|side| side.is_finite()));
     }
 }
