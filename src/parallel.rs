@@ -10,6 +10,8 @@ use rayon::prelude::*;
 pub(crate) const ELEMENTS: usize = 512;
 /// Vertices that are worth a task of their own.
 pub(crate) const VERTICES: usize = 512;
+/// The same where next to nothing is done for each of them.
+pub(crate) const LIGHT_VERTICES: usize = 1024;
 
 /// Calls `one(index, a, b)` for the members of two lists and sums what it gives.
 pub(crate) fn sum2<A: Send, B: Send>(

@@ -26,7 +26,7 @@ impl Deviations {
     /// The vertices have come to these places instead, in m.
     pub(super) fn measure(&mut self, positions: &[Vec3]) {
         let each = self.lengths.par_iter_mut().zip(self.expected.par_iter().zip(positions));
-        each.with_min_len(2 * parallel::VERTICES)
+        each.with_min_len(parallel::LIGHT_VERTICES)
             .for_each(|(length, (expected, position))| *length = (position - expected).norm());
     }
 
@@ -37,7 +37,7 @@ impl Deviations {
         count: usize,
         bound: impl Fn(usize) -> f64 + Sync,
     ) -> Option<Vec<u32>> {
-        let each = self.lengths.par_iter().enumerate().with_min_len(2 * parallel::VERTICES);
+        let each = self.lengths.par_iter().enumerate().with_min_len(parallel::LIGHT_VERTICES);
         let beyond = each.filter(|(vertex, length)| **length > bound(*vertex));
         (self.lengths.len() == count).then(|| beyond.map(|(vertex, _)| vertex as u32).collect())
     }

@@ -34,16 +34,16 @@
 //!
 //! **What is returned** is a time before which every distance exceeds the gap: exactly so for the real
 //! lines between the given numbers, while positions rounded at that time have that rounding besides. At
-//! that time itself the distance exceeds the gap by no more than 2⁻⁴⁰ R; where the gap is zero and a
-//! corner is met, or a triangle is a needle, 2⁻²⁴ R, as a plane needs some distance to take its direction
-//! from. What passes at a larger distance is not reported. An exception is a path so close
+//! that time itself the distance exceeds the gap by no more than 2⁻⁴⁰ R; where the gap is zero and an
+//! edge or a corner is met, or a triangle is a needle, 2⁻²⁴ R, as a plane needs some distance to take its
+//! direction from. What passes at a larger distance is not reported. An exception is a path so close
 //! along a turning triangle, about 10⁻⁶ R and never seen to be 10⁻⁴ R, that the rounds run out: the time
 //! reached is returned, which is early and never late.
 
 mod resting_plane;
 
 use super::bounding_tree::BoundingBox;
-use super::closest_point::{Feature, closest_on_segments, closest_on_triangle};
+use super::closest_point::{closest_on_segments, closest_on_triangle};
 use crate::Vec3;
 pub use resting_plane::{edges_stay_apart, point_stays_apart};
 
@@ -94,19 +94,10 @@ pub fn point_triangle_impact(point: &Path, triangle: &[Path; 3], gap: f64) -> Op
     let corners = triangle.map(|corner| corner.seen_from(point));
     first_contact(&MovingHull::new(corners, gap), |corners| {
         let closest = closest_on_triangle(&Vec3::zeros(), corners);
-        let place = match closest.feature {
-            Feature::Face => Place::Inside,
-            Feature::Edge(corner) => {
-                let [next, last] = [1, 2].map(|k| (usize::from(corner) + k) % 3);
-                Place::Border(corners[last] - corners[next])
-            }
-            Feature::Vertex(_) => Place::Corner,
-        };
         Closest {
             weights: closest.weights,
             point: -closest.offset,
             normal: (corners[1] - corners[0]).cross(&(corners[2] - corners[0])),
-            place,
         }
     })
 }
@@ -124,19 +115,12 @@ pub fn edge_edge_impact(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Opti
         [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[i, j]: [usize; 2]| second[j].seen_from(&first[i]));
     first_contact(&MovingHull::new(ends, gap), |ends| {
         // As seen from the start of the first edge.
-        let [first, second] = [ends[0] - ends[2], ends[1] - ends[0]];
-        let closest = closest_on_segments(&[Vec3::zeros(), first], &[ends[0], ends[1]]);
-        let place = match closest.parameters.map(|along| 0.0 < along && along < 1.0) {
-            [true, true] => Place::Inside,
-            [true, false] => Place::Border(first),
-            [false, true] => Place::Border(second),
-            [false, false] => Place::Corner,
-        };
+        let along = ends[0] - ends[2];
+        let closest = closest_on_segments(&[Vec3::zeros(), along], &[ends[0], ends[1]]);
         Closest {
             weights: closest.parameters,
             point: -closest.offset,
-            normal: first.cross(&second),
-            place,
+            normal: along.cross(&(ends[1] - ends[0])),
         }
     })
 }
@@ -152,17 +136,6 @@ struct Closest<const WEIGHTS: usize> {
     point: Vec3,
     /// Of the triangle, or of both edges; of any length.
     normal: Vec3,
-    place: Place,
-}
-
-/// Where on a hull a point is.
-enum Place {
-    /// Along its normal: inside the triangle, or between the ends of both edges.
-    Inside,
-    /// Inside an edge of the hull, of this direction and any length.
-    Border(Vec3),
-    /// At a corner.
-    Corner,
 }
 
 /// Takes plane after plane, until one clears the rest of the motion or none gets any further.
@@ -205,29 +178,19 @@ fn separating_plane<const POINTS: usize, const WEIGHTS: usize>(
         (normal, along.fold(f64::INFINITY, f64::min))
     };
     let distance = closest.point.norm();
+    let length = closest.normal.norm();
     let touches = distance == 0.0;
     let to_point = with_clearance(closest.point / if touches { 1.0 } else { distance });
-    // Up close the hull knows the direction better than a short vector does; in a needle it may not.
-    let on_border = match closest.place {
-        Place::Border(along) if !touches => upright(&closest.point, &along),
-        _ => None,
-    };
-    let length = closest.normal.norm();
-    let is_across = length > 0.0 && (touches || !matches!(closest.place, Place::Corner));
-    let side = closest.normal.dot(&closest.point);
-    let across = is_across.then(|| closest.normal / length.copysign(side));
-    if touches {
-        return across.map_or(to_point, with_clearance);
+    if length > 0.0 {
+        // Up close the normal knows the direction better than a short vector does; beside the triangle,
+        // or in a needle, it may not.
+        let side = closest.normal.dot(&closest.point);
+        let across = with_clearance(closest.normal / length.copysign(side));
+        if touches || across.1 > to_point.1 {
+            return across;
+        }
     }
-    let better =
-        |best: (Vec3, f64), other: (Vec3, f64)| if other.1 > best.1 { other } else { best };
-    [on_border, across].into_iter().flatten().map(with_clearance).fold(to_point, better)
-}
-
-/// The unit vector of the part of a way that is across an edge.
-fn upright(way: &Vec3, along: &Vec3) -> Option<Vec3> {
-    let across = way - along * (way.dot(along) / along.norm_squared());
-    across.try_normalize(f64::MIN_POSITIVE).filter(|normal| normal.iter().all(|k| k.is_finite()))
+    to_point
 }
 
 /// Moving points whose convex hull is to stay farther than `gap` from the origin.

@@ -37,7 +37,7 @@ pub(crate) struct RoundedWays(Vec<[f32x4; 2]>);
 impl RoundedWays {
     /// Follows other ways, which must be finite.
     pub(crate) fn follow(&mut self, Motion { starts, ends }: Motion<'_>) {
-        let each = starts.par_iter().zip(ends).with_min_len(2 * parallel::VERTICES);
+        let each = starts.par_iter().zip(ends).with_min_len(parallel::LIGHT_VERTICES);
         each.map(|(start, end)| {
             let rounded = |value: f64| (value as f32).clamp(f32::MIN, f32::MAX);
             let [start, end] = [start, end].map(|at| [at.x, at.y, at.z].map(rounded));

@@ -100,7 +100,7 @@ impl Workspace {
     /// Moves along the search direction, and the residual with it.
     fn advance(&mut self, length: f32, solution: &mut [Row3]) {
         let vectors = (solution, &mut self.residual, &self.direction, &self.image);
-        vectors.into_par_iter().with_min_len(2 * parallel::VERTICES).for_each(
+        vectors.into_par_iter().with_min_len(parallel::LIGHT_VERTICES).for_each(
             |(solution, residual, direction, image)| {
                 for k in 0..4 {
                     solution[k] += length * direction[k];
@@ -113,7 +113,7 @@ impl Workspace {
     /// Makes the next search direction conjugate to the last.
     fn turn(&mut self, part: f32) {
         let vectors = (&mut self.direction, &self.image);
-        vectors.into_par_iter().with_min_len(2 * parallel::VERTICES).for_each(
+        vectors.into_par_iter().with_min_len(parallel::LIGHT_VERTICES).for_each(
             |(direction, preconditioned)| {
                 for k in 0..4 {
                     direction[k] = preconditioned[k] + part * direction[k];

@@ -53,7 +53,7 @@ impl Ordering {
 
     /// Puts the vectors of vertices into rows, in single precision.
     pub fn gather(&self, of_vertices: &[Vec3], rows: &mut [Row3]) {
-        let each = (rows, &self.vertices).into_par_iter().with_min_len(2 * parallel::VERTICES);
+        let each = (rows, &self.vertices).into_par_iter().with_min_len(parallel::LIGHT_VERTICES);
         each.for_each(|(row, vertex)| {
             let vector = &of_vertices[*vertex as usize];
             *row = [vector.x as f32, vector.y as f32, vector.z as f32, 0.0];
@@ -68,7 +68,7 @@ impl Ordering {
         made: impl Fn(usize, Vec3) -> Vec3 + Sync,
     ) {
         let each = of_vertices.par_iter_mut().zip(&self.rows).enumerate();
-        each.with_min_len(2 * parallel::VERTICES).for_each(|(vertex, (result, row))| {
+        each.with_min_len(parallel::LIGHT_VERTICES).for_each(|(vertex, (result, row))| {
             let [x, y, z, _] = rows[*row as usize].map(f64::from);
             *result = made(vertex, Vec3::new(x, y, z));
         });

@@ -274,28 +274,40 @@ fn no_point_gets_through_an_edge_or_a_corner_of_a_moving_surface() {
     });
 }
 
-/// A point beside and above the edge of a triangle, at a distance that is known to a few digits only, and a way over the
-/// triangle on which that grows.
-fn beside_the_edge(distance: f64) -> (Vec3, Vec3, [Vec3; 3]) {
+/// A still triangle, points beside and above one of its edges, and a way further up; all distances are known to a few
+/// digits only, and no better half-way.
+struct BesideAnEdge {
+    triangle: [Vec3; 3],
+    starts: [Vec3; 4],
+    way: Vec3,
+    /// Unit vector in the plane of the triangle, away from it.
+    outward: Vec3,
+}
+
+fn beside_an_edge(distance: f64) -> BesideAnEdge {
     let triangle = [at(7.1, 3.3, 1.7), at(11.3, 4.1, 2.9), at(8.2, 7.7, 0.3)];
     let [a, b, c] = triangle;
     let upward = (b - a).cross(&(c - a)).normalize();
-    let inward = upward.cross(&(b - a)).normalize();
-    (a.lerp(&b, 0.37) + (upward - inward) * (distance / 2_f64.sqrt()), upward + inward, triangle)
+    let outward = (b - a).cross(&upward).normalize();
+    let start = (upward + outward) * (distance / 2_f64.sqrt());
+    let starts = [0.23, 0.37, 0.61, 0.87].map(|part| a.lerp(&b, part) + start);
+    BesideAnEdge { triangle, starts, way: upward * (3.0 * distance), outward }
 }
 
-/// Parts of the distance at the start, and of one that is too large.
-const PARTS: [(f64, bool); 2] = [(0.9, false), (1.1, true)];
-const HARDLY: [f64; 3] = [1e-10, 1e-9, 1e-8];
+/// Distances at the start, in m, and parts of them that the plane of the triangle clears, or too much.
+fn hardly() -> impl Iterator<Item = (f64, (f64, bool))> {
+    let parts = [(0.0, false), (0.6, false), (1.1, true)];
+    [1e-10, 1e-9, 1e-8].into_iter().flat_map(move |distance| parts.map(|part| (distance, part)))
+}
 
 #[test]
 fn what_hardly_clears_an_edge_may_leave_it() {
-    for distance in HARDLY {
-        let (start, way, [a, b, c]) = beside_the_edge(distance);
-        for (part, expected) in PARTS {
+    for (distance, (part, expected)) in hardly() {
+        let BesideAnEdge { triangle: [a, b, c], starts, way, .. } = beside_an_edge(distance);
+        for start in starts {
             for corners in [[a, b, c], [b, c, a], [c, a, b]] {
-                let leaving = (moved(start, way), corners.map(still));
-                let impact = point_triangle_impact(&leaving.0, &leaving.1, part * distance);
+                let corners = corners.map(still);
+                let impact = point_triangle_impact(&moved(start, way), &corners, part * distance);
                 assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
             }
         }
@@ -304,12 +316,11 @@ fn what_hardly_clears_an_edge_may_leave_it() {
 
 #[test]
 fn the_end_of_an_edge_that_hardly_clears_another_may_leave_it() {
-    for distance in HARDLY {
-        let (start, way, [a, b, _]) = beside_the_edge(distance);
-        let outward = (b - a).cross(&way) / (b - a).norm() + (b - a) * 0.1;
-        let bar = [start, start + outward].map(|end| moved(end, way));
+    for (distance, (part, expected)) in hardly() {
+        let BesideAnEdge { triangle: [a, b, _], starts, way, outward } = beside_an_edge(distance);
         let rail = [a, b].map(still);
-        for (part, expected) in PARTS {
+        for start in starts {
+            let bar = [start, start + outward + (b - a) * 0.1].map(|end| moved(end, way));
             for (first, second) in [(&rail, &bar), (&bar, &rail)] {
                 let impact = edge_edge_impact(first, second, part * distance);
                 assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");

@@ -59,7 +59,7 @@ impl Interpolation {
 
     /// `fine` = P · `coarse`.
     pub(super) fn interpolate(&self, coarse: &[Row3], fine: &mut [Row3]) {
-        let each = fine.par_iter_mut().enumerate().with_min_len(2 * parallel::VERTICES);
+        let each = fine.par_iter_mut().enumerate().with_min_len(parallel::LIGHT_VERTICES);
         each.for_each(|(row, fine)| *fine = combine(self.row(row), coarse));
     }
 
