@@ -52,9 +52,9 @@ def sums(points: np.ndarray) -> Sums:
     if not len(flat):
         return (0.0, 0.0, 0.0)
     index = np.arange(1, len(flat) + 1, dtype=np.uint64)
-    weighted = [
-        float(((index * np.uint64(m)) % np.uint64(2**32) / 2**31 - 1.0) @ flat) for m in MULTIPLIERS
-    ]
+    weights = [(index * np.uint64(m)) % np.uint64(2**32) / 2**31 - 1.0 for m in MULTIPLIERS]
+    # Not by `@`; see mesh_arrays.turned.
+    weighted = [float(np.einsum("i,i->", each, flat)) for each in weights]
     scale = len(flat) ** 0.5
     return (weighted[0] / scale, weighted[1] / scale, float(np.abs(flat).max()))
 

@@ -25,7 +25,7 @@ class FluidGrid:
 
     def at(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Velocities at points, and how much fluid there is: 0 outside, 1 unless density counts."""
-        cells = points @ self.to_cells[:3, :3].T + self.to_cells[:3, 3]
+        cells = mesh_arrays.transformed(points, self.to_cells)
         size = np.array(self.velocities.shape[2::-1])
         inside = np.all((cells >= 0.0) & (cells <= size), axis=1).astype(float)
         velocities = self._in_world(_sample(self.velocities, cells / size)) * inside[:, None]
@@ -35,7 +35,7 @@ class FluidGrid:
 
     def _in_world(self, velocities: np.ndarray) -> np.ndarray:
         """A stretched domain turns what flows in it, but its speed stays."""
-        turned = velocities @ self.to_world.T
+        turned = mesh_arrays.turned(velocities, self.to_world)
         longer = np.linalg.norm(turned, axis=1) / np.maximum(
             np.linalg.norm(velocities, axis=1), 1e-30
         )

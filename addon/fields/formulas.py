@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from mathutils import noise
 
+from .. import mesh_arrays
 from .field import Effect, Field
 
 # Name of a texture and points (n, 3), to red, green, blue and intensity (n, 4).
@@ -89,7 +90,7 @@ def _views(field: Field, points: np.ndarray) -> list[Seen]:
     if field.shape == "SURFACE":
         return [_from_surface(field, points)]
     away = points - field.centre
-    along = (away @ field.axis)[:, None] * field.axis
+    along = np.einsum("ij,j->i", away, field.axis)[:, None] * field.axis
     if field.shape == "LINE":
         origin = field.centre + along
     elif field.shape == "PLANE":
@@ -259,8 +260,7 @@ def _texture(field: Field, seen: Seen, points: np.ndarray, lookup: TextureLookup
         return np.zeros_like(points)
     places = points
     if field.use_object_coords:
-        inverse = np.linalg.inv(field.matrix)
-        places = points @ inverse[:3, :3].T + inverse[:3, 3]
+        places = mesh_arrays.transformed(points, np.linalg.inv(field.matrix))
     if field.use_2d_force:
         places = places - np.einsum("ij,ij->i", places, seen.axis)[:, None] * seen.axis
     strength = field.strength * seen.falloff

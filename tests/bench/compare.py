@@ -18,6 +18,8 @@ import sheets
 
 FOLDER = Path(__file__).resolve().parent
 SINGLE_RUN_FROM = 200  # vertices a side: Blender takes minutes there, and varies by less
+# After its first product NumPy keeps a core busy for a tenth of a second, in either program.
+WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
 HEADER = (
     "| sheet | vertices | runs | Blender ms/frame | Weft ms/frame | Blender / Weft | by CPU "
     "| stretch p99, Blender | Weft | stretch max, Blender | Weft | inside, Blender | Weft |\n"
@@ -37,7 +39,7 @@ other on the same cores. Only the simulation is timed: by the clock, and by the 
 threads, which depend less on what else runs. Blender: default cloth, quality 5; with self collision
 its distance is 0.3 of an edge, as its default makes such sheets blow up. Weft: cotton preset,
 default settings, through its Python module. Self collision in both where the sheet is called so, in
-neither elsewhere.
+neither elsewhere. NumPy, which both processes load, is kept from starting threads of its own.
 Stretch: edge length over length at rest; the last frame first, the worst frame in brackets.
 Distances from a converged motion: of the pinned sheet of 2 500 vertices, the root mean square of
 all vertices, from the same program with steps that are much finer.
@@ -62,7 +64,9 @@ def arguments() -> argparse.Namespace:
 def result(python: str, script: str, *arguments: str) -> dict:
     """Runs a script in a process of its own and returns what it reports."""
     command = [python, FOLDER / script, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | WITHOUT_THREADS
+    )
     rows = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if done.returncode or len(rows) != 1:
         sys.exit(f"weft: {script} {' '.join(arguments)} failed:\n{done.stdout}{done.stderr}")
