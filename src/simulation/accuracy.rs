@@ -2,7 +2,7 @@
 //! How accurately the equations of a stage are solved.
 
 use super::{momentum::balances, problem::Problem};
-use crate::{Vec3, mesh::Mesh};
+use crate::{Vec3, mesh::Mesh, parallel};
 
 /// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which
 /// will do where contacts still come and go at the edge of touching after so many corrections.
@@ -141,13 +141,12 @@ impl Accuracy {
 /// The way of all vertices to `positions`, in m: the root of the mean square, by mass; at least that which makes no
 /// difference any more.
 fn way(problem: &Problem<'_>, positions: &[Vec3]) -> f64 {
-    let masses = &problem.dynamics.masses;
-    let ways = positions.iter().zip(&problem.state.positions).map(|(x, start)| x - start);
-    let sums = ways
-        .zip(masses)
-        .fold((0.0, 0.0), |(sum, mass), (way, own)| (sum + own * way.norm_squared(), mass + own));
-    let fall = problem.dynamics.gravity.norm() * problem.stage.duration.powi(2);
-    (sums.0 / sums.1).sqrt().max(FALL * fall)
+    let (dynamics, starts) = (&*problem.dynamics, &problem.state.positions);
+    let sum = parallel::sum(positions.len(), parallel::LIGHT_VERTICES, |vertex| {
+        dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
+    });
+    let fall = dynamics.gravity.norm() * problem.stage.duration.powi(2);
+    (sum / dynamics.mass).sqrt().max(FALL * fall)
 }
 
 #[cfg(test)]

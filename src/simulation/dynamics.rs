@@ -18,7 +18,7 @@ use crate::{
     settings::Settings,
     simulation::report::Task,
 };
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// Masses and forces of all cloths.
 pub(super) struct Dynamics {
@@ -30,6 +30,8 @@ pub(super) struct Dynamics {
     pub(super) gravity: Vec3,
     /// Mass of each vertex, in kg.
     pub(super) masses: Vec<f64>,
+    /// Of all of them, in kg.
+    pub(super) mass: f64,
     /// Forces from outside, in N; empty where none have been set.
     pub(super) vertex_forces: Vec<Vec3>,
     /// Factors on lengths at rest and on stiffness; empty where there are none.
@@ -109,6 +111,7 @@ impl Dynamics {
             air,
             gravity: settings.gravity,
             masses: vec![0.0; count],
+            mass: 0.0,
             vertex_forces: Vec::new(),
             rest_scale,
             stiffness_scale,
@@ -123,9 +126,7 @@ impl Dynamics {
             materials,
             mesh,
         };
-        for cloth in 0..cloths.len() {
-            dynamics.weigh(cloth);
-        }
+        dynamics.weigh(0..cloths.len());
         dynamics
     }
 
@@ -139,12 +140,15 @@ impl Dynamics {
         edges.chain(self.seams.iter().copied()).collect()
     }
 
-    fn weigh(&mut self, cloth: usize) {
-        let density = self.materials[cloth].density;
-        for vertex in self.mesh.vertices_of(cloth) {
-            let scale = self.mass_scales.get(vertex).unwrap_or(&1.0);
-            self.masses[vertex] = density * self.vertex_areas[vertex] * scale;
+    fn weigh(&mut self, cloths: Range<usize>) {
+        for cloth in cloths {
+            let density = self.materials[cloth].density;
+            for vertex in self.mesh.vertices_of(cloth) {
+                let scale = self.mass_scales.get(vertex).unwrap_or(&1.0);
+                self.masses[vertex] = density * self.vertex_areas[vertex] * scale;
+            }
         }
+        self.mass = self.masses.iter().sum();
     }
 
     pub(super) fn forget_measures(&mut self) {
@@ -158,7 +162,7 @@ impl Dynamics {
         }
         self.air.set_material(cloth, &material);
         self.materials[cloth] = material;
-        self.weigh(cloth);
+        self.weigh(cloth..cloth + 1);
         self.revision += 1;
     }
 
@@ -426,12 +430,14 @@ impl Dynamics {
 
     /// Kinetic energy, and that of height, in J.
     pub(super) fn energy_of_motion(&self, positions: &[Vec3], velocities: &[Vec3]) -> [f64; 2] {
-        let (mut kinetic, mut gravity) = (0.0, 0.0);
-        for (vertex, mass) in self.masses.iter().enumerate() {
-            kinetic += 0.5 * mass * velocities[vertex].norm_squared();
-            gravity -= mass * self.gravity.dot(&positions[vertex]);
-        }
-        [kinetic, gravity]
+        let energy = |of_vertex: &(dyn Fn(usize) -> f64 + Sync)| {
+            let of_mass = |vertex: usize| self.masses[vertex] * of_vertex(vertex);
+            parallel::sum(self.masses.len(), parallel::LIGHT_VERTICES, of_mass)
+        };
+        [
+            energy(&|vertex| 0.5 * velocities[vertex].norm_squared()),
+            energy(&|vertex| -self.gravity.dot(&positions[vertex])),
+        ]
     }
 
     pub(super) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {

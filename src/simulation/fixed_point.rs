@@ -15,6 +15,7 @@ use super::{
     accuracy::Accuracy,
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
+    dynamics::Dynamics,
     equations::constant_quadratic,
     newton::{Newton, Solved},
     problem::Problem,
@@ -41,7 +42,7 @@ pub(super) fn solve(
     report: &mut Report,
 ) -> Solved {
     let stage = problem.stage;
-    let mass: f64 = problem.dynamics.masses.iter().sum();
+    let mass = problem.dynamics.mass;
     let accuracy = accuracy.times(STRICT);
     let inner = accuracy.times(INNER);
     let mut solved =
@@ -111,7 +112,7 @@ fn largest_error(
         left[guide.vertex] = guide.projector * left[guide.vertex];
     }
     let Stage { beta, reach, .. } = *problem.stage;
-    let masses = &problem.dynamics.masses;
+    let Dynamics { masses, mass, .. } = &*problem.dynamics;
     let squares = left.iter().zip(masses).map(|(force, mass)| force.norm_squared() / mass);
-    beta * beta * (reach * squares.sum::<f64>() / masses.iter().sum::<f64>()).sqrt()
+    beta * beta * (reach * squares.sum::<f64>() / mass).sqrt()
 }

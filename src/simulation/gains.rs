@@ -28,8 +28,7 @@ impl Simulation {
         let [is, lower] = candidate.energy_of_motion(dynamics);
         let fell = height - lower;
         let speed = candidate.solved.correction / span.duration;
-        let mass: f64 = dynamics.masses.iter().sum();
-        let floor = mass * speed * speed;
+        let floor = dynamics.mass * speed * speed;
         // Most steps need no look at what is strained.
         let had = was + fell.max(0.0);
         if is - was - fell <= GAINED * had + floor {

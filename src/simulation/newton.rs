@@ -152,7 +152,7 @@ impl Newton {
             let Some(promise) = self.correct(problem, positions, is_first, report) else {
                 return solved;
             };
-            let mass: f64 = problem.dynamics.masses.iter().sum();
+            let mass = problem.dynamics.mass;
             let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
             solved.correction = length(promise.square.abs());
             if is_first {
@@ -299,8 +299,7 @@ impl Newton {
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
         let solved = self.solve_linear(self.stopping(problem, is_first), report);
-        let mass: f64 = problem.dynamics.masses.iter().sum();
-        let whole = problem.stage.beta.powi(2) / mass;
+        let whole = problem.stage.beta.powi(2) / problem.dynamics.mass;
         let free = (self.right_side.as_slice(), self.solution.as_slice());
         solved.then(|| self.constrained.balance(free, (problem.response, positions), whole))
     }

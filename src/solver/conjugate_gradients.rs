@@ -75,11 +75,12 @@ pub fn conjugate_gradients(
             indefinite = true;
             break;
         }
-        workspace.advance((current / curvature) as f32, solution);
+        let length = (current / curvature) as f32;
+        workspace.reduce(length);
         preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
         filter.apply(&mut workspace.image);
         let next = dot(&workspace.residual, &workspace.image);
-        workspace.turn((next / current) as f32);
+        workspace.advance(length, (next / current) as f32, solution);
         current = next;
         iterations += 1;
     }
@@ -97,25 +98,25 @@ impl Workspace {
         }
     }
 
-    /// Moves along the search direction, and the residual with it.
-    fn advance(&mut self, length: f32, solution: &mut [Row3]) {
-        let vectors = (solution, &mut self.residual, &self.direction, &self.image);
+    /// Takes from the residual what a way along the search direction takes from it.
+    fn reduce(&mut self, length: f32) {
+        let vectors = (&mut self.residual, &self.image);
         vectors.into_par_iter().with_min_len(parallel::LIGHT_VERTICES).for_each(
-            |(solution, residual, direction, image)| {
+            |(residual, image)| {
                 for k in 0..4 {
-                    solution[k] += length * direction[k];
                     residual[k] -= length * image[k];
                 }
             },
         );
     }
 
-    /// Makes the next search direction conjugate to the last.
-    fn turn(&mut self, part: f32) {
-        let vectors = (&mut self.direction, &self.image);
+    /// Goes that way, and makes the next search direction conjugate to the last, of which it keeps a `part`.
+    fn advance(&mut self, length: f32, part: f32, solution: &mut [Row3]) {
+        let vectors = (solution, &mut self.direction, &self.image);
         vectors.into_par_iter().with_min_len(parallel::LIGHT_VERTICES).for_each(
-            |(direction, preconditioned)| {
+            |(solution, direction, preconditioned)| {
                 for k in 0..4 {
+                    solution[k] += length * direction[k];
                     direction[k] = preconditioned[k] + part * direction[k];
                 }
             },
