@@ -45,5 +45,6 @@ def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> Non
 def shaded(normals: np.ndarray, color: tuple[float, float, float]) -> np.ndarray:
     """Colours of a surface that is lit from above and a little from the side."""
     light = np.array((0.3, -0.4, 0.866))
-    bright = 0.35 + 0.65 * np.abs(normals @ (light / np.linalg.norm(light)))
+    # Drawn while a bake goes on, so not by `@`; see mesh_arrays.turned.
+    bright = 0.35 + 0.65 * np.abs(np.einsum("ij,j->i", normals, light / np.linalg.norm(light)))
     return np.column_stack([bright[:, None] * color, np.ones(len(normals))])

@@ -430,14 +430,10 @@ impl Dynamics {
 
     /// Kinetic energy, and that of height, in J.
     pub(super) fn energy_of_motion(&self, positions: &[Vec3], velocities: &[Vec3]) -> [f64; 2] {
-        let energy = |of_vertex: &(dyn Fn(usize) -> f64 + Sync)| {
-            let of_mass = |vertex: usize| self.masses[vertex] * of_vertex(vertex);
-            parallel::sum(self.masses.len(), parallel::LIGHT_VERTICES, of_mass)
-        };
-        [
-            energy(&|vertex| 0.5 * velocities[vertex].norm_squared()),
-            energy(&|vertex| -self.gravity.dot(&positions[vertex])),
-        ]
+        let (masses, block) = (&self.masses, parallel::LIGHT_VERTICES);
+        let kinetic = |vertex: usize| 0.5 * masses[vertex] * velocities[vertex].norm_squared();
+        let gravity = |vertex: usize| -masses[vertex] * self.gravity.dot(&positions[vertex]);
+        [parallel::sum(masses.len(), block, kinetic), parallel::sum(masses.len(), block, gravity)]
     }
 
     pub(super) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
