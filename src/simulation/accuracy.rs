@@ -19,6 +19,10 @@ const FALL: f64 = 4.0;
 /// Where nothing touches, this multiple of the tolerance as a part of the same way will do, however fine the mesh, if it is
 /// no rougher than the first of the above.
 const FREE: f64 = 0.5;
+/// Nor, there, to more than this part of the way itself, but to no less than that part of the tolerance: errors from step to
+/// step that are as long as the ways would keep cloth moving that is coming to rest.
+const SLOW: f64 = 0.2;
+const FINEST: f64 = 0.25;
 
 /// Tolerances are parts of the mean edge, but of no shorter one than that of a square cloth of so many cells along a side, cut
 /// once each: how far time steps lead astray, and what can be seen of it, does not depend on the mesh. (With half as many
@@ -106,15 +110,18 @@ impl Accuracy {
             return self.after(iterations, first, (touches, is_fine));
         }
         if !touches {
-            let part = FREE * self.part * way(problem, positions);
-            return part.clamp(self.correction, ROUGH[0] * self.correction);
+            let own = way(problem, positions);
+            let part = FREE * self.part * own.max(least_way(problem));
+            let rough = part.clamp(self.correction, ROUGH[0] * self.correction);
+            return rough.min((SLOW * own).max(FINEST * self.correction));
         }
         let wanted = self.ending((iterations, first), is_fine, ROUGH[0]);
         // What draws crossings apart is no force of nature.
         if problem.response.crossing_count() > 0 {
             return wanted;
         }
-        wanted.min((LARGEST_PART * way(problem, positions)).max(self.correction))
+        let way = way(problem, positions).max(least_way(problem));
+        wanted.min((LARGEST_PART * way).max(self.correction))
     }
 
     /// Whether what is left of the equations moves no cloth as a whole, with these residuals without contacts in N, which
@@ -138,15 +145,44 @@ impl Accuracy {
     }
 }
 
-/// The way of all vertices to `positions`, in m: the root of the mean square, by mass; at least that which makes no
-/// difference any more.
+/// Squares in the norm √(dᵀAd) of the equations of a stage, and the ways that all vertices would have to move together for the
+/// same.
+#[derive(Clone, Copy)]
+pub(super) struct Scale {
+    /// β, in s.
+    beta: f64,
+    /// Of all vertices, in kg.
+    mass: f64,
+}
+
+impl Scale {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        Self { beta: problem.stage.beta, mass: problem.dynamics.mass }
+    }
+
+    /// The way in m for a square in J.
+    pub(super) fn length(self, square: f64) -> f64 {
+        self.beta * (square / self.mass).sqrt()
+    }
+
+    /// The square in J for a way in m.
+    pub(super) fn square(self, length: f64) -> f64 {
+        self.mass * (length / self.beta).powi(2)
+    }
+}
+
+/// The way of all vertices to `positions`, in m: the root of the mean square, by mass.
 fn way(problem: &Problem<'_>, positions: &[Vec3]) -> f64 {
     let (dynamics, starts) = (&*problem.dynamics, &problem.state.positions);
     let sum = parallel::sum(positions.len(), parallel::LIGHT_VERTICES, |vertex| {
         dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
     });
-    let fall = dynamics.gravity.norm() * problem.stage.duration.powi(2);
-    (sum / dynamics.mass).sqrt().max(FALL * fall)
+    (sum / dynamics.mass).sqrt()
+}
+
+/// A shorter way makes no difference any more, in m.
+fn least_way(problem: &Problem<'_>) -> f64 {
+    FALL * problem.dynamics.gravity.norm() * problem.stage.duration.powi(2)
 }
 
 #[cfg(test)]

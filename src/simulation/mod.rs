@@ -4,6 +4,7 @@
 mod access;
 mod accuracy;
 mod anderson;
+mod beginning;
 mod changes;
 mod checkpoint;
 mod constant_matrix;

@@ -7,7 +7,7 @@
 
 use super::{
     Report,
-    accuracy::Accuracy,
+    accuracy::{Accuracy, Scale},
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
     problem::{Potential, Problem},
@@ -45,8 +45,9 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
-/// The same for a correction that runs into other contacts.
+/// The same for a correction that runs into other contacts, and for one that would be the last but raises the potential.
 const MOST_EVASIONS: usize = 3;
+const MOST_RETURNS: usize = 2;
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
@@ -54,9 +55,12 @@ const TOUCHING_TOLERANCE: f64 = 0.2;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
 /// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.03;
+/// What is left of the linear equations of a correction need not be less than this part of the correction that ends the stage,
+/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With a sixth errors from step to step add up until folds snap over.)
+const ENOUGH: f64 = 0.125;
 /// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
 /// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
-const LEAST_LINEAR_ITERATIONS: usize = 4;
+const LEAST_LINEAR_ITERATIONS: usize = 3;
 const MOST_LINEAR_ITERATIONS: usize = 2000;
 
 /// What solving stages needs, kept from one to the next.
@@ -132,7 +136,9 @@ impl Newton {
             Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
         let mut progress = Progress::new();
         loop {
-            solved.converged = self.is_solved((problem, positions), accuracy, (&solved, &progress));
+            let mut wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
+            solved.converged = solved.correction <= wanted
+                && self.keeps_momentum((problem, positions), accuracy, (&solved, &progress));
             if solved.converged {
                 let response = &mut *problem.response;
                 solved.is_clear = report.time(Task::Contact, || response.verify(positions));
@@ -141,6 +147,7 @@ impl Newton {
                 }
                 let contacts = problem.look(positions, solved.iterations, report);
                 self.take(problem, (contacts, positions), &mut recent);
+                wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
             }
             progress.compare(solved.iterations, solved.correction);
             let touches = !problem.response.contacts().is_empty();
@@ -149,32 +156,37 @@ impl Newton {
                 return solved;
             }
             let is_first = solved.iterations == 0;
-            let Some(promise) = self.correct(problem, positions, is_first, report) else {
+            let scale = Scale::new(problem);
+            let enough = match is_first || problem.quadratic.is_some() {
+                true => 0.0,
+                false => scale.square(ENOUGH * wanted),
+            };
+            let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
-            let mass = problem.dynamics.mass;
-            let length = |square: f64| problem.stage.beta * (square / mass).sqrt();
-            solved.correction = length(promise.square.abs());
+            solved.correction = scale.length(promise.square.abs());
             if is_first {
                 progress.first = solved.correction;
             }
             solved.iterations += 1;
             report.newton_iterations += 1;
-            self.predict((problem, positions), accuracy, (&solved, &progress), report);
-            let way = (solved.iterations, &promise);
+            let is_last = solved.correction <= wanted;
+            self.predict(problem, is_last, report);
+            let most_raised = is_last.then(|| 0.5 * scale.square(wanted));
+            let way = (solved.iterations, &promise, most_raised);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
             };
-            solved.correction = solved.correction.max(length(2.0 * raised));
+            solved.correction = solved.correction.max(scale.length(2.0 * raised));
         }
     }
 
-    /// Goes along a correction, the last of so many, and takes the contacts there. Gives what it has raised the potential by,
-    /// in J; `None` where that is beyond the range of numbers.
+    /// Goes along a correction, the last of so many, and takes the contacts there; it is not to raise the potential by more
+    /// than is given, in J. Gives what it has raised the potential by; `None` where that is beyond the range of numbers.
     fn follow(
         &mut self,
         (problem, positions): (&mut Problem<'_>, &mut [Vec3]),
-        (iterations, promise): (usize, &Promise),
+        (iterations, promise, most_raised): (usize, &Promise, Option<f64>),
         recent: &mut Vec<f64>,
         report: &mut Report,
     ) -> Option<f64> {
@@ -182,7 +194,7 @@ impl Newton {
             *potential += promise.touching - self.touching;
         }
         self.touching = promise.touching;
-        let along = (iterations, promise.slope);
+        let along = (iterations, promise.slope, most_raised);
         let (potential, contacts) = self.search(problem, positions, (recent, along), report);
         if !potential.whole().is_finite() {
             return None;
@@ -215,20 +227,27 @@ impl Newton {
         self.touching = touching;
     }
 
-    /// Whether a stage is solved.
-    fn is_solved(
+    /// How short the last correction of a stage has to be, in m.
+    fn wanted(
+        &self,
+        (problem, positions): (&Problem<'_>, &[Vec3]),
+        accuracy: Accuracy,
+        (solved, progress): (&Solved, &Progress),
+    ) -> f64 {
+        let (made, is_fine) = self.effort(problem, (solved, progress));
+        accuracy.wanted((problem, positions), (made, progress.first), is_fine)
+    }
+
+    /// Whether what is left of the equations moves no cloth as a whole.
+    fn keeps_momentum(
         &mut self,
         (problem, positions): (&Problem<'_>, &[Vec3]),
         accuracy: Accuracy,
         (solved, progress): (&Solved, &Progress),
     ) -> bool {
-        let (made, is_fine) = self.effort(problem, (solved, progress));
-        let is_short = solved.correction
-            <= accuracy.wanted((problem, positions), (made, progress.first), is_fine);
-        is_short && {
-            self.trial.copy_from_slice(&self.residuals);
-            accuracy.keeps_momentum((problem, positions), &mut self.trial, (made, is_fine))
-        }
+        let effort = self.effort(problem, (solved, progress));
+        self.trial.copy_from_slice(&self.residuals);
+        accuracy.keeps_momentum((problem, positions), &mut self.trial, effort)
     }
 
     /// How many corrections count, and whether contacts join layers of cloth or equations are quadratic.
@@ -247,18 +266,8 @@ impl Newton {
     }
 
     /// Predicts the stress after a correction, where the next one is to use it and there will be one.
-    fn predict(
-        &mut self,
-        (problem, positions): (&mut Problem<'_>, &[Vec3]),
-        accuracy: Accuracy,
-        (solved, progress): (&Solved, &Progress),
-        report: &mut Report,
-    ) {
-        self.is_predicted = predicts(problem) && {
-            let (made, is_fine) = self.effort(problem, (solved, progress));
-            let made = (made, progress.first);
-            solved.correction > accuracy.wanted((problem, positions), made, is_fine)
-        };
+    fn predict(&mut self, problem: &mut Problem<'_>, is_last: bool, report: &mut Report) {
+        self.is_predicted = !is_last && predicts(problem);
         if self.is_predicted {
             report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
         }
@@ -281,12 +290,12 @@ impl Newton {
     }
 
     /// Finds the next correction, as `solution`, and what it promises; `None` where the equations are beyond the range
-    /// of numbers.
+    /// of numbers. No less need be left of the square of what they still ask for than `enough`, in J.
     fn correct(
         &mut self,
         problem: &mut Problem<'_>,
         positions: &[Vec3],
-        is_first: bool,
+        (is_first, enough): (bool, f64),
         report: &mut Report,
     ) -> Option<Promise> {
         let is_kept = self.prepare((problem, positions), report);
@@ -298,7 +307,7 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let solved = self.solve_linear(self.stopping(problem, is_first), report);
+        let solved = self.solve_linear(self.stopping(problem, (is_first, enough)), report);
         let whole = problem.stage.beta.powi(2) / problem.dynamics.mass;
         let free = (self.right_side.as_slice(), self.solution.as_slice());
         solved.then(|| self.constrained.balance(free, (problem.response, positions), whole))
@@ -366,7 +375,7 @@ impl Newton {
     }
 
     /// When the linear equations of a correction are solved.
-    fn stopping(&self, problem: &Problem<'_>, is_first: bool) -> Stopping {
+    fn stopping(&self, problem: &Problem<'_>, (is_first, enough): (bool, f64)) -> Stopping {
         let touches = !problem.response.contacts().is_empty();
         let is_hard = is_first && !self.coupling.is_empty();
         let tolerance = match (is_hard, touches && problem.quadratic.is_none()) {
@@ -375,7 +384,7 @@ impl Newton {
             (false, false) => LINEAR_TOLERANCE,
         };
         let least = if touches { LEAST_LINEAR_ITERATIONS } else { 0 };
-        Stopping { tolerance, least, most: MOST_LINEAR_ITERATIONS }
+        Stopping { tolerance, enough, least, most: MOST_LINEAR_ITERATIONS }
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
@@ -407,16 +416,19 @@ impl Newton {
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
-        (recent, (iterations, slope)): (&[f64], (usize, f64)),
+        (recent, (iterations, slope, most_raised)): (&[f64], (usize, f64, Option<f64>)),
         report: &mut Report,
     ) -> (Potential, Vec<Contact>) {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (last, most_raised) = (recent[recent.len() - 1], most_raised.unwrap_or(f64::INFINITY));
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
             let moved = |vertex: usize, way| positions[vertex] + way * length;
             self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
+            let most = if halvings < MOST_RETURNS { last + most_raised } else { reference };
+            let reference = reference.min(most);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential.whole() <= allowed || halvings == MOST_HALVINGS {
                 let contacts = problem.look(&self.trial, iterations, report);

@@ -3,6 +3,7 @@
 
 use super::{
     Report, Simulation, State,
+    beginning::Beginning,
     doubt::Doubt,
     dynamics::Dynamics,
     equations::Work,
@@ -276,20 +277,25 @@ impl Simulation {
     ) -> Candidate {
         let room = self.spare.take();
         let state = &self.state;
-        // At the start of all motion nothing moves yet, but what lies on something is pressed on it.
-        let fall = if state.past.is_some() { Vec3::zeros() } else { self.dynamics.gravity };
         let touched = state.past.as_ref().filter(|_| self.response.memory().contact_count() > 0);
-        let doubt = Doubt::new(self.settings.tolerance * self.length_of_tolerance);
-        let led = |vertex: usize| {
-            let mean = state.velocities[vertex] + fall * (0.5 * span.duration);
-            let way = mean * span.duration;
-            let trusted = touched.map_or(1.0, |past| doubt.trusted(&way, &past.velocities[vertex]));
-            state.positions[vertex] + way * trusted
+        let doubt = || Doubt::new(self.settings.tolerance * self.length_of_tolerance);
+        let beginning = Beginning {
+            state,
+            doubted: touched.map(|past| (past, doubt())),
+            gravity: self.dynamics.gravity,
+            duration: span.duration,
         };
-        let positions = filled(room, (0..state.positions.len()).map(led));
+        let held = self.guides.held(state.positions.len());
+        let is_free = |vertex: &usize| !held[*vertex];
+        let starts = self.dynamics.mesh.cloth_starts.clone();
+        let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
+        let mut positions = filled(room, cloths().flat_map(|own| beginning.led(own, is_free)));
         let expected = self.newton.room();
         state.extrapolate_velocities(span.duration, expected);
         self.dynamics.predict_air_in(&stage, &positions, expected);
+        for own in cloths() {
+            beginning.draw_together(own, is_free, &mut positions);
+        }
         self.finish_stage((stage, work), positions, span, report)
     }
 

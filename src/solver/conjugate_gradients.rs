@@ -34,6 +34,8 @@ pub struct Outcome {
 pub struct Stopping {
     /// Where the residual has fallen by this factor,
     pub tolerance: f64,
+    /// or its norm squared to this, in J,
+    pub enough: f64,
     /// but not before so many iterations,
     pub least: usize,
     /// and after so many in any case.
@@ -63,9 +65,13 @@ pub fn conjugate_gradients(
     let mut current = start;
     let mut iterations = 0;
     let wanted = |iterations: usize| {
-        let Stopping { tolerance, least, .. } = stopping;
-        let factor = if iterations < least { tolerance.min(EXACT) } else { tolerance };
-        factor * factor * start
+        let Stopping { tolerance, enough, least, .. } = stopping;
+        let falls_to = |factor: f64| factor * factor * start;
+        if iterations < least {
+            falls_to(tolerance.min(EXACT))
+        } else {
+            falls_to(tolerance).max(enough)
+        }
     };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && iterations < stopping.most && current > wanted(iterations) {

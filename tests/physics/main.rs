@@ -34,5 +34,6 @@ mod quads;
 mod samples;
 mod scenes;
 mod statics;
+mod stillness;
 mod strips;
 mod time_integration;

@@ -97,7 +97,7 @@ impl Sheets {
 
     /// Solves for a right side of noise.
     fn solve(&self, preconditioner: &mut dyn Preconditioner, tolerance: f64) -> Outcome {
-        self.solve_until(preconditioner, Stopping { tolerance, least: 0, most: 2000 })
+        self.solve_until(preconditioner, Stopping { tolerance, enough: 0.0, least: 0, most: 2000 })
     }
 
     fn solve_until(&self, preconditioner: &mut dyn Preconditioner, stopping: Stopping) -> Outcome {
@@ -120,13 +120,35 @@ impl Sheets {
 fn a_solve_makes_as_many_iterations_as_it_is_told() {
     let sheets = Sheets::new(1, 9);
     let count = |tolerance: f64, least: usize, most: usize| {
-        let stopping = Stopping { tolerance, least, most };
+        let stopping = Stopping { tolerance, enough: 0.0, least, most };
         sheets.solve_until(&mut BlockJacobi::default(), stopping).iterations
     };
     assert_eq!([count(0.99, 4, 9), count(1.0e-9, 0, 9)], [4, 9]);
     let enough = count(1.0e-3, 0, 2000);
     assert!(count(0.99, 0, 9) < 4 && enough > 4, "{enough}");
     assert_eq!(count(0.99, 2000, 2000), enough);
+}
+
+/// What is enough counts as a square, whatever part of the start that is, and not before the least.
+#[test]
+fn a_solve_ends_where_little_enough_is_left() {
+    let sheets = Sheets::new(1, 9);
+    let outcome = |enough: f64, least: usize| {
+        let stopping = Stopping { tolerance: 1.0e-3, enough, least, most: 2000 };
+        sheets.solve_until(&mut BlockJacobi::default(), stopping)
+    };
+    let start = {
+        let (side, mut image) = (noise(sheets.count(), 1), noise(sheets.count(), 1));
+        let mut jacobi = BlockJacobi::default();
+        jacobi.update(&sheets.matrix);
+        jacobi.apply(&sheets.matrix, &side, &mut image);
+        dot(&side, &image)
+    };
+    let (all, half) = (outcome(0.0, 0), outcome(0.25 * start, 0));
+    assert!(half.iterations < all.iterations && half.residual <= 0.5, "{half:?}, {all:?}");
+    assert!(half.residual > 0.05, "{half:?}");
+    assert_eq!(outcome(f64::INFINITY, 0).iterations, 0);
+    assert_eq!(outcome(f64::INFINITY, 3).iterations, 3);
 }
 
 fn noise(count: usize, seed: u64) -> Vec<Row3> {

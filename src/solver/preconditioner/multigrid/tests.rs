@@ -37,7 +37,7 @@ fn iterations_hardly_grow_with_the_mesh() {
             &side,
             &Filter::new(side.len()),
             &mut multigrid,
-            Stopping { tolerance: 1e-4, least: 0, most: 200 },
+            Stopping { tolerance: 1e-4, enough: 0.0, least: 0, most: 200 },
             (&mut Workspace::default(), &mut solution),
         );
         outcome.iterations
