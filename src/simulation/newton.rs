@@ -157,10 +157,8 @@ impl Newton {
             }
             let is_first = solved.iterations == 0;
             let scale = Scale::new(problem);
-            let enough = match is_first || problem.quadratic.is_some() {
-                true => 0.0,
-                false => scale.square(ENOUGH * wanted),
-            };
+            let is_exact = is_first || problem.quadratic.is_some();
+            let enough = if is_exact { 0.0 } else { scale.square(ENOUGH * wanted) };
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
