@@ -56,8 +56,8 @@ const TOUCHING_TOLERANCE: f64 = 0.2;
 /// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.03;
 /// What is left of the linear equations of a correction need not be less than this part of the correction that ends the stage,
-/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With a sixth errors from step to step add up until folds snap over.)
-const ENOUGH: f64 = 0.125;
+/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With an eighth soft coarse sheets are led astray, as what is left counts less in the norm of the preconditioner than it is.)
+const ENOUGH: f64 = 0.08;
 /// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
 /// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
 const LEAST_LINEAR_ITERATIONS: usize = 3;
@@ -170,7 +170,8 @@ impl Newton {
             report.newton_iterations += 1;
             let is_last = solved.correction <= wanted;
             self.predict(problem, is_last, report);
-            let most_raised = is_last.then(|| 0.5 * scale.square(wanted));
+            // Friction is no potential.
+            let most_raised = (is_last && !touches).then(|| 0.5 * scale.square(wanted));
             let way = (solved.iterations, &promise, most_raised);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
