@@ -56,7 +56,8 @@ const TOUCHING_TOLERANCE: f64 = 0.2;
 /// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.03;
 /// What is left of the linear equations of a correction need not be less than this part of the correction that ends the stage,
-/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With an eighth soft coarse sheets are led astray, as what is left counts less in the norm of the preconditioner than it is.)
+/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With an
+/// eighth soft coarse sheets are led astray: what is left is more than the norm of the preconditioner says.)
 const ENOUGH: f64 = 0.08;
 /// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
 /// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
