@@ -12,6 +12,7 @@ use crate::Vec3;
 /// Ways are taken as they are where they are shorter than the first of these multiples of the tolerance or longer than the
 /// second.
 const BAND: [f64; 2] = [0.25, 20.0];
+
 /// Which ways of a step are trusted where anything touches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Doubt {

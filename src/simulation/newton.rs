@@ -45,9 +45,8 @@ const MEMORY: usize = 3;
 const SUFFICIENT: f64 = 1.0e-4;
 /// Halvings of a correction before it is taken as it is.
 const MOST_HALVINGS: usize = 8;
-/// The same for a correction that runs into other contacts, and for one that would be the last but raises the potential.
+/// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-const MOST_RETURNS: usize = 2;
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
 const LINEAR_TOLERANCE: f64 = 0.1;
@@ -55,10 +54,14 @@ const TOUCHING_TOLERANCE: f64 = 0.2;
 /// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
 /// measured in, and what moves or holds all layers together is found here.
 const HARD_TOLERANCE: f64 = 0.03;
-/// What is left of the linear equations of a correction need not be less than this part of the correction that ends the stage,
-/// but in the first, on which the others build, and where the equations of the stage are quadratic themselves. (With an
-/// eighth soft coarse sheets are led astray: what is left is more than the norm of the preconditioner says.)
+/// What is left of the linear equations of a correction need not be less than this part of the correction that ends the
+/// stage. The first correction, on which the others build, and equations that are quadratic themselves are solved as if
+/// there were no such part. (With half as much again soft coarse sheets are led astray: what is left is more than the norm
+/// of the preconditioner says.)
 const ENOUGH: f64 = 0.08;
+/// In steps shorter than this, in s, it is a smaller part where nothing touches: there what ends a stage does not become
+/// shorter with the step, and errors of many steps add up.
+const LONG_STEP: f64 = 1.0 / 24.0;
 /// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
 /// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
 const LEAST_LINEAR_ITERATIONS: usize = 3;
@@ -158,8 +161,7 @@ impl Newton {
             }
             let is_first = solved.iterations == 0;
             let scale = Scale::new(problem);
-            let is_exact = is_first || problem.quadratic.is_some();
-            let enough = if is_exact { 0.0 } else { scale.square(ENOUGH * wanted) };
+            let enough = if is_first { 0.0 } else { scale.square(enough_of(problem) * wanted) };
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
@@ -169,11 +171,8 @@ impl Newton {
             }
             solved.iterations += 1;
             report.newton_iterations += 1;
-            let is_last = solved.correction <= wanted;
-            self.predict(problem, is_last, report);
-            // Friction is no potential.
-            let most_raised = (is_last && !touches).then(|| 0.5 * scale.square(wanted));
-            let way = (solved.iterations, &promise, most_raised);
+            self.predict(problem, solved.correction <= wanted, report);
+            let way = (solved.iterations, &promise);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
             };
@@ -181,12 +180,12 @@ impl Newton {
         }
     }
 
-    /// Goes along a correction, the last of so many, and takes the contacts there; it is not to raise the potential by more
-    /// than is given, in J. Gives what it has raised the potential by; `None` where that is beyond the range of numbers.
+    /// Goes along a correction, the last of so many, and takes the contacts there. Gives what it has raised the potential by,
+    /// in J; `None` where that is beyond the range of numbers.
     fn follow(
         &mut self,
         (problem, positions): (&mut Problem<'_>, &mut [Vec3]),
-        (iterations, promise, most_raised): (usize, &Promise, Option<f64>),
+        (iterations, promise): (usize, &Promise),
         recent: &mut Vec<f64>,
         report: &mut Report,
     ) -> Option<f64> {
@@ -194,7 +193,7 @@ impl Newton {
             *potential += promise.touching - self.touching;
         }
         self.touching = promise.touching;
-        let along = (iterations, promise.slope, most_raised);
+        let along = (iterations, promise.slope);
         let (potential, contacts) = self.search(problem, positions, (recent, along), report);
         if !potential.whole().is_finite() {
             return None;
@@ -416,19 +415,16 @@ impl Newton {
         &mut self,
         problem: &mut Problem<'_>,
         positions: &mut [Vec3],
-        (recent, (iterations, slope, most_raised)): (&[f64], (usize, f64, Option<f64>)),
+        (recent, (iterations, slope)): (&[f64], (usize, f64)),
         report: &mut Report,
     ) -> (Potential, Vec<Contact>) {
         let reference = recent.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let (last, most_raised) = (recent[recent.len() - 1], most_raised.unwrap_or(f64::INFINITY));
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
             let moved = |vertex: usize, way| positions[vertex] + way * length;
             self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
-            let most = if halvings < MOST_RETURNS { last + most_raised } else { reference };
-            let reference = reference.min(most);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential.whole() <= allowed || halvings == MOST_HALVINGS {
                 let contacts = problem.look(&self.trial, iterations, report);
@@ -443,6 +439,16 @@ impl Newton {
             length *= 0.5;
             halvings += 1;
         }
+    }
+}
+
+/// The part of the correction that ends a stage which linear equations may leave.
+fn enough_of(problem: &Problem<'_>) -> f64 {
+    let touches = !problem.response.contacts().is_empty();
+    match problem.quadratic {
+        Some(_) => 0.0,
+        None if touches => ENOUGH,
+        None => ENOUGH * (problem.stage.duration / LONG_STEP).min(1.0),
     }
 }
 

@@ -282,19 +282,18 @@ impl Simulation {
         let beginning = Beginning {
             state,
             doubted: touched.map(|past| (past, doubt())),
+            held: &self.guides.held(state.positions.len()),
             gravity: self.dynamics.gravity,
             duration: span.duration,
         };
-        let held = self.guides.held(state.positions.len());
-        let is_free = |vertex: &usize| !held[*vertex];
         let starts = self.dynamics.mesh.cloth_starts.clone();
         let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
-        let mut positions = filled(room, cloths().flat_map(|own| beginning.led(own, is_free)));
+        let mut positions = filled(room, cloths().flat_map(|cloth| beginning.led(cloth)));
         let expected = self.newton.room();
         state.extrapolate_velocities(span.duration, expected);
         self.dynamics.predict_air_in(&stage, &positions, expected);
-        for own in cloths() {
-            beginning.draw_together(own, is_free, &mut positions);
+        for cloth in cloths() {
+            beginning.draw_together(cloth, &mut positions);
         }
         self.finish_stage((stage, work), positions, span, report)
     }
