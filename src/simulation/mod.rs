@@ -30,6 +30,7 @@ mod stability;
 mod state;
 mod step;
 mod step_control;
+mod stopping;
 mod tangent;
 
 pub use dynamics::Energy;

@@ -13,6 +13,7 @@ use super::{
     problem::{Potential, Problem},
     progress::Progress,
     report::Task,
+    stopping::{part_to_leave, stopping},
     tangent::Tangent,
 };
 use crate::{
@@ -47,26 +48,6 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
-/// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
-/// that changes what touches what, and the next correction begins elsewhere anyway.
-const LINEAR_TOLERANCE: f64 = 0.1;
-const TOUCHING_TOLERANCE: f64 = 0.2;
-/// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
-/// measured in, and what moves or holds all layers together is found here.
-const HARD_TOLERANCE: f64 = 0.03;
-/// What is left of the linear equations of a correction need not be less than this part of the correction that ends the
-/// stage. The first correction, on which the others build, and equations that are quadratic themselves are solved as if
-/// there were no such part. (With half as much again soft coarse sheets are led astray: what is left is more than the norm
-/// of the preconditioner says.)
-const ENOUGH: f64 = 0.08;
-/// In steps shorter than this, in s, it is a smaller part where nothing touches: there what ends a stage does not become
-/// shorter with the step, and errors of many steps add up.
-const LONG_STEP: f64 = 1.0 / 24.0;
-/// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
-/// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
-const LEAST_LINEAR_ITERATIONS: usize = 3;
-const MOST_LINEAR_ITERATIONS: usize = 2000;
-
 /// What solving stages needs, kept from one to the next.
 pub(super) struct Newton {
     tangent: Tangent,
@@ -161,7 +142,7 @@ impl Newton {
             }
             let is_first = solved.iterations == 0;
             let scale = Scale::new(problem);
-            let enough = if is_first { 0.0 } else { scale.square(enough_of(problem) * wanted) };
+            let enough = if is_first { 0.0 } else { scale.square(part_to_leave(problem) * wanted) };
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
@@ -171,13 +152,42 @@ impl Newton {
             }
             solved.iterations += 1;
             report.newton_iterations += 1;
-            self.predict(problem, solved.correction <= wanted, report);
+            let is_last = solved.correction <= wanted;
+            if is_last && !touches && self.arrives(problem, positions, solved.iterations, report) {
+                return Solved { converged: true, is_clear: true, ..solved };
+            }
+            self.predict(problem, is_last, report);
             let way = (solved.iterations, &promise);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
             };
             solved.correction = solved.correction.max(scale.length(2.0 * raised));
         }
+    }
+
+    /// Goes along the last of so many corrections if that leads to where nothing touches and crosses nothing. What is left of
+    /// the equations there need not be known: where nothing touches, nothing changes but by the square of the correction.
+    fn arrives(
+        &mut self,
+        problem: &mut Problem<'_>,
+        positions: &mut [Vec3],
+        iterations: usize,
+        report: &mut Report,
+    ) -> bool {
+        self.go(positions, 1.0);
+        let is_free = problem.look(&self.trial, iterations, report).is_empty();
+        let response = &mut *problem.response;
+        let is_clear = is_free && report.time(Task::Contact, || response.verify(&self.trial));
+        if is_clear {
+            positions.copy_from_slice(&self.trial);
+        }
+        is_clear
+    }
+
+    /// Leaves as the trial where a part of the correction leads from `positions`.
+    fn go(&mut self, positions: &[Vec3], part: f64) {
+        let moved = |vertex: usize, way| positions[vertex] + way * part;
+        self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
     }
 
     /// Goes along a correction, the last of so many, and takes the contacts there. Gives what it has raised the potential by,
@@ -306,7 +316,8 @@ impl Newton {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let solved = self.solve_linear(self.stopping(problem, (is_first, enough)), report);
+        let stopping = stopping(problem, (is_first, enough), !self.coupling.is_empty());
+        let solved = self.solve_linear(stopping, report);
         let whole = problem.stage.beta.powi(2) / problem.dynamics.mass;
         let free = (self.right_side.as_slice(), self.solution.as_slice());
         solved.then(|| self.constrained.balance(free, (problem.response, positions), whole))
@@ -373,19 +384,6 @@ impl Newton {
         self.constrained.find(problem.guidance, contacts, rows);
     }
 
-    /// When the linear equations of a correction are solved.
-    fn stopping(&self, problem: &Problem<'_>, (is_first, enough): (bool, f64)) -> Stopping {
-        let touches = !problem.response.contacts().is_empty();
-        let is_hard = is_first && !self.coupling.is_empty();
-        let tolerance = match (is_hard, touches && problem.quadratic.is_none()) {
-            (true, _) => HARD_TOLERANCE,
-            (false, true) => TOUCHING_TOLERANCE,
-            (false, false) => LINEAR_TOLERANCE,
-        };
-        let least = if touches { LEAST_LINEAR_ITERATIONS } else { 0 };
-        Stopping { tolerance, enough, least, most: MOST_LINEAR_ITERATIONS }
-    }
-
     /// Solves the linear equations. Says whether that gave numbers.
     fn solve_linear(&mut self, stopping: Stopping, report: &mut Report) -> bool {
         self.solution.fill([0.0; 4]);
@@ -422,8 +420,7 @@ impl Newton {
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
-            let moved = |vertex: usize, way| positions[vertex] + way * length;
-            self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
+            self.go(positions, length);
             let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
             if potential.whole() <= allowed || halvings == MOST_HALVINGS {
@@ -439,16 +436,6 @@ impl Newton {
             length *= 0.5;
             halvings += 1;
         }
-    }
-}
-
-/// The part of the correction that ends a stage which linear equations may leave.
-fn enough_of(problem: &Problem<'_>) -> f64 {
-    let touches = !problem.response.contacts().is_empty();
-    match problem.quadratic {
-        Some(_) => 0.0,
-        None if touches => ENOUGH,
-        None => ENOUGH * (problem.stage.duration / LONG_STEP).min(1.0),
     }
 }
 
