@@ -14,6 +14,8 @@ pub(crate) trait Eights: Copy {
     type Places: Copy;
 
     fn eight(self, values: &[f32; 8]) -> Self::Eight;
+    /// The other way.
+    fn array(self, eight: Self::Eight) -> [f32; 8];
     fn sum(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn difference(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn multiply(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
@@ -69,6 +71,11 @@ impl Eights for crate::solver::Plain {
     #[inline(always)]
     fn eight(self, values: &[f32; 8]) -> f32x8 {
         f32x8::new(*values)
+    }
+
+    #[inline(always)]
+    fn array(self, eight: f32x8) -> [f32; 8] {
+        eight.to_array()
     }
 
     #[inline(always)]
@@ -141,6 +148,11 @@ mod avx {
         #[inline(always)]
         fn eight(self, values: &[f32; 8]) -> __m256 {
             cast(*values)
+        }
+
+        #[inline(always)]
+        fn array(self, eight: __m256) -> [f32; 8] {
+            cast(eight)
         }
 
         #[inline(always)]

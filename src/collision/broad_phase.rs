@@ -54,7 +54,7 @@ impl BroadPhase {
             edges: surfaces.cloth_edges..surfaces.edges.len(),
             triangles: surfaces.cloth_triangles..surfaces.triangles.len(),
         };
-        let mut ways = RoundedWays::default();
+        let mut ways = RoundedWays::new(&surfaces.rest);
         ways.follow(motion);
         let fit = Fit { surfaces, ways: &ways, part: 1.0 };
         let [cloths, colliders] = [cloths, colliders].map(|ranges| Trees::new(ranges, fit));
@@ -76,16 +76,16 @@ impl BroadPhase {
         self.colliders.refit(Fit { surfaces, ways: &self.ways, part: 1.0 });
     }
 
-    /// All pairs whose boxes meet, that may come within `part` of the thickness of both sides and that `keep` wants, in an
-    /// order that is always the same.
+    /// All pairs whose boxes meet, that may come within `part` of the thickness of both sides, and within what `reach` makes
+    /// of the thickness that they keep, and that `keep` wants, in an order that is always the same.
     pub(crate) fn pairs(
         &self,
-        (surfaces, part): (&Surfaces, f64),
+        (surfaces, part, reach): (&Surfaces, f64, impl Fn(&Pair, f64) -> f64 + Sync),
         with_self: bool,
         keep: impl Fn(&mut Pair) -> bool + Sync,
     ) -> Vec<Pair> {
         let (cloths, colliders) = (&self.cloths, &self.colliders);
-        let search = Search { fit: Fit { surfaces, ways: &self.ways, part }, keep };
+        let search = Search { fit: Fit { surfaces, ways: &self.ways, part }, reach, keep };
         let mut found = Vec::new();
         search.meet_faces(cloths, colliders, &mut found);
         search.meet_faces(colliders, cloths, &mut found);
@@ -98,7 +98,11 @@ impl BroadPhase {
     }
 }
 
-impl<Keep: Fn(&mut Pair) -> bool + Sync> Search<'_, Keep> {
+impl<Reach, Keep> Search<'_, Reach, Keep>
+where
+    Reach: Fn(&Pair, f64) -> f64 + Sync,
+    Keep: Fn(&mut Pair) -> bool + Sync,
+{
     /// The vertices of the first trees and the triangles of the second ones.
     fn meet_faces(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];

@@ -3,13 +3,14 @@
 //!
 //! Where an edge goes through a triangle nobody can say from the two of them which end is on the wrong side. As in
 //! global intersection analysis (Baraff, Witkin and Kass 2003), the cloth is cut along all edges that cross something. A
-//! piece has gone through a closed collider if it is inside (or outside, see `insides`), through another cloth if it is not on the side
-//! where it belongs (see `layers`), and through its own cloth if it is not the largest. Between what has gone through and
-//! what it went through there is no contact and no promise. The ends of the edges in between are drawn
-//! back to the side of the other ends, and all of a piece that has gone through another cloth is drawn back
-//! through it. Where the cut does not divide the cloth, the edges go where the line of the crossings becomes shorter
-//! (see `contours`). Nor is there a promise between parts of cloths that are both crossed many times: they are crushed. What draws edges moves them and leaves them no speed (see `impulse`). Out of
-//! solids it is firm at once; between cloths it begins with little force, which grows while something keeps crossing.
+//! piece has gone through a closed collider if it is inside (or outside, see `insides`), through another cloth if it is not
+//! on the side where it belongs (see `layers`), and through its own cloth if it is not the largest. Between what has gone
+//! through and what it went through there is no contact and no promise. The ends of the edges in between are drawn back to
+//! the side of the other ends, and all of a piece that has gone through another cloth is drawn back through it. Where the
+//! cut does not divide the cloth, the edges go where the line of the crossings becomes shorter (see `contours`). Nor is
+//! there a promise between parts of cloths that are both crossed many times: they are crushed. What draws edges moves them
+//! and leaves them no speed (see `impulse`). Out of solids it is firm at once; between cloths it begins with little force,
+//! which grows while something keeps crossing.
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,

@@ -42,16 +42,16 @@ impl BroadPhase {
         triangles.widen(&strays.triangles, |triangle| fit.triangle(triangle));
     }
 
-    /// All pairs that a stray feature is part of, that may come within `part` of the thickness and that `keep` wants, once or
-    /// twice. The trees must hold the ways of all features.
+    /// The same as [`BroadPhase::pairs`] of all pairs that a stray feature is part of, once or twice. The trees must hold the
+    /// ways of all features.
     pub(crate) fn pairs_of(
         &self,
         strays: &Strays,
-        (surfaces, part): (&Surfaces, f64),
+        (surfaces, part, reach): (&Surfaces, f64, impl Fn(&Pair, f64) -> f64 + Sync),
         (with_self, keep): (bool, impl Fn(&mut Pair) -> bool + Sync),
     ) -> Vec<Pair> {
         let fit = Fit { surfaces, ways: &self.ways, part };
-        let search = Search { fit, keep };
+        let search = Search { fit, reach, keep };
         let mut found = Vec::new();
         let all = [&self.colliders, &self.cloths];
         for trees in &all[..if with_self { 2 } else { 1 }] {
@@ -89,12 +89,19 @@ impl BroadPhase {
 
 /// Calls `visit` with each of some features, which have these boxes, and all members of a tree that it may meet, and puts
 /// what the search finds of that at the end of `out`, always in the same order.
-fn near<Keep: Fn(&mut Pair) -> bool + Sync>(
+fn near<Reach, Keep>(
     tree: &MovingTree,
     (features, bounds): (&[u32], impl Fn(u32) -> RoundedBox + Sync),
-    (search, kind, visit): (&Search<'_, Keep>, Kind, impl Fn(u32, u32, &mut Candidates) + Sync),
+    (search, kind, visit): (
+        &Search<'_, Reach, Keep>,
+        Kind,
+        impl Fn(u32, u32, &mut Candidates) + Sync,
+    ),
     out: &mut Vec<Pair>,
-) {
+) where
+    Reach: Fn(&Pair, f64) -> f64 + Sync,
+    Keep: Fn(&mut Pair) -> bool + Sync,
+{
     let around = |features: &[u32]| {
         let mut candidates = Candidates::default();
         for feature in features {

@@ -55,7 +55,7 @@ impl Pair {
     }
 
     /// The distance to keep by parts of one cloth that are so far apart at rest, all in m.
-    fn within_rest(&self, surfaces: &Surfaces, rest: f64) -> f64 {
+    pub(crate) fn within_rest(&self, surfaces: &Surfaces, rest: f64) -> f64 {
         let [first, second] = self.ends().map(|vertex| surfaces.edge_lengths[vertex as usize]);
         let least = (EDGE_PART * first.min(second)).max(SMALLEST_THICKNESS);
         self.both_thicknesses(surfaces).min((REST_PART * rest).max(least))
@@ -67,7 +67,7 @@ impl Pair {
         (first + second).max(SMALLEST_THICKNESS)
     }
 
-    fn is_of_one_cloth(&self, surfaces: &Surfaces) -> bool {
+    pub(crate) fn is_of_one_cloth(&self, surfaces: &Surfaces) -> bool {
         let [first, second] = self.ends();
         let bodies = &surfaces.bodies;
         surfaces.is_cloth(first) && bodies[first as usize] == bodies[second as usize]

@@ -115,10 +115,10 @@ impl Response {
     /// as nothing in them gives way. Then how many are let go.
     fn near_pairs(&self) -> (Vec<Pair>, u64) {
         let (surfaces, motion) = (&self.surfaces, self.motion());
-        let sought = (surfaces, 1.0 + SLACK);
+        let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
+        let sought = (surfaces, 1.0 + SLACK, near);
         let let_go = AtomicU64::new(0);
         let mut pairs = self.broad_phase.pairs(sought, self.with_self, |pair| {
-            let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
             let leads_across = |pair: &Pair| {
                 self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
             };
@@ -195,7 +195,7 @@ impl Response {
         self.broad_phase.follow(motion);
         self.broad_phase.widen(&strays, &self.surfaces, LEAST_GAP);
         let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        let sought = (&self.surfaces, LEAST_GAP);
+        let sought = (&self.surfaces, LEAST_GAP, least);
         self.broad_phase.pairs_of(&strays, sought, (self.with_self, too_close))
     }
 
@@ -206,7 +206,7 @@ impl Response {
         self.broad_phase.follow(motion);
         self.broad_phase.refit_cloths(&self.surfaces, LEAST_GAP);
         let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        let sought = (&self.surfaces, LEAST_GAP);
+        let sought = (&self.surfaces, LEAST_GAP, least);
         let mut found = self.broad_phase.pairs(sought, self.with_self, too_close);
         found.sort_unstable_by_key(Pair::key);
         found
@@ -214,8 +214,7 @@ impl Response {
 
     fn comes_too_close(&self, pair: &mut Pair) -> bool {
         let (surfaces, motion) = (&self.surfaces, self.motion());
-        let reach = |_: &Pair, thickness: f64| LEAST_GAP * thickness;
-        pair.comes_near(surfaces, motion, (LEAST_GAP, reach))
+        pair.comes_near(surfaces, motion, (LEAST_GAP, least))
             && self.is_guarded(pair)
             && is_violated(pair, surfaces, motion)
     }
@@ -231,6 +230,11 @@ fn in_order(mut pairs: Vec<Pair>) -> Vec<Pair> {
 /// The distance within which a pair is watched that keeps `thickness`, all in m.
 fn reach(thickness: f64, margins: f64) -> f64 {
     ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins)
+}
+
+/// The distance that a step leaves a pair at least that keeps `thickness`, all in m.
+fn least(_: &Pair, thickness: f64) -> f64 {
+    LEAST_GAP * thickness
 }
 
 /// How far a vertex may end from where it was expected to with all pairs known that may come too close, in m.
