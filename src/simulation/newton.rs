@@ -48,6 +48,10 @@ const SUFFICIENT: f64 = 1.0e-4;
 const MOST_HALVINGS: usize = 8;
 /// The same for a correction that runs into other contacts.
 const MOST_EVASIONS: usize = 3;
+/// The part of the one before that a last correction has to be, where what it leaves is not looked at. (What forces with
+/// bounds leave, as those of seams, does not fall like that.)
+const CONVERGING: f64 = 0.5;
+
 /// What solving stages needs, kept from one to the next.
 pub(super) struct Newton {
     tangent: Tangent,
@@ -143,6 +147,7 @@ impl Newton {
             let is_first = solved.iterations == 0;
             let scale = Scale::new(problem);
             let enough = if is_first { 0.0 } else { scale.square(part_to_leave(problem) * wanted) };
+            let longest = CONVERGING * solved.correction;
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
@@ -153,7 +158,8 @@ impl Newton {
             solved.iterations += 1;
             report.newton_iterations += 1;
             let is_last = solved.correction <= wanted;
-            if is_last && !touches && self.arrives(problem, positions, solved.iterations, report) {
+            let is_sure = is_last && !is_first && !touches && solved.correction <= longest;
+            if is_sure && self.arrives(problem, positions, solved.iterations, report) {
                 return Solved { converged: true, is_clear: true, ..solved };
             }
             self.predict(problem, is_last, report);
@@ -165,8 +171,8 @@ impl Newton {
         }
     }
 
-    /// Goes along the last of so many corrections if that leads to where nothing touches and crosses nothing. What is left of
-    /// the equations there need not be known: where nothing touches, nothing changes but by the square of the correction.
+    /// Goes along the last of so many corrections if that leads to where nothing touches and crosses nothing. Where each is
+    /// much shorter than the one before, what is left of the equations there need not be known.
     fn arrives(
         &mut self,
         problem: &mut Problem<'_>,
