@@ -10,16 +10,19 @@
 //! cut does not divide the cloth, the edges go where the line of the crossings becomes shorter (see `contours`). Nor is
 //! there a promise between parts of cloths that are both crossed many times: they are crushed. What draws edges moves them
 //! and leaves them no speed (see `impulse`). Out of solids it is firm at once; between cloths it begins with little force,
-//! which grows while something keeps crossing.
+//! which grows while something keeps crossing. Small knots of a cloth with itself, which no line leads out of, are evened
+//! out (see `evening`).
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
     contact::Contact,
     contours::directions,
+    evening,
     insides::escaped,
     layers::Layers,
     pair::{Pair, Touch},
     passages::Passages,
+    pieces::{connected, main_pieces},
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
 };
@@ -61,6 +64,15 @@ impl Crossing {
         let [end, _] = surfaces.edges[self.edge as usize];
         [surfaces.bodies[end as usize], surfaces.body_of_triangle(self.triangle)]
     }
+}
+
+/// How an edge goes where nothing tells which of its ends is on the wrong side.
+#[derive(Clone, Copy, Debug)]
+enum Lead {
+    /// In the direction in which its contour becomes shorter, where that is known.
+    Along(Option<Vec3>),
+    /// To where the cloth is even.
+    Even,
 }
 
 /// All that cross when a step begins.
@@ -194,13 +206,13 @@ impl Tangle {
     ) -> Vec<Contact> {
         let mut pulls = Vec::new();
         let growth = (crossed_for / DOUBLING_TIME).exp2();
-        let directions = directions(surfaces, positions, &self.crossings);
-        for (crossing, direction) in self.crossings.iter().zip(directions) {
+        let leads = self.leads(surfaces, positions, crossed_for);
+        for (crossing, lead) in self.crossings.iter().zip(leads) {
             let [a, b] = surfaces.edges[crossing.edge as usize];
             let length = (positions[b as usize] - positions[a as usize]).norm();
             let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
             let least = (self.first_compression(surfaces, *crossing) * growth).min(1.0);
-            for (vertex, way) in self.ways(surfaces, positions, (*crossing, direction)) {
+            for (vertex, way) in self.ways(surfaces, positions, (*crossing, lead)) {
                 let way = way.cap_magnitude(most);
                 let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
                 let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
@@ -208,6 +220,17 @@ impl Tangle {
             }
         }
         pulls
+    }
+
+    /// How the edges of crossings go where nothing tells which end is on the wrong side, after a time in s.
+    fn leads(&self, surfaces: &Surfaces, positions: &[Vec3], crossed_for: f64) -> Vec<Lead> {
+        let is_due = evening::is_due(crossed_for);
+        let directions = directions(surfaces, positions, &self.crossings);
+        let lead = |(crossing, direction): (&Crossing, Option<Vec3>)| {
+            let [cloth, body] = crossing.bodies(surfaces);
+            if is_due && cloth == body { Lead::Even } else { Lead::Along(direction) }
+        };
+        self.crossings.iter().zip(directions).map(lead).collect()
     }
 
     /// The least compression at which what crosses is drawn apart at first.
@@ -269,12 +292,12 @@ impl Tangle {
         returns
     }
 
-    /// Which ends of an edge are drawn where, in m: as far as the crossing needs, and in a direction where nothing else tells.
+    /// Which ends of an edge are drawn where, in m: as far as the crossing needs, and where it is led if nothing else tells.
     fn ways(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        (crossing, direction): (Crossing, Option<Vec3>),
+        (crossing, lead): (Crossing, Lead),
     ) -> Vec<(u32, Vec3)> {
         let Crossing { edge, triangle } = crossing;
         let ends = surfaces.edges[edge as usize];
@@ -296,7 +319,15 @@ impl Tangle {
         if let Some([away, home]) = self.away_and_home(surfaces, crossing) {
             return vec![through(away, height(home).signum())];
         }
-        let Some(direction) = direction else { return Vec::new() };
+        let direction = match lead {
+            Lead::Along(Some(direction)) => direction,
+            Lead::Along(None) => return Vec::new(),
+            Lead::Even => {
+                return ends
+                    .map(|end| (end, evening::way(surfaces, positions, end, triangle)))
+                    .to_vec();
+            }
+        };
         // By then the end that it leads through the triangle is through.
         let rising = direction.dot(&normal);
         let behind = ends.map(height).into_iter().find(|height| height * rising < 0.0);
@@ -413,38 +444,6 @@ impl Near {
             self.entries[start..].partition_point(|entry| (entry.0, entry.1) == (kind, feature));
         &self.entries[start..start + length]
     }
-}
-
-/// For every vertex of cloth the largest piece of its whole cloth.
-fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {
-    let whole = connected(surfaces, |_| true);
-    let mut main = vec![NONE; whole.len()];
-    for (piece, cloth) in pieces.iter().zip(&whole) {
-        let known = &mut main[*cloth as usize];
-        if *known == NONE || sizes[*piece as usize] > sizes[*known as usize] {
-            *known = *piece;
-        }
-    }
-    whole.iter().map(|cloth| main[*cloth as usize]).collect()
-}
-
-/// For every vertex of cloth the first vertex that edges which `join` lead to.
-fn connected(surfaces: &Surfaces, join: impl Fn(usize) -> bool) -> Vec<u32> {
-    let mut parents: Vec<u32> = (0..surfaces.cloth_vertices as u32).collect();
-    for edge in (0..surfaces.cloth_edges).filter(|edge| join(*edge)) {
-        let [a, b] = surfaces.edges[edge].map(|vertex| root(&mut parents, vertex));
-        parents[a.max(b) as usize] = a.min(b);
-    }
-    (0..surfaces.cloth_vertices as u32).map(|vertex| root(&mut parents, vertex)).collect()
-}
-
-fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
-    while parents[vertex as usize] != vertex {
-        let parent = parents[vertex as usize];
-        parents[vertex as usize] = parents[parent as usize];
-        vertex = parent;
-    }
-    vertex
 }
 
 /// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pieces that cloth falls into where it is cut.
+
+use super::surfaces::{NONE, Surfaces};
+
+/// For every vertex of cloth the largest piece of its whole cloth.
+pub(super) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {
+    let whole = connected(surfaces, |_| true);
+    let mut main = vec![NONE; whole.len()];
+    for (piece, cloth) in pieces.iter().zip(&whole) {
+        let known = &mut main[*cloth as usize];
+        if *known == NONE || sizes[*piece as usize] > sizes[*known as usize] {
+            *known = *piece;
+        }
+    }
+    whole.iter().map(|cloth| main[*cloth as usize]).collect()
+}
+
+/// For every vertex of cloth the first vertex that edges which `join` lead to.
+pub(super) fn connected(surfaces: &Surfaces, join: impl Fn(usize) -> bool) -> Vec<u32> {
+    let mut parents: Vec<u32> = (0..surfaces.cloth_vertices as u32).collect();
+    for edge in (0..surfaces.cloth_edges).filter(|edge| join(*edge)) {
+        let [a, b] = surfaces.edges[edge].map(|vertex| root(&mut parents, vertex));
+        parents[a.max(b) as usize] = a.min(b);
+    }
+    (0..surfaces.cloth_vertices as u32).map(|vertex| root(&mut parents, vertex)).collect()
+}
+
+fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
+    while parents[vertex as usize] != vertex {
+        let parent = parents[vertex as usize];
+        parents[vertex as usize] = parents[parent as usize];
+        vertex = parent;
+    }
+    vertex
+}
