@@ -57,8 +57,9 @@ def elsewhere() -> Iterator[Elsewhere]:
     process.close()
 
 
-# What a squeeze does to cloth today that it should not. Where a box leaves cloth no room at all, the
-# last knots may come undone a quarter of a second too late, with slightly other arithmetic here too. It may not stall, die or take too long.
+# What a squeeze does to cloth today that it should not. Where a box leaves cloth no room at all,
+# the last knots may come undone too late, with slightly other arithmetic here as well. It may not
+# stall, die or take too long.
 SQUEEZED = {"overstretched", "too fast", "crossing", "strayed"}
 SQUEEZES = {"box_without_room"}
 # A sheet that meets the floor edge on within one step of 1/24 s has up to a tenth of its energy of
@@ -96,7 +97,7 @@ def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
-# At these sizes folds of a few triangles, which no line leads out of, went through each other for ever.
+# At these sizes folds of a few triangles, which no line leads out of, stayed crossed for ever.
 @pytest.mark.parametrize("size", [11, 12])
 def test_small_knots_of_crushed_cloth_are_evened_out(elsewhere, size):
     failures = elsewhere(short, "box_without_room", size)
