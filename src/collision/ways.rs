@@ -4,8 +4,9 @@
 //! **Rounding.** With u = 2⁻²⁴ a coordinate x is kept as fl(x), which is off by no more than u·|x|. Let M be the largest
 //! coordinate of some points. A difference of two of them is off by no more than 4uM, its product with an axis a, which may
 //! be any, by 18uM·‖a‖, and the length of a by 4u of itself. [`CAUTION`] is 64u. A box is off by u times its coordinates as
-//! they are rounded, as it is grown, and as it is widened: [`WIDENED`] is 8u. A point between the differences is off by no
-//! more than 4uM and by 2u of itself for each time that it has come nearer.
+//! they are rounded, as it is grown, and as it is widened: [`WIDENED`] is 8u. A point between the differences is off by
+//! 4uM as they are, and along each axis by 10uM more for each round that it has come nearer: by 76uM in all, which is less
+//! than twice [`CAUTION`].
 
 use super::{
     moving_tree::RoundedBox,
@@ -197,7 +198,7 @@ impl Kernel for RestDistances<'_> {
             point = nearer(lanes, &point, (&all, &along_axis(lanes, &all, &point)));
             least = lanes.lesser(lanes.inner(&point, &point), least);
         }
-        let caution = lanes.multiply(lanes.repeat(CAUTION), most(lanes, &corners));
+        let caution = lanes.multiply(lanes.repeat(2.0 * CAUTION), most(lanes, &corners));
         let cautious = lanes.sum(lanes.square_root(least), caution);
         let found = lanes.array(lanes.multiply(cautious, lanes.repeat(1.0 + CAUTION)));
         found.map(|distance| if distance.is_finite() { distance } else { f32::INFINITY })

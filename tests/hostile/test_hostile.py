@@ -97,7 +97,7 @@ def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
-# At these sizes folds of a few triangles, which no line leads out of, stayed crossed for ever.
+# At these sizes folds of a few triangles, which no line leads out of, stayed crossed to the end.
 @pytest.mark.parametrize("size", [11, 12])
 def test_small_knots_of_crushed_cloth_are_evened_out(elsewhere, size):
     failures = elsewhere(short, "box_without_room", size)
