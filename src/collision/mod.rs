@@ -27,6 +27,7 @@ mod moving_tree;
 mod pair;
 mod passages;
 mod pieces;
+mod pull;
 mod response;
 mod retreat;
 mod seams;

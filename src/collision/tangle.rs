@@ -20,26 +20,17 @@ use super::{
     evening,
     insides::escaped,
     layers::Layers,
-    pair::{Pair, Touch},
+    pair::Pair,
     passages::Passages,
     pieces::{connected, main_pieces},
+    pull::{Drawing, pull},
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
 };
 use crate::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lengths of the edge by which its ends are drawn back in a second.
-const EDGES_PER_SECOND: f64 = 24.0;
-/// They are never drawn faster, in m/s.
-const FASTEST: f64 = 2.0;
-/// Compression at which an end is drawn, by its way over the square of the duration of the step, in s²/m: three times
-/// what moves cloth of .2 kg/m² there within the step. Many ends are drawn at once, and what stiff contacts ask of large
-/// triangles they get by turning these by far.
-const HASTE: f64 = 6.0e-4;
-/// Time in s in which the least compression doubles, as long as something crosses.
-const DOUBLING_TIME: f64 = 0.1;
-/// What that is at first between cloths that lie on each other.
+/// The least compression at which cloths that lie on each other are drawn apart at first.
 const LIGHTLY: f64 = 0.01;
 /// The same out of solids, which do not give way: what has gone into them is soon to be back.
 const FIRMLY: f64 = 1.0;
@@ -204,20 +195,21 @@ impl Tangle {
         positions: &[Vec3],
         [duration, crossed_for]: [f64; 2],
     ) -> Vec<Contact> {
-        let mut pulls = Vec::new();
-        let growth = (crossed_for / DOUBLING_TIME).exp2();
+        let drawing = Drawing { surfaces, positions, duration, crossed_for };
         let leads = self.leads(surfaces, positions, crossed_for);
-        for (crossing, lead) in self.crossings.iter().zip(leads) {
-            let [a, b] = surfaces.edges[crossing.edge as usize];
-            let length = (positions[b as usize] - positions[a as usize]).norm();
-            let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
-            let least = (self.first_compression(surfaces, *crossing) * growth).min(1.0);
-            for (vertex, way) in self.ways(surfaces, positions, (*crossing, lead)) {
-                let way = way.cap_magnitude(most);
-                let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
-                let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
-                pulls.extend(pull(surfaces, positions, pair, (way, compression)));
+        let leads = || self.crossings.iter().copied().zip(leads.iter().copied());
+        let mut pulls = Vec::new();
+        for (crossing, lead) in leads() {
+            let least = self.first_compression(surfaces, crossing);
+            for (vertex, way) in self.ways(surfaces, positions, (crossing, lead)) {
+                pulls.extend(drawing.by_edge(crossing, vertex, (way, least)));
             }
+        }
+        let is_evened = |(_, lead): &(Crossing, Lead)| matches!(lead, Lead::Even);
+        let knots = leads().filter(is_evened).map(|(knot, _)| knot);
+        for (vertex, knot) in evening::rings(surfaces, knots, crossed_for) {
+            let way = evening::way(surfaces, positions, vertex, knot.triangle);
+            pulls.extend(drawing.by_edge(knot, vertex, (way, GENTLY)));
         }
         pulls
     }
@@ -444,26 +436,6 @@ impl Near {
             self.entries[start..].partition_point(|entry| (entry.0, entry.1) == (kind, feature));
         &self.entries[start..start + length]
     }
-}
-
-/// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.
-fn pull(
-    surfaces: &Surfaces,
-    positions: &[Vec3],
-    pair: Pair,
-    (way, compression): (Vec3, f64),
-) -> Option<Contact> {
-    let length = way.norm();
-    let normal = way.try_normalize(f64::MIN_POSITIVE)?;
-    let weights = pair.weights(positions);
-    let area = surfaces.area(&pair, &weights);
-    let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
-    let mut contact = Contact::new(pair, touch, length / compression, area);
-    contact.origin = contact.between(positions);
-    contact.touch.gap = contact.origin.dot(&normal);
-    contact.keep(contact.touch.gap + length);
-    contact.compress(compression);
-    Some(contact)
 }
 
 #[cfg(test)]
