@@ -20,7 +20,7 @@ const PAUSE: f64 = 0.1;
 /// Rings of vertices around a knot that take part, for each second for which something has crossed.
 const RINGS_PER_SECOND: f64 = 5.0;
 /// No more of them take part.
-const MOST_RINGS: f64 = 8.0;
+const MOST_RINGS: u32 = 8;
 
 /// Whether it is the turn of evening out where something has crossed for a time in s.
 pub(super) fn is_due(crossed_for: f64) -> bool {
@@ -38,7 +38,8 @@ pub(super) fn rings(
     let mut is_found: BTreeSet<u32> = found.iter().map(|(vertex, _)| *vertex).collect();
     let ends = found.len();
     let mut outermost = 0..ends;
-    for _ in 0..(RINGS_PER_SECOND * crossed_for).min(MOST_RINGS) as usize {
+    let takes_part = |ring: &u32| f64::from(*ring) <= RINGS_PER_SECOND * crossed_for;
+    for _ in (1..=MOST_RINGS).take_while(takes_part) {
         for place in outermost.clone() {
             let (vertex, knot) = found[place];
             let own = surfaces.triangles[knot.triangle as usize];
