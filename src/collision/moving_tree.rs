@@ -145,7 +145,7 @@ impl MovingTree {
     /// Fits all boxes to the primitives' new ones, without a list of them.
     pub fn refit_with(&mut self, bounds: impl Fn(u32) -> RoundedBox + Sync) {
         /// Blocks that are worth a task of their own.
-        const BLOCKS: usize = 256;
+        const BLOCKS: usize = 64;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
         let members = self.order.par_chunks(WIDTH);
         leaves.par_iter_mut().zip(members).with_min_len(BLOCKS).for_each(|(block, members)| {
