@@ -11,6 +11,7 @@ mod bounding_tree;
 mod broad_phase;
 mod carry;
 mod closest_point;
+mod coincidence;
 mod collider;
 mod contact;
 mod contours;

@@ -7,18 +7,22 @@
 
 use super::{surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;
-use std::cmp::Ordering;
 
-/// For every crossing the ends of its edge with no other crossing of the same body in between.
+/// What is next to every crossing along its edge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passages {
+    /// The ends of the edge with no other crossing of the same body in between.
     beside: Vec<[Option<u32>; 2]>,
+    /// How far from the plane of the triangle the next crossing of the same body is on the way to the end that is not beside
+    /// this one, in m; 0 where both are, or none.
+    depths: Vec<f64>,
 }
 
 impl Passages {
     /// `crossings` in order, with all vertices at `positions` in m.
     pub(super) fn new(surfaces: &Surfaces, positions: &[Vec3], crossings: &[Crossing]) -> Self {
         let mut beside = vec![[None; 2]; crossings.len()];
+        let mut depths = vec![0.0; crossings.len()];
         let places: Vec<f64> =
             crossings.iter().map(|crossing| place(surfaces, positions, *crossing)).collect();
         let mut first = 0;
@@ -28,16 +32,28 @@ impl Passages {
             let ends = surfaces.edges[of_edge[0].edge as usize];
             for index in range.clone() {
                 let body = |other: usize| surfaces.body_of_triangle(crossings[other].triangle);
-                let mut others = range
+                let others: Vec<f64> = range
                     .clone()
                     .filter(|other| *other != index && body(*other) == body(index))
-                    .map(|other| places[other].total_cmp(&places[index]));
+                    .map(|other| places[other] - places[index])
+                    .collect();
                 let [is_first, is_last] =
-                    [others.clone().all(Ordering::is_ge), others.all(Ordering::is_le)];
+                    [others.iter().all(|way| *way >= 0.0), others.iter().all(|way| *way <= 0.0)];
                 beside[index] = [is_first.then_some(ends[0]), is_last.then_some(ends[1])];
+                if is_first != is_last {
+                    let next = others.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs()));
+                    let [from, to] =
+                        ends.map(|end| surfaces.height(crossings[index].triangle, positions, end));
+                    depths[index] = ((to - from) * next.unwrap_or_default()).abs();
+                }
             }
         }
-        Self { beside }
+        Self { beside, depths }
+    }
+
+    /// How far below the triangle of a crossing the edge goes on, in m, where it goes through the same body again.
+    pub(super) fn depth(&self, crossing: usize) -> f64 {
+        self.depths[crossing]
     }
 
     /// The ends of the edge of a crossing that are next to its triangle.
@@ -56,10 +72,11 @@ fn place(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossing) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::collision::tangle::crosses;
 
-    /// How high the ends of an edge are over what they are next to, in m. It goes from `from` to `to` through a roof with
-    /// its ridge along y at the height 0, whose sides fall as far as they reach.
-    fn heights(from: Vec3, to: Vec3) -> Vec<Vec<f64>> {
+    /// What an edge crosses that goes from `from` to `to` through a roof with its ridge along y at the height 0, whose sides
+    /// fall as far as they reach.
+    fn roof(from: Vec3, to: Vec3) -> (Surfaces, Vec<Vec3>, Vec<Crossing>) {
         let roof = [-Vec3::y(), Vec3::y(), Vec3::new(1.0, 0.0, -1.0), Vec3::new(-1.0, 0.0, -1.0)];
         let corners = [from, to, to + Vec3::new(0.0, 0.0, 9.0)];
         let positions: Vec<Vec3> = corners.into_iter().chain(roof).collect();
@@ -69,10 +86,15 @@ mod tests {
             &[],
         );
         let edge = surfaces.edges.iter().position(|ends| *ends == [0, 1]).unwrap() as u32;
-        let mut crossings: Vec<Crossing> =
-            [1, 2].map(|triangle| Crossing { edge, triangle }).to_vec();
-        crossings
-            .retain(|crossing| super::super::tangle::crosses(&surfaces, &positions, *crossing));
+        let crossings = [1, 2].map(|triangle| Crossing { edge, triangle });
+        let crosses = |crossing: &Crossing| crosses(&surfaces, &positions, *crossing);
+        let crossings = crossings.into_iter().filter(crosses).collect();
+        (surfaces, positions, crossings)
+    }
+
+    /// How high the ends of such an edge are over what they are next to, in m.
+    fn heights(from: Vec3, to: Vec3) -> Vec<Vec<f64>> {
+        let (surfaces, positions, crossings) = roof(from, to);
         let passages = Passages::new(&surfaces, &positions, &crossings);
         let of = |index: usize| {
             let height = |end| surfaces.height(crossings[index].triangle, &positions, end);
@@ -86,6 +108,21 @@ mod tests {
         let found = heights(Vec3::new(-0.8, 0.1, -0.2), Vec3::new(0.7, 0.0, -0.2));
         assert_eq!(found.len(), 2);
         assert!(found.iter().all(|ends| ends.len() == 1 && ends[0] > 0.0), "{found:?}");
+    }
+
+    #[test]
+    fn an_edge_goes_as_deep_as_where_it_comes_out() {
+        let (from, to) = (Vec3::new(-0.8, 0.0, -0.2), Vec3::new(0.8, 0.0, -0.2));
+        // It goes in and out at x = ±0.2, in sides that fall by one half right angle.
+        let (surfaces, positions, crossings) = roof(from, to);
+        let passages = Passages::new(&surfaces, &positions, &crossings);
+        for index in 0..2 {
+            assert!((passages.depth(index) - 0.4 * 0.5_f64.sqrt()).abs() < 1e-12);
+        }
+        let (surfaces, positions, crossings) =
+            roof(Vec3::new(0.5, 0.1, 0.3), Vec3::new(0.3, 0.0, -0.8));
+        assert_eq!(crossings.len(), 1);
+        assert!(Passages::new(&surfaces, &positions, &crossings).depth(0) < 1e-12);
     }
 
     #[test]

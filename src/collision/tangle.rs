@@ -75,6 +75,7 @@ pub(crate) struct Tangle {
     /// For every piece the bodies it has gone through.
     gone: Vec<Vec<u32>>,
     layers: Layers,
+    passages: Passages,
     near: Near,
 }
 
@@ -117,8 +118,8 @@ impl Tangle {
         let passages = Passages::new(surfaces, positions, &crossings);
         let layers = Layers::new(surfaces, positions, (&crossings, &passages), (&pieces, &sizes));
         let gone = vec![Vec::new(); pieces.len()];
-        let mut tangle = Self { crossings, pieces, gone, layers, near: Near::default() };
-        tangle.find_gone(surfaces, positions, (&passages, &sizes));
+        let mut tangle = Self { crossings, pieces, gone, layers, passages, near: Near::default() };
+        tangle.find_gone(surfaces, positions, &sizes);
         let is_home = |crossing: Crossing, end: u32| {
             let ends = tangle.away_and_home(surfaces, crossing);
             ends.is_some_and(|[_, home]| home == end)
@@ -128,18 +129,13 @@ impl Tangle {
     }
 
     /// Finds what has gone through what: a piece most of whose ends at a body are on the wrong side.
-    fn find_gone(
-        &mut self,
-        surfaces: &Surfaces,
-        positions: &[Vec3],
-        (passages, sizes): (&Passages, &[usize]),
-    ) {
+    fn find_gone(&mut self, surfaces: &Surfaces, positions: &[Vec3], sizes: &[usize]) {
         let main = main_pieces(surfaces, &self.pieces, sizes);
         let mut wrong: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         for (index, crossing) in self.crossings.iter().enumerate() {
             let [cloth, body] = crossing.bodies(surfaces);
             let side = self.layers.side(surfaces, cloth, body);
-            for end in passages.ends(index) {
+            for end in self.passages.ends(index) {
                 let Some(piece) = self.pieces.get(end as usize) else { continue };
                 let has_gone = match side {
                     Some(side) => side * surfaces.height(crossing.triangle, positions, end) < 0.0,
@@ -199,9 +195,9 @@ impl Tangle {
         let leads = self.leads(surfaces, positions, crossed_for);
         let leads = || self.crossings.iter().copied().zip(leads.iter().copied());
         let mut pulls = Vec::new();
-        for (crossing, lead) in leads() {
+        for (index, (crossing, lead)) in leads().enumerate() {
             let least = self.first_compression(surfaces, crossing);
-            for (vertex, way) in self.ways(surfaces, positions, (crossing, lead)) {
+            for (vertex, way) in self.ways(surfaces, positions, (index, crossing, lead)) {
                 pulls.extend(drawing.by_edge(crossing, vertex, (way, least)));
             }
         }
@@ -289,7 +285,7 @@ impl Tangle {
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        (crossing, lead): (Crossing, Lead),
+        (index, crossing, lead): (usize, Crossing, Lead),
     ) -> Vec<(u32, Vec3)> {
         let Crossing { edge, triangle } = crossing;
         let ends = surfaces.edges[edge as usize];
@@ -311,6 +307,9 @@ impl Tangle {
         if let Some([away, home]) = self.away_and_home(surfaces, crossing) {
             return vec![through(away, height(home).signum())];
         }
+        if let Some(lift) = self.lift(surfaces, positions, index) {
+            return ends.map(|end| (end, lift)).to_vec();
+        }
         let direction = match lead {
             Lead::Along(Some(direction)) => direction,
             Lead::Along(None) => return Vec::new(),
@@ -327,6 +326,20 @@ impl Tangle {
             (height.abs() + room(surfaces, ends[0], triangle)) / rising.abs()
         });
         ends.map(|end| (end, direction * way.min(f64::MAX))).to_vec()
+    }
+
+    /// The way in m by which an edge is lifted that goes into a solid and out again, below a ridge or a tip, with both
+    /// ends where they belong.
+    fn lift(&self, surfaces: &Surfaces, positions: &[Vec3], index: usize) -> Option<Vec3> {
+        let crossing = self.crossings[index];
+        let [cloth, body] = crossing.bodies(surfaces);
+        let side = surfaces.side_of_solid(cloth, body)?;
+        let depth = Some(self.passages.depth(index)).filter(|depth| *depth > 0.0)?;
+        let height = |end| surfaces.height(crossing.triangle, positions, end);
+        let is_right = self.passages.ends(index).all(|end| side * height(end) >= 0.0);
+        let normal = surfaces.normal(crossing.triangle, positions).filter(|_| is_right)?;
+        let [end, _] = surfaces.edges[crossing.edge as usize];
+        Some(normal * (side * (depth + room(surfaces, end, crossing.triangle))))
     }
 }
 

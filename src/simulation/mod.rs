@@ -122,7 +122,7 @@ impl Simulation {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
         models::check(&settings, cloths)?;
-        let positions: Vec<Vec3> =
+        let mut positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let workers = Workers::new(settings.threads, positions.len())?;
         let obstacles = colliders.iter().map(Obstacle::new).collect();
@@ -154,6 +154,8 @@ impl Simulation {
             },
             colliders,
         );
+        let mut response = Response::new(surfaces, obstacles, &positions, settings.self_collision);
+        workers.run(|| response.join(&mut positions));
         Ok(Self {
             preferred_step: settings.time_step,
             step_control: StepControl::default(),
@@ -161,7 +163,7 @@ impl Simulation {
             frame_part: 0.0,
             edge_length: dynamics.mesh.rest.mean_edge_length(),
             length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
-            response: Response::new(surfaces, obstacles, &positions, settings.self_collision),
+            response,
             guides: Guides::default(),
             state: State::at_rest(positions),
             spare: Spare::default(),

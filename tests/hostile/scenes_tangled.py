@@ -37,6 +37,62 @@ def coincident_sheets(size: int, seconds: float) -> Scene:
     return tangled(cloths, [floor(0.0)])
 
 
+def copied(mesh: tuple, noise: float) -> tuple:
+    """The upper half of a ball, each vertex moved by some noise in m."""
+    positions, triangles = mesh
+    upper = triangles[positions[triangles][:, :, 2].mean(axis=1) > 0.02]
+    kept, triangles = np.unique(upper, return_inverse=True)
+    shifts = np.random.default_rng(1).normal(size=(len(kept), 3)) * noise
+    return positions[kept] + shifts, triangles.reshape(-1, 3)
+
+
+def divided(mesh: tuple) -> tuple:
+    """Each triangle cut into four at the middles of its edges."""
+    positions, triangles = mesh
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
+    edges, middles = np.unique(sides, axis=0, return_inverse=True)
+    ab, bc, ca = (len(positions) + middles.reshape(-1, 3)).T
+    a, b, c = triangles.T
+    parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+    finer = np.concatenate([np.stack(part, axis=1) for part in parts])
+    return np.concatenate([positions, positions[edges].mean(axis=1)]), finer
+
+
+def on_the_skin(mesh: tuple, noise: float) -> Scene:
+    return tangled(
+        [Body("skin", *copied(mesh, noise), fabric())], [Obstacle("ball", *ball(0.25, 3))]
+    )
+
+
+# A garment that begins as copied faces of the body is on it but for rounding.
+@scene(quick=(3, 2.25), soak=(3, 3.0))
+def copied_from_a_ball(size: int, seconds: float) -> Scene:
+    """Cloth that is the upper half of a ball but for the last digits of single precision."""
+    return on_the_skin(ball(0.25, size), 1e-8)
+
+
+@scene(quick=(3, 2.25), soak=(3, 3.0))
+def copied_from_a_ball_and_divided(size: int, seconds: float) -> Scene:
+    """The same with a vertex in the middle of each edge."""
+    return on_the_skin(divided(ball(0.25, size)), 1e-7)
+
+
+@scene(quick=(3, 2.25), soak=(3, 3.0))
+def copied_from_a_ball_and_moved(size: int, seconds: float) -> Scene:
+    """The same a bit farther away, so that edges pass below vertices of the ball here and there."""
+    return on_the_skin(ball(0.25, size), 3e-5)
+
+
+@scene(quick=(12, 2.25), soak=(20, 3.0))
+def copied_sheet(size: int, seconds: float) -> Scene:
+    """Two sheets in one place but for the last digits."""
+    flat, triangles = moved(grid(size, 0.5), (0, 0, 0.3))
+    shifts = np.random.default_rng(1).normal(size=flat.shape) * 1e-8
+    sheets = {"one": flat, "other": flat + shifts}
+    cloths = [Body(name, positions, triangles, fabric()) for name, positions in sheets.items()]
+    return tangled(cloths, [floor(0.0)])
+
+
 @scene(quick=(10, 2.25), soak=(20, 3.0))
 def sleeve_through_a_torso(size: int, seconds: float) -> Scene:
     """A sleeve-like tube that stands halfway in the wall of a torso-like one, both hanging."""

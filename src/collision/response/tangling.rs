@@ -2,9 +2,13 @@
 //! What crosses when a step begins, what draws it apart, and what is let go.
 
 use super::Response;
-use crate::collision::{
-    loose::Loose,
-    tangle::{Tangle, crosses},
+use crate::{
+    Vec3,
+    collision::{
+        coincidence::join,
+        loose::Loose,
+        tangle::{Crossing, Tangle, crosses},
+    },
 };
 
 impl Response {
@@ -19,12 +23,27 @@ impl Response {
         self.draw_apart();
     }
 
+    /// Joins what coincides before the first step, with the cloths' vertices at `positions` in m, where something crosses.
+    pub(crate) fn join(&mut self, positions: &mut [Vec3]) {
+        let crossings = self.crossings();
+        if !crossings.is_empty() {
+            join(&self.surfaces, &mut self.starts, &crossings);
+            positions.copy_from_slice(&self.starts[..positions.len()]);
+        }
+    }
+
+    /// All edges that go through triangles where the step begins, in order.
+    fn crossings(&self) -> Vec<Crossing> {
+        let (surfaces, starts) = (&self.surfaces, &self.starts);
+        let crosses = |crossing| crosses(surfaces, starts, crossing);
+        let mut crossings = self.broad_phase.crossings(self.with_self, crosses);
+        crossings.sort_unstable();
+        crossings
+    }
+
     fn find_tangle(&self) -> Option<Tangle> {
         let (surfaces, starts) = (&self.surfaces, &self.starts);
-        let mut crossings = self
-            .broad_phase
-            .crossings(self.with_self, |crossing| crosses(surfaces, starts, crossing));
-        crossings.sort_unstable();
+        let crossings = self.crossings();
         let may_be = !crossings.is_empty() || !surfaces.insiders.is_empty();
         may_be.then(|| Tangle::new(surfaces, starts, crossings)).filter(|tangle| !tangle.is_empty())
     }
