@@ -379,8 +379,9 @@ class Simulation:
     releases the GIL.
 
     Where a cloth crosses something at the start, vertices of it that are nearer to that than a
-    fortieth of the distance that both keep begin on its surface: what was copied from there is
-    told apart by the sides that it faces, and not by the last digits of positions.
+    fortieth of the distance that both keep, and of the edges there, begin on its surface: what was
+    copied from there is told apart by the sides that it faces, and not by the last digits of
+    positions.
 
     Args:
         cloths (sequence of Cloth): One or more; they are numbered in this order.

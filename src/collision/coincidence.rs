@@ -14,7 +14,7 @@ use super::{
 use crate::Vec3;
 use std::collections::BTreeSet;
 
-/// Nearer than this part of the distance that both keep things are in one place.
+/// Nearer than this part of the distance that both keep, and of the edges there, things are in one place.
 const PART: f64 = 1.0 / 40.0;
 
 /// Puts vertices of cloth that coincide with what their cloth crosses where that is, with all vertices at `positions` in m. Of
@@ -76,7 +76,8 @@ impl Body {
     /// Where this body is that a vertex at `point` coincides with, if it does.
     fn at(&self, surfaces: &Surfaces, point: &Vec3, vertex: usize) -> Option<Vec3> {
         let kept = surfaces.kinds[vertex].thickness + self.thickness;
-        self.features.iter().find_map(|features| features.nearest(point, PART * kept))
+        let radius = PART * kept.min(surfaces.edge_lengths[vertex]);
+        self.features.iter().find_map(|features| features.nearest(point, radius))
     }
 }
 
