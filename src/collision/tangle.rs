@@ -7,11 +7,11 @@
 //! on the side where it belongs (see `layers`), and through its own cloth if it is not the largest. Between what has gone
 //! through and what it went through there is no contact and no promise. The ends of the edges in between are drawn back to
 //! the side of the other ends, and all of a piece that has gone through another cloth is drawn back through it. Where the
-//! cut does not divide the cloth, the edges go where the line of the crossings becomes shorter (see `contours`). Nor is
-//! there a promise between parts of cloths that are both crossed many times: they are crushed. What draws edges moves them
-//! and leaves them no speed (see `impulse`). Out of solids it is firm at once; between cloths it begins with little force,
-//! which grows while something keeps crossing. Small knots of a cloth with itself, which no line leads out of, are evened
-//! out (see `evening`).
+//! cut does not divide the cloth, an edge that goes into a solid and out again is lifted over what it goes below, and
+//! others go where the line of the crossings becomes shorter (see `contours`). Nor is there a promise between parts of
+//! cloths that are both crossed many times: they are crushed. What draws edges moves them and leaves them no speed (see
+//! `impulse`). Out of solids it is firm at once; between cloths it begins with little force, which grows while something
+//! keeps crossing. Small knots of a cloth with itself, which no line leads out of, are evened out (see `evening`).
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
