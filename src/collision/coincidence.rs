@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cloth that begins on the very surface of something else, but for rounding.
 //!
-//! A garment may be made of faces of the body, or of another garment, copied, divided, and moved by other matrices. Its vertices
-//! are then around where they should be by the last digits, each to another side, and its edges go in and out of what they
-//! lie on at every vertex. No direction can be told from ways so small, and to keep them open takes steps as small. But what
-//! is exactly in one place can be told apart by the sides that it faces. So vertices are put there: on vertices of the other
-//! surface, or else on its edges, or on its faces.
+//! A garment may be made of faces of the body, or of another garment, copied, divided, and moved by other matrices.
+//! Its vertices are then around where they should be by the last digits, each to another side, and its edges go in and
+//! out of what they lie on at every vertex. No direction can be told from ways so small, and to keep them open takes
+//! steps as small. But what is exactly in one place can be told apart by the sides that it faces. So vertices are put
+//! there: on vertices of the other surface, or else on its edges, or on its faces.
 
 use super::{
     BoundingBox, BoundingTree, closest_on_segments, closest_on_triangle, surfaces::Surfaces,
@@ -14,27 +14,26 @@ use super::{
 use crate::Vec3;
 use std::collections::BTreeSet;
 
-/// Nearer than this part of the distance that both keep, and of the edges there, things are in one place.
+/// Nearer than this part of the distance that both keep, and of the edges there, things are in one place: much more than
+/// rounding moves a garment, and nothing that can be seen.
 const PART: f64 = 1.0 / 40.0;
 
-/// Puts vertices of cloth that coincide with what their cloth crosses where that is, with all vertices at `positions` in m. Of
-/// two cloths the latter gives way.
+/// Puts vertices of cloth that coincide with what their cloth crosses where that is, with all vertices at `positions` in
+/// m. Of two cloths the latter gives way.
 pub(super) fn join(surfaces: &Surfaces, positions: &mut [Vec3], crossings: &[Crossing]) {
-    let is_collider = |body: u32| body as usize >= surfaces.cloth_count;
-    let ordered = |crossing: &Crossing| {
-        let [one, other] = crossing.bodies(surfaces);
-        if is_collider(one) || (!is_collider(other) && one < other) {
-            (!is_collider(one), one, other)
-        } else {
-            (!is_collider(other), other, one)
-        }
-    };
-    let met: BTreeSet<(bool, u32, u32)> = crossings.iter().map(ordered).collect();
-    let mut is_joined = vec![false; surfaces.cloth_vertices];
+    let is_cloth = |body: u32| (body as usize) < surfaces.cloth_count;
     // Colliders come first, then cloths, which may have been moved by then.
-    for (_, fixed, cloth) in met.into_iter().filter(|(_, fixed, cloth)| fixed != cloth) {
-        let body = Body::new(surfaces, positions, fixed);
-        for vertex in surfaces.vertices_of(cloth) {
+    let rank = |body: u32| (is_cloth(body), body);
+    let ranked = |crossing: &Crossing| {
+        let [one, other] = crossing.bodies(surfaces).map(rank);
+        [one.min(other), one.max(other)]
+    };
+    let met: BTreeSet<_> =
+        crossings.iter().map(ranked).filter(|[one, other]| one != other).collect();
+    let mut is_joined = vec![false; surfaces.cloth_vertices];
+    for with_one in Vec::from_iter(met).chunk_by(|pair, next| pair[0] == next[0]) {
+        let body = Body::new(surfaces, positions, with_one[0][0].1);
+        for vertex in with_one.iter().flat_map(|[_, (_, cloth)]| surfaces.vertices_of(*cloth)) {
             if !is_joined[vertex]
                 && let Some(place) = body.at(surfaces, &positions[vertex], vertex)
             {
@@ -108,13 +107,10 @@ mod tests {
     use super::*;
     use crate::collision::tangle::crosses;
 
-    /// A triangle, and another of another cloth in the same place but for a `shift` in m of each corner to another side, after
-    /// they have been joined. The distance that both keep is 2 m.
-    fn joined(shift: f64) -> Vec<Vec3> {
-        let corners = [Vec3::zeros(), Vec3::x() * 9.0, Vec3::y() * 9.0];
-        let shifts = [Vec3::z(), -Vec3::z(), Vec3::new(0.3, 0.2, 0.9)];
-        let moved = (0..3).map(|corner| corners[corner] + shifts[corner] * shift);
-        let mut positions: Vec<Vec3> = corners.into_iter().chain(moved).collect();
+    /// Where a triangle of cloth in the plane z = 0 ends up that begins with its corners at these places, and crosses the triangle
+    /// of a cloth before it. The distance that both keep is 2 m.
+    fn joined(places: [Vec3; 3]) -> Vec<Vec3> {
+        let mut positions = [corners(), places].concat();
         let mut surfaces =
             Surfaces::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), positions.clone(), &[]);
         surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
@@ -123,20 +119,39 @@ mod tests {
             all.filter(|crossing| crosses(&surfaces, &positions, *crossing)).collect();
         assert!(!crossings.is_empty());
         join(&surfaces, &mut positions, &crossings);
-        positions
+        assert_eq!(positions[..3], corners());
+        positions.split_off(3)
+    }
+
+    fn corners() -> [Vec3; 3] {
+        [Vec3::zeros(), Vec3::x() * 9.0, Vec3::y() * 9.0]
+    }
+
+    /// The corners, each moved to another side by about so much in m.
+    fn moved(shift: f64) -> [Vec3; 3] {
+        let shifts = [Vec3::z(), -Vec3::z(), Vec3::new(0.3, 0.2, 0.9)];
+        [0, 1, 2].map(|corner| corners()[corner] + shifts[corner] * shift)
     }
 
     #[test]
     fn what_coincides_but_for_rounding_is_put_in_one_place() {
-        let positions = joined(0.02);
-        assert_eq!(positions[..3], positions[3..]);
+        assert_eq!(joined(moved(0.02)), corners());
+    }
+
+    #[test]
+    fn what_is_on_an_edge_or_a_face_is_put_there() {
+        let on_edge = Vec3::new(4.0, 0.01, 0.02);
+        let on_face = Vec3::new(2.0, 2.0, -0.02);
+        let far = Vec3::new(4.0, 4.0, 3.0);
+        let found = joined([on_edge, on_face, far]);
+        let wanted = [Vec3::new(4.0, 0.0, 0.0), Vec3::new(2.0, 2.0, 0.0), far];
+        for (found, wanted) in found.iter().zip(&wanted) {
+            assert!((found - wanted).norm() < 1e-12, "{found} for {wanted}");
+        }
     }
 
     #[test]
     fn what_is_apart_stays_where_it_is() {
-        let positions = joined(0.1);
-        for corner in 0..3 {
-            assert!((positions[corner] - positions[corner + 3]).norm() > 0.09);
-        }
+        assert_eq!(joined(moved(0.1)), moved(0.1));
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Small knots of a cloth with itself: they are evened out.
 //!
-//! Cloth that has been crushed may be left with folds of a few triangles that go through each other. Their contours end inside
-//! of the cloth, where it turns over, and no direction makes them shorter for long; or a hem is folded over to the one side and
-//! next to that to the other. But a cloth that is even does not cross itself: where something has crossed for some time, both
-//! sides go to where each vertex is in the middle of its neighbours, and with them ever more of the cloth around. In between
-//! it goes for a while where contours lead.
+//! Cloth that has been crushed may be left with folds of a few triangles that go through each other. Their contours
+//! end inside of the cloth, where it turns over, and no direction makes them shorter for long; or a hem is folded
+//! over to the one side and next to that to the other. But a cloth that is even does not cross itself: where
+//! something has crossed for some time, both sides go to where each vertex is in the middle of its neighbours, and
+//! with them ever more of the cloth around. In between it goes for a while where contours lead.
 
 use super::{surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;

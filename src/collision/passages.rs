@@ -13,8 +13,8 @@ use crate::Vec3;
 pub(super) struct Passages {
     /// The ends of the edge with no other crossing of the same body in between.
     beside: Vec<[Option<u32>; 2]>,
-    /// How far from the plane of the triangle the next crossing of the same body is on the way to the end that is not beside
-    /// this one, in m; 0 where both are, or none.
+    /// How far from the plane of the triangle the next crossing of the same body is on the way to the end that is not
+    /// beside this one, in m; 0 where both are, or none.
     depths: Vec<f64>,
 }
 
@@ -74,8 +74,8 @@ mod tests {
     use super::*;
     use crate::collision::tangle::crosses;
 
-    /// What an edge crosses that goes from `from` to `to` through a roof with its ridge along y at the height 0, whose sides
-    /// fall as far as they reach.
+    /// What an edge crosses that goes from `from` to `to` through a roof with its ridge along y at the height 0,
+    /// whose sides fall as far as they reach.
     fn roof(from: Vec3, to: Vec3) -> (Surfaces, Vec<Vec3>, Vec<Crossing>) {
         let roof = [-Vec3::y(), Vec3::y(), Vec3::new(1.0, 0.0, -1.0), Vec3::new(-1.0, 0.0, -1.0)];
         let corners = [from, to, to + Vec3::new(0.0, 0.0, 9.0)];

@@ -14,14 +14,14 @@ const EDGES_PER_SECOND: f64 = 24.0;
 /// They are never drawn faster, in m/s.
 const FASTEST: f64 = 2.0;
 /// Compression at which an end is drawn, by its way over the square of the duration of the step, in s²/m: three times
-/// what moves cloth of .2 kg/m² there within the step. Many ends are drawn at once, and what stiff contacts ask of large
-/// triangles they get by turning these by far.
+/// what moves cloth of .2 kg/m² there within the step. Many ends are drawn at once, and what stiff contacts ask of
+/// large triangles they get by turning these by far.
 const HASTE: f64 = 6.0e-4;
 /// Time in s in which the least compression doubles, as long as something crosses.
 const DOUBLING_TIME: f64 = 0.1;
 
-/// How vertices are drawn in a step of a `duration`, where something has crossed for a time already, both in s, with all
-/// vertices at `positions` in m.
+/// How vertices are drawn in a step of a `duration`, where something has crossed for a time already, both in s, with
+/// all vertices at `positions` in m.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drawing<'a> {
     pub(super) surfaces: &'a Surfaces,
@@ -31,8 +31,8 @@ pub(super) struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    /// Draws a vertex a `way` in m relative to the triangle of a crossing, but no further than the length of its edge allows, with
-    /// the force at a compression or more: at first `least`, and twice that again and again.
+    /// Draws a vertex a `way` in m relative to the triangle of a crossing, but no further than the length of its edge
+    /// allows, with the force at a compression or more: at first `least`, and twice that again and again.
     pub(super) fn by_edge(
         &self,
         crossing: Crossing,

@@ -193,16 +193,16 @@ impl Tangle {
     ) -> Vec<Contact> {
         let drawing = Drawing { surfaces, positions, duration, crossed_for };
         let leads = self.leads(surfaces, positions, crossed_for);
-        let leads = || self.crossings.iter().copied().zip(leads.iter().copied());
         let mut pulls = Vec::new();
-        for (index, (crossing, lead)) in leads().enumerate() {
-            let least = self.first_compression(surfaces, crossing);
-            for (vertex, way) in self.ways(surfaces, positions, (index, crossing, lead)) {
-                pulls.extend(drawing.by_edge(crossing, vertex, (way, least)));
+        for (index, (crossing, lead)) in self.crossings.iter().zip(&leads).enumerate() {
+            let least = self.first_compression(surfaces, *crossing);
+            for (vertex, way) in self.ways(surfaces, positions, (index, *lead)) {
+                pulls.extend(drawing.by_edge(*crossing, vertex, (way, least)));
             }
         }
-        let is_evened = |(_, lead): &(Crossing, Lead)| matches!(lead, Lead::Even);
-        let knots = leads().filter(is_evened).map(|(knot, _)| knot);
+        let evened =
+            self.crossings.iter().zip(&leads).filter(|(_, lead)| matches!(lead, Lead::Even));
+        let knots = evened.map(|(knot, _)| *knot);
         for (vertex, knot) in evening::rings(surfaces, knots, crossed_for) {
             let way = evening::way(surfaces, positions, vertex, knot.triangle);
             pulls.extend(drawing.by_edge(knot, vertex, (way, GENTLY)));
@@ -285,8 +285,9 @@ impl Tangle {
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        (index, crossing, lead): (usize, Crossing, Lead),
+        (index, lead): (usize, Lead),
     ) -> Vec<(u32, Vec3)> {
+        let crossing = self.crossings[index];
         let Crossing { edge, triangle } = crossing;
         let ends = surfaces.edges[edge as usize];
         let Some(normal) = surfaces.normal(triangle, positions) else { return Vec::new() };

@@ -126,9 +126,8 @@ impl Simulation {
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let workers = Workers::new(settings.threads, positions.len())?;
         let obstacles = colliders.iter().map(Obstacle::new).collect();
-        let (dynamics, newton) = workers.run(|| {
-            let mut dynamics = Dynamics::new(cloths, &settings);
-            dynamics.start_memory(&positions);
+        let (mut dynamics, newton) = workers.run(|| {
+            let dynamics = Dynamics::new(cloths, &settings);
             let preconditioner = if settings.integrator.is_explicit() {
                 // All that couples vertices is contacts.
                 Preconditioning::BlockJacobi
@@ -155,7 +154,10 @@ impl Simulation {
             colliders,
         );
         let mut response = Response::new(surfaces, obstacles, &positions, settings.self_collision);
-        workers.run(|| response.join(&mut positions));
+        workers.run(|| {
+            response.join(&mut positions);
+            dynamics.start_memory(&positions);
+        });
         Ok(Self {
             preferred_step: settings.time_step,
             step_control: StepControl::default(),

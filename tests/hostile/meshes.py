@@ -137,11 +137,11 @@ def ball(radius: float, halvings: int = 3) -> Mesh:
     inwards = np.einsum("ij,ij->i", normal, positions[triangles].sum(axis=1)) < 0.0
     triangles[inwards] = triangles[inwards][:, ::-1]
     for _ in range(halvings):
-        positions, triangles = _divided(positions, triangles)
+        positions, triangles = divided(positions, triangles)
     return radius * positions / np.linalg.norm(positions, axis=1, keepdims=True), triangles
 
 
-def _divided(positions: np.ndarray, triangles: np.ndarray) -> Mesh:
+def divided(positions: np.ndarray, triangles: np.ndarray) -> Mesh:
     """Every triangle as four."""
     sides = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=-1), axis=-1)
     unique, which = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
