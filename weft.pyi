@@ -378,10 +378,10 @@ class Simulation:
     One thread at a time: a call while another thread is in one raises RuntimeError. Computing
     releases the GIL.
 
-    Where a cloth crosses something at the start, vertices of it that are nearer to that than a
-    fortieth of the distance that both keep, and of the edges there, begin on its surface: what was
-    copied from there is told apart by the sides that it faces, and not by the last digits of
-    positions.
+    Where a piece of cloth crosses something at the start, or a face lies in it but for rounding,
+    vertices that are nearer to that than a fortieth of the distance that both keep, and of the
+    edges there, begin that far above its surface: sides are not told by the last digits of
+    positions. Several copies become layers in their order.
 
     Args:
         cloths (sequence of Cloth): One or more; they are numbered in this order.

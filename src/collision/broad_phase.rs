@@ -156,6 +156,30 @@ impl BroadPhase {
         }
         found
     }
+
+    /// All vertices of cloth and triangles that touch, of those whose boxes meet.
+    pub(crate) fn touching(
+        &self,
+        with_self: bool,
+        touches: impl Fn([u32; 2]) -> bool + Sync,
+    ) -> Vec<[u32; 2]> {
+        let mut found = Vec::new();
+        let mut meet = |other: &Trees| {
+            let first = other.ranges.triangles.start as u32;
+            let visit = |vertex: u32, triangle: u32, found: &mut Vec<[u32; 2]>| {
+                let pair = [vertex, first + triangle];
+                if touches(pair) {
+                    found.push(pair);
+                }
+            };
+            self.cloths.vertices.pairs(&other.triangles, visit, &mut found);
+        };
+        meet(&self.colliders);
+        if with_self {
+            meet(&self.cloths);
+        }
+        found
+    }
 }
 
 impl Trees {

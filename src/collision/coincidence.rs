@@ -4,154 +4,122 @@
 //! A garment may be made of faces of the body, or of another garment, copied, divided, and moved by other matrices.
 //! Its vertices are then around where they should be by the last digits, each to another side, and its edges go in and
 //! out of what they lie on at every vertex. No direction can be told from ways so small, and to keep them open takes
-//! steps as small. But what is exactly in one place can be told apart by the sides that it faces. So vertices are put
-//! there: on vertices of the other surface, or else on its edges, or on its faces.
+//! steps as small. So vertices begin a little above: above a vertex of the other surface, or else an edge, or a face (see
+//! `ground`). Several copies become layers, in their order.
 
-use super::{
-    BoundingBox, BoundingTree, closest_on_segments, closest_on_triangle, surfaces::Surfaces,
-    tangle::Crossing,
-};
+mod ground;
+
+use super::{closest_on_triangle, pieces::connected, surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;
+use ground::{Coincidence, Ground};
 use std::collections::BTreeSet;
 
-/// Nearer than this part of the distance that both keep, and of the edges there, things are in one place: much more than
-/// rounding moves a garment, and nothing that can be seen.
-const PART: f64 = 1.0 / 40.0;
+/// The part of its coordinates that a point is moved by where it is rounded to single precision twice.
+const ROUNDING: f64 = 1.0 / 4_194_304.0;
 
-/// Puts vertices of cloth that coincide with what their cloth crosses where that is, with all vertices at `positions` in
-/// m. Of two cloths the latter gives way.
-pub(super) fn join(surfaces: &Surfaces, positions: &mut [Vec3], crossings: &[Crossing]) {
-    let is_cloth = |body: u32| (body as usize) < surfaces.cloth_count;
-    // Colliders come first, then cloths, which may have been moved by then.
-    let rank = |body: u32| (is_cloth(body), body);
-    let ranked = |crossing: &Crossing| {
-        let [one, other] = crossing.bodies(surfaces).map(rank);
-        [one.min(other), one.max(other)]
-    };
-    let met: BTreeSet<_> =
-        crossings.iter().map(ranked).filter(|[one, other]| one != other).collect();
-    let mut is_joined = vec![false; surfaces.cloth_vertices];
+/// How far rounding moves vertices of cloth, in m: near the origin, what was moved there brought its error along.
+fn rounding(surfaces: &Surfaces, positions: &[Vec3]) -> f64 {
+    let cloth = &positions[..surfaces.cloth_vertices];
+    ROUNDING * cloth.iter().map(Vec3::amax).fold(0.0, f64::max)
+}
+
+/// Tells whether a vertex is on a triangle but for rounding, and may meet it.
+pub(super) fn touches(surfaces: &Surfaces, positions: &[Vec3]) -> impl Fn([u32; 2]) -> bool {
+    let farthest = rounding(surfaces, positions).powi(2);
+    move |[vertex, triangle]| {
+        let corners = surfaces.triangles[triangle as usize];
+        let at = |vertex: u32| positions[vertex as usize];
+        !corners.contains(&vertex)
+            && closest_on_triangle(&at(vertex), &corners.map(at)).distance_squared <= farthest
+            && !surfaces.never_meet(&[vertex], &corners)
+    }
+}
+
+/// Puts vertices of cloth above what they coincide with, where their piece of cloth crosses that or a triangle lies in
+/// it, with all vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches]. Of
+/// two pieces of cloth the latter gives way.
+pub(super) fn part(
+    surfaces: &Surfaces,
+    positions: &mut [Vec3],
+    (crossings, touching): (&[Crossing], &[[u32; 2]]),
+) {
+    let pieces = Pieces::new(surfaces);
+    let met = pieces.met(surfaces, crossings, touching);
+    let rounding = rounding(surfaces, positions);
+    // Away from what each vertex was put above.
+    let mut ups = vec![Vec3::zeros(); surfaces.cloth_vertices];
     for with_one in Vec::from_iter(met).chunk_by(|pair, next| pair[0] == next[0]) {
-        let body = Body::new(surfaces, positions, with_one[0][0].1);
-        for vertex in with_one.iter().flat_map(|[_, (_, cloth)]| surfaces.vertices_of(*cloth)) {
-            if !is_joined[vertex]
-                && let Some(place) = body.at(surfaces, &positions[vertex], vertex)
-            {
-                positions[vertex] = place;
-                is_joined[vertex] = true;
-            }
+        let ground = Ground::new(surfaces, positions, pieces.vertices(with_one[0][0].1));
+        for [_, (_, piece)] in with_one {
+            let vertices = pieces.vertices(*piece).iter();
+            let found: Vec<Coincidence> = vertices
+                .filter_map(|vertex| ground.coincidence(surfaces, (positions, rounding), *vertex))
+                .collect();
+            ground.lift(surfaces, &found, (positions, &mut ups));
         }
     }
 }
 
-/// The vertices, edges and triangles of a body.
-struct Body {
-    thickness: f64,
-    features: [Features; 3],
+/// Pieces of cloth that hang together, and colliders, each by its first vertex.
+struct Pieces {
+    /// For every vertex.
+    of: Vec<u32>,
+    /// All vertices, in order of their pieces.
+    members: Vec<u32>,
 }
 
-/// Features of one kind, by their corners in m: the last one again and again where there are less than three.
-struct Features {
-    corners: Vec<[Vec3; 3]>,
-    tree: BoundingTree,
-}
+/// Whether a piece is of cloth, and its first vertex. Colliders come first, then cloths, which may have been moved by
+/// then.
+type Rank = (bool, u32);
 
-impl Body {
-    fn new(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Self {
-        let vertices = surfaces.vertices_of(body);
-        let thickness = surfaces.kinds[vertices.start].thickness;
-        let is_own = |corners: &[u32; 3]| surfaces.bodies[corners[0] as usize] == body;
-        let points = vertices.map(|vertex| [vertex as u32; 3]).collect();
-        let edges = surfaces.edges.iter().map(|[start, end]| [*start, *end, *end]);
-        let edges = edges.filter(is_own).collect();
-        let triangles = surfaces.triangles.iter().copied().filter(is_own).collect();
-        let features = [points, edges, triangles].map(|corners: Vec<[u32; 3]>| {
-            let place = |vertex: u32| positions[vertex as usize];
-            Features::new(corners.into_iter().map(|three| three.map(place)).collect())
+impl Pieces {
+    fn new(surfaces: &Surfaces) -> Self {
+        let mut of = connected(surfaces, |_| true);
+        for collider in 0..surfaces.is_closed.len() {
+            let vertices = surfaces.vertices_of_collider(collider);
+            of.extend(vertices.clone().map(|_| vertices.start as u32));
+        }
+        let mut members: Vec<u32> = (0..of.len() as u32).collect();
+        members.sort_by_key(|vertex| of[*vertex as usize]);
+        Self { of, members }
+    }
+
+    fn vertices(&self, piece: u32) -> &[u32] {
+        let end = |is_before: &dyn Fn(u32) -> bool| {
+            self.members.partition_point(|vertex| is_before(self.of[*vertex as usize]))
+        };
+        &self.members[end(&|one| one < piece)..end(&|one| one <= piece)]
+    }
+
+    /// Pairs of different pieces that cross or lie in each other, the one that stays first, in order.
+    fn met(
+        &self,
+        surfaces: &Surfaces,
+        crossings: &[Crossing],
+        touching: &[[u32; 2]],
+    ) -> BTreeSet<[Rank; 2]> {
+        let piece = |vertex: u32| self.of[vertex as usize];
+        let first = |triangle: u32| surfaces.triangles[triangle as usize][0];
+        let on = touching.iter().map(|[vertex, triangle]| (*vertex, piece(first(*triangle))));
+        let on: BTreeSet<(u32, u32)> = on.collect();
+        let lies = |(vertex, ground): &&(u32, u32)| {
+            surfaces.around.around(*vertex as usize).any(|(triangle, _)| {
+                let mut corners = surfaces.triangles[triangle as usize].iter();
+                corners.all(|corner| on.contains(&(*corner, *ground)))
+            })
+        };
+        let lying = on.iter().filter(lies).map(|(vertex, ground)| [piece(*vertex), *ground]);
+        let crossing = crossings.iter().map(|crossing| {
+            let [end, _] = surfaces.edges[crossing.edge as usize];
+            [piece(end), piece(first(crossing.triangle))]
         });
-        Self { thickness, features }
-    }
-
-    /// Where this body is that a vertex at `point` coincides with, if it does.
-    fn at(&self, surfaces: &Surfaces, point: &Vec3, vertex: usize) -> Option<Vec3> {
-        let kept = surfaces.kinds[vertex].thickness + self.thickness;
-        let radius = PART * kept.min(surfaces.edge_lengths[vertex]);
-        self.features.iter().find_map(|features| features.nearest(point, radius))
-    }
-}
-
-impl Features {
-    fn new(corners: Vec<[Vec3; 3]>) -> Self {
-        let boxes: Vec<BoundingBox> = corners.iter().map(BoundingBox::around).collect();
-        Self { corners, tree: BoundingTree::new(&boxes) }
-    }
-
-    /// The nearest place on any of them that is not farther than `radius`, all in m.
-    fn nearest(&self, point: &Vec3, radius: f64) -> Option<Vec3> {
-        let found = self.tree.nearest(point, radius, |number| {
-            let corners = &self.corners[number];
-            let [a, b, c] = corners;
-            let offset = if b == c {
-                closest_on_segments(&[*point; 2], &[*a, *b]).offset
-            } else {
-                closest_on_triangle(point, corners).offset
-            };
-            (offset.norm_squared(), if a == b { *a } else { point - offset })
-        })?;
-        Some(found.measured)
+        let ranked = |pieces: [u32; 2]| {
+            let [one, other] = pieces.map(|piece| (surfaces.is_cloth(piece), piece));
+            [one.min(other), one.max(other)]
+        };
+        lying.chain(crossing).map(ranked).filter(|[one, other]| one != other).collect()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::collision::tangle::crosses;
-
-    /// Where a triangle of cloth in the plane z = 0 ends up that begins with its corners at these places, and crosses the triangle
-    /// of a cloth before it. The distance that both keep is 2 m.
-    fn joined(places: [Vec3; 3]) -> Vec<Vec3> {
-        let mut positions = [corners(), places].concat();
-        let mut surfaces =
-            Surfaces::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), positions.clone(), &[]);
-        surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
-        let all = (0..6).flat_map(|edge| [0, 1].map(|triangle| Crossing { edge, triangle }));
-        let crossings: Vec<Crossing> =
-            all.filter(|crossing| crosses(&surfaces, &positions, *crossing)).collect();
-        assert!(!crossings.is_empty());
-        join(&surfaces, &mut positions, &crossings);
-        assert_eq!(positions[..3], corners());
-        positions.split_off(3)
-    }
-
-    fn corners() -> [Vec3; 3] {
-        [Vec3::zeros(), Vec3::x() * 9.0, Vec3::y() * 9.0]
-    }
-
-    /// The corners, each moved to another side by about so much in m.
-    fn moved(shift: f64) -> [Vec3; 3] {
-        let shifts = [Vec3::z(), -Vec3::z(), Vec3::new(0.3, 0.2, 0.9)];
-        [0, 1, 2].map(|corner| corners()[corner] + shifts[corner] * shift)
-    }
-
-    #[test]
-    fn what_coincides_but_for_rounding_is_put_in_one_place() {
-        assert_eq!(joined(moved(0.02)), corners());
-    }
-
-    #[test]
-    fn what_is_on_an_edge_or_a_face_is_put_there() {
-        let on_edge = Vec3::new(4.0, 0.01, 0.02);
-        let on_face = Vec3::new(2.0, 2.0, -0.02);
-        let far = Vec3::new(4.0, 4.0, 3.0);
-        let found = joined([on_edge, on_face, far]);
-        let wanted = [Vec3::new(4.0, 0.0, 0.0), Vec3::new(2.0, 2.0, 0.0), far];
-        for (found, wanted) in found.iter().zip(&wanted) {
-            assert!((found - wanted).norm() < 1e-12, "{found} for {wanted}");
-        }
-    }
-
-    #[test]
-    fn what_is_apart_stays_where_it_is() {
-        assert_eq!(joined(moved(0.1)), moved(0.1));
-    }
-}
+mod tests;

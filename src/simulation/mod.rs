@@ -155,7 +155,7 @@ impl Simulation {
         );
         let mut response = Response::new(surfaces, obstacles, &positions, settings.self_collision);
         workers.run(|| {
-            response.join(&mut positions);
+            response.part(&mut positions);
             dynamics.start_memory(&positions);
         });
         Ok(Self {

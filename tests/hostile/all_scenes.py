@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The list of all scenes: importing the families fills it."""
 
+import scenes_copies
 import scenes_drape
 import scenes_impossible
 import scenes_layers
@@ -8,6 +9,13 @@ import scenes_motion
 import scenes_tangled
 from scene import RECIPES
 
-FAMILIES = (scenes_drape, scenes_motion, scenes_layers, scenes_impossible, scenes_tangled)
+FAMILIES = (
+    scenes_drape,
+    scenes_motion,
+    scenes_layers,
+    scenes_impossible,
+    scenes_tangled,
+    scenes_copies,
+)
 
 __all__ = ["FAMILIES", "RECIPES"]

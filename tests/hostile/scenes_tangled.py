@@ -7,10 +7,8 @@ from meshes import (
     blob,
     cone,
     cylinder,
-    divided,
     grid,
     moved,
-    plate,
     swept,
     tube,
     turned,
@@ -39,57 +37,6 @@ def crossed_layers(size: int, seconds: float) -> Scene:
     level = moved(grid(size, 0.5), (0, 0, 0.06))
     tilted = moved(turned(turned(grid(size, 0.5), (1, 0, 0), 0.15), UP, ASKEW), (*SHIFT, 0.06))
     cloths = [Body("level", *level, fabric()), Body("tilted", *tilted, fabric())]
-    return tangled(cloths, [floor(0.0)])
-
-
-@scene(quick=(8, 2.25), soak=(20, 3.0))
-def coincident_sheets(size: int, seconds: float) -> Scene:
-    """Three sheets in one and the same place, vertex on vertex."""
-    flat, triangles = moved(grid(size, 0.5), (0, 0, 0.02))
-    cloths = [Body(f"sheet {index}", flat.copy(), triangles, fabric()) for index in range(3)]
-    return tangled(cloths, [floor(0.0)])
-
-
-def copied(mesh: tuple, noise: float) -> tuple:
-    """The upper half of a ball, each vertex moved by some noise in m."""
-    positions, triangles = mesh
-    upper = triangles[positions[triangles][:, :, 2].mean(axis=1) > 0.02]
-    kept, triangles = np.unique(upper, return_inverse=True)
-    shifts = np.random.default_rng(1).normal(size=(len(kept), 3)) * noise
-    return positions[kept] + shifts, triangles.reshape(-1, 3)
-
-
-def on_its_body(mesh: tuple, body: tuple, noise: float) -> Scene:
-    skin = Body("skin", *copied(mesh, noise), fabric())
-    return tangled([skin], [Obstacle("ball", *body)])
-
-
-# A garment that begins as copied faces of the body is on it but for rounding.
-@scene(quick=(3, 2.25), soak=(4, 3.0))
-def copied_from_a_ball(size: int, seconds: float) -> Scene:
-    """Cloth that is the upper half of a ball but for the last digits of single precision."""
-    return on_its_body(ball(0.25, size), ball(0.25, size), 1e-8)
-
-
-@scene(quick=(3, 2.25), soak=(4, 3.0))
-def copied_from_a_ball_and_divided(size: int, seconds: float) -> Scene:
-    """The same with a vertex in the middle of each edge."""
-    return on_its_body(divided(*ball(0.25, size)), ball(0.25, size), 1e-7)
-
-
-@scene(quick=(3, 2.25), soak=(4, 3.0))
-def copied_from_a_ball_and_moved(size: int, seconds: float) -> Scene:
-    """The same a bit farther away, so that edges pass below vertices of the ball here and there."""
-    return on_its_body(ball(0.25, size), ball(0.25, size), 3e-5)
-
-
-@scene(quick=(12, 2.25), soak=(20, 3.0))
-def copied_sheet(size: int, seconds: float) -> Scene:
-    """Two sheets in one place but for the last digits."""
-    flat, triangles = moved(grid(size, 0.5), (0, 0, 0.3))
-    shifts = np.random.default_rng(1).normal(size=flat.shape) * 1e-8
-    sheets = {"one": flat, "other": flat + shifts}
-    cloths = [Body(name, positions, triangles, fabric()) for name, positions in sheets.items()]
     return tangled(cloths, [floor(0.0)])
 
 
@@ -160,15 +107,6 @@ def pierced_by_a_needle(size: int, seconds: float) -> Scene:
     tips = [moved(cone(6, 0.03, 0.3), (-0.13, 0.02, 0.0)), moved(cone(8, 0.1, 0.3), (0.14, 0, 0))]
     obstacles = [Obstacle(f"tip {index}", *tip) for index, tip in enumerate(tips)]
     return tangled([Body("sheet", positions, triangles, fabric())], [*obstacles, floor(-0.29)])
-
-
-@scene(quick=(14, 2.25), soak=(30, 3.0))
-def starts_in_a_plate(size: int, seconds: float) -> Scene:
-    """Exactly in the plane of what it lies on."""
-    positions, triangles = turned(grid(size, 0.6), UP, ASKEW)
-    return tangled(
-        [Body("sheet", positions, triangles, fabric())], [Obstacle("plate", *plate(6.0))]
-    )
 
 
 @scene(quick=(14, 2.25), soak=(30, 3.0))

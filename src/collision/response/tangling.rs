@@ -5,7 +5,7 @@ use super::Response;
 use crate::{
     Vec3,
     collision::{
-        coincidence::join,
+        coincidence::{part, touches},
         loose::Loose,
         tangle::{Crossing, Tangle, crosses},
     },
@@ -23,11 +23,16 @@ impl Response {
         self.draw_apart();
     }
 
-    /// Joins what coincides before the first step, with the cloths' vertices at `positions` in m, where something crosses.
-    pub(crate) fn join(&mut self, positions: &mut [Vec3]) {
+    /// Parts what coincides before the first step, with the cloths' vertices at `positions` in m.
+    pub(crate) fn part(&mut self, positions: &mut [Vec3]) {
+        if self.is_alone() {
+            return;
+        }
+        let touches = touches(&self.surfaces, &self.starts);
+        let touching = self.broad_phase.touching(self.with_self, touches);
         let crossings = self.crossings();
-        if !crossings.is_empty() {
-            join(&self.surfaces, &mut self.starts, &crossings);
+        if !(touching.is_empty() && crossings.is_empty()) {
+            part(&self.surfaces, &mut self.starts, (&crossings, &touching));
             positions.copy_from_slice(&self.starts[..positions.len()]);
         }
     }
