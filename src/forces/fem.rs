@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Material, Vec3,
-    mesh::Mesh,
+    mesh::{Mesh, ShapeGradients},
     solver::{Kernel, Lanes, dispatch},
 };
 
@@ -38,9 +38,9 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
 }
 
 /// Gradients of the shape functions of a mesh over b_u and b_v.
-fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<[[f64; 2]; 3]> {
+fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<ShapeGradients> {
     let triangles = mesh.topology.triangles.iter().zip(mesh.rest.gradients.as_slice());
-    let one = |(vertices, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+    let one = |(vertices, gradients): (&[u32; 3], &ShapeGradients)| {
         let [u, v] = mean_scale(rest_scale, vertices);
         gradients.map(|[a, b]| [a / u, b / v])
     };

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     Material, Vec3,
-    mesh::{Incidence, Mesh},
+    mesh::{Incidence, Mesh, ShapeGradients},
     parallel,
 };
 use rayon::prelude::*;
@@ -34,8 +34,8 @@ pub type Strain = [f64; 3];
 /// The tensile part of the stress of a triangle, times its area, in N·m.
 pub type Tension = [f32; 3];
 
-/// The forces at the corners of a triangle, in N.
-type CornerForces = [[f64; 3]; 3];
+/// The forces at the second and third corner of a triangle, in N; that at the first one is minus their sum.
+type CornerForces = [[f64; 3]; 2];
 
 /// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl Moduli {
 #[derive(Clone, Debug)]
 pub struct Membrane {
     pub(super) triangles: Arc<Vec<[u32; 3]>>,
-    gradients: Arc<Vec<[[f64; 2]; 3]>>,
+    gradients: Arc<Vec<ShapeGradients>>,
     areas: Arc<Vec<f64>>,
     cloth_of_triangle: Arc<Vec<u32>>,
     /// Of each cloth; of each triangle where their stiffness differs.
@@ -167,7 +167,7 @@ impl Membrane {
     }
 
     /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
-    pub fn set_gradients(&mut self, gradients: Vec<[[f64; 2]; 3]>) {
+    pub fn set_gradients(&mut self, gradients: Vec<ShapeGradients>) {
         self.gradients = Arc::new(gradients);
     }
 
@@ -197,7 +197,7 @@ impl Membrane {
         self.inverse_beta = inverse_beta;
         self.shape.clear();
         self.shape.extend_from_slice(positions);
-        let mut numbers = self.scratch.take(9 * self.triangles.len());
+        let mut numbers = self.scratch.take(6 * self.triangles.len());
         let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
         let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
         let results = (self.stresses.as_mut_slice(), &mut *loads);
@@ -220,7 +220,12 @@ impl Membrane {
         let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
         each.for_each(|(vertex, force)| {
             for (triangle, corner) in self.incidence.around(vertex) {
-                *force += Vec3::from(corner_forces[triangle as usize][usize::from(corner)]);
+                let [second, third] = corner_forces[triangle as usize].map(Vec3::from);
+                *force += match corner {
+                    0 => -second - third,
+                    1 => second,
+                    _ => third,
+                };
             }
         });
     }
@@ -363,7 +368,7 @@ impl Membrane {
 pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
     let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
     let each = triangles.with_min_len(parallel::ELEMENTS);
-    let stretch = |(corners, gradients): (&[u32; 3], &[[f64; 2]; 3])| {
+    let stretch = |(corners, gradients): (&[u32; 3], &ShapeGradients)| {
         let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
         let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
         (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
@@ -373,11 +378,10 @@ pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
 
 /// Derivatives of `field` along warp and weft in a triangle.
 #[inline(always)]
-fn derivatives(corners: &[u32; 3], gradients: &[[f64; 2]; 3], field: &[Vec3]) -> [Vec3; 2] {
-    let [x, y, z] = corners;
-    let (x, y, z) = (&field[*x as usize], &field[*y as usize], &field[*z as usize]);
-    let [a, b, c] = gradients;
-    [x * a[0] + y * b[0] + z * c[0], x * a[1] + y * b[1] + z * c[1]]
+fn derivatives(corners: &[u32; 3], [b, c]: &ShapeGradients, field: &[Vec3]) -> [Vec3; 2] {
+    let [x, y, z] = corners.map(|vertex| &field[vertex as usize]);
+    let (y, z) = (y - x, z - x);
+    [y * b[0] + z * c[0], y * b[1] + z * c[1]]
 }
 
 #[inline(always)]

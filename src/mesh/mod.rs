@@ -19,7 +19,9 @@ mod yarn;
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};
-pub use rest_shape::RestShape;
+#[cfg(test)]
+pub(crate) use rest_shape::shape_gradients;
+pub use rest_shape::{RestShape, ShapeGradients, of_all_corners};
 pub use topology::{Edge, Topology};
 pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
 pub use yarn::Uv;
@@ -32,7 +34,7 @@ use std::sync::Arc;
 pub struct Mesh {
     /// Triangles and edges.
     pub topology: Topology,
-    /// Lengths, areas and yarn axes at rest.
+    /// Areas, yarn axes and angles at rest.
     pub rest: RestShape,
     /// Which cloth each triangle belongs to.
     pub cloth_of_triangle: Arc<Vec<u32>>,
@@ -84,8 +86,17 @@ impl Mesh {
     /// If there is no such triangle.
     #[must_use]
     pub fn warp(&self, triangle: usize) -> Vec3 {
-        let corners = self.topology.triangles[triangle].iter().zip(&self.rest.gradients[triangle]);
+        let gradients = of_all_corners(&self.rest.gradients[triangle]);
+        let corners = self.topology.triangles[triangle].iter().zip(gradients);
         corners.map(|(vertex, along)| self.rest.positions[*vertex as usize] * along[0]).sum()
+    }
+
+    /// Mean length of the edges at rest, in m.
+    #[must_use]
+    pub fn mean_edge_length(&self) -> f64 {
+        let edges = &self.topology.edges;
+        let sum: f64 = edges.iter().map(|edge| self.rest.edge_length(edge)).sum();
+        sum / edges.len().max(1) as f64
     }
 
     /// Number of vertices.

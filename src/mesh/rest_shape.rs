@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The undeformed surface, measured once: areas, yarn axes, edge lengths and angles.
+//! The undeformed surface, measured once: areas, yarn axes and angles.
 
 use super::{Edge, Topology, Uv, triangle, triangulation::CutFaces, yarn::warp_directions};
 use crate::{
@@ -8,25 +8,31 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Lengths, areas and yarn axes at rest; what many go through is shared.
+/// Gradients of the shape functions of a triangle's second and third corner along warp and weft, in 1/m; that of the first
+/// one is minus their sum.
+pub type ShapeGradients = [[f64; 2]; 2];
+
+/// The gradients of all three corners.
+#[must_use]
+#[inline(always)]
+pub fn of_all_corners([second, third]: &ShapeGradients) -> [[f64; 2]; 3] {
+    [[-second[0] - third[0], -second[1] - third[1]], *second, *third]
+}
+
+/// Areas, yarn axes and angles at rest; what many go through is shared.
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
     /// Where the vertices are at rest, in m.
     pub positions: Arc<Vec<Vec3>>,
     /// Area of each triangle, in m².
     pub areas: Arc<Vec<f64>>,
-    /// Corners of each triangle in its plane, in m: first coordinate along the warp, second along the
-    /// weft, counter-clockwise.
-    pub corners: Vec<[[f64; 2]; 3]>,
-    /// Gradient of each corner's shape function along warp and weft, in 1/m.
-    pub gradients: Arc<Vec<[[f64; 2]; 3]>>,
+    /// Of each triangle.
+    pub gradients: Arc<Vec<ShapeGradients>>,
     /// A third of the area of the triangles around each vertex, in m².
     pub vertex_areas: Arc<Vec<f64>>,
-    /// Length of each edge, in m.
-    pub edge_lengths: Vec<f64>,
-    /// Angle between the triangles at each edge, in rad: 0 where flat, positive where the opposite
-    /// corners rise along the normals.
-    pub angles: Vec<f64>,
+    /// Angle between the triangles at each edge that has two, in rad: 0 where flat, positive where the
+    /// opposite corners rise along the normals.
+    pub angles: Arc<Vec<f64>>,
 }
 
 impl RestShape {
@@ -41,57 +47,67 @@ impl RestShape {
         uv: Option<&Uv>,
     ) -> Result<Self> {
         let warps = warp_directions(cut, positions, uv);
-        let (triangles, edges) = (topology.triangles.len(), topology.edges.len());
-        let mut shape = Self {
-            positions: Arc::new(positions.to_vec()),
-            corners: Vec::with_capacity(triangles),
-            edge_lengths: Vec::with_capacity(edges),
-            angles: Vec::with_capacity(edges),
-            ..Self::default()
-        };
+        let count = topology.triangles.len();
         let mut vertex_areas = vec![0.0; topology.vertex_count];
-        let mut areas = Vec::with_capacity(triangles);
-        let mut gradients = Vec::with_capacity(triangles);
+        let mut areas = Vec::with_capacity(count);
+        let mut gradients = Vec::with_capacity(count);
         for (vertices, warp) in topology.triangles.iter().zip(warps) {
             let points = vertices.map(|v| positions[v as usize]);
             let corners = lay_flat(&points, &warp);
             let doubled = doubled_area(&corners);
             areas.push(0.5 * doubled);
-            gradients.push(shape_gradients(&corners, doubled));
-            shape.corners.push(corners);
+            gradients.push(shape_gradients(&corners));
             for vertex in vertices {
                 vertex_areas[*vertex as usize] += doubled / 6.0;
             }
         }
-        (shape.areas, shape.gradients) = (Arc::new(areas), Arc::new(gradients));
         if let Some(vertex) = vertex_areas.iter().position(|area| *area == 0.0) {
             let wanted = "a vertex that belongs to a face";
             return Err(Error::element("positions", "vertex", vertex, "in no face", wanted));
         }
-        shape.vertex_areas = Arc::new(vertex_areas);
-        for edge in &topology.edges {
-            let [a, b] = edge.vertices.map(|v| positions[v as usize]);
-            shape.edge_lengths.push((b - a).norm());
-            shape.angles.push(rest_angle(topology, edge, positions));
-        }
-        Ok(shape)
+        let hinges = || topology.edges.iter().filter(|edge| !edge.is_boundary());
+        let mut angles = Vec::with_capacity(hinges().count());
+        angles.extend(hinges().map(|edge| rest_angle(topology, edge, positions)));
+        Ok(Self {
+            positions: Arc::new(positions.to_vec()),
+            areas: Arc::new(areas),
+            gradients: Arc::new(gradients),
+            vertex_areas: Arc::new(vertex_areas),
+            angles: Arc::new(angles),
+        })
     }
 
     /// Appends the measures of another surface.
     pub(super) fn append(&mut self, other: &Self) {
         Arc::make_mut(&mut self.positions).extend_from_slice(&other.positions);
         Arc::make_mut(&mut self.areas).extend_from_slice(&other.areas);
-        self.corners.extend_from_slice(&other.corners);
         Arc::make_mut(&mut self.gradients).extend_from_slice(&other.gradients);
         Arc::make_mut(&mut self.vertex_areas).extend_from_slice(&other.vertex_areas);
-        self.edge_lengths.extend_from_slice(&other.edge_lengths);
-        self.angles.extend_from_slice(&other.angles);
+        Arc::make_mut(&mut self.angles).extend_from_slice(&other.angles);
     }
 
-    /// Mean length of the edges, in m.
+    /// Corners of a triangle in its plane, in m: first coordinate along the warp, second along the weft,
+    /// counter-clockwise, from the first corner.
+    ///
+    /// # Panics
+    /// If there is no such triangle.
     #[must_use]
-    pub fn mean_edge_length(&self) -> f64 {
-        self.edge_lengths.iter().sum::<f64>() / self.edge_lengths.len().max(1) as f64
+    pub fn corners(&self, triangle: usize) -> [[f64; 2]; 3] {
+        let [[a, b], [c, d]] = self.gradients[triangle];
+        let doubled = 1.0 / (a * d - b * c);
+        [[0.0; 2], [d * doubled, -c * doubled], [-b * doubled, a * doubled]]
+    }
+
+    /// Length of an edge, in m.
+    ///
+    /// # Panics
+    /// If its triangle is not in the mesh.
+    #[must_use]
+    pub fn edge_length(&self, edge: &Edge) -> f64 {
+        let (corners, opposite) =
+            (self.corners(edge.triangles[0] as usize), usize::from(edge.corners[0]));
+        let [from, to] = [1, 2].map(|step| corners[(opposite + step) % 3]);
+        (to[0] - from[0]).hypot(to[1] - from[1])
     }
 }
 
@@ -110,17 +126,16 @@ fn doubled_area(corners: &[[f64; 2]; 3]) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-fn shape_gradients(corners: &[[f64; 2]; 3], doubled: f64) -> [[f64; 2]; 3] {
-    [0, 1, 2].map(|i| {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        [(corners[j][1] - corners[k][1]) / doubled, (corners[k][0] - corners[j][0]) / doubled]
-    })
+/// For corners in the plane of a triangle, in m.
+pub(crate) fn shape_gradients(corners: &[[f64; 2]; 3]) -> ShapeGradients {
+    let ([a, b, c], doubled) = (corners, doubled_area(corners));
+    [
+        [(c[1] - a[1]) / doubled, (a[0] - c[0]) / doubled],
+        [(a[1] - b[1]) / doubled, (b[0] - a[0]) / doubled],
+    ]
 }
 
 fn rest_angle(topology: &Topology, edge: &Edge, positions: &[Vec3]) -> f64 {
-    if edge.is_boundary() {
-        return 0.0;
-    }
     let [a, b] = edge.vertices.map(|v| positions[v as usize]);
     let [c, d] = [0, 1].map(|side| positions[topology.opposite(edge, side) as usize]);
     triangle::hinge_angle(&a, &b, &c, &d)

@@ -37,7 +37,7 @@ pub(super) fn length_of_tolerance(mesh: &Mesh) -> f64 {
         areas[*cloth as usize] += area;
     }
     let smallest = areas.into_iter().fold(f64::INFINITY, f64::min);
-    mesh.rest.mean_edge_length().max(MEAN_EDGE_OF_CELL / FINEST_CELLS * smallest.sqrt())
+    mesh.mean_edge_length().max(MEAN_EDGE_OF_CELL / FINEST_CELLS * smallest.sqrt())
 }
 
 /// When a stage counts as solved.
@@ -209,7 +209,7 @@ mod tests {
     fn the_tolerance_is_a_part_of_the_mean_edge_of_coarse_meshes_and_of_the_width_of_fine_ones() {
         let of = |cells: usize, size: f64| length_of_tolerance(&square(cells, size));
         for cells in [4, 20, 99] {
-            let mean = square(cells, 2.0).rest.mean_edge_length();
+            let mean = square(cells, 2.0).mean_edge_length();
             // A border has no more than the one diagonal of its cells, which makes the mean a little shorter.
             assert!((of(cells, 2.0) / mean - 1.0).abs() < 5e-3, "{cells} cells");
         }

@@ -163,7 +163,7 @@ impl Simulation {
             step_control: StepControl::default(),
             stable_step: f64::INFINITY,
             frame_part: 0.0,
-            edge_length: dynamics.mesh.rest.mean_edge_length(),
+            edge_length: dynamics.mesh.mean_edge_length(),
             length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
             response,
             guides: Guides::default(),

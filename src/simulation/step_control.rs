@@ -7,7 +7,7 @@
 //! less than before; with others, one that does not converge.
 
 use super::dynamics::Dynamics;
-use crate::{Vec3, parallel};
+use crate::{Vec3, mesh::of_all_corners, parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -80,9 +80,10 @@ impl Dynamics {
         let mesh = &self.mesh;
         let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
         triangles.with_min_len(parallel::ELEMENTS).all(|(corners, gradients)| {
+            let gradients = of_all_corners(gradients);
             [0, 1].into_iter().all(|axis| {
                 let [before, after] = [before, after].map(|positions| {
-                    let parts = corners.iter().zip(gradients);
+                    let parts = corners.iter().zip(&gradients);
                     let sum: Vec3 =
                         parts.map(|(vertex, g)| positions[*vertex as usize] * g[axis]).sum();
                     sum.norm()

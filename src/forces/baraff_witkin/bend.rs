@@ -95,12 +95,13 @@ impl Hinges {
         let Sheets { mesh, materials, .. } = *sheets;
         let (mut hinges, mut vertices) = (Vec::new(), Vec::new());
         let topology = &mesh.topology;
-        for (index, edge) in topology.edges.iter().enumerate().filter(|(_, e)| !e.is_boundary()) {
+        for edge in topology.edges.iter().filter(|edge| !edge.is_boundary()) {
             let [left, right] = edge.triangles.map(|triangle| triangle as usize);
             let place = |end: u32| topology.triangles[left].iter().position(|v| *v == end);
-            let corners = edge.vertices.map(|end| mesh.rest.corners[left][place(end).unwrap_or(0)]);
+            let corners = mesh.rest.corners(left);
+            let corners = edge.vertices.map(|end| corners[place(end).unwrap_or(0)]);
             let along = [0, 1].map(|axis| (corners[1][axis] - corners[0][axis]).powi(2));
-            let length = mesh.rest.edge_lengths[index];
+            let length = mesh.rest.edge_length(edge);
             let areas =
                 [left, right].map(|triangle| 2.0 * SMALLEST_RATIO * mesh.rest.areas[triangle]);
             let weights = along.map(|square| square / (along[0] + along[1]));
@@ -112,7 +113,7 @@ impl Hinges {
                 weights,
                 factor,
                 fibre: fibre(length, weights, factor),
-                rest_angle: mesh.rest.angles[index],
+                rest_angle: mesh.rest.angles[hinges.len()],
                 least: [areas[0].powi(2), areas[1].powi(2), (SMALLEST_RATIO * length).powi(2)],
             });
             vertices.push(corners);

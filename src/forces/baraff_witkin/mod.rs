@@ -19,6 +19,7 @@ use super::{
     Sheets,
     elements::{Elements, Frame, FrameKind, Frames, Warping},
 };
+use crate::mesh::of_all_corners;
 use bend::Hinges;
 
 /// The elements of the model.
@@ -27,7 +28,7 @@ pub fn baraff_witkin(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
     let frame = |(triangle, vertices): (usize, &[u32; 3])| Frame {
         vertices: *vertices,
-        gradients: mesh.rest.gradients[triangle],
+        gradients: of_all_corners(&mesh.rest.gradients[triangle]),
         area: mesh.rest.areas[triangle],
         scale: sheets.scale(vertices),
         factors: sheets.properties(vertices),

@@ -55,7 +55,7 @@ impl State {
         let sides = hinges.slots[hinge].map(|slot| (slot as usize / 3, slot as usize % 3));
         let [left, right] = sides.map(|(triangle, corner)| edge_rotation(mesh, triangle, corner));
         let [along, against] = sides.map(|(triangle, corner)| {
-            let corners = &mesh.rest.corners[triangle];
+            let corners = mesh.rest.corners(triangle);
             let (j, k) = (corners[(corner + 1) % 3], corners[(corner + 2) % 3]);
             [k[0] - j[0], k[1] - j[1]]
         });

@@ -15,7 +15,8 @@ pub(super) type CurvatureForm = Vector3<f64>;
 
 /// φ(K) of the edge opposite `corner`, in the yarn frame of the triangle.
 pub(super) fn edge_rotation(mesh: &Mesh, triangle: usize, corner: usize) -> CurvatureForm {
-    let [i, j, k] = [0, 1, 2].map(|n| mesh.rest.corners[triangle][(corner + n) % 3]);
+    let corners = mesh.rest.corners(triangle);
+    let [i, j, k] = [0, 1, 2].map(|n| corners[(corner + n) % 3]);
     let (u, v) = ([i[0] - j[0], i[1] - j[1]], [i[0] - k[0], i[1] - k[1]]);
     let length = (k[0] - j[0]).hypot(k[1] - j[1]);
     let doubled_height = 4.0 * mesh.rest.areas[triangle] / length;

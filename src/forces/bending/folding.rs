@@ -47,12 +47,14 @@ pub(super) struct Folding {
 impl Folding {
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let triangles = Arc::clone(&mesh.topology.triangles);
-        let lengths = mesh.topology.edges.iter().zip(&mesh.rest.edge_lengths);
-        let lengths = lengths.filter(|(edge, _)| !edge.is_boundary()).map(|(_, length)| length);
+        let edges = mesh.topology.edges.iter().filter(|edge| !edge.is_boundary());
+        let mut least_lengths = Vec::with_capacity(hinges.count());
+        least_lengths
+            .extend(edges.map(|edge| (SMALLEST_RATIO * mesh.rest.edge_length(edge)).powi(2)));
         Self {
             incidence: Arc::clone(&mesh.topology.around),
             areas: Arc::clone(&mesh.rest.areas),
-            least_lengths: lengths.map(|length| (SMALLEST_RATIO * length).powi(2)).collect(),
+            least_lengths,
             normals: vec![Vec3::zeros(); triangles.len()],
             dots: vec![[0.0; 3]; triangles.len()],
             inverse_lengths: vec![0.0; hinges.count()],

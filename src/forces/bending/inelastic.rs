@@ -175,7 +175,7 @@ fn curvature_forms(
     free: [bool; 3],
     plate: &PlateRigidity,
 ) -> [[f64; 3]; 3] {
-    let corners = &mesh.rest.corners[triangle];
+    let corners = mesh.rest.corners(triangle);
     let area = mesh.rest.areas[triangle];
     let moduli = [plate.d11, plate.d22, plate.d12, plate.d66];
     let mut forms = [0, 1, 2].map(|i| {
@@ -317,7 +317,7 @@ impl super::Bending {
     pub(super) fn deviations(&self, positions: &[Vec3]) -> Vec<f64> {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);
-        for (angle, rest) in angles.iter_mut().zip(&self.rest_angles) {
+        for (angle, rest) in angles.iter_mut().zip(self.rest_angles.iter()) {
             *angle = super::shortest(*angle - rest);
         }
         angles

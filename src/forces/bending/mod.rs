@@ -44,6 +44,7 @@ use folding::Folding;
 use hinges::Hinges;
 use inelastic::Plates;
 use rayon::prelude::*;
+use std::sync::Arc;
 use stiffness::{Passes, Stiffness};
 
 /// What bending asks of the material of one cloth.
@@ -90,7 +91,7 @@ pub struct Bending {
     hinges: Hinges,
     stiffness: Stiffness,
     folding: Folding,
-    rest_angles: Vec<f64>,
+    rest_angles: Arc<Vec<f64>>,
     laws: Vec<BendingLaw>,
     /// Factor on the rigidity of each triangle; empty where all are 1.
     scales: Vec<f64>,
@@ -113,10 +114,8 @@ impl Bending {
         assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
         assert_eq!(laws.len(), mesh.cloth_starts.len() - 1, "one bending law per cloth");
         let hinges = Hinges::new(mesh, held);
-        let folding_edges =
-            mesh.topology.edges.iter().zip(&mesh.rest.angles).filter(|(e, _)| !e.is_boundary());
         let mut bending = Self {
-            rest_angles: folding_edges.map(|(_, angle)| *angle).collect(),
+            rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
             folding: Folding::new(mesh, &hinges),
             laws: laws.to_vec(),

@@ -49,7 +49,7 @@ pub(super) fn edge_matrix(
     free: [bool; 3],
     plate: &PlateFactor,
 ) -> EdgeMatrix {
-    let corners = &mesh.rest.corners[triangle];
+    let corners = mesh.rest.corners(triangle);
     let root_area = mesh.rest.areas[triangle].sqrt();
     let mut rows = [0, 1, 2].map(|i| {
         let (j, k) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);

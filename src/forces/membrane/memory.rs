@@ -2,7 +2,7 @@
 //! What a membrane remembers, where the past matters.
 
 use super::{Membrane, Strain, derivatives, green_strain};
-use crate::{Vec3, parallel};
+use crate::{Vec3, mesh::ShapeGradients, parallel};
 use rayon::prelude::*;
 
 impl Membrane {
@@ -26,7 +26,7 @@ impl Membrane {
 
 fn all_strains(
     triangles: &[[u32; 3]],
-    gradients: &[[[f64; 2]; 3]],
+    gradients: &[ShapeGradients],
     positions: &[Vec3],
 ) -> Vec<Strain> {
     let each = (triangles, gradients).into_par_iter().with_min_len(parallel::ELEMENTS);

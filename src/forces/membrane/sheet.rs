@@ -5,6 +5,7 @@ use super::{CornerForces, Strain, Tension};
 use crate::{
     Vec3,
     fours::places,
+    mesh::ShapeGradients,
     parallel,
     solver::{Kernel, Lanes, dispatch},
 };
@@ -23,12 +24,12 @@ pub(super) trait Respond {
 #[derive(Clone, Copy)]
 pub(super) struct Sheet<'a> {
     pub(super) triangles: &'a [[u32; 3]],
-    pub(super) gradients: &'a [[[f64; 2]; 3]],
+    pub(super) gradients: &'a [ShapeGradients],
     pub(super) areas: &'a [f64],
 }
 
 impl Sheet<'_> {
-    /// Finds stresses and forces at all corners. Gives the potential, in J.
+    /// Finds stresses and forces at corners. Gives the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
@@ -93,10 +94,10 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
                 }
             }
             let areas = lanes.choose(&own, sheet.areas);
-            let [a, b, c] = four.forces(lanes, &stresses, areas);
+            let [second, third] = four.forces(lanes, &stresses, areas);
             for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
                 *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
-                *forces = [a[k].into(), b[k].into(), c[k].into()];
+                *forces = [second[k].into(), third[k].into()];
             }
         }
         sum
@@ -133,8 +134,8 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for Change<'_, One> {
 
 /// Four triangles.
 struct Four<L: Lanes> {
-    /// Gradients along warp and weft of the functions of the corners.
-    gradients: [[L::Four; 2]; 3],
+    /// Of the second and third corner, along warp and weft.
+    gradients: [[L::Four; 2]; 2],
     /// Of the position, along warp and weft.
     derivatives: [[L::Four; 3]; 2],
 }
@@ -146,14 +147,13 @@ impl<L: Lanes> Four<L> {
             let one = |k: usize| sheet.gradients[own[k]][corner][axis];
             lanes.four(&[one(0), one(1), one(2), one(3)])
         };
-        let gradients =
-            [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)], [rest(2, 0), rest(2, 1)]];
+        let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
         let corner = |c: usize| lanes.vectors(|k| &positions[sheet.triangles[own[k]][c] as usize]);
         let (x, y, z) = (corner(0), corner(1), corner(2));
         let part = |axis: usize, k: usize| {
-            let first = lanes.product(x[k], gradients[0][axis]);
-            let both = lanes.plus(first, lanes.product(y[k], gradients[1][axis]));
-            lanes.plus(both, lanes.product(z[k], gradients[2][axis]))
+            let second = lanes.product(lanes.minus(y[k], x[k]), gradients[0][axis]);
+            let third = lanes.product(lanes.minus(z[k], x[k]), gradients[1][axis]);
+            lanes.plus(second, third)
         };
         let derivatives =
             [[part(0, 0), part(0, 1), part(0, 2)], [part(1, 0), part(1, 1), part(1, 2)]];
@@ -178,9 +178,9 @@ impl<L: Lanes> Four<L> {
         [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.numbers(rate))
     }
 
-    /// Forces at the three corners.
+    /// Forces at the second and third corner.
     #[inline(always)]
-    fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 3] {
+    fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 2] {
         let [su, sv] = &self.derivatives;
         let against = lanes.minus(lanes.all(0.0), areas);
         let scaled = |stress: &[f64; 4]| lanes.product(lanes.four(stress), against);
@@ -196,6 +196,6 @@ impl<L: Lanes> Four<L> {
             let part = |k: usize| sum(warp[k], a, weft[k], b);
             lanes.separate(&[part(0), part(1), part(2)])
         };
-        [force(self.gradients[0]), force(self.gradients[1]), force(self.gradients[2])]
+        [force(self.gradients[0]), force(self.gradients[1])]
     }
 }

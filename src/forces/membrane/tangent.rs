@@ -5,7 +5,10 @@
 //! uu·s_u s_uᵀ + uv·s_u s_vᵀ + vu·s_v s_uᵀ + vv·s_v s_vᵀ + g·I, where uu = C₁₁ac + C₃₃bd, uv = C₁₂ad + C₃₃bc,
 //! vu = C₁₂bc + C₃₃ad, vv = C₂₂bd + C₃₃ac and g = σ₁₁ac + σ₂₂bd + σ₁₂(ad + bc).
 
-use crate::Vec3;
+use crate::{
+    Vec3,
+    mesh::{ShapeGradients, of_all_corners},
+};
 use wide::f32x4;
 
 /// The tangent stiffness of one triangle, ready to be asked for its 3×3 blocks.
@@ -18,13 +21,14 @@ pub struct TriangleTangent {
 
 impl TriangleTangent {
     /// From the derivatives of the position, area times C₁₁, C₂₂, C₁₂, C₃₃ and times the stress, and the gradients of
-    /// the corners.
+    /// corners.
     #[inline(always)]
     pub(super) fn new(
         s: &[Vec3; 2],
         ([c11, c22, c12, c33], [s11, s22, s12]): ([f32; 4], [f32; 3]),
-        gradients: &[[f64; 2]; 3],
+        gradients: &ShapeGradients,
     ) -> Self {
+        let gradients = of_all_corners(gradients);
         let axis = |axis: usize, order: [usize; 3]| {
             let one = |corner: usize| gradients[order[corner]][axis] as f32;
             f32x4::new([one(0), one(1), one(2), 0.0])

@@ -8,7 +8,7 @@ use crate::{
     mesh::Mesh,
 };
 use nalgebra::{DMatrix, Matrix3, Vector2};
-use std::f64::consts::FRAC_PI_6;
+use std::{f64::consts::FRAC_PI_6, sync::Arc};
 
 /// S as a full matrix over the hinges.
 fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
@@ -215,9 +215,11 @@ fn the_frame_of_each_triangle_is_its_own_affair() {
     let sheet = Sheet::periodic(6, Pattern::Irregular, 2);
     let common = sheet.mesh(0.0);
     let mut turned_each = common.clone();
-    for (triangle, corners) in turned_each.rest.corners.iter_mut().enumerate() {
+    for (triangle, gradients) in
+        Arc::make_mut(&mut turned_each.rest.gradients).iter_mut().enumerate()
+    {
         let (sine, cosine) = (triangle as f64).sin_cos();
-        *corners = corners.map(|[x, y]| [cosine * x - sine * y, sine * x + cosine * y]);
+        *gradients = gradients.map(|[x, y]| [cosine * x - sine * y, sine * x + cosine * y]);
     }
     let wanted = full_stiffness(&bending(&common, isotropic(0.3)));
     let found = full_stiffness(&bending(&turned_each, isotropic(0.3)));

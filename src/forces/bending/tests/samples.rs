@@ -7,7 +7,7 @@ use crate::{
         StrainHistory,
         bending::{Bending, BendingLaw},
     },
-    mesh::{Edge, Incidence, Mesh, RestShape, Topology},
+    mesh::{Edge, Incidence, Mesh, RestShape, Topology, shape_gradients},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -237,13 +237,13 @@ impl Sheet {
                 triangles: [left as u32, right.0],
                 corners: [i as u8, right.1],
             });
-            let [_, from, to] = rotated(self.corners[left], i);
-            rest.edge_lengths.push(distance(from, to));
-            rest.angles.push(0.0);
         }
         let (sine, cosine) = angle.sin_cos();
         let turned = |[x, y]: Point| [cosine * x + sine * y, cosine * y - sine * x];
-        rest.corners = self.corners.iter().map(|three| three.map(turned)).collect();
+        let gradients = self.corners.iter().map(|three| shape_gradients(&three.map(turned)));
+        rest.gradients = Arc::new(gradients.collect());
+        let hinges = topology.edges.iter().filter(|edge| !edge.is_boundary());
+        rest.angles = Arc::new(vec![0.0; hinges.count()]);
         rest.areas = Arc::new(self.corners.iter().map(|three| area(*three)).collect());
         Mesh {
             cloth_of_triangle: Arc::new(vec![0; self.triangles.len()]),
