@@ -76,25 +76,23 @@ impl BroadPhase {
         self.colliders.refit(Fit { surfaces, ways: &self.ways, part: 1.0 });
     }
 
-    /// All pairs whose boxes meet, that may come within `part` of the thickness of both sides, and within what `reach` makes
-    /// of the thickness that they keep, and that `keep` wants, in an order that is always the same.
+    /// Puts all pairs at the end of `found` whose boxes meet, that may come within `part` of the thickness of both sides, and
+    /// within what `reach` makes of the thickness that they keep, and that `keep` wants, in an order that is always the same.
     pub(crate) fn pairs(
         &self,
         (surfaces, part, reach): (&Surfaces, f64, impl Fn(&Pair, f64) -> f64 + Sync),
-        with_self: bool,
-        keep: impl Fn(&mut Pair) -> bool + Sync,
-    ) -> Vec<Pair> {
+        (with_self, keep): (bool, impl Fn(&mut Pair) -> bool + Sync),
+        found: &mut Vec<Pair>,
+    ) {
         let (cloths, colliders) = (&self.cloths, &self.colliders);
         let search = Search { fit: Fit { surfaces, ways: &self.ways, part }, reach, keep };
-        let mut found = Vec::new();
-        search.meet_faces(cloths, colliders, &mut found);
-        search.meet_faces(colliders, cloths, &mut found);
-        search.meet_edges(cloths, colliders, &mut found);
+        search.meet_faces(cloths, colliders, found);
+        search.meet_faces(colliders, cloths, found);
+        search.meet_edges(cloths, colliders, found);
         if with_self {
-            search.meet_faces(cloths, cloths, &mut found);
-            search.meet_themselves(cloths, &mut found);
+            search.meet_faces(cloths, cloths, found);
+            search.meet_themselves(cloths, found);
         }
-        found
     }
 }
 

@@ -69,6 +69,8 @@ pub(crate) struct Response {
     /// clearances on the ways that these were looked for along, or 0.
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
+    /// Room for others.
+    spare: Vec<Contact>,
     /// For every pair its place among the contacts, or [`NONE`].
     places: Vec<u32>,
     /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
@@ -108,6 +110,7 @@ impl Response {
             is_held: vec![false; positions.len()],
             pairs: Vec::new(),
             contacts: Vec::new(),
+            spare: Vec::new(),
             places: Vec::new(),
             tangle: None,
             pulls: Vec::new(),
@@ -208,11 +211,12 @@ impl Response {
         let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
         find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
         self.untangle();
-        // The old ones make room before new ones are looked for.
-        self.pairs = Vec::new();
-        self.pairs = self.watch();
+        let pairs = std::mem::take(&mut self.pairs);
+        self.pairs = self.watch(pairs);
         self.rescue_again();
-        self.take(Vec::new());
+        let mut none = std::mem::take(&mut self.spare);
+        none.clear();
+        self.take(none);
     }
 
     /// Whether there is nothing to meet.
@@ -254,7 +258,8 @@ impl Response {
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
-        let mut contacts = self.collect(|pair, _| {
+        let room = std::mem::take(&mut self.spare);
+        let mut contacts = self.collect(room, |pair, _| {
             let Remembered { force, sliding, .. } = self.memory.of(pair);
             let mut contact = self.touching(pair, force > 0.0)?;
             contact.carry(force);
@@ -268,8 +273,9 @@ impl Response {
     /// Which pairs touch with the cloths at `positions`, and in which direction.
     pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        let mut contacts =
-            self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
+        let room = std::mem::take(&mut self.spare);
+        let mut contacts = self
+            .collect(room, |pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
         self.choose_constraints(&mut contacts);
         contacts
     }
@@ -278,7 +284,8 @@ impl Response {
     /// of others only those that have come close.
     pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        let mut contacts = self.collect(|pair, known| match known {
+        let room = std::mem::take(&mut self.spare);
+        let mut contacts = self.collect(room, |pair, known| match known {
             Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
                 Some(self.pressed(*known))
             }
@@ -289,9 +296,9 @@ impl Response {
         contacts
     }
 
-    /// Goes on with contacts that have been found.
+    /// Goes on with contacts that have been found, in order.
     pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
-        self.contacts = contacts;
+        self.spare = std::mem::replace(&mut self.contacts, contacts);
         let mut place = 0;
         // Both are in order.
         let places = self.pairs.iter().map(|pair| match self.contacts.get(place) {
@@ -317,17 +324,18 @@ impl Response {
     /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
     fn collect(
         &self,
+        room: Vec<Contact>,
         one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync + Send,
     ) -> Vec<Contact> {
-        let each = self.pairs.par_iter().zip(&self.places).with_min_len(parallel::ELEMENTS / 4);
-        let contact = |(pair, place): (&Pair, &u32)| {
-            let known = self.contacts.get(*place as usize);
+        let contact = |place: usize| {
+            let pair = &self.pairs[place];
+            let known = self.contacts.get(self.places[place] as usize);
             if known.is_none() && self.watch.deviations.leave_apart(pair, pair.thickness) {
                 return None;
             }
             one(pair, known)
         };
-        each.filter_map(contact).collect()
+        parallel::collect(self.pairs.len(), parallel::ELEMENTS / 4, room, contact)
     }
 
     /// The contact of a pair that has let go, which the next correction must not go through unseen.

@@ -140,3 +140,41 @@ fn rest_angle(topology: &Topology, edge: &Edge, positions: &[Vec3]) -> f64 {
     let [c, d] = [0, 1].map(|side| positions[topology.opposite(edge, side) as usize]);
     triangle::hinge_angle(&a, &b, &c, &d)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mesh::{Mesh, Polygons};
+
+    #[test]
+    fn corners_and_lengths_come_back_from_gradients() {
+        let points = [[0.0, 0.0, 0.1], [2.0, 0.3, 0.0], [2.2, 1.1, 0.4], [-0.1, 0.9, 0.2]];
+        let positions = points.map(Vec3::from);
+        let polygons = Polygons::new(&[3, 3], &[0, 1, 2, 0, 2, 3], 4).unwrap();
+        let mesh = Mesh::new(&polygons, &positions, None).unwrap();
+        let distance = |a: u32, b: u32| (positions[a as usize] - positions[b as usize]).norm();
+        for edge in &mesh.topology.edges {
+            let [from, to] = edge.vertices;
+            assert!((mesh.rest.edge_length(edge) - distance(from, to)).abs() < 1e-14);
+        }
+        for (triangle, vertices) in mesh.topology.triangles.iter().enumerate() {
+            let corners = mesh.rest.corners(triangle);
+            for (k, corner) in corners.iter().enumerate() {
+                let way = corner[0].hypot(corner[1]);
+                assert!((way - distance(vertices[0], vertices[k])).abs() < 1e-14);
+            }
+            let found = shape_gradients(&corners);
+            for (found, wanted) in
+                found.iter().flatten().zip(mesh.rest.gradients[triangle].iter().flatten())
+            {
+                assert!((found - wanted).abs() < 1e-12, "{found} for {wanted}");
+            }
+            // The shape functions add up to 1 everywhere, and the first one is 1 at the first corner.
+            let [first, ..] = of_all_corners(&mesh.rest.gradients[triangle]);
+            for (corner, wanted) in [(1, -1.0), (2, -1.0)] {
+                let along = first[0] * corners[corner][0] + first[1] * corners[corner][1];
+                assert!((along - wanted).abs() < 1e-12);
+            }
+        }
+    }
+}

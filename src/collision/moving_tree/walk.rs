@@ -3,6 +3,7 @@
 
 use super::MovingTree;
 use super::block::{ALL, Probe, RoundedBox, WIDTH, bits};
+use crate::parallel;
 use rayon::prelude::*;
 
 /// Two blocks of one level, of one tree or of two.
@@ -191,12 +192,9 @@ fn divided(
 /// Does all tasks and puts what they find at the end of `out`, in their order.
 fn gather<T: Send>(tasks: &[Pair], out: &mut Vec<T>, task: impl Fn(Pair) -> Vec<T> + Sync) {
     /// Tasks whose finds are held apart from the rest at a time: all together may be many.
-    const BATCH: usize = 128;
+    const BATCH: usize = 64;
     for tasks in tasks.chunks(BATCH) {
         let parts: Vec<Vec<T>> = tasks.par_iter().map(|pair| task(*pair)).collect();
-        out.reserve(parts.iter().map(Vec::len).sum());
-        for mut part in parts {
-            out.append(&mut part);
-        }
+        parallel::append(parts, out);
     }
 }

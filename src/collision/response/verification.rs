@@ -92,16 +92,17 @@ impl Response {
     }
 
     /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted. Gives those that
-    /// no others keep apart, in order.
-    pub(super) fn watch(&mut self) -> Vec<Pair> {
-        let count = self.cloth_vertices();
-        // There are many: those of before go first.
-        self.watch = Watch::default();
-        let (mut pairs, let_go) = self.near_pairs();
-        self.watch.let_go = let_go;
+    /// no others keep apart, in order, in the room of other ones.
+    pub(super) fn watch(&mut self, mut pairs: Vec<Pair>) -> Vec<Pair> {
+        let mut idle = std::mem::take(&mut self.watch.idle);
+        let [count, idle_count] = [pairs.len() + idle.len(), idle.len()];
+        empty(&mut pairs, count);
+        empty(&mut idle, idle_count);
+        self.watch.let_go = self.find_near_pairs(&mut pairs);
         self.is_led_across = pairs.extract_if(.., |pair| self.is_given(pair)).count() > 0;
-        self.watch.idle = pairs.extract_if(.., |pair| self.is_idle(pair)).collect();
-        self.watch.deviations.expect(&self.ends[..count]);
+        idle.extend(pairs.extract_if(.., |pair| self.is_idle(pair)));
+        self.watch.idle = idle;
+        self.watch.deviations.expect(&self.ends[..self.surfaces.cloth_vertices]);
         self.watch.is_in_trees = true;
         pairs
     }
@@ -111,14 +112,14 @@ impl Response {
         self.pairs.len() as u64 + self.watch.let_go
     }
 
-    /// The pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that will,
-    /// as nothing in them gives way. Then how many are let go.
-    fn near_pairs(&self) -> (Vec<Pair>, u64) {
+    /// Finds the pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that
+    /// will, as nothing in them gives way. Gives how many are let go.
+    fn find_near_pairs(&self, found: &mut Vec<Pair>) -> u64 {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
         let sought = (surfaces, 1.0 + SLACK, near);
         let let_go = AtomicU64::new(0);
-        let mut pairs = self.broad_phase.pairs(sought, self.with_self, |pair| {
+        let keep = |pair: &mut Pair| {
             let leads_across = |pair: &Pair| {
                 self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
             };
@@ -130,9 +131,10 @@ impl Response {
                 return false;
             }
             self.gives_way(pair) || leads_across(pair)
-        });
-        pairs.par_sort_unstable_by_key(Pair::key);
-        (pairs, let_go.into_inner())
+        };
+        self.broad_phase.pairs(sought, (self.with_self, keep), found);
+        found.par_sort_unstable_by_key(Pair::key);
+        let_go.into_inner()
     }
 
     /// Takes in the pairs along the ways that corrections have led to.
@@ -140,7 +142,7 @@ impl Response {
         let motion = Motion { starts: &self.starts, ends: &self.ends };
         self.broad_phase.follow(motion);
         self.broad_phase.refit_cloths(&self.surfaces, 1.0 + SLACK);
-        let near = self.watch();
+        let near = self.watch(Vec::new());
         let known = self.pairs.len();
         for pair in &mut self.pairs {
             // They were measured on other ways.
@@ -207,7 +209,8 @@ impl Response {
         self.broad_phase.refit_cloths(&self.surfaces, LEAST_GAP);
         let too_close = |pair: &mut Pair| self.comes_too_close(pair);
         let sought = (&self.surfaces, LEAST_GAP, least);
-        let mut found = self.broad_phase.pairs(sought, self.with_self, too_close);
+        let mut found = Vec::new();
+        self.broad_phase.pairs(sought, (self.with_self, too_close), &mut found);
         found.sort_unstable_by_key(Pair::key);
         found
     }
@@ -221,6 +224,15 @@ impl Response {
 }
 
 /// Pairs in order, each of them once.
+/// Makes room for about `count` others, but not for many times as many.
+fn empty(list: &mut Vec<Pair>, count: usize) {
+    const MOST: usize = 4;
+    list.clear();
+    if list.capacity() > MOST * count {
+        list.shrink_to(2 * count);
+    }
+}
+
 fn in_order(mut pairs: Vec<Pair>) -> Vec<Pair> {
     pairs.sort_unstable_by_key(Pair::key);
     pairs.dedup_by_key(|pair| pair.key());
