@@ -44,11 +44,16 @@ impl Drawing<'_> {
         let length = (positions[end as usize] - positions[start as usize]).norm();
         let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
         let way = way.cap_magnitude(most);
-        let least = (least * (crossed_for / DOUBLING_TIME).exp2()).min(1.0);
+        let least = grown(least, crossed_for);
         let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
         let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
         pull(surfaces, positions, pair, (way, compression))
     }
+}
+
+/// A compression that was the `least` at first, after a time in s.
+pub(super) fn grown(least: f64, crossed_for: f64) -> f64 {
+    (least * (crossed_for / DOUBLING_TIME).exp2()).min(1.0)
 }
 
 /// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.

@@ -23,7 +23,7 @@ use super::{
     pair::Pair,
     passages::Passages,
     pieces::{connected, main_pieces},
-    pull::{Drawing, pull},
+    pull::{Drawing, grown, pull},
     segment_crosses_triangle,
     surfaces::{NONE, Surfaces},
 };
@@ -232,12 +232,12 @@ impl Tangle {
     }
 
     /// The contacts that draw what has gone through another cloth, or out of a solid where it belongs, back to the nearest
-    /// place.
+    /// place, in a step of a `duration`, where some have crossed for a time already, both in s.
     pub(crate) fn returns(
         &self,
         surfaces: &Surfaces,
         positions: &[Vec3],
-        duration: f64,
+        [duration, crossed_for]: [f64; 2],
     ) -> Vec<Contact> {
         let mut returns = Vec::new();
         let cloths = 0..surfaces.cloth_count as u32;
@@ -269,12 +269,9 @@ impl Tangle {
                 let pair = Pair::vertex_face(surfaces, vertex, triangle);
                 let way = (distance + room(surfaces, vertex, triangle))
                     * (duration / RETURN_TIME).min(1.0);
-                returns.extend(pull(
-                    surfaces,
-                    positions,
-                    pair,
-                    (offset * (-way / distance), GENTLY),
-                ));
+                let compression = grown(GENTLY, crossed_for);
+                let drawn = (offset * (-way / distance), compression);
+                returns.extend(pull(surfaces, positions, pair, drawn));
             }
         }
         returns

@@ -59,7 +59,7 @@ impl Response {
         let Some(tangle) = &self.tangle else { return };
         let times = [self.duration, self.memory.crossed_for.unwrap_or_default()];
         self.pulls = tangle.pulls(&self.surfaces, &self.starts, times);
-        self.returns = tangle.returns(&self.surfaces, &self.starts, self.duration);
+        self.returns = tangle.returns(&self.surfaces, &self.starts, times);
         for drawn in [&mut self.pulls, &mut self.returns] {
             drawn.retain(|contact| !self.loose.frees(&self.surfaces, &contact.pair));
         }
