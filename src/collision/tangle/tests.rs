@@ -34,3 +34,35 @@ fn what_is_crushed_is_let_go_but_not_by_colliders() {
     assert!(is_let_go(CRUSHED + 1, true));
     assert!(!is_let_go(CRUSHED + 1, false));
 }
+
+/// A large triangle, and above it a hexagon of cloth whose middle is below: what draws it back, after a time in s.
+fn returns(crossed_for: f64) -> Vec<Contact> {
+    let wide = [[-9.0, -9.0], [9.0, -9.0], [0.0, 9.0]].map(|[x, y]| Vec3::new(x, y, 0.0));
+    let rim = (0..6).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_3).map(f64::sin_cos);
+    let rim = rim.map(|(y, x)| Vec3::new(x, y, 0.1));
+    let middle = Vec3::new(0.0, 0.0, -0.01);
+    let positions: Vec<Vec3> = wide.into_iter().chain([middle]).chain(rim).collect();
+    let around = (0..6_u32).map(|k| [3, 4 + k, 4 + (k + 1) % 6]);
+    let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(around).collect();
+    let surfaces = Surfaces::of_thin_cloths((&triangles, &[0, 3, 10]), positions.clone(), &[]);
+    let all = (0..surfaces.edges.len() as u32).map(|edge| Crossing { edge, triangle: 0 });
+    let crossings = all.filter(|crossing| crosses(&surfaces, &positions, *crossing)).collect();
+    let tangle = Tangle::new(&surfaces, &positions, crossings);
+    assert_eq!(tangle.crossings.len(), 6);
+    tangle.returns(&surfaces, &positions, [0.01, crossed_for])
+}
+
+#[test]
+fn what_has_gone_through_is_drawn_back_ever_more_firmly() {
+    let force = |crossed_for: f64| {
+        let returns = returns(crossed_for);
+        let [back] = &returns[..] else { panic!("{} contacts", returns.len()) };
+        assert_eq!(back.pair.features, [3, 0]);
+        assert!((back.touch.normal - Vec3::z()).norm() < 1e-12);
+        back.force()
+    };
+    assert!(force(0.2) > 1.9 * force(0.1));
+    assert!(force(0.4) > 1.9 * force(0.2));
+    // Not for ever.
+    assert!((force(9.0) - force(4.0)).abs() < 1e-9 * force(4.0));
+}
