@@ -65,7 +65,8 @@ pub(crate) fn collect<T: Send>(
     room
 }
 
-/// Moves the members of `parts` to the end of a list, which grows by a quarter if it has to: doubled it would be half empty.
+/// Moves the members of `parts` to the end of a list, which grows by a quarter if it has to: doubled it would be half
+/// empty.
 pub(crate) fn append<T>(parts: Vec<Vec<T>>, list: &mut Vec<T>) {
     let count: usize = parts.iter().map(Vec::len).sum();
     if list.len() + count > list.capacity() {

@@ -76,8 +76,9 @@ impl BroadPhase {
         self.colliders.refit(Fit { surfaces, ways: &self.ways, part: 1.0 });
     }
 
-    /// Puts all pairs at the end of `found` whose boxes meet, that may come within `part` of the thickness of both sides, and
-    /// within what `reach` makes of the thickness that they keep, and that `keep` wants, in an order that is always the same.
+    /// Puts all pairs at the end of `found` whose boxes meet, that may come within `part` of the thickness of both sides,
+    /// and within what `reach` makes of the thickness that they keep, and that `keep` wants, in an order that is always
+    /// the same.
     pub(crate) fn pairs(
         &self,
         (surfaces, part, reach): (&Surfaces, f64, impl Fn(&Pair, f64) -> f64 + Sync),

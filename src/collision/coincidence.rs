@@ -11,33 +11,45 @@ mod ground;
 
 use super::{closest_on_triangle, pieces::connected, surfaces::Surfaces, tangle::Crossing};
 use crate::Vec3;
-use ground::{Coincidence, Ground};
+use ground::{Coincidence, Ground, Lift, height};
+use rayon::prelude::*;
 use std::collections::BTreeSet;
 
 /// The part of its coordinates that a point is moved by where it is rounded to single precision twice.
 const ROUNDING: f64 = 1.0 / 4_194_304.0;
+/// Far from the origin, where that is much: what is farther off than this part of the height that it would be lifted to
+/// is on one side.
+const FINEST: f64 = 0.25;
 
-/// How far rounding moves vertices of cloth, in m: near the origin, what was moved there brought its error along.
-fn rounding(surfaces: &Surfaces, positions: &[Vec3]) -> f64 {
-    let cloth = &positions[..surfaces.cloth_vertices];
-    ROUNDING * cloth.iter().map(Vec3::amax).fold(0.0, f64::max)
+/// How far rounding moves points, in m: near the origin, what was moved there brought its error along.
+pub(super) fn rounding(points: &[Vec3]) -> f64 {
+    ROUNDING * points.iter().map(Vec3::amax).fold(0.0, f64::max)
+}
+
+/// For each cloth how far rounding moves its vertices, in m.
+fn roundings(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<f64> {
+    let cloths = 0..surfaces.cloth_count as u32;
+    cloths.map(|cloth| rounding(&positions[surfaces.vertices_of(cloth)])).collect()
 }
 
 /// Tells whether a vertex is on a triangle but for rounding, and may meet it.
 pub(super) fn touches(surfaces: &Surfaces, positions: &[Vec3]) -> impl Fn([u32; 2]) -> bool {
-    let farthest = rounding(surfaces, positions).powi(2);
+    let roundings = roundings(surfaces, positions);
     move |[vertex, triangle]| {
         let corners = surfaces.triangles[triangle as usize];
         let at = |vertex: u32| positions[vertex as usize];
+        let rounding = roundings[surfaces.bodies[vertex as usize] as usize];
+        let farthest = rounding.min(FINEST * height(surfaces, vertex, corners[0]));
         !corners.contains(&vertex)
-            && closest_on_triangle(&at(vertex), &corners.map(at)).distance_squared <= farthest
+            && closest_on_triangle(&at(vertex), &corners.map(at)).distance_squared
+                <= farthest * farthest
             && !surfaces.never_meet(&[vertex], &corners)
     }
 }
 
 /// Puts vertices of cloth above what they coincide with, where their piece of cloth crosses that or a triangle lies in
-/// it, with all vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches]. Of
-/// two pieces of cloth the latter gives way.
+/// it, with all vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches].
+/// Of two pieces of cloth the latter gives way. What hovers over the ground and is not lifted may be passed.
 pub(super) fn part(
     surfaces: &Surfaces,
     positions: &mut [Vec3],
@@ -45,17 +57,20 @@ pub(super) fn part(
 ) {
     let pieces = Pieces::new(surfaces);
     let met = pieces.met(surfaces, crossings, touching);
-    let rounding = rounding(surfaces, positions);
+    let roundings = roundings(surfaces, positions);
     // Away from what each vertex was put above.
     let mut ups = vec![Vec3::zeros(); surfaces.cloth_vertices];
     for with_one in Vec::from_iter(met).chunk_by(|pair, next| pair[0] == next[0]) {
-        let ground = Ground::new(surfaces, positions, pieces.vertices(with_one[0][0].1));
-        for [_, (_, piece)] in with_one {
-            let vertices = pieces.vertices(*piece).iter();
-            let found: Vec<Coincidence> = vertices
-                .filter_map(|vertex| ground.coincidence(surfaces, (positions, rounding), *vertex))
-                .collect();
-            ground.lift(surfaces, &found, (positions, &mut ups));
+        let above: Vec<&[u32]> =
+            with_one.iter().map(|[_, (_, piece)]| pieces.vertices(*piece)).collect();
+        let below = pieces.vertices(with_one[0][0].1);
+        let ground = Ground::new((surfaces, positions), below, &above);
+        for vertices in above {
+            let rounding = roundings[surfaces.bodies[vertices[0] as usize] as usize];
+            let find = |vertex: &u32| ground.coincidence((surfaces, positions), *vertex);
+            let found: Vec<Coincidence> = vertices.par_iter().filter_map(find).collect();
+            let lift = Lift::new(&ground, (surfaces, positions), (&found, rounding));
+            lift.apply(&found, positions, &mut ups);
         }
     }
 }
@@ -85,10 +100,9 @@ impl Pieces {
     }
 
     fn vertices(&self, piece: u32) -> &[u32] {
-        let end = |is_before: &dyn Fn(u32) -> bool| {
-            self.members.partition_point(|vertex| is_before(self.of[*vertex as usize]))
-        };
-        &self.members[end(&|one| one < piece)..end(&|one| one <= piece)]
+        let start = self.members.partition_point(|vertex| self.of[*vertex as usize] < piece);
+        let members = &self.members[start..];
+        &members[..members.partition_point(|vertex| self.of[*vertex as usize] == piece)]
     }
 
     /// Pairs of different pieces that cross or lie in each other, the one that stays first, in order.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which cloths belong inside of solids: those that are there with all of their vertices when the scene begins. All others
-//! belong outside.
+//! Which cloths belong inside of solids: those that are there with all of their vertices when the scene begins, but for some
+//! that are on the very surface. All others belong outside.
 //!
 //! What has been squeezed out of a solid as a whole crosses it nowhere. If that were forgotten it would stay outside, and the
 //! solid, wherever it opened again, would push it along.
 
-use super::{BoundingBox, BoundingTree, segment_crosses_triangle, surfaces::Surfaces};
+use super::{
+    BoundingBox, BoundingTree, closest_on_triangle, coincidence::rounding,
+    segment_crosses_triangle, surfaces::Surfaces,
+};
 use crate::Vec3;
 
 /// A collider with an inside.
@@ -23,13 +26,16 @@ pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]>
     for body in solids {
         let around = BoundingBox::around(&positions[surfaces.vertices_of(body)]);
         let points = |cloth: u32| &positions[surfaces.vertices_of(cloth)];
-        let is_near = |cloth: &u32| points(*cloth).iter().all(|point| around.contains(point));
+        let is_near = |cloth: &u32| {
+            let around = around.grown(rounding(points(*cloth)));
+            points(*cloth).iter().all(|point| around.contains(point))
+        };
         let near: Vec<u32> = (0..count).filter(is_near).collect();
         if near.is_empty() {
             continue;
         }
         let solid = Solid::new(surfaces, positions, body);
-        let is_inside = |cloth: &u32| points(*cloth).iter().all(|point| solid.contains(point));
+        let is_inside = |cloth: &u32| solid.encloses(points(*cloth));
         found.extend(near.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
     }
     found
@@ -63,6 +69,24 @@ impl Solid {
             tree: BoundingTree::new(&boxes),
             triangles,
         }
+    }
+
+    /// Whether all of these points are inside that are not on the surface but for rounding, and there are such.
+    fn encloses(&self, points: &[Vec3]) -> bool {
+        let rounding = rounding(points);
+        let is_on = |point: &Vec3| {
+            let nearest = self.tree.nearest(point, rounding, |triangle| {
+                (closest_on_triangle(point, &self.triangles[triangle]).distance_squared, ())
+            });
+            nearest.is_some()
+        };
+        let mut has_inside = false;
+        let are_inside = points.iter().all(|point| {
+            let is_on = is_on(point);
+            has_inside |= !is_on;
+            is_on || self.contains(point)
+        });
+        are_inside && has_inside
     }
 
     /// Whether the surface, where it faces outward, goes round a point.

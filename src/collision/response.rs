@@ -38,7 +38,7 @@ use super::{
 };
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
-use verification::Watch;
+use verification::{Watch, empty};
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
 pub(super) const PARTING_TIME: f64 = 0.1;
@@ -215,7 +215,7 @@ impl Response {
         self.pairs = self.watch(pairs);
         self.rescue_again();
         let mut none = std::mem::take(&mut self.spare);
-        none.clear();
+        empty(&mut none, self.contacts.len());
         self.take(none);
     }
 
@@ -299,6 +299,11 @@ impl Response {
     /// Goes on with contacts that have been found, in order.
     pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
         self.spare = std::mem::replace(&mut self.contacts, contacts);
+        self.find_places();
+    }
+
+    /// Finds the contact of each pair.
+    pub(super) fn find_places(&mut self) {
         let mut place = 0;
         // Both are in order.
         let places = self.pairs.iter().map(|pair| match self.contacts.get(place) {
@@ -325,7 +330,7 @@ impl Response {
     fn collect(
         &self,
         room: Vec<Contact>,
-        one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync + Send,
+        one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync,
     ) -> Vec<Contact> {
         let contact = |place: usize| {
             let pair = &self.pairs[place];

@@ -321,6 +321,12 @@ fn is_closed(triangles: &[[u32; 3]]) -> bool {
 
 #[cfg(test)]
 impl Surfaces {
+    /// Leaves vertices of cloth out of contacts with colliders, and with cloth.
+    pub(crate) fn leave_out(&mut self, free: Vec<[bool; 2]>) {
+        self.exclusions = Exclusions::new(free, vec![Vec::new(); self.cloth_count]);
+        self.has_exceptions = true;
+    }
+
     /// Of thin cloths with these triangles, each from one of the `starts` to the next, at rest as they are, and of colliders.
     pub(crate) fn of_thin_cloths(
         (triangles, starts): (&[[u32; 3]], &[usize]),

@@ -8,8 +8,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Gradients of the shape functions of a triangle's second and third corner along warp and weft, in 1/m; that of the first
-/// one is minus their sum.
+/// Gradients of the shape functions of a triangle's second and third corner along warp and weft, in 1/m; that of the
+/// first one is minus their sum.
 pub type ShapeGradients = [[f64; 2]; 2];
 
 /// The gradients of all three corners.

@@ -16,7 +16,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MARK: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const HEADER: usize = 16;
 
 /// What a checkpoint holds.

@@ -2,9 +2,22 @@
 """Cloth in the same place as something else, but for rounding: free of crossings from the start."""
 
 import numpy as np
-from meshes import Mesh, ball, divided, grid, joined, moved, plate, rotation, turned, vector
+from meshes import (
+    Mesh,
+    ball,
+    divided,
+    grid,
+    joined,
+    moved,
+    plate,
+    rim,
+    rotation,
+    turned,
+    vector,
+)
 from scene import FRAME_RATE, Body, Demand, Obstacle, Scene, fabric, scene
 from scenes_drape import ASKEW, UP, floor
+from scenes_tangled import tangled
 
 RADIUS = 0.25  # m, of balls
 
@@ -26,10 +39,10 @@ def blurred(positions: np.ndarray, noise: float, seed: int = 1) -> np.ndarray:
     return positions + np.random.default_rng(seed).normal(size=positions.shape) * noise
 
 
-def cap(mesh: Mesh, noise: float, seed: int = 1) -> Mesh:
+def cap(mesh: Mesh, noise: float, seed: int = 1, axis: tuple = UP) -> Mesh:
     """The upper half of a ball, each vertex moved by some noise in m."""
     positions, triangles = mesh
-    upper = triangles[positions[triangles][:, :, 2].mean(axis=1) > 0.02]
+    upper = triangles[positions[triangles].mean(axis=1) @ axis > 0.02]
     kept, triangles = np.unique(upper, return_inverse=True)
     return blurred(positions[kept], noise, seed), triangles.reshape(-1, 3)
 
@@ -55,6 +68,35 @@ def copied_from_a_ball_and_divided(size: int, seconds: float) -> Scene:
 def copied_from_a_ball_and_moved(size: int, seconds: float) -> Scene:
     """The same a bit farther away, so that edges pass below vertices of the ball here and there."""
     return on_a_ball(ball(RADIUS, size), size, 1e-5)
+
+
+@scene(quick=(3, 2.25), soak=(4, 3.0))
+def copied_from_a_ball_and_moved_farther(size: int, seconds: float) -> Scene:
+    """The same so far away that some vertices are not in one place with the ball any more."""
+    skin = Body("skin", *cap(ball(RADIUS, size), 3e-5), fabric())
+    return tangled([skin], [Obstacle("ball", *ball(RADIUS, size))])
+
+
+@scene(quick=(3, 1.0), soak=(4, 3.0))
+def copied_from_the_side(size: int, seconds: float) -> Scene:
+    """Exact copies of both sides of a ball, which fall off it."""
+    whole = ball(RADIUS, size)
+    sides = [Body(f"side {x}", *cap(whole, 0.0, axis=(x, 0, 0)), fabric()) for x in (-1, 1)]
+    return copies(sides, [Obstacle("ball", *whole), floor(-0.3)])
+
+
+@scene(quick=(8, 1.0), soak=(20, 3.0))
+def hangs_from_a_ceiling(size: int, seconds: float) -> Scene:
+    """A tube whose closed end lies exactly in an open ceiling that looks up, held there."""
+    lid, lids = moved(grid(size, 0.4), (0, 0, 0.5))
+    border = rim(size, size)
+    hem = lid[border] - vector(0, 0, 0.3)
+    near, far = border, len(lid) + np.arange(len(border))
+    next_near, next_far = np.roll(near, -1), np.roll(far, -1)
+    walls = [np.stack([near, far, next_far], 1), np.stack([near, next_far, next_near], 1)]
+    faces = np.concatenate([lids, *walls])
+    tent = Body("tent", np.concatenate([lid, hem]), faces, fabric(), pins=np.arange(len(lid)))
+    return copies([tent], [Obstacle("ceiling", *moved(plate(3.0), (0, 0, 0.5)))])
 
 
 @scene(quick=(3, 1.0), soak=(4, 3.0))
@@ -121,7 +163,6 @@ def coincident_sheets(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.0), soak=(30, 3.0))
 def starts_in_a_plate(size: int, seconds: float) -> Scene:
-    """In the plane of what it lies on but for rounding."""
-    positions, triangles = turned(grid(size, 0.6), UP, ASKEW)
-    sheet = Body("sheet", blurred(positions, 1e-8), triangles, fabric())
+    """Exactly in the plane of what it lies on."""
+    sheet = Body("sheet", *turned(grid(size, 0.6), UP, ASKEW), fabric())
     return copies([sheet], [Obstacle("plate", *plate(6.0))])

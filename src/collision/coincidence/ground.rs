@@ -2,8 +2,10 @@
 //! What cloth is put above.
 //!
 //! Above is outside of solids, or inside where the cloth belongs there; away from what the cloth has been put above
-//! already; else on the side where most of the cloth is that is off by more than rounding, or where the faces look.
+//! already; else on the side where the cloth around is that does not coincide, or most of that which does by more than
+//! rounding; else where the faces look.
 
+use super::FINEST;
 use crate::{
     Vec3,
     collision::{
@@ -16,21 +18,31 @@ use crate::{
 const PART: f64 = 1.0 / 40.0;
 /// Cloth is on a side where there are more than so many times as many vertices as on the other.
 const MOST: usize = 3;
+/// Cosine of the angle between what cloth was put above and the next ground up to which that tells the side there.
+const ALIGNED: f64 = 0.5;
+/// Length of a sum of normals that are opposed but for rounding.
+const OPPOSED: f64 = 1.0e-9;
+
+/// How high above another vertex's surface a vertex of cloth begins, in m.
+pub(super) fn height(surfaces: &Surfaces, vertex: u32, other: u32) -> f64 {
+    let [own, others] = [vertex, other].map(|one| surfaces.kinds[one as usize].thickness);
+    PART * (own + others).min(surfaces.edge_lengths[vertex as usize])
+}
 
 /// A vertex of cloth in one place with the ground.
 pub(super) struct Coincidence {
     vertex: u32,
     /// Where that is, in m.
     place: Vec3,
-    /// Where the triangles there look: a unit vector, or zero.
+    /// Where the ground looks there: a unit vector, or zero where it has no area.
     normal: Vec3,
     /// How far above it the vertex begins, in m.
     height: f64,
-    /// On which side the vertex is by more than rounding: 1, −1 or 0.
-    side: i8,
+    /// How far above it the vertex is, in m.
+    offset: f64,
 }
 
-/// The vertices, edges and triangles of a piece.
+/// What some cloth may coincide with of a piece: vertices, edges and triangles.
 pub(super) struct Ground {
     body: u32,
     features: [Features; 3],
@@ -38,123 +50,182 @@ pub(super) struct Ground {
 
 /// Features of one kind.
 struct Features {
-    places: Vec<Place>,
+    /// Of each; the last one again and again where there are less than three.
+    vertices: Vec<[u32; 3]>,
     tree: BoundingTree,
 }
 
-/// Where a feature is.
-struct Place {
-    /// The last one again and again where there are less than three.
-    vertices: [u32; 3],
-    /// In m, of the vertices.
-    corners: [Vec3; 3],
-    /// Where the triangles there look: a unit vector, or zero.
-    normal: Vec3,
+/// Where vertices of a piece are lifted.
+pub(super) struct Lift {
+    /// The side of a solid where the cloth belongs.
+    outward: Option<f64>,
+    /// The side where most is.
+    usual: f64,
 }
 
 impl Ground {
-    /// Of the piece with these `vertices`.
-    pub(super) fn new(surfaces: &Surfaces, positions: &[Vec3], vertices: &[u32]) -> Self {
-        let mut triangles = Vec::new();
-        for vertex in vertices {
-            let around = surfaces.around.around(*vertex as usize);
-            let owned = around.filter(|(_, corner)| *corner == 0);
-            triangles.extend(owned.map(|(triangle, _)| triangle));
-        }
-        let owned = |triangle: &u32| {
-            let (owner, sides) = (*triangle, surfaces.sides[*triangle as usize]);
-            sides.into_iter().filter(move |edge| surfaces.wings[*edge as usize].owner == owner)
+    /// What vertices of cloth `above` may coincide with of the piece with the vertices `below`.
+    pub(super) fn new(
+        (surfaces, positions): (&Surfaces, &[Vec3]),
+        below: &[u32],
+        above: &[&[u32]],
+    ) -> Self {
+        let all = above.iter().copied().flatten();
+        let reach = all.clone().map(|vertex| height(surfaces, *vertex, below[0]));
+        let reach = reach.fold(0.0, f64::max);
+        let bounds = BoundingBox::around(all.map(|vertex| &positions[*vertex as usize]));
+        let bounds = bounds.grown(reach);
+        let around = |vertices: &[u32]| {
+            BoundingBox::around(vertices.iter().map(|vertex| &positions[*vertex as usize]))
         };
-        let edges = triangles.iter().flat_map(owned).map(|edge| surfaces.edges[edge as usize]);
-        let kinds = [
-            vertices.iter().map(|vertex| [*vertex; 3]).collect(),
-            edges.map(|[start, end]| [start, end, end]).collect(),
-            triangles.iter().map(|triangle| surfaces.triangles[*triangle as usize]).collect(),
-        ];
-        Self {
-            body: surfaces.bodies[vertices[0] as usize],
-            features: kinds.map(|all: Vec<[u32; 3]>| Features::new(surfaces, positions, &all)),
+        let mut kinds: [Vec<[u32; 3]>; 3] = Default::default();
+        for vertex in below {
+            let mut is_used = false;
+            for (triangle, corner) in surfaces.around.around(*vertex as usize) {
+                is_used = true;
+                let corners = surfaces.triangles[triangle as usize];
+                if corner > 0 || !around(&corners).overlaps(&bounds) {
+                    continue;
+                }
+                kinds[2].push(corners);
+                let sides = surfaces.sides[triangle as usize].into_iter();
+                let owned = sides.filter(|edge| surfaces.wings[*edge as usize].owner == triangle);
+                let ends = owned.map(|edge| surfaces.edges[edge as usize]);
+                kinds[1].extend(ends.map(|[start, end]| [start, end, end]));
+            }
+            // Loose vertices face nowhere.
+            if is_used && bounds.contains(&positions[*vertex as usize]) {
+                kinds[0].push([*vertex; 3]);
+            }
         }
+        let features = kinds.map(|vertices| {
+            let boxes: Vec<BoundingBox> = vertices.iter().map(|three| around(three)).collect();
+            Features { tree: BoundingTree::new(&boxes), vertices }
+        });
+        Self { body: surfaces.bodies[below[0] as usize], features }
     }
 
-    /// Where a vertex of cloth coincides with this, if it does; `rounding` in m.
+    /// Where a vertex of cloth coincides with this, if it does.
     pub(super) fn coincidence(
         &self,
-        surfaces: &Surfaces,
-        (positions, rounding): (&[Vec3], f64),
+        (surfaces, positions): (&Surfaces, &[Vec3]),
         vertex: u32,
     ) -> Option<Coincidence> {
-        let kinds = [vertex, self.features[0].places.first()?.vertices[0]];
-        let [own, other] = kinds.map(|vertex| surfaces.kinds[vertex as usize].thickness);
-        let height = PART * (own + other).min(surfaces.edge_lengths[vertex as usize]);
-        let point = &positions[vertex as usize];
-        let mut kinds = self.features.iter();
-        let (place, feature) = kinds.find_map(|features| features.nearest(point, height))?;
-        let normal = feature.normal;
-        let above = (point - place).dot(&normal);
-        let is_off = above.abs() > rounding;
-        let side = if is_off { above.signum() as i8 } else { 0 };
-        let meets = !surfaces.never_meet(&[vertex], &feature.vertices);
-        meets.then_some(Coincidence { vertex, place, normal, height, side })
+        let [first, ..] = self.features[2].vertices.first()?;
+        let height = height(surfaces, vertex, *first);
+        let (place, vertices) = self
+            .features
+            .iter()
+            .find_map(|features| features.nearest((surfaces, positions), vertex, height))?;
+        let normal = normal((surfaces, positions), vertices);
+        let offset = (positions[vertex as usize] - place).dot(&normal);
+        Some(Coincidence { vertex, place, normal, height, offset })
     }
 
-    /// Lifts what was found of one piece, and keeps to which side.
-    pub(super) fn lift(
-        &self,
-        surfaces: &Surfaces,
-        found: &[Coincidence],
-        (positions, ups): (&mut [Vec3], &mut [Vec3]),
-    ) {
-        let count = |side: i8| found.iter().filter(|one| one.side == side).count();
-        let usual = if count(-1) > MOST * count(1) { -1.0 } else { 1.0 };
+    /// On which side of its nearest triangle a vertex is: the cosine of the angle between the way from there and the
+    /// normal.
+    fn side(&self, (surfaces, positions): (&Surfaces, &[Vec3]), vertex: u32) -> f64 {
+        let nearest = self.features[2].nearest((surfaces, positions), vertex, f64::INFINITY);
+        nearest.map_or(0.0, |(place, vertices)| {
+            let way = positions[vertex as usize] - place;
+            let normal = normal((surfaces, positions), vertices);
+            way.try_normalize(f64::MIN_POSITIVE).map_or(0.0, |way| way.dot(&normal))
+        })
+    }
+}
+
+impl Lift {
+    /// Of all that was `found` of one piece, which `rounding` moves so far in m.
+    pub(super) fn new(
+        ground: &Ground,
+        scene: (&Surfaces, &[Vec3]),
+        (found, rounding): (&[Coincidence], f64),
+    ) -> Self {
+        let (surfaces, _) = scene;
+        let Some(first) = found.first() else { return Self { outward: None, usual: 1.0 } };
+        let cloth = surfaces.bodies[first.vertex as usize];
+        let outward = surfaces.side_of_solid(cloth, ground.body);
+        let others = if outward.is_none() { others(surfaces, found) } else { Vec::new() };
+        let around: f64 = others.iter().map(|vertex| ground.side(scene, *vertex)).sum();
+        let is_off = |one: &&Coincidence| one.offset.abs() > rounding.min(FINEST * one.height);
+        let count =
+            |side: f64| found.iter().filter(is_off).filter(|one| one.offset * side > 0.0).count();
+        let is_below = if around == 0.0 { count(-1.0) > MOST * count(1.0) } else { around < 0.0 };
+        Self { outward, usual: if is_below { -1.0 } else { 1.0 } }
+    }
+
+    /// Lifts what was found of the piece; `ups` are away from what each vertex was put above.
+    pub(super) fn apply(&self, found: &[Coincidence], positions: &mut [Vec3], ups: &mut [Vec3]) {
         for Coincidence { vertex, place, normal, height, .. } in found {
-            let vertex = *vertex as usize;
-            let outward = surfaces.side_of_solid(surfaces.bodies[vertex], self.body);
-            let upward = normal.dot(&ups[vertex]);
-            let onward = (upward != 0.0).then(|| upward.signum());
-            let up = normal * outward.or(onward).unwrap_or(usual);
-            positions[vertex] = place + up * *height;
-            ups[vertex] = up;
+            let (position, up) = (&mut positions[*vertex as usize], &mut ups[*vertex as usize]);
+            let upward = normal.dot(up);
+            let onward = (upward.abs() > ALIGNED).then(|| upward.signum());
+            let side = self.outward.or(onward).unwrap_or(self.usual);
+            let is_first = *up == Vec3::zeros();
+            *up = normal * side;
+            if is_first {
+                *position = *place;
+            }
+            // What it has been put above already stays below.
+            *position += *up * (height - (*position - place).dot(up));
         }
     }
+}
+
+/// The vertices in triangles of what was found that were not found themselves, in order.
+fn others(surfaces: &Surfaces, found: &[Coincidence]) -> Vec<u32> {
+    let around = found.iter().flat_map(|one| surfaces.around.around(one.vertex as usize));
+    let corners = around.flat_map(|(triangle, _)| surfaces.triangles[triangle as usize]);
+    let is_found = |vertex: &u32| found.binary_search_by_key(vertex, |one| one.vertex).is_ok();
+    let mut others: Vec<u32> = corners.filter(|vertex| !is_found(vertex)).collect();
+    others.sort_unstable();
+    others.dedup();
+    others
+}
+
+/// Where the triangles look that have all of these corners: a unit vector, or zero where none has an area.
+fn normal((surfaces, positions): (&Surfaces, &[Vec3]), vertices: [u32; 3]) -> Vec3 {
+    let is_there = |(triangle, _): (u32, u8)| {
+        let corners = surfaces.triangles[triangle as usize];
+        vertices.iter().all(|vertex| corners.contains(vertex)).then_some(triangle)
+    };
+    let around = surfaces.around.around(vertices[0] as usize).filter_map(is_there);
+    let normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
+    let (mut sum, mut first) = (Vec3::zeros(), Vec3::zeros());
+    for normal in normals {
+        first = if sum == Vec3::zeros() { normal } else { first };
+        sum += normal;
+    }
+    // Where both sides of something look the one is as good as the other.
+    sum.try_normalize(OPPOSED).unwrap_or(first)
 }
 
 impl Features {
-    /// With these vertices, the last one again and again where there are less than three.
-    fn new(surfaces: &Surfaces, positions: &[Vec3], all: &[[u32; 3]]) -> Self {
-        let place = |vertices: &[u32; 3]| Place::new(surfaces, positions, *vertices);
-        let places: Vec<Place> = all.iter().map(place).collect();
-        let around = |place: &Place| BoundingBox::around(&place.corners);
-        let boxes: Vec<BoundingBox> = places.iter().map(around).collect();
-        Self { places, tree: BoundingTree::new(&boxes) }
-    }
-
-    /// The nearest point on any of them that is not farther than `radius`, all in m, and which that is on.
-    fn nearest(&self, point: &Vec3, radius: f64) -> Option<(Vec3, &Place)> {
+    /// The nearest point on any of them that a vertex may meet and that is not farther from it than `radius`, all in m,
+    /// and which that is on.
+    fn nearest(
+        &self,
+        (surfaces, positions): (&Surfaces, &[Vec3]),
+        vertex: u32,
+        radius: f64,
+    ) -> Option<(Vec3, [u32; 3])> {
+        let point = &positions[vertex as usize];
         let found = self.tree.nearest(point, radius, |number| {
-            let corners = &self.places[number].corners;
-            let [a, b, c] = corners;
-            let offset = if b == c {
-                closest_on_segments(&[*point; 2], &[*a, *b]).offset
+            let vertices = self.vertices[number];
+            if surfaces.never_meet(&[vertex], &vertices) {
+                return (f64::INFINITY, *point);
+            }
+            let corners = vertices.map(|vertex| positions[vertex as usize]);
+            let offset = if vertices[1] == vertices[2] {
+                closest_on_segments(&[*point; 2], &[corners[0], corners[1]]).offset
             } else {
-                closest_on_triangle(point, corners).offset
+                closest_on_triangle(point, &corners).offset
             };
             (offset.norm_squared(), point - offset)
         })?;
-        Some((found.measured, &self.places[found.primitive]))
-    }
-}
-
-impl Place {
-    fn new(surfaces: &Surfaces, positions: &[Vec3], vertices: [u32; 3]) -> Self {
-        let is_there = |(triangle, _): (u32, u8)| {
-            let corners = surfaces.triangles[triangle as usize];
-            vertices.iter().all(|vertex| corners.contains(vertex)).then_some(triangle)
-        };
-        let around = surfaces.around.around(vertices[0] as usize).filter_map(is_there);
-        let normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
-        let normal = normals.sum::<Vec3>().try_normalize(f64::MIN_POSITIVE);
-        let corners = vertices.map(|vertex| positions[vertex as usize]);
-        Self { vertices, corners, normal: normal.unwrap_or_else(Vec3::zeros) }
+        found
+            .distance_squared
+            .is_finite()
+            .then_some((found.measured, self.vertices[found.primitive]))
     }
 }

@@ -2,39 +2,65 @@
 //! What coincides begins above, and everything else stays.
 
 use super::*;
-use crate::collision::tangle::crosses;
+use crate::collision::{Collider, Obstacle, insides::insiders, tangle::crosses};
 
 /// How far above it cloth begins in these scenes, in m: cloths keep a distance of 2 m, and their edges are longer.
 const HEIGHT: f64 = 0.05;
 
-/// Triangles of a cloth each, with these corners.
-fn scene(cloths: &[[Vec3; 3]]) -> (Surfaces, Vec<Vec3>) {
+/// Triangles of a cloth each, with these corners, and such colliders.
+fn scene(cloths: &[[Vec3; 3]], colliders: &[Collider]) -> (Surfaces, Vec<Vec3>) {
     let count = cloths.len() as u32;
     let triangles: Vec<_> = (0..count).map(|cloth| [0, 1, 2].map(|k| 3 * cloth + k)).collect();
     let starts: Vec<_> = (0..=cloths.len()).map(|cloth| 3 * cloth).collect();
-    let positions = cloths.concat();
-    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
+    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &starts), cloths.concat(), colliders);
     surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+    let positions = with_colliders(cloths.concat(), colliders);
+    surfaces.insiders = insiders(&surfaces, &positions);
     (surfaces, positions)
 }
 
-/// Where cloths are after they were parted.
-fn parted(cloths: &[[Vec3; 3]]) -> Vec<[Vec3; 3]> {
-    let (surfaces, mut positions) = scene(cloths);
+fn with_colliders(mut positions: Vec<Vec3>, colliders: &[Collider]) -> Vec<Vec3> {
+    for collider in colliders {
+        positions.extend(Obstacle::new(collider).positions_at(0.0));
+    }
+    positions
+}
+
+/// Parts all that touches or crosses.
+fn settle(surfaces: &Surfaces, positions: &mut [Vec3]) {
     let triangles = 0..surfaces.triangles.len() as u32;
     let with_all = |count: usize| {
         let triangles = triangles.clone();
-        (0..count as u32)
-            .flat_map(move |one| triangles.clone().map(move |triangle| [one, triangle]))
+        let each = (0..count as u32).map(move |one| triangles.clone().map(move |two| [one, two]));
+        each.flatten()
     };
-    let touching = with_all(positions.len()).filter(|pair| touches(&surfaces, &positions)(*pair));
-    let touching: Vec<_> = touching.collect();
+    let touching = with_all(surfaces.cloth_vertices);
+    let touching: Vec<_> = touching.filter(touches_at(surfaces, positions)).collect();
     let crossings: Vec<_> = with_all(surfaces.edges.len())
         .map(|[edge, triangle]| Crossing { edge, triangle })
-        .filter(|crossing| crosses(&surfaces, &positions, *crossing))
+        .filter(|crossing| crosses(surfaces, positions, *crossing))
         .collect();
-    part(&surfaces, &mut positions, (&crossings, &touching));
-    positions.chunks(3).map(|corners| [corners[0], corners[1], corners[2]]).collect()
+    part(surfaces, positions, (&crossings, &touching));
+}
+
+fn touches_at<'a>(
+    surfaces: &'a Surfaces,
+    positions: &'a [Vec3],
+) -> impl FnMut(&[u32; 2]) -> bool + 'a {
+    let touches = touches(surfaces, positions);
+    move |pair| touches(*pair)
+}
+
+/// Where cloths are after they were parted.
+fn parted_from(cloths: &[[Vec3; 3]], colliders: &[Collider]) -> Vec<[Vec3; 3]> {
+    let (surfaces, mut positions) = scene(cloths, colliders);
+    settle(&surfaces, &mut positions);
+    let cloths = positions[..surfaces.cloth_vertices].as_chunks::<3>().0;
+    cloths.to_vec()
+}
+
+fn parted(cloths: &[[Vec3; 3]]) -> Vec<[Vec3; 3]> {
+    parted_from(cloths, &[])
 }
 
 fn corners() -> [Vec3; 3] {
@@ -88,11 +114,88 @@ fn copies_become_layers_whichever_way_they_face() {
 fn what_is_mostly_on_one_side_of_cloth_begins_there() {
     let mut copy = at_height(-0.02);
     copy[0].z = -1e-8;
-    let across = [Vec3::new(1.0, 1.0, -1.0), Vec3::new(2.0, 1.0, 1.0), Vec3::new(1.0, 2.0, 1.0)];
-    let (surfaces, mut positions) = scene(&[corners(), copy, across]);
-    let crossings = [Crossing { edge: 3, triangle: 0 }];
-    part(&surfaces, &mut positions, (&crossings, &[]));
+    let (surfaces, mut positions) = scene(&[corners(), copy], &[]);
+    // As if another edge crossed.
+    part(&surfaces, &mut positions, (&[Crossing { edge: 3, triangle: 0 }], &[]));
     assert_near(&[[positions[3], positions[4], positions[5]]], &[at_height(-HEIGHT)]);
+}
+
+#[test]
+fn what_hangs_below_begins_below() {
+    // Of two triangles that hang together the second turns down.
+    let down = Vec3::new(9.0, 9.0, -5.0);
+    let rest = [corners(), corners()].concat().into_iter().chain([down]).collect::<Vec<_>>();
+    let triangles = [[0, 1, 2], [3, 4, 5], [5, 4, 6]];
+    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &[0, 3, 7]), rest.clone(), &[]);
+    surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+    let mut positions = rest;
+    settle(&surfaces, &mut positions);
+    assert_near(&[[positions[3], positions[4], positions[5]]], &[at_height(-HEIGHT)]);
+    assert_eq!(positions[6], down);
+}
+
+/// A closed tetrahedron with a side in the plane z = 0 that looks down, and another that looks to −x.
+fn solid() -> Collider {
+    let corners = [Vec3::zeros(), Vec3::x() * 9.0, Vec3::y() * 9.0, Vec3::z() * 9.0];
+    let sides = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+    Collider::new(corners.to_vec(), &sides, 0.5, 0.001).unwrap()
+}
+
+#[test]
+fn what_is_exactly_on_a_solid_begins_outside_on_all_sides() {
+    for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
+        let places = [[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]].map(|[a, b]| match axis.imax() {
+            0 => Vec3::new(0.0, a, b),
+            1 => Vec3::new(a, 0.0, b),
+            _ => Vec3::new(a, b, 0.0),
+        });
+        // Its edges are shorter than what both keep.
+        let outside = places.map(|place| place - axis * HEIGHT);
+        assert_near(&parted_from(&[places], &[solid()]), &[outside]);
+    }
+}
+
+#[test]
+fn between_two_grounds_cloth_is_above_both() {
+    for angle in [0.0_f64, 0.3, 1.0] {
+        let turn = nalgebra::Rotation3::from_axis_angle(&Vec3::y_axis(), angle);
+        let at = |x: f64, y: f64, z: f64| turn * Vec3::new(x, y, z);
+        let open =
+            |corners: [Vec3; 3]| Collider::new(corners.to_vec(), &[[0, 1, 2]], 0.5, 0.001).unwrap();
+        let floor = open([at(0.0, -9.0, 0.0), at(9.0, 0.0, 0.0), at(0.0, 9.0, 0.0)]);
+        let wall = open([at(0.0, -9.0, 0.0), at(0.0, 9.0, 0.0), at(0.0, 0.0, 9.0)]);
+        // A triangle on the floor, and one on the wall, with the crease between them in common.
+        let rest = [at(0.0, -4.0, 0.0), at(0.0, 4.0, 0.0), at(4.0, 0.0, 0.0), at(0.0, 0.0, 4.0)];
+        let triangles = [[0, 2, 1], [0, 1, 3]];
+        let colliders = [floor, wall];
+        let mut surfaces =
+            Surfaces::of_thin_cloths((&triangles, &[0, 4]), rest.to_vec(), &colliders);
+        surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+        let mut positions = with_colliders(rest.to_vec(), &colliders);
+        settle(&surfaces, &mut positions);
+        for crease in &positions[..2] {
+            let local = turn.inverse() * crease;
+            assert!(
+                (local.x - HEIGHT).abs() < 1e-12 && (local.z - HEIGHT).abs() < 1e-12,
+                "{local}"
+            );
+        }
+    }
+}
+
+#[test]
+fn loose_vertices_of_a_collider_hold_nothing() {
+    let [a, b, c] = corners();
+    let collider = Collider::new(vec![a, b, c, a, b, c], &[[3, 4, 5]], 0.5, 0.001).unwrap();
+    assert_near(&parted_from(&[corners()], &[collider]), &[at_height(HEIGHT)]);
+}
+
+#[test]
+fn what_passes_through_a_collider_stays_where_it_is() {
+    let (mut surfaces, mut positions) = scene(&[corners(), at_height(0.0)], &[]);
+    surfaces.leave_out(vec![[false; 2], [false; 2], [false; 2], [true; 2], [true; 2], [true; 2]]);
+    settle(&surfaces, &mut positions);
+    assert_eq!(positions[3..], corners());
 }
 
 #[test]

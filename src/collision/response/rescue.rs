@@ -17,8 +17,7 @@ impl Response {
             // It may have been measured on other ways.
             pair.clearance = 0.0;
         }
-        let contacts = std::mem::take(&mut self.contacts);
-        self.take(contacts);
+        self.find_places();
     }
 
     /// Rescues the edges that press because the last step had to, where nothing is tangled that they might hold as it is.

@@ -112,8 +112,8 @@ impl Response {
         self.pairs.len() as u64 + self.watch.let_go
     }
 
-    /// Finds the pairs that may meet on the ways there are, those that others keep apart among them, in order; and those that
-    /// will, as nothing in them gives way. Gives how many are let go.
+    /// Finds the pairs that may meet on the ways there are, those that others keep apart among them, in order; and those
+    /// that will, as nothing in them gives way. Gives how many are let go.
     fn find_near_pairs(&self, found: &mut Vec<Pair>) -> u64 {
         let (surfaces, motion) = (&self.surfaces, self.motion());
         let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
@@ -223,9 +223,8 @@ impl Response {
     }
 }
 
-/// Pairs in order, each of them once.
 /// Makes room for about `count` others, but not for many times as many.
-fn empty(list: &mut Vec<Pair>, count: usize) {
+pub(super) fn empty<T>(list: &mut Vec<T>, count: usize) {
     const MOST: usize = 4;
     list.clear();
     if list.capacity() > MOST * count {
@@ -233,6 +232,7 @@ fn empty(list: &mut Vec<Pair>, count: usize) {
     }
 }
 
+/// Pairs in order, each of them once.
 fn in_order(mut pairs: Vec<Pair>) -> Vec<Pair> {
     pairs.sort_unstable_by_key(Pair::key);
     pairs.dedup_by_key(|pair| pair.key());

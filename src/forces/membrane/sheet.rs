@@ -29,7 +29,7 @@ pub(super) struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Finds stresses and forces at corners. Gives the potential, in J.
+    /// Finds stresses, and forces at the second and third corners. Gives the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],

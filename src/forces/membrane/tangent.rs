@@ -21,7 +21,7 @@ pub struct TriangleTangent {
 
 impl TriangleTangent {
     /// From the derivatives of the position, area times C₁₁, C₂₂, C₁₂, C₃₃ and times the stress, and the gradients of
-    /// corners.
+    /// the second and third corner.
     #[inline(always)]
     pub(super) fn new(
         s: &[Vec3; 2],
