@@ -9,11 +9,13 @@
 
 mod ground;
 
-use super::{closest_on_triangle, pieces::connected, surfaces::Surfaces, tangle::Crossing};
+use super::{
+    BoundingBox, closest_on_triangle, pieces::connected, surfaces::Surfaces, tangle::Crossing,
+};
 use crate::Vec3;
-use ground::{Coincidence, Ground, Lift, height};
+use ground::{Coincidence, Ground, Lift, PART, height};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of its coordinates that a point is moved by where it is rounded to single precision twice.
 const ROUNDING: f64 = 1.0 / 4_194_304.0;
@@ -60,18 +62,63 @@ pub(super) fn part(
     let roundings = roundings(surfaces, positions);
     // Away from what each vertex was put above.
     let mut ups = vec![Vec3::zeros(); surfaces.cloth_vertices];
+    let mut extents: BTreeMap<u32, Extent> = BTreeMap::new();
     for with_one in Vec::from_iter(met).chunk_by(|pair, next| pair[0] == next[0]) {
-        let above: Vec<&[u32]> =
-            with_one.iter().map(|[_, (_, piece)]| pieces.vertices(*piece)).collect();
+        let mut above = Extent::default();
+        for [_, (_, piece)] in with_one {
+            let measure = || Extent::new((surfaces, positions), pieces.vertices(*piece));
+            above = above.joined(extents.entry(*piece).or_insert_with(measure));
+        }
         let below = pieces.vertices(with_one[0][0].1);
-        let ground = Ground::new((surfaces, positions), below, &above);
-        for vertices in above {
+        let reach = above.reach(surfaces, below[0]);
+        let ground = Ground::new((surfaces, positions), below, (&above.bounds, reach));
+        for [_, (_, piece)] in with_one {
+            let vertices = pieces.vertices(*piece);
             let rounding = roundings[surfaces.bodies[vertices[0] as usize] as usize];
             let find = |vertex: &u32| ground.coincidence((surfaces, positions), *vertex);
             let found: Vec<Coincidence> = vertices.par_iter().filter_map(find).collect();
             let lift = Lift::new(&ground, (surfaces, positions), (&found, rounding));
             lift.apply(&found, positions, &mut ups);
+            if !found.is_empty() {
+                extents.remove(piece);
+            }
         }
+    }
+}
+
+/// Where some cloth is, and the most that it keeps.
+struct Extent {
+    bounds: BoundingBox,
+    /// In m.
+    thickness: f64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { bounds: BoundingBox::EMPTY, thickness: 0.0 }
+    }
+}
+
+impl Extent {
+    fn new((surfaces, positions): (&Surfaces, &[Vec3]), vertices: &[u32]) -> Self {
+        let all = || vertices.iter().map(|vertex| *vertex as usize);
+        let thickness = all().map(|vertex| surfaces.kinds[vertex].thickness);
+        Self {
+            bounds: BoundingBox::around(all().map(|vertex| &positions[vertex])),
+            thickness: thickness.fold(0.0, f64::max),
+        }
+    }
+
+    fn joined(&self, other: &Self) -> Self {
+        Self {
+            bounds: self.bounds.joined(&other.bounds),
+            thickness: self.thickness.max(other.thickness),
+        }
+    }
+
+    /// No less than the [height] of its vertices above another one, in m.
+    fn reach(&self, surfaces: &Surfaces, other: u32) -> f64 {
+        PART * (self.thickness + surfaces.kinds[other as usize].thickness)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 
 /// Nearer than this part of the distance that both keep, and of the edges there, things are in one place, and so high
 /// above it they begin: much more than rounding moves a garment, and nothing that can be seen.
-const PART: f64 = 1.0 / 40.0;
+pub(super) const PART: f64 = 1.0 / 40.0;
 /// Cloth is on a side where there are more than so many times as many vertices as on the other.
 const MOST: usize = 3;
 /// Cosine of the angle between what cloth was put above and the next ground up to which that tells the side there.
@@ -45,6 +45,8 @@ pub(super) struct Coincidence {
 /// What some cloth may coincide with of a piece: vertices, edges and triangles.
 pub(super) struct Ground {
     body: u32,
+    /// Around all of them, and as far as they reach.
+    bounds: BoundingBox,
     features: [Features; 3],
 }
 
@@ -64,17 +66,13 @@ pub(super) struct Lift {
 }
 
 impl Ground {
-    /// What vertices of cloth `above` may coincide with of the piece with the vertices `below`.
+    /// What cloth in a box may coincide with of the piece with the vertices `below`, which reach so far in m.
     pub(super) fn new(
         (surfaces, positions): (&Surfaces, &[Vec3]),
         below: &[u32],
-        above: &[&[u32]],
+        (above, reach): (&BoundingBox, f64),
     ) -> Self {
-        let all = above.iter().copied().flatten();
-        let reach = all.clone().map(|vertex| height(surfaces, *vertex, below[0]));
-        let reach = reach.fold(0.0, f64::max);
-        let bounds = BoundingBox::around(all.map(|vertex| &positions[*vertex as usize]));
-        let bounds = bounds.grown(reach);
+        let bounds = above.grown(reach);
         let around = |vertices: &[u32]| {
             BoundingBox::around(vertices.iter().map(|vertex| &positions[*vertex as usize]))
         };
@@ -102,7 +100,13 @@ impl Ground {
             let boxes: Vec<BoundingBox> = vertices.iter().map(|three| around(three)).collect();
             Features { tree: BoundingTree::new(&boxes), vertices }
         });
-        Self { body: surfaces.bodies[below[0] as usize], features }
+        let near = features[2].vertices.iter().map(|three| around(three));
+        let near = near.fold(BoundingBox::EMPTY, |one, other| one.joined(&other));
+        Self {
+            body: surfaces.bodies[below[0] as usize],
+            bounds: if features[2].vertices.is_empty() { near } else { near.grown(reach) },
+            features,
+        }
     }
 
     /// Where a vertex of cloth coincides with this, if it does.
@@ -111,6 +115,9 @@ impl Ground {
         (surfaces, positions): (&Surfaces, &[Vec3]),
         vertex: u32,
     ) -> Option<Coincidence> {
+        if !self.bounds.contains(&positions[vertex as usize]) {
+            return None;
+        }
         let [first, ..] = self.features[2].vertices.first()?;
         let height = height(surfaces, vertex, *first);
         let (place, vertices) = self
