@@ -137,23 +137,16 @@ impl BroadPhase {
         with_self: bool,
         crosses: impl Fn(Crossing) -> bool + Sync,
     ) -> Vec<Crossing> {
+        let (cloths, colliders) = (&self.cloths, &self.colliders);
+        let crossing = |[edge, triangle]: [u32; 2]| Crossing { edge, triangle };
+        let crosses = |pair| crosses(crossing(pair));
         let mut found = Vec::new();
-        let mut meet = |one: &Trees, other: &Trees| {
-            let (first, second) = (one.ranges.edges.start, other.ranges.triangles.start);
-            let visit = |a: u32, b: u32, found: &mut Vec<Crossing>| {
-                let crossing = Crossing { edge: first as u32 + a, triangle: second as u32 + b };
-                if crosses(crossing) {
-                    found.push(crossing);
-                }
-            };
-            one.edges.pairs(&other.triangles, visit, &mut found);
-        };
-        meet(&self.cloths, &self.colliders);
-        meet(&self.colliders, &self.cloths);
+        meet(cloths.edges(), colliders.triangles(), &crosses, &mut found);
+        meet(colliders.edges(), cloths.triangles(), &crosses, &mut found);
         if with_self {
-            meet(&self.cloths, &self.cloths);
+            meet(cloths.edges(), cloths.triangles(), &crosses, &mut found);
         }
-        found
+        found.into_iter().map(crossing).collect()
     }
 
     /// All vertices of cloth and triangles that touch, of those whose boxes meet.
@@ -162,26 +155,48 @@ impl BroadPhase {
         with_self: bool,
         touches: impl Fn([u32; 2]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
+        let (cloths, colliders) = (&self.cloths, &self.colliders);
         let mut found = Vec::new();
-        let mut meet = |other: &Trees| {
-            let first = other.ranges.triangles.start as u32;
-            let visit = |vertex: u32, triangle: u32, found: &mut Vec<[u32; 2]>| {
-                let pair = [vertex, first + triangle];
-                if touches(pair) {
-                    found.push(pair);
-                }
-            };
-            self.cloths.vertices.pairs(&other.triangles, visit, &mut found);
-        };
-        meet(&self.colliders);
+        meet(cloths.vertices(), colliders.triangles(), &touches, &mut found);
         if with_self {
-            meet(&self.cloths);
+            meet(cloths.vertices(), cloths.triangles(), &touches, &mut found);
         }
         found
     }
 }
 
+/// A tree, and the number of its first feature.
+type Numbered<'a> = (&'a MovingTree, u32);
+
+/// Puts those pairs of features of two trees at the end of `found` whose boxes meet and that are `wanted`.
+fn meet(
+    (one, first): Numbered<'_>,
+    (other, second): Numbered<'_>,
+    wanted: &(impl Fn([u32; 2]) -> bool + Sync),
+    found: &mut Vec<[u32; 2]>,
+) {
+    let visit = |a: u32, b: u32, found: &mut Vec<[u32; 2]>| {
+        let pair = [first + a, second + b];
+        if wanted(pair) {
+            found.push(pair);
+        }
+    };
+    one.pairs(other, visit, found);
+}
+
 impl Trees {
+    fn vertices(&self) -> Numbered<'_> {
+        (&self.vertices, self.ranges.vertices.start as u32)
+    }
+
+    fn edges(&self) -> Numbered<'_> {
+        (&self.edges, self.ranges.edges.start as u32)
+    }
+
+    fn triangles(&self) -> Numbered<'_> {
+        (&self.triangles, self.ranges.triangles.start as u32)
+    }
+
     fn new(ranges: Ranges, fit: Fit<'_>) -> Self {
         let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> RoundedBox + Sync)| {
             MovingTree::of(range.len(), |index| one(range.start as u32 + index))

@@ -197,14 +197,10 @@ fn normal((surfaces, positions): (&Surfaces, &[Vec3]), vertices: [u32; 3]) -> Ve
         vertices.iter().all(|vertex| corners.contains(vertex)).then_some(triangle)
     };
     let around = surfaces.around.around(vertices[0] as usize).filter_map(is_there);
-    let normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
-    let (mut sum, mut first) = (Vec3::zeros(), Vec3::zeros());
-    for normal in normals {
-        first = if sum == Vec3::zeros() { normal } else { first };
-        sum += normal;
-    }
-    // Where both sides of something look the one is as good as the other.
-    sum.try_normalize(OPPOSED).unwrap_or(first)
+    let mut normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
+    let first = normals.next().unwrap_or_else(Vec3::zeros);
+    // Where triangles look to both sides the one is as good as the other.
+    (first + normals.sum::<Vec3>()).try_normalize(OPPOSED).unwrap_or(first)
 }
 
 impl Features {
