@@ -22,8 +22,9 @@ SINGLE_RUN_FROM = 200  # vertices a side: Blender takes minutes there, and varie
 WITHOUT_THREADS = {"OPENBLAS_NUM_THREADS": "1"}
 HEADER = (
     "| sheet | vertices | runs | Blender ms/frame | Weft ms/frame | Blender / Weft | by CPU "
+    "| kB a vertex, Blender | Weft "
     "| stretch p99, Blender | Weft | stretch max, Blender | Weft | inside, Blender | Weft |\n"
-    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+    "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
 )
 STAGES = ("broad_phase", "contact", "forces", "assembly", "preconditioner", "linear_solve")
 PROFILE_HEADER = (
@@ -40,6 +41,9 @@ threads, which depend less on what else runs. Blender: default cloth, quality 5;
 its distance is 0.3 of an edge, as its default makes such sheets blow up. Weft: cotton preset,
 default settings, through its Python module. Self collision in both where the sheet is called so, in
 neither elsewhere. NumPy, which both processes load, is kept from starting threads of its own.
+Memory: what the process takes at most in the run more than before the sheet was made, without what
+the benchmark keeps; Blender's has its cache of all frames (24 bytes a vertex and frame). Below
+40 000 vertices most of it is what does not depend on the sheet.
 Stretch: edge length over length at rest; the last frame first, the worst frame in brackets.
 Distances from a converged motion: of the pinned sheet of 2 500 vertices, the root mean square of
 all vertices, from the same program with steps that are much finer.
@@ -101,6 +105,7 @@ def table_line(case: str, side: int, blender: list[dict], weft: list[dict]) -> s
     cells = [case, f"{side * side}", f"{len(weft)}"]
     cells += [f"{1000.0 * seconds / frames:.1f}" for seconds in times]
     cells += [f"**{times[0] / times[1]:.2f}**", f"{cpu_times[0] / cpu_times[1]:.2f}"]
+    cells += [f"{memory / (1e3 * side * side):.1f}" for memory in medians("memory")]
     cells += stretch("stretch_p99") + stretch("stretch_max")
     cells += pair("vertices_inside_worst_frame", "{}")
     return "| " + " | ".join(cells) + " |"
