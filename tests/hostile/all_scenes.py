@@ -3,6 +3,7 @@
 
 import scenes_copies
 import scenes_drape
+import scenes_folded
 import scenes_impossible
 import scenes_layers
 import scenes_motion
@@ -16,6 +17,7 @@ FAMILIES = (
     scenes_impossible,
     scenes_tangled,
     scenes_copies,
+    scenes_folded,
 )
 
 __all__ = ["FAMILIES", "RECIPES"]

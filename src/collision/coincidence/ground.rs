@@ -5,7 +5,7 @@
 //! already; else on the side where the cloth around is that does not coincide, or most of that which does by more than
 //! rounding; else where the faces look.
 
-use super::FINEST;
+use super::{FINEST, panels::Panels};
 use crate::{
     Vec3,
     collision::{
@@ -42,8 +42,18 @@ pub(super) struct Coincidence {
     offset: f64,
 }
 
-/// What some cloth may coincide with of a piece: vertices, edges and triangles.
-pub(super) struct Ground {
+impl Coincidence {
+    /// The side of the ground where the vertex has been put by another one.
+    fn onward(&self, ups: &[Vec3]) -> Option<f64> {
+        let upward = self.normal.dot(&ups[self.vertex as usize]);
+        (upward.abs() > ALIGNED).then(|| upward.signum())
+    }
+}
+
+/// What some cloth may coincide with of a panel: vertices, edges and triangles.
+pub(super) struct Ground<'a> {
+    panels: &'a Panels,
+    panel: u32,
     body: u32,
     /// Around all of them, and as far as they reach.
     bounds: BoundingBox,
@@ -57,19 +67,20 @@ struct Features {
     tree: BoundingTree,
 }
 
-/// Where vertices of a piece are lifted.
+/// Where vertices of a panel are lifted.
 pub(super) struct Lift {
     /// The side of a solid where the cloth belongs.
     outward: Option<f64>,
-    /// The side where most is.
+    /// The side where most of the cloth is, or has been put.
     usual: f64,
 }
 
-impl Ground {
-    /// What cloth in a box may coincide with of the piece with the vertices `below`, which reach so far in m.
+impl<'a> Ground<'a> {
+    /// What cloth in a box may coincide with of the panel with the vertices `below`, in ascending order, which reach so far
+    /// in m.
     pub(super) fn new(
         (surfaces, positions): (&Surfaces, &[Vec3]),
-        below: &[u32],
+        (panels, below): (&'a Panels, &[u32]),
         (above, reach): (&BoundingBox, f64),
     ) -> Self {
         let bounds = above.grown(reach);
@@ -79,10 +90,14 @@ impl Ground {
         let mut kinds: [Vec<[u32; 3]>; 3] = Default::default();
         for vertex in below {
             let mut is_used = false;
-            for (triangle, corner) in surfaces.around.around(*vertex as usize) {
+            let around_vertex = surfaces.around.around(*vertex as usize);
+            for (triangle, corner) in around_vertex.filter(|(one, _)| panels.extends(*one)) {
                 is_used = true;
                 let corners = surfaces.triangles[triangle as usize];
-                if corner > 0 || !around(&corners).overlaps(&bounds) {
+                let is_known = corners[..usize::from(corner)]
+                    .iter()
+                    .any(|one| below.binary_search(one).is_ok());
+                if is_known || !around(&corners).overlaps(&bounds) {
                     continue;
                 }
                 kinds[2].push(corners);
@@ -103,6 +118,8 @@ impl Ground {
         let near = features[2].vertices.iter().map(|three| around(three));
         let near = near.fold(BoundingBox::EMPTY, |one, other| one.joined(&other));
         Self {
+            panels,
+            panel: panels.around(&below[..1]),
             body: surfaces.bodies[below[0] as usize],
             bounds: if features[2].vertices.is_empty() { near } else { near.grown(reach) },
             features,
@@ -124,50 +141,75 @@ impl Ground {
             .features
             .iter()
             .find_map(|features| features.nearest((surfaces, positions), vertex, height))?;
-        let normal = normal((surfaces, positions), vertices);
+        let normal = self.normal((surfaces, positions), vertices);
         let offset = (positions[vertex as usize] - place).dot(&normal);
         Some(Coincidence { vertex, place, normal, height, offset })
     }
 
     /// On which side of its nearest triangle a vertex is: the cosine of the angle between the way from there and the
-    /// normal.
+    /// normal, or zero where it is hardly off the plane.
     fn side(&self, (surfaces, positions): (&Surfaces, &[Vec3]), vertex: u32) -> f64 {
         let nearest = self.features[2].nearest((surfaces, positions), vertex, f64::INFINITY);
         nearest.map_or(0.0, |(place, vertices)| {
             let way = positions[vertex as usize] - place;
-            let normal = normal((surfaces, positions), vertices);
-            way.try_normalize(f64::MIN_POSITIVE).map_or(0.0, |way| way.dot(&normal))
+            let rise = way.dot(&self.normal((surfaces, positions), vertices));
+            let is_off = rise.abs() > height(surfaces, vertex, vertices[0]);
+            if is_off { rise / way.norm() } else { 0.0 }
         })
+    }
+
+    /// Where the triangles of the panel look that have all of these corners: a unit vector, or zero where none has an area.
+    fn normal(&self, (surfaces, positions): (&Surfaces, &[Vec3]), vertices: [u32; 3]) -> Vec3 {
+        let is_there = |(triangle, _): (u32, u8)| {
+            let corners = surfaces.triangles[triangle as usize];
+            let has_all = vertices.iter().all(|vertex| corners.contains(vertex));
+            // What is beyond a fold looks to the other side.
+            let is_own =
+                self.panels.extends(triangle) && self.panels.around(&corners) == self.panel;
+            (has_all && is_own).then_some(triangle)
+        };
+        let around = surfaces.around.around(vertices[0] as usize).filter_map(is_there);
+        let mut normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
+        let first = normals.next().unwrap_or_else(Vec3::zeros);
+        // Where triangles look to both sides the one is as good as the other.
+        (first + normals.sum::<Vec3>()).try_normalize(OPPOSED).unwrap_or(first)
     }
 }
 
 impl Lift {
-    /// Of all that was `found` of one piece, which `rounding` moves so far in m.
+    /// Of all that was `found` of one panel, which `rounding` moves so far in m; `ups` are away from what each vertex was
+    /// put above.
     pub(super) fn new(
-        ground: &Ground,
+        ground: &Ground<'_>,
         scene: (&Surfaces, &[Vec3]),
-        (found, rounding): (&[Coincidence], f64),
+        (found, rounding, ups): (&[Coincidence], f64, &[Vec3]),
     ) -> Self {
         let (surfaces, _) = scene;
         let Some(first) = found.first() else { return Self { outward: None, usual: 1.0 } };
         let cloth = surfaces.bodies[first.vertex as usize];
         let outward = surfaces.side_of_solid(cloth, ground.body);
-        let others = if outward.is_none() { others(surfaces, found) } else { Vec::new() };
+        let onward: f64 = found.iter().filter_map(|one| one.onward(ups)).sum();
+        let is_known = outward.is_some() || onward != 0.0;
+        let others = if is_known { Vec::new() } else { others(surfaces, found) };
         let around: f64 = others.iter().map(|vertex| ground.side(scene, *vertex)).sum();
         let is_off = |one: &&Coincidence| one.offset.abs() > rounding.min(FINEST * one.height);
         let count =
             |side: f64| found.iter().filter(is_off).filter(|one| one.offset * side > 0.0).count();
-        let is_below = if around == 0.0 { count(-1.0) > MOST * count(1.0) } else { around < 0.0 };
+        let is_mostly_below = || count(-1.0) > MOST * count(1.0);
+        let is_below = match (onward, around) {
+            (0.0, 0.0) => is_mostly_below(),
+            (0.0, around) => around < 0.0,
+            (onward, _) => onward < 0.0,
+        };
         Self { outward, usual: if is_below { -1.0 } else { 1.0 } }
     }
 
-    /// Lifts what was found of the piece; `ups` are away from what each vertex was put above.
+    /// Lifts what was found of the panel; `ups` are away from what each vertex was put above.
     pub(super) fn apply(&self, found: &[Coincidence], positions: &mut [Vec3], ups: &mut [Vec3]) {
-        for Coincidence { vertex, place, normal, height, .. } in found {
+        for one in found {
+            let side = self.outward.or_else(|| one.onward(ups)).unwrap_or(self.usual);
+            let Coincidence { vertex, place, normal, height, .. } = one;
             let (position, up) = (&mut positions[*vertex as usize], &mut ups[*vertex as usize]);
-            let upward = normal.dot(up);
-            let onward = (upward.abs() > ALIGNED).then(|| upward.signum());
-            let side = self.outward.or(onward).unwrap_or(self.usual);
             let is_first = *up == Vec3::zeros();
             *up = normal * side;
             if is_first {
@@ -190,19 +232,6 @@ fn others(surfaces: &Surfaces, found: &[Coincidence]) -> Vec<u32> {
     others
 }
 
-/// Where the triangles look that have all of these corners: a unit vector, or zero where none has an area.
-fn normal((surfaces, positions): (&Surfaces, &[Vec3]), vertices: [u32; 3]) -> Vec3 {
-    let is_there = |(triangle, _): (u32, u8)| {
-        let corners = surfaces.triangles[triangle as usize];
-        vertices.iter().all(|vertex| corners.contains(vertex)).then_some(triangle)
-    };
-    let around = surfaces.around.around(vertices[0] as usize).filter_map(is_there);
-    let mut normals = around.filter_map(|triangle| surfaces.normal(triangle, positions));
-    let first = normals.next().unwrap_or_else(Vec3::zeros);
-    // Where triangles look to both sides the one is as good as the other.
-    (first + normals.sum::<Vec3>()).try_normalize(OPPOSED).unwrap_or(first)
-}
-
 impl Features {
     /// The nearest point on any of them that a vertex may meet and that is not farther from it than `radius`, all in m,
     /// and which that is on.
@@ -215,7 +244,7 @@ impl Features {
         let point = &positions[vertex as usize];
         let found = self.tree.nearest(point, radius, |number| {
             let vertices = self.vertices[number];
-            if surfaces.never_meet(&[vertex], &vertices) {
+            if vertices.contains(&vertex) || surfaces.never_meet(&[vertex], &vertices) {
                 return (f64::INFINITY, *point);
             }
             let corners = vertices.map(|vertex| positions[vertex as usize]);

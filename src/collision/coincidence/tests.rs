@@ -205,3 +205,65 @@ fn what_is_apart_or_hovers_stays_where_it_is() {
         assert_eq!(parted(&[corners(), other]), [corners(), other]);
     }
 }
+
+/// Slopes from folds to layers, which are 3 m apart, lean what is put above these by no more, in m.
+const LEANING: f64 = HEIGHT * HEIGHT / 3.0;
+
+/// How high two rows of vertices of one cloth with these `places` along them, in m, are after they were parted.
+fn parted_strip(places: &[f64]) -> Vec<[f64; 2]> {
+    let rest =
+        |row: f64| (0..places.len()).map(move |column| Vec3::new(3.0 * column as f64, row, 0.0));
+    let triangles: Vec<[u32; 3]> = (0..places.len() as u32 - 1)
+        .flat_map(|a| [[2 * a, 2 * a + 2, 2 * a + 1], [2 * a + 1, 2 * a + 2, 2 * a + 3]])
+        .collect();
+    let rest: Vec<Vec3> = rest(0.0).zip(rest(4.0)).flat_map(|(one, other)| [one, other]).collect();
+    let mut positions = rest.clone();
+    for (vertex, position) in positions.iter_mut().enumerate() {
+        position.x = places[vertex / 2];
+    }
+    let ends = [0, rest.len()];
+    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &ends), rest, &[]);
+    surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+    settle(&surfaces, &mut positions);
+    for (place, position) in places.iter().flat_map(|place| [place; 2]).zip(&positions) {
+        assert!((position.x - place).abs() < LEANING, "moved along itself: {position}");
+    }
+    positions.as_chunks().0.iter().map(|[one, other]| [one.z, other.z]).collect()
+}
+
+#[test]
+fn what_is_folded_flat_becomes_layers() {
+    // Folds along the third and the sixth row, which come to be between the layers beside them.
+    let found = parted_strip(&[0.0, 3.0, 6.0, 3.0, 0.0, -3.0, 0.0, 3.0]);
+    for (row, wanted) in [(0, 0.0), (1, 0.0), (3, 1.0), (4, 1.0), (6, 2.0), (7, 2.0)] {
+        assert!(found[row].iter().all(|z| (z - wanted * HEIGHT).abs() < LEANING), "{found:?}");
+    }
+    for (fold, below) in [(2, 0.0), (5, 1.0)] {
+        let is_between = |z: &f64| below * HEIGHT < *z && *z < (below + 1.0) * HEIGHT;
+        assert!(found[fold].iter().all(is_between), "{found:?}");
+    }
+}
+
+#[test]
+fn a_layer_of_one_row_lies_above_too() {
+    let found = parted_strip(&[0.0, 3.0, 6.0, 3.0, 0.0, 3.0, 6.0]);
+    for (row, wanted) in [(1, 0.0), (3, 1.0), (5, 2.0)] {
+        assert!(found[row].iter().all(|z| (z - wanted * HEIGHT).abs() < LEANING), "{found:?}");
+    }
+}
+
+#[test]
+fn what_is_folded_between_rows_becomes_layers() {
+    // The third and the fourth row are in one place, and leave the faces between them no width.
+    let found = parted_strip(&[0.0, 3.0, 6.0, 6.0, 3.0, 0.0]);
+    let wanted = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(found.iter().all(|z| (z - wanted * HEIGHT).abs() < LEANING), "{found:?}");
+    }
+}
+
+#[test]
+fn what_is_folded_but_apart_stays_where_it_is() {
+    let found = parted_strip(&[0.0, 3.0, 6.0, 9.0, 12.0]);
+    assert_eq!(found, vec![[0.0; 2]; 5]);
+}
