@@ -381,7 +381,7 @@ class Simulation:
     Where a piece of cloth crosses something at the start, or a face lies in it but for rounding,
     vertices that are nearer to that than a fortieth of the distance that both keep, and of the
     edges there, begin that far above its surface: sides are not told by the last digits of
-    positions. Several copies become layers in their order.
+    positions. Several copies become layers in their order, and so does cloth that is folded flat.
 
     Args:
         cloths (sequence of Cloth): One or more; they are numbered in this order.

@@ -49,8 +49,8 @@ pub(super) fn touches(surfaces: &Surfaces, positions: &[Vec3]) -> impl Fn([u32; 
     }
 }
 
-/// Puts vertices of cloth above what they coincide with, where their panel crosses that or a triangle lies in
-/// it, with all vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches].
+/// Puts vertices of cloth above what they coincide with, where their panel crosses that or a triangle lies in it, with all
+/// vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches].
 /// Of two panels of cloth the latter gives way. What hovers over the ground and is not lifted may be passed.
 pub(super) fn part(
     surfaces: &Surfaces,
@@ -58,30 +58,33 @@ pub(super) fn part(
     (crossings, touching): (&[Crossing], &[[u32; 2]]),
 ) {
     let panels = Panels::new((surfaces, positions));
-    let met = panels.met(surfaces, crossings, touching);
     let roundings = roundings(surfaces, positions);
     let starts = positions[..surfaces.cloth_vertices].to_vec();
     // Away from what each vertex was put above.
     let mut ups = vec![Vec3::zeros(); surfaces.cloth_vertices];
     let mut extents: BTreeMap<u32, Extent> = BTreeMap::new();
-    for with_one in Vec::from_iter(met).chunk_by(|pair, next| pair[0] == next[0]) {
-        let mut above = Extent::default();
-        for [_, (_, _, panel)] in with_one {
+    for (below, above) in panels.met(surfaces, crossings, touching) {
+        let below = panels.vertices(below);
+        let mut extent = Extent::default();
+        // Panels that hang together choose one side.
+        let mut pieces: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for panel in &above {
             let measure = || Extent::new((surfaces, positions), panels.vertices(*panel));
-            above = above.joined(extents.entry(*panel).or_insert_with(measure));
+            extent = extent.joined(extents.entry(*panel).or_insert_with(measure));
+            pieces.entry(panels.piece(*panel)).or_default().push(*panel);
         }
-        let below = panels.vertices(with_one[0][0].2);
-        let reach = above.reach(surfaces, below[0]);
-        let ground = Ground::new((surfaces, positions), (&panels, below), (&above.bounds, reach));
-        for [_, (_, _, panel)] in with_one {
-            let vertices = panels.vertices(*panel);
-            let rounding = roundings[surfaces.bodies[vertices[0] as usize] as usize];
+        let reach = extent.reach(surfaces, below[0]);
+        let ground = Ground::new((surfaces, positions), (&panels, below), (&extent.bounds, reach));
+        for (piece, own) in pieces {
+            let rounding = roundings[surfaces.bodies[piece as usize] as usize];
             let find = |vertex: &u32| ground.coincidence((surfaces, positions), *vertex);
-            let found: Vec<Coincidence> = vertices.par_iter().filter_map(find).collect();
+            let vertices = own.par_iter().flat_map(|panel| panels.vertices(*panel));
+            let mut found: Vec<Coincidence> = vertices.filter_map(find).collect();
+            found.sort_unstable_by_key(Coincidence::vertex);
             let lift = Lift::new(&ground, (surfaces, positions), (&found, rounding, &ups));
             lift.apply(&found, positions, &mut ups);
             if !found.is_empty() {
-                extents.remove(panel);
+                extents.retain(|panel, _| panels.piece(*panel) != piece);
             }
         }
     }

@@ -52,8 +52,10 @@ def growth_lines(case: str, sides: list[int], wanted: argparse.Namespace) -> lis
         cells += [f"{row['newton_iterations'] / (wanted.frames - 1):.1f}", f"{memory / 1e3:.2f}"]
         lines.append("| " + " | ".join(cells) + " |")
     counts = [side**2 for side in sides]
-    powers = [f"**{power(counts, seconds):.2f}**" for seconds in (times, early)]
-    return [*lines, f"| power | | {powers[0]} | {powers[1]} | | |"]
+    if len(counts) > 1:
+        powers = [f"**{power(counts, seconds):.2f}**" for seconds in (times, early)]
+        lines.append(f"| power | | {powers[0]} | {powers[1]} | | |")
+    return lines
 
 
 def thread_line(case: str, side: int, frames: int) -> str:

@@ -43,6 +43,11 @@ pub(super) struct Coincidence {
 }
 
 impl Coincidence {
+    /// The vertex of cloth.
+    pub(super) fn vertex(&self) -> u32 {
+        self.vertex
+    }
+
     /// The side of the ground where the vertex has been put by another one.
     fn onward(&self, ups: &[Vec3]) -> Option<f64> {
         let upward = self.normal.dot(&ups[self.vertex as usize]);
@@ -67,7 +72,7 @@ struct Features {
     tree: BoundingTree,
 }
 
-/// Where vertices of a panel are lifted.
+/// Where vertices of cloth that hangs together are lifted.
 pub(super) struct Lift {
     /// The side of a solid where the cloth belongs.
     outward: Option<f64>,
@@ -177,7 +182,7 @@ impl<'a> Ground<'a> {
 }
 
 impl Lift {
-    /// Of all that was `found` of one panel, which `rounding` moves so far in m; `ups` are away from what each vertex was
+    /// Of all that was `found` of the cloth, in order of vertices, which `rounding` moves so far in m; `ups` are away from what each vertex was
     /// put above.
     pub(super) fn new(
         ground: &Ground<'_>,
@@ -204,7 +209,7 @@ impl Lift {
         Self { outward, usual: if is_below { -1.0 } else { 1.0 } }
     }
 
-    /// Lifts what was found of the panel; `ups` are away from what each vertex was put above.
+    /// Lifts what was found of the cloth; `ups` are away from what each vertex was put above.
     pub(super) fn apply(&self, found: &[Coincidence], positions: &mut [Vec3], ups: &mut [Vec3]) {
         for one in found {
             let side = self.outward.or_else(|| one.onward(ups)).unwrap_or(self.usual);

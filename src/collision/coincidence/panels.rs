@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// Cosine of the angle between what is on both sides of an edge, from which cloth is folded flat there: three degrees.
 const FLAT: f64 = 0.9985;
+/// The part of its length at rest from which an edge counts as without length.
+const SHORT: f64 = 0.5;
 
 /// Cloths, cut where they are folded flat, and colliders, each by its first vertex. A vertex on a fold is a panel of its
 /// own.
@@ -18,14 +20,18 @@ pub(super) struct Panels {
     of: Vec<u32>,
     /// Of every panel, by its first vertex: which layer it becomes.
     layers: Vec<u32>,
+    /// Of every panel, by its first vertex: whether it has a triangle that is not collapsed.
+    has_extent: Vec<bool>,
+    /// All that hangs together, by its first vertex: for every vertex of cloth, and all these in order of that.
+    pieces: [Vec<u32>; 2],
     /// All vertices, in order of their panels.
     members: Vec<u32>,
     folds: Folds,
 }
 
-/// Whether a panel is of cloth, its layer, and its first vertex. Colliders come first, then cloths, which may have been
-/// moved by then.
-pub(super) type Rank = (bool, u32, u32);
+/// Whether a panel is of cloth, whether nothing can lie on it, its layer, and its first vertex. Colliders come first, then
+/// cloths, which may have been moved by then.
+type Rank = (bool, bool, u32, u32);
 
 /// Where cloth is folded flat.
 struct Folds {
@@ -33,7 +39,7 @@ struct Folds {
     edges: Vec<u32>,
     /// For every vertex.
     is_on: Vec<bool>,
-    /// For every triangle of cloth. What is folded between two rows of vertices leaves them in one place.
+    /// Whether each triangle of cloth has corners in one place, as a fold between two rows of vertices brings them.
     is_collapsed: Vec<bool>,
 }
 
@@ -102,6 +108,20 @@ fn layers(of: &[u32], beside: &[[u32; 2]]) -> Vec<u32> {
     layers
 }
 
+/// Vertices in order of what they are `of`.
+fn sorted(of: &[u32]) -> Vec<u32> {
+    let mut members: Vec<u32> = (0..of.len() as u32).collect();
+    members.sort_by_key(|vertex| of[*vertex as usize]);
+    members
+}
+
+/// Those of sorted `members` that are `of` one.
+fn part_of<'a>(members: &'a [u32], of: &[u32], one: u32) -> &'a [u32] {
+    let start = members.partition_point(|vertex| of[*vertex as usize] < one);
+    let members = &members[start..];
+    &members[..members.partition_point(|vertex| of[*vertex as usize] == one)]
+}
+
 impl Panels {
     pub(super) fn new(scene: (&Surfaces, &[Vec3])) -> Self {
         let (surfaces, _) = scene;
@@ -111,16 +131,35 @@ impl Panels {
             let vertices = surfaces.vertices_of_collider(collider);
             of.extend(vertices.clone().map(|_| vertices.start as u32));
         }
-        let mut members: Vec<u32> = (0..of.len() as u32).collect();
-        members.sort_by_key(|vertex| of[*vertex as usize]);
+        let pieces = connected(surfaces, |_| true);
+        let [members, of_pieces] = [sorted(&of), sorted(&pieces)];
         let layers = layers(&of, &folds.beside(surfaces, &of));
-        Self { of, layers, members, folds }
+        let has_extent = vec![false; of.len()];
+        let pieces = [pieces, of_pieces];
+        let mut panels = Self { of, layers, has_extent, pieces, members, folds };
+        for (triangle, corners) in (0..).zip(&surfaces.triangles) {
+            let panel = panels.around(corners) as usize;
+            panels.has_extent[panel] |= panels.extends(triangle);
+        }
+        panels
     }
 
+    /// The vertices of a panel, in order.
     pub(super) fn vertices(&self, panel: u32) -> &[u32] {
-        let start = self.members.partition_point(|vertex| self.of[*vertex as usize] < panel);
-        let members = &self.members[start..];
-        &members[..members.partition_point(|vertex| self.of[*vertex as usize] == panel)]
+        part_of(&self.members, &self.of, panel)
+    }
+
+    /// What hangs together with a panel of cloth, by its first vertex.
+    pub(super) fn piece(&self, panel: u32) -> u32 {
+        self.pieces[0][panel as usize]
+    }
+
+    /// All panels that hang together with some of cloth.
+    fn together(&self, panels: &[u32]) -> Vec<u32> {
+        let pieces: BTreeSet<u32> = panels.iter().map(|panel| self.piece(*panel)).collect();
+        let [of, members] = &self.pieces;
+        let vertices = pieces.iter().flat_map(|piece| part_of(members, of, *piece));
+        vertices.copied().filter(|vertex| self.of[*vertex as usize] == *vertex).collect()
     }
 
     /// Whether a triangle has an extent.
@@ -134,13 +173,13 @@ impl Panels {
         self.of[*off_folds.unwrap_or(&corners[0]) as usize]
     }
 
-    /// Pairs of different panels that cross or lie in each other, the one that stays first, in order.
+    /// Panels with all those that cross or lie in them and give way to them, in order.
     pub(super) fn met(
         &self,
         surfaces: &Surfaces,
         crossings: &[Crossing],
         touching: &[[u32; 2]],
-    ) -> BTreeSet<[Rank; 2]> {
+    ) -> Vec<(u32, Vec<u32>)> {
         let panel = |vertex: u32| self.of[vertex as usize];
         let of_triangle = |triangle: u32| self.around(&surfaces.triangles[triangle as usize]);
         let on = touching.iter().map(|[vertex, triangle]| (*vertex, of_triangle(*triangle)));
@@ -158,19 +197,33 @@ impl Panels {
             let ends = &surfaces.edges[crossing.edge as usize];
             [self.around(ends), of_triangle(crossing.triangle)]
         });
-        let ranked = |panels: [u32; 2]| {
-            let rank = |panel: u32| (surfaces.is_cloth(panel), self.layers[panel as usize], panel);
-            let [one, other] = panels.map(rank);
-            [one.min(other), one.max(other)]
+        let rank = |panel: u32| -> Rank {
+            let is_empty = !self.has_extent[panel as usize];
+            (surfaces.is_cloth(panel), is_empty, self.layers[panel as usize], panel)
         };
-        // Vertices on folds go with what is beside them.
-        let is_whole = |panels: &[u32; 2]| {
-            panels[0] != panels[1] && !panels.iter().any(|one| self.folds.is_on[*one as usize])
+        let ranked = lying.chain(crossing).map(|pair| pair.map(rank));
+        let ordered = ranked.map(|[one, other]| [one.min(other), one.max(other)]);
+        let met: BTreeSet<[Rank; 2]> = ordered.filter(|pair| self.counts(pair)).collect();
+        let met = Vec::from_iter(met);
+        let with_one = met.chunk_by(|pair, next| pair[0] == next[0]);
+        let one = |pairs: &[[Rank; 2]]| {
+            let above: Vec<u32> = pairs.iter().map(|[_, other]| other.3).collect();
+            let (is_cloth, .., below) = pairs[0][0];
+            // Folds may lie on colliders.
+            (below, if is_cloth { above } else { self.together(&above) })
         };
-        lying.chain(crossing).filter(is_whole).map(ranked).collect()
+        with_one.map(one).collect()
     }
 
-    /// Moves vertices on folds by the mean of the ways that the vertices beside them went, which were at `starts`.
+    /// Whether the second of two different panels may lie on the first. Vertices on folds go with what is beside them, and
+    /// lie on nothing but colliders.
+    fn counts(&self, [one, other]: &[Rank; 2]) -> bool {
+        let is_on_fold = |rank: &Rank| self.folds.is_on[rank.3 as usize];
+        one != other && !one.1 && !(one.0 && (is_on_fold(one) || is_on_fold(other)))
+    }
+
+    /// Moves vertices on folds by the mean of the ways that the vertices beside them went, which were at `starts`, unless
+    /// they have gone farther themselves.
     pub(super) fn carry_folds(&self, surfaces: &Surfaces, starts: &[Vec3], positions: &mut [Vec3]) {
         for vertex in (0..starts.len()).filter(|vertex| self.folds.is_on[*vertex]) {
             let around = surfaces.around.around(vertex);
@@ -180,17 +233,21 @@ impl Panels {
             let ways = beside.map(|corner| positions[corner] - starts[corner]);
             let (sum, count) =
                 ways.fold((Vec3::zeros(), 0.0), |(sum, count), way| (sum + way, count + 1.0));
-            positions[vertex] += sum / f64::max(count, 1.0);
+            let mean = sum / f64::max(count, 1.0);
+            if mean.norm() > (positions[vertex] - starts[vertex]).norm() {
+                positions[vertex] = starts[vertex] + mean;
+            }
         }
     }
 }
 
-/// Whether a triangle has corners in one place.
+/// Whether a triangle has corners in one place that are apart where it is at rest.
 fn is_collapsed((surfaces, positions): (&Surfaces, &[Vec3]), triangle: usize) -> bool {
     let [a, b, c] = surfaces.triangles[triangle];
     [[a, b], [b, c], [c, a]].into_iter().any(|[start, end]| {
-        let way = positions[end as usize] - positions[start as usize];
-        way.norm() <= height(surfaces, start, end)
+        let length = |all: &[Vec3]| (all[end as usize] - all[start as usize]).norm();
+        let least = height(surfaces, start, end).min(height(surfaces, end, start));
+        length(positions) <= least.min(SHORT * length(&surfaces.rest))
     })
 }
 

@@ -211,6 +211,15 @@ const LEANING: f64 = HEIGHT * HEIGHT / 3.0;
 
 /// How high two rows of vertices of one cloth with these `places` along them, in m, are after they were parted.
 fn parted_strip(places: &[f64]) -> Vec<[f64; 2]> {
+    parted_strip_with(places, |_| 0.0, &[])
+}
+
+/// The same of rows that begin at other heights, with colliders.
+fn parted_strip_with(
+    places: &[f64],
+    height: impl Fn(usize) -> f64,
+    colliders: &[Collider],
+) -> Vec<[f64; 2]> {
     let rest =
         |row: f64| (0..places.len()).map(move |column| Vec3::new(3.0 * column as f64, row, 0.0));
     let triangles: Vec<[u32; 3]> = (0..places.len() as u32 - 1)
@@ -220,11 +229,15 @@ fn parted_strip(places: &[f64]) -> Vec<[f64; 2]> {
     let mut positions = rest.clone();
     for (vertex, position) in positions.iter_mut().enumerate() {
         position.x = places[vertex / 2];
+        position.z = height(vertex / 2);
     }
     let ends = [0, rest.len()];
-    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &ends), rest, &[]);
+    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &ends), rest, colliders);
     surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+    let count = positions.len();
+    positions = with_colliders(positions, colliders);
     settle(&surfaces, &mut positions);
+    positions.truncate(count);
     for (place, position) in places.iter().flat_map(|place| [place; 2]).zip(&positions) {
         assert!((position.x - place).abs() < LEANING, "moved along itself: {position}");
     }
@@ -263,7 +276,44 @@ fn what_is_folded_between_rows_becomes_layers() {
 }
 
 #[test]
-fn what_is_folded_but_apart_stays_where_it_is() {
-    let found = parted_strip(&[0.0, 3.0, 6.0, 9.0, 12.0]);
-    assert_eq!(found, vec![[0.0; 2]; 5]);
+fn what_is_not_folded_flat_stays_where_it_is() {
+    // At rest, and folded over itself by all but a few degrees.
+    for (places, rise) in [([0.0, 3.0, 6.0, 9.0, 12.0], 0.0), ([0.0, 3.0, 6.0, 3.0, 0.0], 0.3)] {
+        let found =
+            parted_strip_with(&places, |column| rise * f64::max(column as f64 - 2.0, 0.0), &[]);
+        let wanted = [0.0, 0.0, 0.0, rise, 2.0 * rise];
+        assert_eq!(found, wanted.map(|z| [z; 2]));
+    }
+}
+
+#[test]
+fn folds_lie_on_colliders_like_what_is_beside_them() {
+    let corners = [-60.0, 60.0].map(|x| Vec3::new(x, -90.0, 0.0));
+    let corners = vec![corners[0], corners[1], Vec3::y() * 120.0];
+    let floor = Collider::new(corners, &[[0, 1, 2]], 0.5, 0.001).unwrap();
+    // All of them folds but for the ends.
+    let pleats = [0.0, 3.0, 0.0, 3.0, 0.0, 3.0];
+    let found = parted_strip_with(&pleats, |_| 0.0, &[floor]);
+    assert!(found.as_flattened().iter().all(|z| *z >= HEIGHT - LEANING), "{found:?}");
+}
+
+#[test]
+fn a_hem_is_on_the_side_of_what_hangs_with_it() {
+    // On a sheet, which is another cloth: a hem of two rows folded back, and what goes on below the sheet.
+    let sheet: Vec<Vec3> =
+        [(-30.0, -30.0), (60.0, -30.0), (-30.0, 90.0)].map(|(x, y)| Vec3::new(x, y, 0.0)).to_vec();
+    let places = [6.0, 3.0, 0.0, 3.0, 6.0, 9.0];
+    let strip = places.iter().flat_map(|x| [0.0, 4.0].map(|y| Vec3::new(*x, y, 0.0)));
+    let mut positions: Vec<Vec3> = sheet.into_iter().chain(strip).collect();
+    for vertex in positions.iter_mut().rev().take(2) {
+        vertex.z = -6.0;
+    }
+    let cells = (0..places.len() as u32 - 1).map(|cell| 3 + 2 * cell);
+    let cut = cells.flat_map(|a| [[a, a + 2, a + 1], [a + 1, a + 2, a + 3]]);
+    let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(cut).collect();
+    let starts = [0, 3, positions.len()];
+    let mut surfaces = Surfaces::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
+    surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
+    settle(&surfaces, &mut positions);
+    assert!(positions[3..].iter().all(|vertex| vertex.z < -0.5 * HEIGHT), "{positions:?}");
 }
