@@ -42,8 +42,7 @@ its distance is 0.3 of an edge, as its default makes such sheets blow up. Weft: 
 default settings, through its Python module. Self collision in both where the sheet is called so, in
 neither elsewhere. NumPy, which both processes load, is kept from starting threads of its own.
 Memory: what the process takes at most in the run more than before the sheet was made, without what
-the benchmark keeps; Blender's has its cache of all frames (24 bytes a vertex and frame). Below
-40 000 vertices most of it is what does not depend on the sheet.
+the benchmark keeps; Blender's has its cache of all frames (24 bytes a vertex and frame).
 Stretch: edge length over length at rest; the last frame first, the worst frame in brackets.
 Distances from a converged motion: of the pinned sheet of 2 500 vertices, the root mean square of
 all vertices, from the same program with steps that are much finer.

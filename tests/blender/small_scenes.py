@@ -3,6 +3,7 @@
 
 from pathlib import Path
 
+import bmesh
 import bpy
 import numpy as np
 
@@ -22,6 +23,16 @@ def grid(count: int, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
 def add_mesh(name: str, positions, faces) -> bpy.types.Object:
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata([tuple(p) for p in positions], [], [tuple(map(int, f)) for f in faces])
+    obj = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    return obj
+
+
+def add_shape(name: str, shape: bmesh.types.BMesh) -> bpy.types.Object:
+    """An object of what has been modelled, which is freed."""
+    mesh = bpy.data.meshes.new(name)
+    shape.to_mesh(mesh)
+    shape.free()
     obj = bpy.data.objects.new(name, mesh)
     bpy.context.scene.collection.objects.link(obj)
     return obj

@@ -12,13 +12,9 @@ RADIUS = 0.25
 
 
 def add_ball() -> bpy.types.Object:
-    mesh = bpy.data.meshes.new("Ball")
     shape = bmesh.new()
     bmesh.ops.create_icosphere(shape, subdivisions=4, radius=RADIUS)
-    shape.to_mesh(mesh)
-    shape.free()
-    ball = bpy.data.objects.new("Ball", mesh)
-    bpy.context.scene.collection.objects.link(ball)
+    ball = small_scenes.add_shape("Ball", shape)
     ball.matrix_world = Matrix.Translation((0.1, 0.2, 1.3)) @ Matrix.Rotation(0.7, 4, (1, 2, 3))
     ball.weft.role = "COLLIDER"
     return ball
@@ -36,11 +32,7 @@ def add_copy(ball: bpy.types.Object, *, divided: bool) -> bpy.types.Object:
     if divided:
         bmesh.ops.subdivide_edges(shape, edges=shape.edges[:], cuts=1, use_grid_fill=True)
     shape.transform(matrix.inverted())
-    mesh = bpy.data.meshes.new("Copy")
-    shape.to_mesh(mesh)
-    shape.free()
-    copy = bpy.data.objects.new("Copy", mesh)
-    bpy.context.scene.collection.objects.link(copy)
+    copy = small_scenes.add_shape("Copy", shape)
     copy.matrix_world = matrix
     copy.weft.role = "CLOTH"
     return copy

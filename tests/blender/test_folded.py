@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Sleeves and cushions that are modelled flat: both sides in one place."""
+"""A sleeve that is modelled flat: both sides in one place."""
 
 import bmesh
 import bpy
@@ -15,7 +15,6 @@ def add_sleeve(*, noise: float) -> bpy.types.Object:
     """A tube that lies flat, moved by some m so that both sides get mixed."""
     shape = bmesh.new()
     bmesh.ops.create_grid(shape, x_segments=AROUND, y_segments=ALONG, size=0.2)
-    mesh = bpy.data.meshes.new("Sleeve")
     for vertex in shape.verts:
         across = (vertex.co.x / 0.4 + 0.5) * 2.0
         vertex.co.x = 0.2 * min(across, 2.0 - across)
@@ -24,10 +23,7 @@ def add_sleeve(*, noise: float) -> bpy.types.Object:
     bmesh.ops.remove_doubles(shape, verts=seam, dist=1e-4)
     # Of a bent quad Blender may draw the other diagonal.
     bmesh.ops.triangulate(shape, faces=shape.faces[:])
-    shape.to_mesh(mesh)
-    shape.free()
-    sleeve = bpy.data.objects.new("Sleeve", mesh)
-    bpy.context.scene.collection.objects.link(sleeve)
+    sleeve = small_scenes.add_shape("Sleeve", shape)
     sleeve.matrix_world = Matrix.Translation((0.1, 0.2, 0.1)) @ Matrix.Rotation(0.1, 4, (1, 2, 3))
     sleeve.weft.role = "CLOTH"
     return sleeve

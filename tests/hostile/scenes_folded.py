@@ -6,7 +6,6 @@ from meshes import Mesh, grid, moved, rim, tube
 from scene import Body, Scene, fabric, scene
 from scenes_copies import blurred, copies
 from scenes_drape import floor
-from scenes_tangled import tangled
 
 HEIGHT = 0.06  # m, over the floor
 
@@ -67,18 +66,18 @@ def folded_to_and_fro(size: int, seconds: float) -> Scene:
     flat = grid(size, 0.5)
     x = np.abs((flat[0][:, 0] + 0.1) % 0.2 - 0.1)
     made = folded(flat, np.stack([x, *flat[0].T[1:]], axis=1))
-    made.stretch_limit, made.newton_limit = 2.0, 600
+    made.stretch_limit, made.newton_limit = 2.0, Scene.newton_limit
     return made
 
 
-@scene(quick=(12, 2.25), soak=(16, 3.0))
+@scene(quick=(16, 1.0), soak=(16, 3.0))
 def folded_twice(size: int, seconds: float) -> Scene:
-    """A napkin. Where both folds meet, no order of the layers is free of crossings."""
+    """A napkin. Its quarters have to lie in each other."""
     flat = grid(size, 0.5)
     x, y = mirrored(flat[0][:, 0], 0.0), mirrored(flat[0][:, 1], 0.013)
-    raised = np.stack([x, y, np.full_like(x, HEIGHT)], axis=1)
-    napkin = Body("napkin", raised, flat[1], fabric(), rest_positions=flat[0])
-    return tangled([napkin], [floor(0.0)])
+    made = folded(flat, np.stack([x, y, np.zeros_like(x)], axis=1))
+    made.newton_limit = Scene.newton_limit
+    return made
 
 
 @scene(quick=(16, 1.0), soak=(32, 3.0))
@@ -86,9 +85,7 @@ def flat_sleeve(size: int, seconds: float) -> Scene:
     """A tube that was modelled flat."""
     sleeve = tube(2 * (size // 2), size, 0.1, 0.4)
     lying = sleeve[0][:, [2, 1, 0]]
-    made = folded((lying, sleeve[1]), blurred(lying * (1, 1, 0), 1e-7))
-    made.stretch_limit = 0.5
-    return made
+    return folded((lying, sleeve[1]), blurred(lying * (1, 1, 0), 1e-7))
 
 
 def cushion(side: int, length: float) -> Mesh:
