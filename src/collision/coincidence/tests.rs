@@ -209,6 +209,12 @@ fn what_is_apart_or_hovers_stays_where_it_is() {
 /// Slopes from folds to layers, which are 3 m apart, lean what is put above these by no more, in m.
 const LEANING: f64 = HEIGHT * HEIGHT / 3.0;
 
+/// Triangles between pairs of vertices, so many and counted on from the first.
+fn strip(first: u32, count: usize) -> impl Iterator<Item = [u32; 3]> {
+    let pairs = (0..count as u32 - 1).map(move |pair| first + 2 * pair);
+    pairs.flat_map(|a| [[a, a + 2, a + 1], [a + 1, a + 2, a + 3]])
+}
+
 /// How high two rows of vertices of one cloth with these `places` along them, in m, are after they were parted.
 fn parted_strip(places: &[f64]) -> Vec<[f64; 2]> {
     parted_strip_with(places, |_| 0.0, &[])
@@ -222,9 +228,7 @@ fn parted_strip_with(
 ) -> Vec<[f64; 2]> {
     let rest =
         |row: f64| (0..places.len()).map(move |column| Vec3::new(3.0 * column as f64, row, 0.0));
-    let triangles: Vec<[u32; 3]> = (0..places.len() as u32 - 1)
-        .flat_map(|a| [[2 * a, 2 * a + 2, 2 * a + 1], [2 * a + 1, 2 * a + 2, 2 * a + 3]])
-        .collect();
+    let triangles: Vec<[u32; 3]> = strip(0, places.len()).collect();
     let rest: Vec<Vec3> = rest(0.0).zip(rest(4.0)).flat_map(|(one, other)| [one, other]).collect();
     let mut positions = rest.clone();
     for (vertex, position) in positions.iter_mut().enumerate() {
@@ -303,14 +307,13 @@ fn a_hem_is_on_the_side_of_what_hangs_with_it() {
     let sheet: Vec<Vec3> =
         [(-30.0, -30.0), (60.0, -30.0), (-30.0, 90.0)].map(|(x, y)| Vec3::new(x, y, 0.0)).to_vec();
     let places = [6.0, 3.0, 0.0, 3.0, 6.0, 9.0];
-    let strip = places.iter().flat_map(|x| [0.0, 4.0].map(|y| Vec3::new(*x, y, 0.0)));
-    let mut positions: Vec<Vec3> = sheet.into_iter().chain(strip).collect();
+    let hem = places.iter().flat_map(|x| [0.0, 4.0].map(|y| Vec3::new(*x, y, 0.0)));
+    let mut positions: Vec<Vec3> = sheet.into_iter().chain(hem).collect();
     for vertex in positions.iter_mut().rev().take(2) {
         vertex.z = -6.0;
     }
-    let cells = (0..places.len() as u32 - 1).map(|cell| 3 + 2 * cell);
-    let cut = cells.flat_map(|a| [[a, a + 2, a + 1], [a + 1, a + 2, a + 3]]);
-    let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(cut).collect();
+    let triangles: Vec<[u32; 3]> =
+        std::iter::once([0, 1, 2]).chain(strip(3, places.len())).collect();
     let starts = [0, 3, positions.len()];
     let mut surfaces = Surfaces::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
     surfaces.kinds.iter_mut().for_each(|kind| kind.thickness = 1.0);
