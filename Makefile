@@ -40,7 +40,7 @@ help: ## this list
 
 # --- what people call -------------------------------------------------------------------------
 
-.PHONY: demo examples test soak fuzz wheel zip zips bench bench-rust growth floor counts experiments clean distclean
+.PHONY: demo examples test soak chance fuzz wheel zip zips bench bench-rust growth floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
 	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
@@ -60,6 +60,11 @@ soak: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## hostile scenes and a wa
 	.venv/bin/python tests/hostile/soak.py --out out $(SOAK) || status=1; \
 	$(if $(SOAK),,WEFT_REAL_SCENES=1 PYTHONPATH=out/library $(NEWEST_BPY)/bin/python -m pytest -rs \
 		tests/blender/test_real_walk.py || status=1;) exit $$status
+
+SECONDS ?= 60
+FIRST ?= 0
+chance: .venv/weft ## hostile scenes drawn at random, from a seed on (SECONDS=600 FIRST=1000)
+	.venv/bin/python tests/hostile/soak.py --out out --chance $(SECONDS) --first $(FIRST)
 
 wheel: $(WHEEL) ## the Python module, into addon/wheels/
 
@@ -93,7 +98,6 @@ ONLY ?=
 experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)
 	@.venv/bin/python tests/experiments/run.py --out out/experiments --only '$(ONLY)'
 
-SECONDS ?= 60
 fuzz: | rust ## the geometry of collisions against exact numbers (SECONDS=60)
 	WEFT_FUZZ_SECONDS=$(SECONDS) cargo test --release --no-default-features --test fuzz -- \
 		--ignored --nocapture

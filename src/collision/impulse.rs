@@ -88,6 +88,7 @@ impl Response {
             inverse_mass,
             motion: Motion::Landing {
                 slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
+                given: force * self.duration(),
             },
         })
     }
@@ -142,10 +143,11 @@ impl Response {
                 *left -= taken;
                 normal * -taken
             }
-            Motion::Landing { slip: Some(slip) } => {
-                let most = relative.dot(slip).max(0.0);
-                let across = (contact.friction * -along).min(most);
-                (normal * -along - *slip * across) / *inverse_mass
+            Motion::Landing { slip: Some(slip), given } => {
+                let pressed = (-along / *inverse_mass).max(-*given);
+                *given += pressed;
+                let most = relative.dot(slip).max(0.0) / *inverse_mass;
+                normal * pressed - *slip * (contact.friction * pressed).min(most)
             }
             // It sticks.
             _ if contact.limit > 0.0 => -relative / *inverse_mass,
@@ -196,8 +198,10 @@ struct Impact<'a> {
 
 /// What it ends.
 enum Motion {
-    /// That of what has landed; the direction in which the first side slides over the second, `None` where it sticks.
-    Landing { slip: Option<Vec3> },
+    /// That of what has landed; the direction in which the first side slides over the second, `None` where it sticks, and
+    /// the impulse along the normal that it has been given in all, in N s. No more than that is taken back: the friction
+    /// that goes with it drives what slides, and where two contacts share vertices each would undo the other's more and more.
+    Landing { slip: Option<Vec3>, given: f64 },
     /// That of an edge of a crossing that has been drawn.
     Pull,
     /// That of sides that have let go of each other, by no larger an impulse than they may have been given; what is left of
@@ -214,7 +218,7 @@ impl Impact<'_> {
     /// The directions across the normal along which velocities jump.
     fn jump_across(&self) -> Vec<Vec3> {
         match self.motion {
-            Motion::Landing { slip: Some(slip) } => vec![slip],
+            Motion::Landing { slip: Some(slip), .. } => vec![slip],
             Motion::Release { .. } => Vec::new(),
             _ if self.contact.limit > 0.0 => {
                 let normal = self.contact.touch.normal;

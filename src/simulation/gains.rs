@@ -3,11 +3,17 @@
 //!
 //! What is hit and turned by more than a radian in a step may find another solution of its equations than the one that
 //! time leads to, and leave with many times its energy. Where nothing moves, blows or draws the cloth, that shows.
+//!
+//! The implicit midpoint rule damps nothing, and what the schemes with one solve take from the past is stable as long as
+//! the cloth is not much stiffer than at rest; stretched by half it is. Either may multiply the energy of stiff cloth that
+//! is hit, step by step and without end. A step that does is made by implicit Euler instead, which damps: as few are, that
+//! leaves the order of the scheme.
 
 use super::{
-    Simulation,
+    Report, Simulation,
     step::{Candidate, Span},
 };
+use crate::settings::Integrator;
 
 /// A step gains what is more than this part of the energy there was, with what it fell by, and than what its equations
 /// leave: the energy of a speed by which all vertices would go as far in the step as its last correction.
@@ -15,6 +21,9 @@ const GAINED: f64 = 0.02;
 /// Steps of no more than this part of the longest are taken as they are: if neither halves nor quarters bring less, it comes
 /// from somewhere.
 const QUARTER: f64 = 0.26;
+/// Schemes that may multiply energy are not trusted with a step that brings more than this part of what there was, and than
+/// that of a speed by which all vertices would go as far as the tolerance: where nothing gives any, and where something does.
+const MULTIPLIED: [f64; 2] = [0.2, 0.5];
 
 impl Simulation {
     /// Whether a step brings energy that nothing gives.
@@ -34,10 +43,48 @@ impl Simulation {
         if is - was - fell <= GAINED * had + floor {
             return false;
         }
-        let before = dynamics.energy(positions, velocities);
-        let grown = candidate.energy(dynamics) - before.total();
-        let strained = before.total() - before.gravity - before.kinetic;
+        let (grown, strained) = self.growth(candidate);
         grown > GAINED * (had + strained) + floor
+    }
+
+    /// How much energy a step brings, and that of strains before it, in J.
+    fn growth(&self, candidate: &Candidate) -> (f64, f64) {
+        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
+        let strained = before.total() - before.gravity - before.kinetic;
+        (candidate.energy(&self.dynamics) - before.total(), strained)
+    }
+
+    /// The candidate, or a step by implicit Euler where a scheme that may do so has multiplied the energy.
+    pub(super) fn damped(
+        &mut self,
+        candidate: Candidate,
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
+        let integrator = self.settings.integrator;
+        let may_multiply = matches!(
+            integrator,
+            Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
+        );
+        if !may_multiply || !self.multiplies_energy(&candidate, span) {
+            return candidate;
+        }
+        self.discard(candidate);
+        self.solve_by(Integrator::ImplicitEuler, span, report)
+    }
+
+    /// Whether a step is not finite, or brings a large part of the energy there was, with what it fell by.
+    fn multiplies_energy(&self, candidate: &Candidate, span: Span) -> bool {
+        let dynamics = &self.dynamics;
+        let speed = self.settings.tolerance * self.length_of_tolerance / span.duration;
+        let [was, height] =
+            dynamics.energy_of_motion(&self.state.positions, &self.state.velocities);
+        let [_, lower] = candidate.energy_of_motion(dynamics);
+        let (grown, strained) = self.growth(candidate);
+        let had = was + strained + (height - lower).max(0.0);
+        let [still, driven] = MULTIPLIED;
+        let most = if self.is_driven() { driven } else { still } * had;
+        grown > most + dynamics.mass * speed * speed || grown.is_nan()
     }
 
     /// Whether anything but gravity and contacts at rest may give energy to the cloth.

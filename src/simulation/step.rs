@@ -101,7 +101,17 @@ const LARGEST_RATIO: f64 = 2.4;
 impl Simulation {
     /// Solves a step without taking it.
     pub(super) fn solve_step(&mut self, span: Span, report: &mut Report) -> Candidate {
-        let integrator = self.settings.integrator;
+        let candidate = self.solve_by(self.settings.integrator, span, report);
+        self.damped(candidate, span, report)
+    }
+
+    /// The same with an integrator, whatever the settings say.
+    pub(super) fn solve_by(
+        &mut self,
+        integrator: Integrator,
+        span: Span,
+        report: &mut Report,
+    ) -> Candidate {
         if let Some(scheme) = explicit::scheme(integrator) {
             return self.solve_explicit(scheme, span, report);
         }
@@ -392,7 +402,7 @@ fn hand_on(
     let inverse_mass = |vertex: usize| {
         if response.is_held(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };
-    if simulation.settings.integrator == Integrator::ImplicitMidpoint {
+    if stage.reach > 1.0 {
         let ways = (state.positions.as_slice(), positions.as_slice());
         landing::follow(response, ways, stage.duration, &mut velocities, inverse_mass);
     }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The list of all scenes: importing the families fills it."""
 
+import scenes_chance
 import scenes_copies
 import scenes_drape
 import scenes_folded
@@ -18,6 +19,7 @@ FAMILIES = (
     scenes_tangled,
     scenes_copies,
     scenes_folded,
+    scenes_chance,
 )
 
 __all__ = ["FAMILIES", "RECIPES"]

@@ -15,8 +15,6 @@ from crossings import Crossings, Scenery
 from scene import Demand, Scene, State
 from sides import winding_numbers
 
-# How much more energy than at the start is rounding: this part of the largest kinetic energy.
-ENERGY_GROWTH = 0.01
 # Crossings that are written out of a frame, and frames for which they are; all are counted.
 SHOWN = 3
 TOLD = 2
@@ -267,7 +265,7 @@ class Run:
         if account.max_speed > scene.speed_limit:
             fail(frame, "too fast", f"{account.max_speed:.3g} m/s")
         self._liveliest = max(self._liveliest, account.kinetic)
-        grown = account.energy > ENERGY_GROWTH * self._liveliest
+        grown = account.energy > scene.energy_growth * self._liveliest
         if scene.has_no_source_of_energy and grown:
             fail(frame, "energy grew", f"by {account.energy:.3g} J from nothing")
 

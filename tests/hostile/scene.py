@@ -78,6 +78,8 @@ class Scene:
     orders: list[Callable[[State], str | None]] = field(default_factory=list)
     stretch_limit: float = 0.5  # largest principal stretch - 1; larger is an explosion
     speed_limit: float = 20.0  # m/s
+    # How much more energy than at the start is rounding: this part of the largest kinetic energy.
+    energy_growth: float = 0.01
     newton_limit: int = 1500  # corrections in a frame; more is a stall
     watch_sides: bool = True  # of closed obstacles and of floors
 

@@ -4,6 +4,8 @@
     python tests/hostile/soak.py                       everything, into out/soak.md
     python tests/hostile/soak.py --quick               in the form that the tests use
     python tests/hostile/soak.py --scene ten_layers --frames 48 --sizes 10,20,30
+    python tests/hostile/soak.py --scene chance_still --sizes 129      (of these a size is a seed)
+    python tests/hostile/soak.py --chance 600 --first 1000             (seeds from 1000 on, 600 s)
     python tests/hostile/soak.py --measure friction_on_cloth
 
 Each scene runs in a process of its own, so that none can end the others. Beside the table lie, in
@@ -12,6 +14,7 @@ tests/hostile/look.py` makes pictures of such files, and of those that --record 
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -25,6 +28,7 @@ from all_scenes import RECIPES
 from harness import PATIENCE, Frame, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
+CHANCE = "chance_"  # what scenes begin with whose size is a seed
 HEADER = (
     "| scene | vertices | frames | s/frame | steps | rejected | Newton/step | most Newton a frame "
     "| contacts | stretch | crossings | strayed | verdict |"
@@ -128,10 +132,10 @@ def measure_alone(options: argparse.Namespace) -> bool:
     return all(figure.ok for figure in figures)
 
 
-def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] | str:
+def in_process(kind: str, name: str, options: argparse.Namespace, *more: str) -> list[dict] | str:
     """Runs a scene or a measure in another process, which may end as it likes.
 
-    Returns its answer, or a sentence on why there is none.
+    `more` are arguments for it. Returns its answer, or a sentence on why there is none.
     """
     answer = options.out / "hostile" / f"{name}.answer"
     for stale in [answer, *answer.parent.glob(f"{name}-*.jsonl")]:
@@ -140,6 +144,7 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
     command += ["--out", str(options.out), "--settings", options.settings]
     command += ["--patience", str(options.patience), *["--quick"] * options.quick]
     command += ["--frames", str(options.frames)] if options.frames else []
+    command += more
     with (options.out / "hostile" / f"{name}.log").open("w") as log:
         try:
             done = subprocess.run(
@@ -154,8 +159,8 @@ def in_process(kind: str, name: str, options: argparse.Namespace) -> list[dict] 
     return found
 
 
-def scene_in_process(name: str, options: argparse.Namespace) -> list[Row]:
-    found = in_process("scene", name, options)
+def scene_in_process(name: str, options: argparse.Namespace, *more: str) -> list[Row]:
+    found = in_process("scene", name, options, *more)
     if isinstance(found, str):
         so_far = row(written(name, options.out / "hostile"))
         return [replace(so_far, verdict=f"{found}; {so_far.verdict} so far")]
@@ -223,6 +228,24 @@ def run_all(options: argparse.Namespace) -> bool:
     return all(each.verdict == "ok" for each in rows) and all(each.ok for each in figures)
 
 
+def run_by_chance(options: argparse.Namespace) -> bool:
+    """Runs scenes by chance, seed after seed, until the time is up; tells those that failed."""
+    (options.out / "hostile").mkdir(parents=True, exist_ok=True)
+    names = [name for name in RECIPES if name.startswith(CHANCE) and options.match in name]
+    end, count, bad = time.monotonic() + options.chance, 0, 0
+    for seed in itertools.count(options.first):
+        for name in names:
+            if time.monotonic() > end:
+                print(f"{count} scenes by chance, to seed {seed}: {bad} failed")
+                return bad == 0
+            (found,) = scene_in_process(name, options, "--sizes", str(seed))
+            count += 1
+            if found.verdict != "ok":
+                bad += 1
+                print(replace(found, scene=f"{name}, seed {seed}"), flush=True)
+    return False
+
+
 def sizes(text: str) -> list[int]:
     """Numbers with commas between."""
     return [int(each) for each in text.split(",")]
@@ -235,6 +258,8 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--match", default="", help="only what has this in its name")
     parser.add_argument("--frames", type=int, help="instead of the usual number")
     parser.add_argument("--sizes", type=sizes, help="vertices along a side, with commas between")
+    parser.add_argument("--chance", type=float, help="s for scenes by chance, and only those")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first of them")
     parser.add_argument("--quick", action="store_true", help="in the short form of the tests")
     parser.add_argument("--settings", default="{}", help='more settings, such as {"threads": 1}')
     parser.add_argument("--record", action="store_true", help="keep all frames, for look.py")
@@ -254,6 +279,8 @@ def main() -> int:
     try:
         if options.scene:
             good = run_alone(options)
+        elif options.chance:
+            good = run_by_chance(options)
         else:
             good = measure_alone(options) if options.measure else run_all(options)
     except Exception:

@@ -116,6 +116,29 @@ def test_crossed_layers_that_come_to_lie_in_one_plane_part(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
+# Two contacts of the same vertices that slid gave each other's friction back, more every round.
+def test_friction_drives_nothing(elsewhere):
+    failures = elsewhere(short, "with_much_friction", 45)
+    assert not failures, "\n".join(["", *failures])
+
+
+# Of these a size is a seed. Integrators that damp nothing or take forces from the past multiplied
+# the energy of what was hit, up to positions of 1e25 m.
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        ("chance_still", 17),
+        ("chance_still", 114),
+        ("chance_still", 121),
+        ("chance_still", 251),
+        ("chance_moving", 101),
+    ],
+)
+def test_no_integrator_multiplies_energy(elsewhere, name, seed):
+    failures = elsewhere(short, name, seed)
+    assert not failures, "\n".join(["", *failures])
+
+
 # Without shrinking, which would run the slowest example again and again.
 @settings(
     max_examples=8,
