@@ -385,7 +385,9 @@ impl Response {
         if touch.gap >= contact.wanted() && !has_pressed {
             return None;
         }
-        contact.friction = (first.friction * second.friction).sqrt();
+        let bodies = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
+        let is_smooth = self.tangle.as_ref().is_some_and(|tangle| tangle.smooths(bodies));
+        contact.friction = if is_smooth { 0.0 } else { (first.friction * second.friction).sqrt() };
         contact.shear = remembered.shear;
         contact.is_new = !remembered.is_known;
         contact.origin = contact.between(&self.starts);

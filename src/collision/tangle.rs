@@ -11,7 +11,8 @@
 //! others go where the line of the crossings becomes shorter (see `contours`). Nor is there a promise between parts of
 //! cloths that are both crossed many times: they are crushed. What draws edges moves them and leaves them no speed (see
 //! `impulse`). Out of solids it is firm at once; between cloths it begins with little force, which grows while something
-//! keeps crossing. Small knots of a cloth with itself, which no line leads out of, are evened out (see `evening`).
+//! keeps crossing; and cloths that cross each other have no friction on each other, or where they lie in a heap it would
+//! bear any of that. Small knots of a cloth with itself, which no line leads out of, are evened out (see `evening`).
 
 use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
@@ -77,6 +78,8 @@ pub(crate) struct Tangle {
     layers: Layers,
     passages: Passages,
     near: Near,
+    /// Pairs of cloths that cross each other, in order.
+    crossed: Vec<[u32; 2]>,
 }
 
 /// Vertices, edges and triangles at crossings.
@@ -118,7 +121,9 @@ impl Tangle {
         let passages = Passages::new(surfaces, positions, &crossings);
         let layers = Layers::new(surfaces, positions, (&crossings, &passages), (&pieces, &sizes));
         let gone = vec![Vec::new(); pieces.len()];
-        let mut tangle = Self { crossings, pieces, gone, layers, passages, near: Near::default() };
+        let crossed = crossed_cloths(surfaces, &crossings);
+        let near = Near::default();
+        let mut tangle = Self { crossings, pieces, gone, layers, passages, near, crossed };
         tangle.find_gone(surfaces, positions, &sizes);
         let is_home = |crossing: Crossing, end: u32| {
             let ends = tangle.away_and_home(surfaces, crossing);
@@ -163,6 +168,11 @@ impl Tangle {
         let [first, second] = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
         let (one, other) = pair.sides();
         self.has_gone(one, second) || self.has_gone(other, first) || self.near.frees(surfaces, pair)
+    }
+
+    /// Whether two bodies are cloths that cross each other, and so slide on each other without friction.
+    pub(crate) fn smooths(&self, [one, other]: [u32; 2]) -> bool {
+        self.crossed.binary_search(&[one.min(other), one.max(other)]).is_ok()
     }
 
     /// The end of a crossing's edge that has gone through its triangle, and the one that has not, where that is known.
@@ -339,6 +349,16 @@ impl Tangle {
         let [end, _] = surfaces.edges[crossing.edge as usize];
         Some(normal * (side * (depth + room(surfaces, end, crossing.triangle))))
     }
+}
+
+/// Pairs of different cloths that cross each other, in order.
+fn crossed_cloths(surfaces: &Surfaces, crossings: &[Crossing]) -> Vec<[u32; 2]> {
+    let bodies = crossings.iter().map(|crossing| crossing.bodies(surfaces));
+    let are_cloths =
+        |[one, other]: &[u32; 2]| one != other && (*one.max(other) as usize) < surfaces.cloth_count;
+    let pairs: BTreeSet<[u32; 2]> =
+        bodies.filter(are_cloths).map(|[one, other]| [one.min(other), one.max(other)]).collect();
+    pairs.into_iter().collect()
 }
 
 /// The thickness of a vertex and of a triangle, in m.

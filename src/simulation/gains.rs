@@ -66,7 +66,10 @@ impl Simulation {
             integrator,
             Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
         );
-        if !may_multiply || !self.multiplies_energy(&candidate, span) {
+        if !may_multiply
+            || span.gives_up(&candidate.solved)
+            || !self.multiplies_energy(&candidate, span)
+        {
             return candidate;
         }
         self.discard(candidate);

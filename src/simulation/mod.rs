@@ -201,7 +201,8 @@ impl Simulation {
         check_positive("h", duration)?;
         self.run(|simulation, report| {
             let corrections = simulation.settings.max_iterations;
-            let span = Span { start: 0.0, end: 1.0, duration, part: 1.0, corrections };
+            let span =
+                Span { start: 0.0, end: 1.0, duration, part: 1.0, corrections, can_shorten: false };
             simulation.stable_step = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
             simulation.check_finite(candidate.not_finite())?;
@@ -259,14 +260,13 @@ impl Simulation {
             let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
             let whole = duration.min(self.longest_step());
             let length = remaining / count;
-            let span =
-                Span { start: done, end, duration: length, part: length / whole, corrections };
+            let can_shorten = !is_spent && 0.5 * length >= SHORTEST_STEP * whole;
+            let part = length / whole;
+            let span = Span { start: done, end, duration: length, part, corrections, can_shorten };
             let before = report.newton_iterations;
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
             spent += (corrections * self.cost()) as f64 * self.crowding();
-            let shortest = SHORTEST_STEP * whole;
-            let can_shorten = !is_spent && 0.5 * span.duration >= shortest;
             let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
             let is_good = candidate.solved.converged

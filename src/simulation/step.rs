@@ -36,6 +36,8 @@ pub(super) struct Span {
     pub(super) part: f64,
     /// Most corrections of a stage.
     pub(super) corrections: usize,
+    /// Whether a shorter step takes its place where it cannot be solved.
+    pub(super) can_shorten: bool,
 }
 
 impl Span {
@@ -47,6 +49,11 @@ impl Span {
             duration: self.duration * part,
             ..*self
         }
+    }
+
+    /// Whether a step that came out so is given up, whatever it leads to.
+    pub(super) fn gives_up(&self, solved: &Solved) -> bool {
+        self.can_shorten && !solved.converged
     }
 }
 
@@ -253,7 +260,7 @@ impl Simulation {
         let part = span.first_part(START_GAMMA);
         let stage = Stage::start_first(&self.state, now.clone(), span.duration, room);
         let first = self.solve_stage((stage, Work::Implicit), part, report);
-        if first.not_finite().is_some() {
+        if first.not_finite().is_some() || span.gives_up(&first.solved) {
             return first;
         }
         let then = self.dynamics.measure(&first.positions);
@@ -334,7 +341,7 @@ impl Simulation {
         let solved =
             self.solve_equations((&mut stage, &work), &mut positions, (&guidance, span), report);
         let response = &mut self.response;
-        let retreated = if solved.is_clear {
+        let retreated = if solved.is_clear || span.gives_up(&solved) {
             Retreated::default()
         } else {
             report.time(Task::Contact, || response.retreat(&mut positions))

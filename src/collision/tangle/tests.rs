@@ -66,3 +66,21 @@ fn what_has_gone_through_is_drawn_back_ever_more_firmly() {
     // Not for ever.
     assert!((force(9.0) - force(4.0)).abs() < 1e-9 * force(4.0));
 }
+
+/// Three triangles of cloth above each other and a solid one; edges of the first two and of the solid go through others.
+#[test]
+fn only_cloths_that_cross_each_other_are_smooth() {
+    let at = |z: f64| [Vec3::zeros(), Vec3::x(), Vec3::y()].map(|p| p + Vec3::z() * z).to_vec();
+    let rest = [at(0.0), at(1.0), at(2.0)].concat();
+    let collider = Collider::new(at(3.0), &[[0, 1, 2]], 0.5, 0.001).unwrap();
+    let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8]];
+    let surfaces = Surfaces::of_thin_cloths((&triangles, &[0, 3, 6, 9]), rest.clone(), &[collider]);
+    let positions = [rest, at(3.0)].concat();
+    let crossings = [(0, 1), (1, 3), (0, 0)]
+        .map(|(own, triangle)| Crossing { edge: surfaces.sides[own][0], triangle });
+    let mut crossings = crossings.to_vec();
+    crossings.sort_unstable();
+    let tangle = Tangle::new(&surfaces, &positions, crossings);
+    let pairs = [[0, 1], [1, 0], [0, 2], [1, 2], [0, 0], [1, 3]];
+    assert_eq!(pairs.map(|pair| tangle.smooths(pair)), [true, true, false, false, false, false]);
+}
