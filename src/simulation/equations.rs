@@ -53,7 +53,9 @@ impl Simulation {
             return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
         }
         let accuracy = self.accuracy(span);
-        let solver = self.settings.solver;
+        // What takes the place of a step by another scheme has no setting of its own.
+        let has_setting = self.settings.integrator.is_implicit();
+        let solver = if has_setting { self.settings.solver } else { Solver::Newton };
         if matches!((work, solver), (Work::Implicit, Solver::FixedPoint)) {
             self.update_constant_matrix(stage.duration);
         }

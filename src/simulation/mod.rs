@@ -299,7 +299,7 @@ impl Simulation {
         }
         self.discard(candidate);
         self.state.bring_to_rest();
-        self.solve_step(span, report)
+        self.solve_step(Span { can_shorten: false, ..span }, report)
     }
 
     /// Whether a step may be taken as it was solved.

@@ -235,15 +235,15 @@ def run_by_chance(options: argparse.Namespace) -> bool:
     end, count, bad = time.monotonic() + options.chance, 0, 0
     for seed in itertools.count(options.first):
         for name in names:
-            if time.monotonic() > end:
-                print(f"{count} scenes by chance, to seed {seed}: {bad} failed")
-                return bad == 0
             (found,) = scene_in_process(name, options, "--sizes", str(seed))
             count += 1
             if found.verdict != "ok":
                 bad += 1
-                print(replace(found, scene=f"{name}, seed {seed}"), flush=True)
-    return False
+                print(replace(found, scene=f"--scene {name} --sizes {seed}"), flush=True)
+        if time.monotonic() >= end:
+            break
+    print(f"{count} scenes by chance, from seed {options.first} on: {bad} failed")
+    return bad == 0
 
 
 def sizes(text: str) -> list[int]:
@@ -279,7 +279,7 @@ def main() -> int:
     try:
         if options.scene:
             good = run_alone(options)
-        elif options.chance:
+        elif options.chance is not None:
             good = run_by_chance(options)
         else:
             good = measure_alone(options) if options.measure else run_all(options)
