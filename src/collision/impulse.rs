@@ -45,17 +45,16 @@ pub(crate) fn inverse_mass(parts: impl Iterator<Item = (f64, f64)>) -> f64 {
 
 impl Response {
     /// Ends the impacts of a step at `positions`: changes `velocities` in m/s, and gives the vertices whose
-    /// velocity has jumped, in order. `inverse_masses` in 1/kg are 0 for vertices that are held. The scheme has changed
-    /// momenta by the forces at the end times `pressing_time` in s.
+    /// velocity has jumped, in order. `inverse_masses` in 1/kg are 0 for vertices that are held.
     pub(crate) fn end_impacts(
         &self,
-        (positions, pressing_time): (&[Vec3], f64),
+        positions: &[Vec3],
         velocities: &mut [Vec3],
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Vec<Jump> {
         let contacts = self.contacts().iter();
         let mut impacts: Vec<Impact<'_>> = contacts
-            .filter_map(|contact| self.impact(contact, (positions, pressing_time), &inverse_masses))
+            .filter_map(|contact| self.impact(contact, positions, &inverse_masses))
             .collect();
         let pulls = self.pulls().iter();
         impacts.extend(pulls.filter_map(|pull| self.impact_of_pull(pull, &inverse_masses)));
@@ -74,7 +73,7 @@ impl Response {
     fn impact<'a>(
         &self,
         contact: &'a Contact,
-        (positions, pressing_time): (&[Vec3], f64),
+        positions: &[Vec3],
         inverse_masses: impl Fn(usize) -> f64,
     ) -> Option<Impact<'a>> {
         let between = self.between(contact, positions);
@@ -89,7 +88,7 @@ impl Response {
             inverse_mass,
             motion: Motion::Landing {
                 slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
-                given: [force * pressing_time, contact.friction * force * pressing_time],
+                given: force * self.duration(),
             },
         })
     }
@@ -145,11 +144,10 @@ impl Response {
                 normal * -taken
             }
             Motion::Landing { slip: Some(slip), given } => {
-                let [pressed, rubbed] = *given;
-                given[0] = (pressed - along / *inverse_mass).max(0.0);
-                let wanted = rubbed + relative.dot(slip) / *inverse_mass;
-                given[1] = wanted.clamp(0.0, contact.friction * given[0]);
-                normal * (given[0] - pressed) - *slip * (given[1] - rubbed)
+                let pressed = (-along / *inverse_mass).max(-*given);
+                *given += pressed;
+                let most = relative.dot(slip).max(0.0) / *inverse_mass;
+                normal * pressed - *slip * (contact.friction * pressed).min(most)
             }
             // It sticks.
             _ if contact.limit > 0.0 => -relative / *inverse_mass,
@@ -201,10 +199,10 @@ struct Impact<'a> {
 /// What it ends.
 enum Motion {
     /// That of what has landed; the direction in which the first side slides over the second, `None` where it sticks, and
-    /// the impulses along the normal and against the slip that it has been given in all, in N s. No more than these are taken
-    /// back: friction that is drives what slides, and where two contacts share vertices each would undo the other's more and
-    /// more.
-    Landing { slip: Option<Vec3>, given: [f64; 2] },
+    /// the impulse along the normal that it has been given in all, in N s, or more: for that the force at the end is taken for
+    /// the whole step. No more is taken back: the friction that goes with it drives what slides, and where two contacts share
+    /// vertices each would undo the other's more and more.
+    Landing { slip: Option<Vec3>, given: f64 },
     /// That of an edge of a crossing that has been drawn.
     Pull,
     /// That of sides that have let go of each other, by no larger an impulse than they may have been given; what is left of

@@ -78,8 +78,8 @@ pub(crate) struct Tangle {
     layers: Layers,
     passages: Passages,
     near: Near,
-    /// Pairs of cloths that cross each other, in order.
-    crossed: Vec<[u32; 2]>,
+    /// Pairs of different cloths that cross each other, each in order.
+    crossed: BTreeSet<[u32; 2]>,
 }
 
 /// Vertices, edges and triangles at crossings.
@@ -172,7 +172,7 @@ impl Tangle {
 
     /// Whether two bodies are cloths that cross each other, and so slide on each other without friction.
     pub(crate) fn smooths(&self, [one, other]: [u32; 2]) -> bool {
-        self.crossed.binary_search(&[one.min(other), one.max(other)]).is_ok()
+        self.crossed.contains(&[one.min(other), one.max(other)])
     }
 
     /// The end of a crossing's edge that has gone through its triangle, and the one that has not, where that is known.
@@ -351,14 +351,11 @@ impl Tangle {
     }
 }
 
-/// Pairs of different cloths that cross each other, in order.
-fn crossed_cloths(surfaces: &Surfaces, crossings: &[Crossing]) -> Vec<[u32; 2]> {
+/// Pairs of different cloths that cross each other, each in order.
+fn crossed_cloths(surfaces: &Surfaces, crossings: &[Crossing]) -> BTreeSet<[u32; 2]> {
     let bodies = crossings.iter().map(|crossing| crossing.bodies(surfaces));
-    let are_cloths =
-        |[one, other]: &[u32; 2]| one != other && (*one.max(other) as usize) < surfaces.cloth_count;
-    let pairs: BTreeSet<[u32; 2]> =
-        bodies.filter(are_cloths).map(|[one, other]| [one.min(other), one.max(other)]).collect();
-    pairs.into_iter().collect()
+    let pairs = bodies.map(|[one, other]| [one.min(other), one.max(other)]);
+    pairs.filter(|[one, other]| one < other && (*other as usize) < surfaces.cloth_count).collect()
 }
 
 /// The thickness of a vertex and of a triangle, in m.

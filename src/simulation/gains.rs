@@ -44,15 +44,10 @@ impl Simulation {
         if is - was - fell <= GAINED * had + floor {
             return false;
         }
-        let (grown, strained) = self.growth(candidate);
-        grown > GAINED * (had + strained) + floor
-    }
-
-    /// How much energy a step brings, and that of strains before it, in J.
-    fn growth(&self, candidate: &Candidate) -> (f64, f64) {
-        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
+        let before = dynamics.energy(positions, velocities);
+        let grown = candidate.energy(dynamics) - before.total();
         let strained = before.total() - before.gravity - before.kinetic;
-        (candidate.energy(&self.dynamics) - before.total(), strained)
+        grown > GAINED * (had + strained) + floor
     }
 
     /// The candidate, or a step by implicit Euler where a scheme that may do so has multiplied the energy.
@@ -78,11 +73,10 @@ impl Simulation {
     fn multiplies_energy(&self, candidate: &Candidate, span: Span) -> bool {
         let dynamics = &self.dynamics;
         let speed = self.settings.tolerance * self.length_of_tolerance / span.duration;
-        let [was, height] =
-            dynamics.energy_of_motion(&self.state.positions, &self.state.velocities);
+        let before = dynamics.energy(&self.state.positions, &self.state.velocities);
         let [_, lower] = candidate.energy_of_motion(dynamics);
-        let (grown, strained) = self.growth(candidate);
-        let had = was + strained + (height - lower).max(0.0);
+        let grown = candidate.energy(dynamics) - before.total();
+        let had = before.total() - before.gravity.min(lower);
         let [still, driven] = MULTIPLIED;
         let most = if self.is_driven() { driven } else { still } * had;
         grown > most + dynamics.mass * speed * speed || grown.is_nan()

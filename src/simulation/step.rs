@@ -413,8 +413,7 @@ fn hand_on(
         let ways = (state.positions.as_slice(), positions.as_slice());
         landing::follow(response, ways, stage.duration, &mut velocities, inverse_mass);
     }
-    let ends = (positions.as_slice(), stage.beta * stage.reach);
-    let impacts = response.end_impacts(ends, &mut velocities, inverse_mass);
+    let impacts = response.end_impacts(&positions, &mut velocities, inverse_mass);
     let mut jumps: BTreeMap<usize, Matrix3<f64>> =
         impacts.into_iter().map(|jump| (jump.vertex, jump.free)).collect();
     for vertex in &retreated.vertices {

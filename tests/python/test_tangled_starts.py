@@ -66,8 +66,9 @@ def test_interleaved_sheets_are_not_thrown_apart(side):
     assert longest < 0.12
 
 
-def test_faces_doubled_in_place_fall_and_lie_on_each_other():
-    side, height = 7, 0.1
+@pytest.mark.parametrize("height", [0.1, 0.125, 0.135])
+def test_faces_doubled_in_place_fall_and_lie_on_each_other(height):
+    side = 7
     positions, triangles = sheet(side)
     positions *= 0.2
     cotton = weft.Material.preset("cotton")
@@ -84,9 +85,9 @@ def test_faces_doubled_in_place_fall_and_lie_on_each_other():
     # What is in one place at rest keeps next to nothing, and not more than both thicknesses.
     heights = scene.positions()[:, 2] + height
     assert 2.0 * gap - 1.0e-4 < heights.min()
-    # A corner may come to rest askew on that of the other layer, by chance.
+    # A corner may be folded over, which makes three layers that keep both thicknesses. None rebounds.
     assert np.median(heights) < 3.0 * gap
-    assert heights.max() < 5.0 * gap
+    assert heights.max() < 6.0 * gap + 1.0e-4
     assert reports[-1].unresolved_contacts == 0
     # Cloth that cannot go on takes the most steps that a frame has, 256.
     assert max(report.steps for report in reports) < 128
