@@ -85,7 +85,7 @@ def test_faces_doubled_in_place_fall_and_lie_on_each_other(height):
     # What is in one place at rest keeps next to nothing, and not more than both thicknesses.
     heights = scene.positions()[:, 2] + height
     assert 2.0 * gap - 1.0e-4 < heights.min()
-    # A corner may be folded over, which makes three layers that keep both thicknesses. None rebounds.
+    # A corner may be folded over: three layers that keep both thicknesses. None rebounds.
     assert np.median(heights) < 3.0 * gap
     assert heights.max() < 6.0 * gap + 1.0e-4
     assert reports[-1].unresolved_contacts == 0
