@@ -70,3 +70,61 @@ impl Response {
         self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Collider,
+        collision::{
+            collider::Obstacle,
+            exclusions::Exclusions,
+            surfaces::{ClothSurfaces, Surface, Surfaces},
+        },
+    };
+
+    /// A large triangle of cloth that lies on a collider, and a strip that lies on it with three vertices and has the fourth at
+    /// a height in m: friction of the cloths on each other, and of the first on the collider.
+    fn frictions(height: f64) -> [Vec<f64>; 2] {
+        let wide = [[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]];
+        let strip =
+            [[0.0, 0.0, 5.0e-4], [1.0, 0.0, 5.0e-4], [0.0, 1.0, 5.0e-4], [1.0, 1.0, height]];
+        let starts: Vec<Vec3> = wide.into_iter().chain(strip).map(Vec3::from).collect();
+        let cloths = ClothSurfaces {
+            triangles: &[[0, 1, 2], [3, 4, 5], [4, 6, 5]],
+            starts: &[0, 3, 7],
+            kinds: vec![Surface { friction: 0.5, thickness: 1.0e-3 }; 2],
+            rest: starts.clone().into(),
+            areas: vec![0.01; starts.len()].into(),
+            seams: &[],
+            exclusions: Exclusions::default(),
+            friction_scale: Vec::new(),
+        };
+        let below = [[-9.5, -9.5], [-8.0, -9.5], [-9.5, -8.0]];
+        let below = below.map(|[x, y]| Vec3::new(x, y, -5.0e-4)).to_vec();
+        let ground = Collider::new(below, &[[0, 1, 2]], 0.5, 1.0e-3).unwrap();
+        let surfaces = Surfaces::new(cloths, std::slice::from_ref(&ground));
+        let mut response = Response::new(surfaces, vec![Obstacle::new(&ground)], &starts, true);
+        response.begin((&starts, &starts), &[false; 7], ([0.0, 1.0], 0.01));
+        response.start(&starts);
+        let of_ground = |is_wanted: bool| {
+            let contacts = response.contacts().iter();
+            let wanted = contacts
+                .filter(|one| one.pair.vertices.iter().any(|vertex| *vertex >= 7) == is_wanted);
+            wanted.map(|contact| contact.friction).collect()
+        };
+        [false, true].map(of_ground)
+    }
+
+    #[test]
+    fn cloths_that_cross_each_other_slide_without_friction() {
+        let are_all = |list: &[f64], friction: f64| {
+            assert!(!list.is_empty() && list.iter().all(|own| *own == friction), "{list:?}");
+        };
+        for (height, friction) in [(0.5, 0.5), (-0.5, 0.0)] {
+            let [on_cloth, on_ground] = frictions(height);
+            are_all(&on_cloth, friction);
+            are_all(&on_ground, 0.5);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs Blender's own cloth and Weft in turn on the garments of a walking body, and judges them.
+
+Prints a table and writes it to out/garments.md. Needs `human_walk.blend`.
+"""
+
+import argparse
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+from compare import result
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENE = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scenes/human_walk.blend"
+PROGRAMS = ("blender", "weft")
+HEADER = (
+    "| garment | vertices | program | ms/frame | at most | ratio | frames with crossings "
+    "| edges through the garment, at most | through the body | vertices in the body "
+    "| stretch p99, median frame |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|"
+)
+NOTES = """
+Both programs move the same body, with pins led by its armature and self collision; time is that of
+reading the scene and solving. Blender: default cloth, quality 5, default distances but for that of
+self collision, 0.3 of an edge. Weft: cotton preset, default settings, as its add-on runs it. Every
+frame is judged by exact predicates: edges that go through faces, but for faces of the body that
+cross the body there. Stretch: edge length over length in the first frame.
+"""
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--blender-python", required=True, help="a Python that imports bpy")
+    parser.add_argument("--garments", default="Dress,Tshirt")
+    parser.add_argument("--cuts", default="0,1", help="of every edge, comma separated")
+    parser.add_argument("--programs", default=",".join(PROGRAMS))
+    parser.add_argument("--frames", type=int, default=120)
+    parser.add_argument("--out", type=Path, default=Path("out"))
+    return parser.parse_args()
+
+
+def one_run(wanted: argparse.Namespace, program: str, garment: str, cuts: int) -> dict:
+    """A garment with a program, in a process of its own."""
+    options = ("--cuts", str(cuts), "--frames", str(wanted.frames))
+    row = result(wanted.blender_python, "garment_run.py", program, garment, *options)
+    frames = row["frames"]
+    row |= {name: np.array([frame[name] for frame in frames]) for name in frames[0]}
+    row["seconds"] = row["reading"] + row["solving"]
+    print(f"  {row['program']}, {garment}: {row['seconds'].mean():.3f} s a frame", flush=True)
+    return row
+
+
+def table_line(garment: str, row: dict, first: dict) -> str:
+    """What one program did, beside the one that ran first."""
+    seconds = row["seconds"]
+    ratio = first["seconds"].mean() / seconds.mean()
+    cells = [garment, str(row["vertices"]), row["program"], f"{1e3 * seconds.mean():.0f}"]
+    cells += [f"{1e3 * seconds.max():.0f}", "" if row is first else f"**{ratio:.1f}**"]
+    cells.append(str(int((row["itself"] + row["body"] > 0).sum())))
+    cells += [str(int(row[figure].max())) for figure in ("itself", "body", "inside")]
+    cells.append(f"{100.0 * np.median(row['stretch']):.1f} %")
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    wanted = arguments()
+    if not SCENE.is_file():
+        print(f"weft: no '{SCENE}': set WEFT_SHARED to the folder that has data/scenes")
+        return
+    lines = []
+    for cuts in map(int, wanted.cuts.split(",")):
+        for garment in wanted.garments.split(","):
+            rows = [
+                one_run(wanted, program, garment, cuts) for program in wanted.programs.split(",")
+            ]
+            lines += [table_line(garment, row, rows[0]) for row in rows]
+    cores = len(os.sched_getaffinity(0))
+    title = f"# Garments on a walking body, {wanted.frames} frames\n"
+    text = "\n".join([title, f"{cores} cores, {platform.platform()}\n", HEADER, *lines, NOTES])
+    wanted.out.mkdir(exist_ok=True)
+    (wanted.out / "garments.md").write_text(text, encoding="utf-8")
+    print("\n" + text)
+
+
+if __name__ == "__main__":
+    main()
