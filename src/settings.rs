@@ -317,6 +317,16 @@ pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
     Err(Error::value(name, value, "a finite number more than 0"))
 }
 
+/// Refuses a duration that is no number, or so short that a velocity found from ways within it is rounding.
+pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
+    check_positive(name, seconds)?;
+    if seconds >= Settings::SHORTEST_TIME_STEP {
+        return Ok(());
+    }
+    let wanted = format!("{:e} s or more", Settings::SHORTEST_TIME_STEP);
+    Err(Error::value(name, format!("{seconds:e} s"), wanted))
+}
+
 /// Refuses a vector that is not finite.
 pub(crate) fn check_vector(name: &str, value: &Vec3) -> Result<()> {
     match value.iter().position(|part| !part.is_finite()) {

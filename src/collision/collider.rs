@@ -51,6 +51,11 @@ impl Collider {
         Ok(Self { positions, triangles, friction, thickness })
     }
 
+    /// Positions at first, in m.
+    pub(crate) fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
     /// Number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {

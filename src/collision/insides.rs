@@ -11,8 +11,8 @@ use super::{
 };
 use crate::Vec3;
 
-/// A collider with an inside.
-struct Solid {
+/// A surface with an inside.
+pub(super) struct Solid {
     triangles: Vec<[Vec3; 3]>,
     bounds: BoundingBox,
     tree: BoundingTree,
@@ -62,7 +62,10 @@ impl Solid {
         let corners = |triangle: u32| {
             surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
         };
-        let triangles: Vec<[Vec3; 3]> = own.map(corners).collect();
+        Self::of(own.map(corners).collect())
+    }
+
+    pub(super) fn of(triangles: Vec<[Vec3; 3]>) -> Self {
         let boxes: Vec<BoundingBox> = triangles.iter().map(BoundingBox::around).collect();
         Self {
             bounds: BoundingBox::around(triangles.iter().flatten()),
@@ -91,6 +94,11 @@ impl Solid {
 
     /// Whether the surface, where it faces outward, goes round a point.
     fn contains(&self, point: &Vec3) -> bool {
+        self.turns(point) > 0
+    }
+
+    /// How many times it goes round a point, facing outward.
+    pub(super) fn turns(&self, point: &Vec3) -> i32 {
         let height = self.bounds.high.z - self.bounds.low.z;
         let above = Vec3::new(point.x, point.y, self.bounds.high.z + height);
         let mut turns = 0;
@@ -101,7 +109,7 @@ impl Solid {
                 turns += if (b - a).cross(&(c - a)).z > 0.0 { 1 } else { -1 };
             }
         });
-        turns > 0
+        turns
     }
 }
 
@@ -145,7 +153,7 @@ mod tests {
         for x in [-0.15, 0.65, 3.0] {
             assert!(found(x, false).is_empty(), "moved by {x} m");
         }
-        // The side that faces the cloth is the right one anyway.
-        assert!(found(0.0, true).is_empty());
+        // However its triangles are wound.
+        assert_eq!(found(0.0, true), [[0, 1]]);
     }
 }

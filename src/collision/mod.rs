@@ -25,6 +25,7 @@ mod layers;
 mod loose;
 mod memory;
 mod moving_tree;
+mod outward;
 mod pair;
 mod passages;
 mod pieces;

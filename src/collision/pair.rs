@@ -362,13 +362,14 @@ impl Pair {
         (gap < reach).then_some(Touch { weights: closest.weights, normal, gap, is_crossed: false })
     }
 
-    /// The side of its triangle that a vertex which touched it when the step began belongs on: of a collider where that
-    /// faces, of cloth where it is itself, if that can be told, or where the vertices around it are. Where these touch as
+    /// The side of its triangle that a vertex which touched it when the step began belongs on: of a solid where its cloth
+    /// does, of another collider where that faces, of cloth where it is itself, if that can be told, or where the vertices around it are. Where these touch as
     /// well, where the triangle faces, if that is of the sheet that comes first.
     fn side_from_start(&self, surfaces: &Surfaces, starts: &[Vec3]) -> f64 {
         let [first, second] = self.ends();
         if !surfaces.is_cloth(second) {
-            return 1.0;
+            let [own, other] = [first, second].map(|vertex| surfaces.bodies[vertex as usize]);
+            return surfaces.side_of_solid(own, other).unwrap_or(1.0);
         }
         let points = self.vertices.map(|vertex| starts[vertex as usize]);
         if let Some(normal) = self.across(&points).try_normalize(f64::MIN_POSITIVE) {

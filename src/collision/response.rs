@@ -83,6 +83,8 @@ pub(crate) struct Response {
     watch: Watch,
     /// Whether something held is led through something else whose motion is given.
     is_led_across: bool,
+    /// Whether a collider has got another surface since the trees were fitted to where it is.
+    has_other_surface: bool,
     duration: f64,
     with_self: bool,
 }
@@ -120,6 +122,7 @@ impl Response {
             memory: Memory::unknown(),
             watch: Watch::default(),
             is_led_across: false,
+            has_other_surface: false,
             duration: 0.0,
             with_self,
             surfaces,
@@ -154,6 +157,7 @@ impl Response {
     pub(crate) fn set_collider_surface(&mut self, collider: usize, surface: Surface) {
         let vertices = self.surfaces.vertices_of_collider(collider);
         self.surfaces.kinds[vertices].fill(surface);
+        self.has_other_surface = true;
     }
 
     pub(crate) fn collider_surface(&self, collider: usize) -> Surface {
@@ -193,7 +197,7 @@ impl Response {
         }
         self.starts[..count].copy_from_slice(starts);
         self.ends[..count].copy_from_slice(expected);
-        let mut has_moved = false;
+        let mut has_moved = std::mem::take(&mut self.has_other_surface);
         for (side, part) in [(&mut self.starts, part[0]), (&mut self.ends, part[1])] {
             let positions = self.obstacles.iter().flat_map(|obstacle| obstacle.positions_at(part));
             for (position, new) in side[count..].iter_mut().zip(positions) {

@@ -2,7 +2,7 @@
 //! All surfaces that may touch, in one numbering: first the vertices, edges and triangles of the cloths, then
 //! those of the colliders.
 
-use super::{Collider, exclusions::Exclusions, pair::Pair, seams::Seams};
+use super::{Collider, exclusions::Exclusions, outward::facing_outward, pair::Pair, seams::Seams};
 use crate::{Vec3, mesh::Incidence};
 use std::sync::Arc;
 
@@ -125,8 +125,8 @@ impl Surfaces {
             ));
             bodies
                 .extend(std::iter::repeat_n((cloth_count + index) as u32, collider.vertex_count()));
-            let moved = collider.triangles.iter().map(|corners| corners.map(|v| v + first));
-            triangles.extend(moved);
+            let outward = facing_outward(&collider.triangles, collider.positions());
+            triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
         }
         let (edges, sides, wings) = edges_of(&triangles);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
@@ -181,6 +181,11 @@ impl Surfaces {
     /// Whether the motion of a vertex is sought, not given.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
         (vertex as usize) < self.cloth_vertices
+    }
+
+    /// Whether a vertex belongs to any triangle. What does not is no surface.
+    pub(crate) fn has_triangles(&self, vertex: u32) -> bool {
+        self.around.around(vertex as usize).next().is_some()
     }
 
     pub(crate) fn vertices_of_collider(&self, collider: usize) -> std::ops::Range<usize> {
@@ -310,7 +315,7 @@ fn mean_lengths(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> {
 }
 
 /// Whether every edge is run along once in each direction.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
+pub(super) fn is_closed(triangles: &[[u32; 3]]) -> bool {
     let sides = triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
     let mut there: Vec<[u32; 2]> = sides.collect();
     let mut back: Vec<[u32; 2]> = there.iter().map(|[a, b]| [*b, *a]).collect();

@@ -333,7 +333,9 @@ impl Tangle {
         let way = behind.map_or(f64::INFINITY, |height| {
             (height.abs() + room(surfaces, ends[0], triangle)) / rising.abs()
         });
-        ends.map(|end| (end, direction * way.min(f64::MAX))).to_vec()
+        // A direction in the plane of the triangle leads no end through it: the length of the edge is as far as any goes.
+        let [start, end] = ends.map(|end| positions[end as usize]);
+        ends.map(|vertex| (vertex, direction * way.min((end - start).norm()))).to_vec()
     }
 
     /// The way in m by which an edge is lifted that goes into a solid and out again, below a ridge or a tip, with both

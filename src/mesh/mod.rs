@@ -99,6 +99,19 @@ impl Mesh {
         sum / edges.len().max(1) as f64
     }
 
+    /// The same of each cloth.
+    #[must_use]
+    pub fn mean_edge_lengths(&self) -> Vec<f64> {
+        let mut sums = vec![(0.0, 0_usize); self.cloth_starts.len() - 1];
+        for edge in &self.topology.edges {
+            let (sum, count) =
+                &mut sums[self.cloth_of_triangle[edge.triangles[0] as usize] as usize];
+            *sum += self.rest.edge_length(edge);
+            *count += 1;
+        }
+        sums.into_iter().map(|(sum, count)| sum / count.max(1) as f64).collect()
+    }
+
     /// Number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {

@@ -30,21 +30,27 @@ const FINEST: f64 = 0.25;
 const FINEST_CELLS: f64 = 99.0;
 const MEAN_EDGE_OF_CELL: f64 = (2.0 + std::f64::consts::SQRT_2) / 3.0;
 
-/// The length that tolerances are parts of, in m; that of the smallest cloth counts.
+/// The length that tolerances are parts of, in m: the least of all cloths.
 pub(super) fn length_of_tolerance(mesh: &Mesh) -> f64 {
     let mut areas = vec![0.0; mesh.cloth_starts.len() - 1];
     for (area, cloth) in mesh.rest.areas.iter().zip(mesh.cloth_of_triangle.iter()) {
         areas[*cloth as usize] += area;
     }
-    let smallest = areas.into_iter().fold(f64::INFINITY, f64::min);
-    mesh.mean_edge_length().max(MEAN_EDGE_OF_CELL / FINEST_CELLS * smallest.sqrt())
+    let of_cloth =
+        |(area, edge): (f64, f64)| edge.max(MEAN_EDGE_OF_CELL / FINEST_CELLS * area.sqrt());
+    areas.into_iter().zip(mesh.mean_edge_lengths()).map(of_cloth).fold(f64::INFINITY, f64::min)
+}
+
+/// Mean length of the edges of the cloth with the shortest, in m.
+pub(super) fn length_of_edges(mesh: &Mesh) -> f64 {
+    mesh.mean_edge_lengths().into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accuracy {
-    /// Length of a correction d in m, in the norm √(dᵀAd) of the equations, as the way that all vertices
-    /// would have to move together for the same; at least the length of one that takes away what d has raised the
+    /// Length of a correction d of a cloth in m, in the norm √(dᵀAd) of the equations, as the way that all its vertices would
+    /// have to move together for the same (see `lengths`); at least the length of one that takes away what d has raised the
     /// potential by.
     pub(super) correction: f64,
     /// The tolerance as a part of the way that all vertices go.
@@ -97,11 +103,11 @@ impl Accuracy {
         }
     }
 
-    /// What is wanted of a correction of a problem after so many, of which the first was so long, in m; `is_fine` where
+    /// What is wanted of a correction of a cloth after so many, of which the first was so long, in m; `is_fine` where
     /// contacts join layers of cloth.
     pub(super) fn wanted(
         &self,
-        (problem, positions): (&Problem<'_>, &[Vec3]),
+        (problem, positions, cloth): (&Problem<'_>, &[Vec3], usize),
         (iterations, first): (usize, f64),
         is_fine: bool,
     ) -> f64 {
@@ -110,7 +116,7 @@ impl Accuracy {
             return self.after(iterations, first, (touches, is_fine));
         }
         if !touches {
-            let own = way(problem, positions);
+            let own = way(problem, positions, cloth);
             let part = FREE * self.part * own.max(least_way(problem));
             let rough = part.clamp(self.correction, ROUGH[0] * self.correction);
             return rough.min((SLOW * own).max(FINEST * self.correction));
@@ -120,7 +126,7 @@ impl Accuracy {
         if problem.response.crossing_count() > 0 {
             return wanted;
         }
-        let way = way(problem, positions).max(least_way(problem));
+        let way = way(problem, positions, cloth).max(least_way(problem));
         wanted.min((LARGEST_PART * way).max(self.correction))
     }
 
@@ -145,39 +151,15 @@ impl Accuracy {
     }
 }
 
-/// Squares in the norm √(dᵀAd) of the equations of a stage, and the ways that all vertices would have to move together for the
-/// same.
-#[derive(Clone, Copy)]
-pub(super) struct Scale {
-    /// β, in s.
-    beta: f64,
-    /// Of all vertices, in kg.
-    mass: f64,
-}
-
-impl Scale {
-    pub(super) fn new(problem: &Problem<'_>) -> Self {
-        Self { beta: problem.stage.beta, mass: problem.dynamics.mass }
-    }
-
-    /// The way in m for a square in J.
-    pub(super) fn length(self, square: f64) -> f64 {
-        self.beta * (square / self.mass).sqrt()
-    }
-
-    /// The square in J for a way in m.
-    pub(super) fn square(self, length: f64) -> f64 {
-        self.mass * (length / self.beta).powi(2)
-    }
-}
-
-/// The way of all vertices to `positions`, in m: the root of the mean square, by mass.
-fn way(problem: &Problem<'_>, positions: &[Vec3]) -> f64 {
+/// The way of all vertices of a cloth to `positions`, in m: the root of the mean square, by mass.
+fn way(problem: &Problem<'_>, positions: &[Vec3], cloth: usize) -> f64 {
     let (dynamics, starts) = (&*problem.dynamics, &problem.state.positions);
-    let sum = parallel::sum(positions.len(), parallel::LIGHT_VERTICES, |vertex| {
+    let vertices = dynamics.mesh.vertices_of(cloth);
+    let sum = parallel::sum(vertices.len(), parallel::LIGHT_VERTICES, |index| {
+        let vertex = vertices.start + index;
         dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
     });
-    (sum / dynamics.mass).sqrt()
+    (sum / dynamics.cloth_masses[cloth]).sqrt()
 }
 
 /// A shorter way makes no difference any more, in m.

@@ -62,9 +62,16 @@ impl Anderson {
         }
     }
 
-    /// Square of the length of the last update.
-    pub(super) fn last_square(&self) -> f64 {
-        self.updates.last().map_or(f64::INFINITY, |last| last.square)
+    /// Squares of the lengths of the parts of the last update from each of the `starts` to the next.
+    pub(super) fn last_squares(&self, starts: &[usize]) -> Vec<f64> {
+        let square = |ends: &[usize]| {
+            let last = self.updates.last();
+            last.map_or(f64::INFINITY, |last| {
+                let [way, weighed] = [&last.way, &last.weighed].map(|all| &all[ends[0]..ends[1]]);
+                dot(way, weighed)
+            })
+        };
+        starts.windows(2).map(square).collect()
     }
 
     /// Writes the next point.

@@ -10,11 +10,11 @@
 //! all pulled. What pulls therefore counts as the correction that its release will take, at least: λ²/a of
 //! each alone, with the entry a of the matrix, and of all together with their inertia.
 
-use super::guides::Guidance;
+use super::{guides::Guidance, lengths::Cloths};
 use crate::{
     Vec3,
     collision::Response,
-    solver::{BlockMatrix, Filter, Ordering, Prescribed, Row3, dot},
+    solver::{BlockMatrix, Filter, Ordering, Prescribed, Row3},
 };
 use nalgebra::Matrix3;
 
@@ -50,12 +50,12 @@ pub(super) struct Constrained {
 }
 
 /// What a correction promises.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Promise {
     /// Slope of the potential along it, in J.
     pub(super) slope: f64,
-    /// Square of its length in the norm of the equations, with that of what it is known to leave, in J.
-    pub(super) square: f64,
+    /// Of each cloth, square of its length in the norm of the equations, with that of what it is known to leave, in J.
+    pub(super) squares: Vec<f64>,
     /// The potential of the contacts where it starts, with the forces found for constraints, in J.
     pub(super) touching: f64,
 }
@@ -126,25 +126,25 @@ impl Constrained {
         }
     }
 
-    /// Gives constraints the forces that a `solution` has found, of equations with the right side `free` otherwise; `whole`
-    /// is β²/M in m/N, for the mass M of all.
+    /// Gives constraints the forces that a `solution` has found, of equations with the right side `free` otherwise.
     pub(super) fn balance(
         &self,
         (free, solution): (&[Row3], &[Row3]),
         (response, positions): (&mut Response, &[Vec3]),
-        whole: f64,
+        (cloths, ordering): (&Cloths<'_>, &Ordering),
     ) -> Promise {
+        let loads = if self.directions.is_empty() { free } else { &self.loads };
+        let mut squares = cloths.products(ordering, loads, solution);
+        let work: f64 = squares.iter().sum();
         if self.directions.is_empty() {
-            let square = dot(free, solution);
             response.balance(std::iter::empty());
-            return Promise { slope: -square, square, touching: response.potential(positions) };
+            return Promise { slope: -work, squares, touching: response.potential(positions) };
         }
         let pressing = |response: &Response, one: &Direction| {
             let contact = &response.contacts()[one.contact];
             contact.normal_force(contact.wanted() - one.way * one.length)
         };
-        let work = dot(&self.loads, solution);
-        let (mut square, mut pull, mut gained) = (work, Vec3::zeros(), 0.0);
+        let (mut pulls, mut gained) = (vec![Vec3::zeros(); squares.len()], 0.0);
         let mut forces = Vec::with_capacity(self.directions.len());
         let mut products = vec![0.0; self.directions.len()];
         self.prescribed.add_products(solution, &mut products);
@@ -153,8 +153,9 @@ impl Constrained {
             let old = pressing(response, one);
             let force = old + more / one.length;
             let left = force.min(0.0) * one.length;
-            square += more * one.way + left * left / one.stiffness;
-            pull += one.unit * left;
+            let cloth = cloths.of_row(ordering, one.row);
+            squares[cloth] += more * one.way + left * left / one.stiffness;
+            pulls[cloth] += one.unit * left;
             gained -= old * one.way * one.length;
             forces.push((one.contact, force));
         }
@@ -162,8 +163,20 @@ impl Constrained {
         for one in &self.directions {
             gained += pressing(response, one) * one.way * one.length;
         }
-        square += pull.norm_squared() * whole;
-        Promise { slope: -(work + gained), square, touching: response.potential(positions) }
+        for (cloth, pull) in pulls.iter().enumerate() {
+            squares[cloth] += pull.norm_squared() * cloths.compliance(cloth);
+        }
+        Promise { slope: -(work + gained), squares, touching: response.potential(positions) }
+    }
+}
+
+impl Promise {
+    /// The cloth with the largest square.
+    pub(super) fn main(&self) -> usize {
+        let largest = |best: usize, other: usize| {
+            if self.squares[other].abs() > self.squares[best].abs() { other } else { best }
+        };
+        (0..self.squares.len()).fold(0, largest)
     }
 }
 

@@ -32,6 +32,8 @@ pub(super) struct Dynamics {
     pub(super) masses: Vec<f64>,
     /// Of all of them, in kg.
     pub(super) mass: f64,
+    /// The same of each cloth.
+    pub(super) cloth_masses: Vec<f64>,
     /// Forces from outside, in N; empty where none have been set.
     pub(super) vertex_forces: Vec<Vec3>,
     /// Factors on lengths at rest and on stiffness; empty where there are none.
@@ -112,6 +114,7 @@ impl Dynamics {
             gravity: settings.gravity,
             masses: vec![0.0; count],
             mass: 0.0,
+            cloth_masses: vec![0.0; cloths.len()],
             vertex_forces: Vec::new(),
             rest_scale,
             stiffness_scale,
@@ -147,6 +150,7 @@ impl Dynamics {
                 let scale = self.mass_scales.get(vertex).unwrap_or(&1.0);
                 self.masses[vertex] = density * self.vertex_areas[vertex] * scale;
             }
+            self.cloth_masses[cloth] = self.masses[self.mesh.vertices_of(cloth)].iter().sum();
         }
         self.mass = self.masses.iter().sum();
     }

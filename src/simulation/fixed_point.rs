@@ -17,6 +17,7 @@ use super::{
     constant_matrix::ConstantMatrix,
     dynamics::Dynamics,
     equations::constant_quadratic,
+    lengths::{Cloths, longest},
     newton::{Newton, Solved},
     problem::Problem,
     scheme::Stage,
@@ -42,7 +43,6 @@ pub(super) fn solve(
     report: &mut Report,
 ) -> Solved {
     let stage = problem.stage;
-    let mass = problem.dynamics.mass;
     let accuracy = accuracy.times(STRICT);
     let inner = accuracy.times(INNER);
     let mut solved =
@@ -70,7 +70,8 @@ pub(super) fn solve(
         solved.iterations += 1;
         // What counts is updates, not the corrections inside of them.
         report.newton_iterations = before + solved.iterations;
-        solved.correction = stage.beta * (anderson.last_square() / mass).sqrt();
+        let squares = anderson.last_squares(&problem.dynamics.mesh.cloth_starts);
+        solved.correction = longest(&Cloths::new(problem.dynamics, stage).lengths(&squares));
         last = solved.correction;
         touches = !problem.response.contacts().is_empty();
         if solved.iterations == 1 {
@@ -111,8 +112,14 @@ fn largest_error(
     for guide in problem.guidance {
         left[guide.vertex] = guide.projector * left[guide.vertex];
     }
+    let Dynamics { masses, mesh, .. } = &*problem.dynamics;
     let Stage { beta, reach, .. } = *problem.stage;
-    let Dynamics { masses, mass, .. } = &*problem.dynamics;
-    let squares = left.iter().zip(masses).map(|(force, mass)| force.norm_squared() / mass);
-    beta * beta * (reach * squares.sum::<f64>() / mass).sqrt()
+    // R, β²M⁻¹R of a cloth.
+    let square = |ends: &[usize]| {
+        let own = left[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
+        let squares = own.map(|(force, mass)| force.norm_squared() / mass);
+        reach * beta * beta * squares.sum::<f64>()
+    };
+    let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(square).collect();
+    longest(&Cloths::new(problem.dynamics, problem.stage).lengths(&squares))
 }

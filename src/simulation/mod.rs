@@ -17,6 +17,7 @@ mod forces_at;
 mod gains;
 mod guides;
 mod landing;
+mod lengths;
 mod models;
 mod momentum;
 mod newton;
@@ -41,7 +42,7 @@ use crate::{
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     forces,
-    settings::{Preconditioning, Settings, Solver, check_positive},
+    settings::{Preconditioning, Settings, Solver, check_duration},
     workers::Workers,
 };
 use constant_matrix::ConstantMatrix;
@@ -163,7 +164,7 @@ impl Simulation {
             step_control: StepControl::default(),
             stable_step: f64::INFINITY,
             frame_part: 0.0,
-            edge_length: dynamics.mesh.mean_edge_length(),
+            edge_length: accuracy::length_of_edges(&dynamics.mesh),
             length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
             response,
             guides: Guides::default(),
@@ -182,10 +183,10 @@ impl Simulation {
     /// contact makes steps shorter, never an error.
     ///
     /// # Errors
-    /// A duration that is not positive, or a vertex that stops being a number; the state before
-    /// that step is kept.
+    /// A duration that is not positive, or below the shortest time step; or a vertex that stops being a number: the state
+    /// before that step is kept.
     pub fn advance(&mut self, duration: f64) -> Result<Report> {
-        check_positive("duration", duration)?;
+        check_duration("duration", duration)?;
         if duration > MOST_STEPS * self.settings.time_step {
             let wanted = format!("at most {MOST_STEPS:e} steps of {:?} s", self.settings.time_step);
             return Err(Error::value("duration", format!("{duration:?} s"), wanted));
@@ -198,7 +199,7 @@ impl Simulation {
     /// # Errors
     /// As [`Self::advance`].
     pub fn step(&mut self, duration: f64) -> Result<Report> {
-        check_positive("h", duration)?;
+        check_duration("h", duration)?;
         self.run(|simulation, report| {
             let corrections = simulation.settings.max_iterations;
             let span =

@@ -7,9 +7,10 @@
 
 use super::{
     Report,
-    accuracy::{Accuracy, Scale},
+    accuracy::Accuracy,
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
+    lengths::Cloths,
     problem::{Potential, Problem},
     progress::Progress,
     report::Task,
@@ -31,7 +32,7 @@ use crate::{
 pub(super) struct Solved {
     /// Corrections made.
     pub(super) iterations: usize,
-    /// Length of the last correction, in m: see [`Accuracy`].
+    /// Length of the last correction in m, of the cloth of which it is longest: see [`Accuracy`].
     pub(super) correction: f64,
     /// Whether the last correction was short enough.
     pub(super) converged: bool,
@@ -126,7 +127,7 @@ impl Newton {
         let mut progress = Progress::new();
         loop {
             let mut wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
-            solved.converged = solved.correction <= wanted
+            solved.converged = progress.is_within(&wanted)
                 && self.keeps_momentum((problem, positions), accuracy, (&solved, &progress));
             if solved.converged {
                 let response = &mut *problem.response;
@@ -145,19 +146,16 @@ impl Newton {
                 return solved;
             }
             let is_first = solved.iterations == 0;
-            let scale = Scale::new(problem);
-            let enough = if is_first { 0.0 } else { scale.square(part_to_leave(problem) * wanted) };
+            let enough = if is_first { 0.0 } else { enough(problem, &wanted) };
             let longest = CONVERGING * solved.correction;
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
                 return solved;
             };
-            solved.correction = scale.length(promise.square.abs());
-            if is_first {
-                progress.first = solved.correction;
-            }
+            let lengths = Cloths::new(problem.dynamics, problem.stage).lengths(&promise.squares);
+            solved.correction = progress.measure(lengths);
             solved.iterations += 1;
             report.newton_iterations += 1;
-            let is_last = solved.correction <= wanted;
+            let is_last = progress.is_within(&wanted);
             let is_sure = is_last && !is_first && !touches && solved.correction <= longest;
             if is_sure && self.arrives(problem, positions, solved.iterations, report) {
                 return Solved { converged: true, is_clear: true, ..solved };
@@ -167,7 +165,9 @@ impl Newton {
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
                 return solved;
             };
-            solved.correction = solved.correction.max(scale.length(2.0 * raised));
+            let cloths = Cloths::new(problem.dynamics, problem.stage);
+            let main = promise.main();
+            solved.correction = progress.lengthen(main, cloths.length(main, 2.0 * raised));
         }
     }
 
@@ -242,15 +242,19 @@ impl Newton {
         self.touching = touching;
     }
 
-    /// How short the last correction of a stage has to be, in m.
+    /// How short the last correction of each cloth has to be in a stage, in m.
     fn wanted(
         &self,
         (problem, positions): (&Problem<'_>, &[Vec3]),
         accuracy: Accuracy,
         (solved, progress): (&Solved, &Progress),
-    ) -> f64 {
+    ) -> Vec<f64> {
         let (made, is_fine) = self.effort(problem, (solved, progress));
-        accuracy.wanted((problem, positions), (made, progress.first), is_fine)
+        let of_cloth = |cloth: usize| {
+            let first = progress.first.get(cloth).copied().unwrap_or_default();
+            accuracy.wanted((problem, positions, cloth), (made, first), is_fine)
+        };
+        (0..problem.dynamics.cloth_masses.len()).map(of_cloth).collect()
     }
 
     /// Whether what is left of the equations moves no cloth as a whole.
@@ -324,9 +328,9 @@ impl Newton {
         }
         let stopping = stopping(problem, (is_first, enough), !self.coupling.is_empty());
         let solved = self.solve_linear(stopping, report);
-        let whole = problem.stage.beta.powi(2) / problem.dynamics.mass;
         let free = (self.right_side.as_slice(), self.solution.as_slice());
-        solved.then(|| self.constrained.balance(free, (problem.response, positions), whole))
+        let cloths = (&Cloths::new(problem.dynamics, problem.stage), &*self.tangent.ordering);
+        solved.then(|| self.constrained.balance(free, (problem.response, positions), cloths))
     }
 
     /// Fills the matrix but for contacts, and sets the filter. Says whether both and the preconditioner are at hand.
@@ -443,6 +447,12 @@ impl Newton {
             halvings += 1;
         }
     }
+}
+
+/// What linear equations may leave of the square of a correction, where so much is wanted of each cloth, in J.
+fn enough(problem: &Problem<'_>, wanted: &[f64]) -> f64 {
+    let cloths = Cloths::new(problem.dynamics, problem.stage);
+    cloths.least_square(part_to_leave(problem), wanted)
 }
 
 /// Whether tangents are to be taken at predicted stresses. Not where anything touches: cloth that is pressed and crumpled is

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How the corrections of a stage come along.
 
+use super::lengths::longest;
+
 /// Corrections without a shorter one after which no more are made, where anything touches.
 const PATIENCE: usize = 10;
 /// Times that a stage whose way would cross something is corrected further, with stiffer contacts.
 const MOST_RESCUES: usize = 6;
 
 /// What is known of a stage's corrections so far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Progress {
-    /// Length of the first correction, in m.
-    pub(super) first: f64,
+    /// Lengths of the first correction and of the last one of each cloth, in m; none before the first.
+    pub(super) first: Vec<f64>,
+    last: Vec<f64>,
     /// The shortest since contacts were last made stiffer, in m, and after how many it was made.
     best: (f64, usize),
     rescues: usize,
@@ -19,7 +22,33 @@ pub(super) struct Progress {
 
 impl Progress {
     pub(super) fn new() -> Self {
-        Self { first: 0.0, best: (f64::INFINITY, 0), rescues: 0, rescued_at: 0 }
+        Self {
+            first: Vec::new(),
+            last: Vec::new(),
+            best: (f64::INFINITY, 0),
+            rescues: 0,
+            rescued_at: 0,
+        }
+    }
+
+    /// Takes note of the lengths of a correction, in m. Gives the longest.
+    pub(super) fn measure(&mut self, lengths: Vec<f64>) -> f64 {
+        if self.first.is_empty() {
+            self.first.clone_from(&lengths);
+        }
+        self.last = lengths;
+        longest(&self.last)
+    }
+
+    /// That of a cloth is no less than a length in m. Gives the longest.
+    pub(super) fn lengthen(&mut self, cloth: usize, length: f64) -> f64 {
+        self.last[cloth] = self.last[cloth].max(length);
+        longest(&self.last)
+    }
+
+    /// Whether the last correction was no longer than `wanted` of each cloth, in m.
+    pub(super) fn is_within(&self, wanted: &[f64]) -> bool {
+        !self.last.is_empty() && self.last.iter().zip(wanted).all(|(last, wanted)| last <= wanted)
     }
 
     /// Takes note that contacts have been made stiffer after so many corrections. Says whether more may be made for it.
@@ -55,6 +84,18 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_cloth_has_to_be_within_what_is_wanted_of_it() {
+        let mut progress = Progress::new();
+        assert!(!progress.is_within(&[1.0, 1.0]));
+        assert!((progress.measure(vec![3.0, 0.5]) - 3.0).abs() < 1e-15);
+        assert!(progress.is_within(&[3.0, 0.5]) && !progress.is_within(&[9.0, 0.4]));
+        assert!((progress.measure(vec![0.2, 0.1]) - 0.2).abs() < 1e-15);
+        assert!((progress.lengthen(1, 0.6) - 0.6).abs() < 1e-15);
+        assert!(progress.is_within(&[0.2, 0.6]) && !progress.is_within(&[0.2, 0.5]));
+        assert_eq!(progress.first, [3.0, 0.5]);
+    }
 
     #[test]
     fn what_is_rescued_begins_anew() {

@@ -20,11 +20,14 @@ use super::{
 };
 use crate::{
     Vec3,
-    collision::{Memory, Retreated},
+    collision::{Basis, Memory, Retreated},
     settings::Integrator,
 };
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;
+
+/// What a direction adds to a projector along an axis is told from nothing by this part of it.
+const SHORT_COLUMN: f64 = 0.1;
 
 /// The part of a frame that a step covers, from 0 to 1, and its length in s.
 #[derive(Clone, Copy, Debug)]
@@ -395,6 +398,15 @@ impl Simulation {
     }
 }
 
+/// Projector onto the directions that two projectors both leave free.
+fn both_free(projectors: [Matrix3<f64>; 2]) -> Matrix3<f64> {
+    let taken = projectors.map(|free| Matrix3::identity() - free);
+    let directions = taken.iter().flat_map(|taken| taken.column_iter());
+    // Columns that are shorter have no direction that others of the same projector do not have.
+    let units = directions.filter_map(|column| column.clone_owned().try_normalize(SHORT_COLUMN));
+    Basis::of(units).projector()
+}
+
 /// Velocities at the end of a stage: what the scheme says, but where impacts end them, vertices have been
 /// stopped, or guides say otherwise.
 fn hand_on(
@@ -424,7 +436,8 @@ fn hand_on(
     for guide in guidance {
         let velocity = &mut velocities[guide.vertex];
         *velocity = guide.projector * *velocity + guide.displacement / stage.duration;
-        jumps.insert(guide.vertex, guide.projector);
+        let own = guide.projector;
+        jumps.entry(guide.vertex).and_modify(|free| *free = both_free([*free, own])).or_insert(own);
     }
     let restart = |(vertex, free): (usize, Matrix3<f64>)| {
         let jumped = Matrix3::identity() - free;

@@ -15,6 +15,8 @@ CALLS = {
     "a negative duration": (lambda s: s.advance(-FRAME), (ValueError, "duration: -")),
     "a duration that is NaN": (lambda s: s.advance(NAN), (ValueError, "duration: NaN")),
     "an infinite duration": (lambda s: s.advance(INFINITY), (ValueError, "duration: inf")),
+    "a remainder of rounding": (lambda s: s.advance(3e-17), (ValueError, "duration: 3e-17 s; wa")),
+    "a step of nothing": (lambda s: s.step(1e-12), (ValueError, "h: 1e-12 s; wanted 1e-9 s or")),
     "a duration in words": (lambda s: s.advance("1"), (TypeError, "duration: str")),
     "no step": (lambda s: s.step(0.0), (ValueError, "h: 0; wanted")),
     "a cloth that is none": (

@@ -56,7 +56,8 @@ where
     pub(super) fn vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
         let Fit { surfaces, .. } = self.fit;
         let corners = &surfaces.triangles[triangle as usize];
-        if !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
+        let is_part = surfaces.is_cloth(vertex) || surfaces.has_triangles(vertex);
+        if is_part && !corners.contains(&vertex) && !surfaces.never_meet(&[vertex], corners) {
             self.consider(&Pair::vertex_face(surfaces, vertex, triangle), candidates);
         }
     }

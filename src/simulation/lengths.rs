@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Corrections as lengths, cloth by cloth.
+//!
+//! The square dᵀAd of a correction d in the norm of the equations is told as the way that all vertices of a cloth would have
+//! to move together for the same. By itself for each cloth: by the mass of all, a heavy cloth would hide what a light one
+//! lacks, wherever they are.
+
+use super::{dynamics::Dynamics, scheme::Stage};
+use crate::{
+    parallel,
+    solver::{Ordering, Row3, dot},
+};
+
+/// The cloths of a stage, as far as lengths depend on them.
+pub(super) struct Cloths<'a> {
+    /// First vertex of each, and the number of all vertices last.
+    starts: &'a [usize],
+    /// Of each, in kg.
+    masses: &'a [f64],
+    /// β, in s.
+    beta: f64,
+}
+
+impl<'a> Cloths<'a> {
+    pub(super) fn new(dynamics: &'a Dynamics, stage: &Stage) -> Self {
+        let Dynamics { cloth_masses, mesh, .. } = dynamics;
+        Self { starts: &mesh.cloth_starts, masses: cloth_masses, beta: stage.beta }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// The way of a cloth in m for a square in J.
+    pub(super) fn length(&self, cloth: usize, square: f64) -> f64 {
+        self.beta * (square / self.masses[cloth]).sqrt()
+    }
+
+    /// The ways of all for the absolute values of these squares.
+    pub(super) fn lengths(&self, squares: &[f64]) -> Vec<f64> {
+        let each = squares.iter().enumerate();
+        each.map(|(cloth, square)| self.length(cloth, square.abs())).collect()
+    }
+
+    /// The least square in J of ways in m, one of each cloth, times a part.
+    pub(super) fn least_square(&self, part: f64, lengths: &[f64]) -> f64 {
+        let each = self.masses.iter().zip(lengths);
+        let squares = each.map(|(mass, length)| mass * (part * length / self.beta).powi(2));
+        squares.fold(f64::INFINITY, f64::min)
+    }
+
+    /// β²/M of a cloth with the mass M, in m/N.
+    pub(super) fn compliance(&self, cloth: usize) -> f64 {
+        self.beta.powi(2) / self.masses[cloth]
+    }
+
+    /// The cloth that a row belongs to.
+    pub(super) fn of_row(&self, ordering: &Ordering, row: usize) -> usize {
+        let vertex = ordering.vertex(row);
+        self.starts.partition_point(|start| *start <= vertex) - 1
+    }
+
+    /// The scalar products of the parts of two vectors that belong to each cloth.
+    pub(super) fn products(&self, ordering: &Ordering, left: &[Row3], right: &[Row3]) -> Vec<f64> {
+        if self.count() == 1 {
+            return vec![dot(left, right)];
+        }
+        let one = |vertex: usize| -> f64 {
+            let row = ordering.row(vertex);
+            (0..3).map(|k| f64::from(left[row][k]) * f64::from(right[row][k])).sum()
+        };
+        let parts = self.starts.windows(2);
+        parts
+            .map(|ends| {
+                let count = ends[1] - ends[0];
+                parallel::sum(count, parallel::LIGHT_VERTICES, |vertex| one(ends[0] + vertex))
+            })
+            .collect()
+    }
+}
+
+/// The longest of the lengths of all cloths.
+pub(super) fn longest(lengths: &[f64]) -> f64 {
+    lengths.iter().copied().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOTHS: Cloths<'static> = Cloths { starts: &[0, 2, 3], masses: &[4.0, 0.01], beta: 0.1 };
+
+    #[test]
+    fn a_square_is_as_long_as_the_mass_of_its_cloth_makes_it() {
+        let [heavy, light] = CLOTHS.lengths(&[1.0, -1.0])[..] else { panic!("two cloths") };
+        assert!((heavy - 0.05).abs() < 1e-15 && (light - 1.0).abs() < 1e-15);
+        // What both may leave is what the light one may.
+        let least = CLOTHS.least_square(0.5, &[2.0 * heavy, 2.0 * light]);
+        assert!((least - 1.0).abs() < 1e-12);
+        assert!((CLOTHS.least_square(1.0, &[heavy, 1.0e6]) - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn products_of_cloths_add_up_to_that_of_all() {
+        // One joint keeps rows from being in the order of the vertices.
+        let ordering = Ordering::new(3, &[[0, 2]]);
+        let [left, right]: [Vec<Row3>; 2] = [1.0_f32, -0.5].map(|factor| {
+            (0..3).map(|row| [1.0, 2.0, 3.0, 0.0].map(|k: f32| factor * k + row as f32)).collect()
+        });
+        let own = |vertex: usize| -> f64 {
+            let row = ordering.row(vertex);
+            (0..3).map(|k| f64::from(left[row][k]) * f64::from(right[row][k])).sum()
+        };
+        let products = CLOTHS.products(&ordering, &left, &right);
+        assert!((products[0] - own(0) - own(1)).abs() < 1e-6);
+        assert!((products[1] - own(2)).abs() < 1e-6);
+        let of = |row| CLOTHS.of_row(&ordering, row);
+        assert_eq!((of(ordering.row(1)), of(ordering.row(2))), (0, 1));
+    }
+}
