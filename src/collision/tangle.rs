@@ -40,6 +40,8 @@ const GENTLY: f64 = 0.1;
 /// Two features of cloths that are both beside more crossings than this are crushed, and let go: what crosses what cannot be
 /// told, and to look through all of it for every pair would take for ever.
 const CRUSHED: usize = 64;
+/// Ways in m are no longer than this before they are made shorter: their squares are numbers.
+const UNBOUNDED: f64 = 1.0e100;
 /// Time in which a piece that has gone through another cloth comes back, in s.
 const RETURN_TIME: f64 = 0.1;
 
@@ -330,12 +332,12 @@ impl Tangle {
         // By then the end that it leads through the triangle is through.
         let rising = direction.dot(&normal);
         let behind = ends.map(height).into_iter().find(|height| height * rising < 0.0);
-        let way = behind.map_or(f64::INFINITY, |height| {
+        // A direction in the plane of the triangle leads neither through it: the length of the edge is as far as any goes.
+        let [start, end] = ends.map(|end| positions[end as usize]);
+        let way = behind.map_or((end - start).norm(), |height| {
             (height.abs() + room(surfaces, ends[0], triangle)) / rising.abs()
         });
-        // A direction in the plane of the triangle leads no end through it: the length of the edge is as far as any goes.
-        let [start, end] = ends.map(|end| positions[end as usize]);
-        ends.map(|vertex| (vertex, direction * way.min((end - start).norm()))).to_vec()
+        ends.map(|end| (end, direction * way.min(UNBOUNDED))).to_vec()
     }
 
     /// The way in m by which an edge is lifted that goes into a solid and out again, below a ridge or a tip, with both
