@@ -50,7 +50,8 @@ impl Simulation {
         grown > GAINED * (had + strained) + floor
     }
 
-    /// The candidate, or a step by implicit Euler where a scheme that may do so has multiplied the energy.
+    /// The candidate, or a step by implicit Euler where a scheme that may do so has multiplied the energy, or has left
+    /// equations unsolved that no shorter step will solve.
     pub(super) fn damped(
         &mut self,
         candidate: Candidate,
@@ -62,7 +63,9 @@ impl Simulation {
             integrator,
             Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
         );
-        if !may_multiply || !self.multiplies_energy(&candidate, span) {
+        // Where something drives, what is taken unsolved may bring as much again with every step.
+        let is_unsolved = !span.can_shorten && !candidate.solved.converged;
+        if !(may_multiply && (is_unsolved || self.multiplies_energy(&candidate, span))) {
             return candidate;
         }
         self.discard(candidate);
