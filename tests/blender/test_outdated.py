@@ -215,6 +215,7 @@ def test_a_record_is_kept_to_a_frame_and_goes_on(tmp_path):
     assert record.read(path, 4) == {"still": (1.0, 2.0, 3.0), "moving": (4.0, 0.0, 1.0)}
     assert path.read_text().count("still") == 1
     recorder = record.Recorder(path, keep_to=3)
+    assert record.read(path, 3)["moving"][0] == 3.0  # already, should Blender be killed now
     recorder.append(4, {"still": (1.0, 2.0, 3.0), "moving": (9.0, 0.0, 1.0)})
     recorder.close()
     assert record.read(path, 4)["moving"][0] == 9.0
