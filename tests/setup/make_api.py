@@ -71,7 +71,7 @@ def described(kind: type) -> list[str]:
     # Properties come in no order of their own.
     order = {name: inspect.isgetsetdescriptor(member) for name, member in vars(kind).items()}
     for name in sorted(order, key=lambda name: (not order[name], name)):
-        member = getattr(kind, name)  # not as it lies in the class: a static method is wrapped there
+        member = getattr(kind, name)  # not from vars: static methods are wrapped there
         words = inspect.getdoc(member)
         if name.startswith("_") or not words:
             continue
