@@ -107,7 +107,7 @@ class Bake:
             statistic = Statistic.from_dict(kept.statistic)
             simulation.restore(kept.state)
             writers = bake_files.go_on(scene, cloths, kept.frame, now)
-            recorder = bake_files.reopen_record(scene, kept, changed=changed)
+            recorder = bake_files.reopen_record(scene, kept, self._reader, before, changed=changed)
         plan = Plan(
             simulation=simulation,
             cloths=self._reader.cloths,

@@ -9,7 +9,7 @@ from bpy.types import Object, Scene
 
 from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, record, result
 from .checkpoint import Checkpoint
-from .scene_reader import SceneReader
+from .scene_reader import FrameInput, SceneReader
 from .statistic import Statistic
 
 
@@ -68,15 +68,27 @@ def open_record(scene: Scene, bake: str, reader: SceneReader) -> record.Recorder
     return recorder
 
 
-def reopen_record(scene: Scene, kept: Checkpoint, *, changed: bool) -> record.Recorder:
+def reopen_record(
+    scene: Scene, kept: Checkpoint, reader: SceneReader, before: FrameInput, *, changed: bool
+) -> record.Recorder:
     """The record that goes on behind a checkpoint; what was before counts if nothing changed."""
     path = record.path_of(location.directory(scene), kept.bake)
-    return record.Recorder(path, keep_to=None if changed else kept.frame)
+    if not changed:
+        return record.Recorder(path, keep_to=kept.frame)
+    recorder = record.Recorder(path)
+    recorder.append(kept.frame, record.of_frame(before, reader.cloths, reader.colliders))
+    recorder.flush()  # a bake that is killed now goes on from here
+    return recorder
 
 
 def check_record(scene: Scene, kept: Checkpoint, reader: SceneReader) -> None:
     """Refuses to go on when the scene moves otherwise than it did, whatever the reason."""
     path = record.path_of(location.directory(scene), kept.bake)
+    if not record.read(path, kept.frame):
+        raise ValueError(
+            f"the bake cannot be resumed: there is no record of where everything was at frame "
+            f"{kept.frame}. Rebake From Current Frame goes on without"
+        )
     for frame in sorted({reader.first.frame, kept.frame}):
         then = record.read(path, frame)
         now = record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)

@@ -24,7 +24,6 @@ import numpy as np
 FORMAT = 2
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")  # magic, version, vertices, first frame, rate, frames
-FRAME_COUNT_OFFSET = HEADER.size - 4
 SYNC_SECONDS = 1.0  # a crash loses at most the frames of this time
 
 

@@ -36,9 +36,12 @@ def active() -> int:
 
 
 def choose(number: int) -> None:
-    """Gives the active object a fabric by its number."""
-    if bpy.context.object is not None and 0 < number < len(items()):
-        fabrics.apply(bpy.context.object.weft.material, items()[number][0])
+    """Gives the active object a fabric by its number.
+
+    By the operator with undo on: for a property of the window Blender makes no undo step.
+    """
+    if bpy.ops.weft.preset_apply.poll() and 0 < number < len(items()):
+        bpy.ops.weft.preset_apply("EXEC_DEFAULT", True, name=items()[number][0])
 
 
 def picture(fabric: fabrics.Fabric) -> int:

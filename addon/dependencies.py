@@ -6,30 +6,65 @@ All of it is read without evaluating other frames, so that what is animated coun
 and not by its value of the moment. What changes the motion by other ways is found by `record`.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from bpy.types import (
     ID,
+    Action,
     Armature,
+    Camera,
+    Collection,
     Constraint,
     Curve,
     FCurve,
     Key,
     Lattice,
+    Light,
+    LightProbe,
+    Material,
     Mesh,
     Modifier,
+    NlaStrip,
     NodeTree,
     Object,
     Scene,
+    Speaker,
+    World,
 )
 
 from . import animation, mesh_arrays, modifiers
 
 VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
-# These say how something is shown or found, not what it does.
-LOOKS = ("show_", "open_", "bl_", "is_", "select", "location_absolute", "persistent_uid")
+# These say how something is shown, kept, edited or rendered, not where it is.
+LOOKS = ("show_", "open_", "bl_", "is_", "select", "active", "bake_", "render_", "adaptive_")
+LOOKS += ("location_absolute", "persistent_uid", "texspace_", "color_tag")
+STILL = frozenset(
+    (
+        *("name", "label", "hide", "use_custom_color", "warning_propagation"),
+        *("tag", "use_fake_user", "use_extra_user", "last_slot_identifier"),
+        *("use_pin_to_last", "use_adaptive_subdivision", "sculpt_levels"),
+        *("uv_smooth", "use_custom_normals", "use_auto_texspace", "use_preview_alpha"),
+    )
+)
+# What of these kinds of data moves others; of kinds that are not here all that can be set may.
+ACTING = {
+    Armature: ("pose_position",),
+    Collection: ("instance_offset",),
+    Lattice: (
+        *("points_u", "points_v", "points_w", "use_outside", "vertex_group"),
+        *("interpolation_type_u", "interpolation_type_v", "interpolation_type_w"),
+    ),
+    (Action, Camera, Light, LightProbe, Material, Scene, Speaker, World): (),
+}
+DRAWN = frozenset(("location", "width", "height", "color"))  # of nodes: where and how
+STRIP = (
+    *("frame_start", "frame_end", "action_frame_start", "action_frame_end", "repeat", "scale"),
+    *("blend_in", "blend_out", "blend_type", "extrapolation", "mute"),
+    *("use_animated_influence", "use_animated_time", "use_animated_time_cyclic"),
+    *("use_auto_blend", "use_reverse", "use_sync_length"),
+)
 # Animated properties of an object that move nothing.
 NO_MOTION = ("weft.", "hide_", "visible_", "color", "show_", "display_")
 TRANSFORMS = (
@@ -60,13 +95,12 @@ def motion(obj: Object) -> Iterator[Any]:
 
 
 def force_field(obj: Object) -> Iterator[Any]:
-    """Values and arrays that determine a force field: its settings, its texture, its motion."""
+    """Values and arrays that determine a force field, where it is excepted."""
     moving = animation.moving_paths(obj)
     yield from _values(obj.field, moving)
     yield _plain(obj.field.texture)
     if obj.field.texture is not None:
         yield from _of(obj.field.texture)
-    yield from motion(obj)
     if obj.type == "MESH" and obj.field.shape in {"POINTS", "SURFACE"}:
         yield mesh_arrays.rest_coordinates(obj.data)
 
@@ -81,10 +115,14 @@ def _of(owner: ID) -> Iterator[Any]:
         yield [(b.mute, _unless(moving, b, "value")) for b in owner.key_blocks]
     elif isinstance(owner, NodeTree):
         yield from _tree(owner, moving)
-    elif not isinstance(owner, Scene):
-        yield from _values(owner, moving)
+    else:
+        yield from _values(owner, moving, _acting(owner))
     yield from _shape(owner)
     yield from animation_of(owner, _is_motion)
+
+
+def _acting(owner: ID) -> tuple[str, ...] | None:
+    return next((names for kinds, names in ACTING.items() if isinstance(owner, kinds)), None)
 
 
 def _shape(owner: ID) -> Iterator[Any]:
@@ -169,15 +207,17 @@ def node_inputs(modifier: Modifier) -> Iterator[tuple[str, Any]]:
 
 
 def _tree(tree: NodeTree, moving: set[str]) -> Iterator[Any]:
-    for node in tree.nodes:
-        yield node.bl_idname, node.mute
-        yield from _values(node, moving, skipped={"location", "width", "height", "color", "label"})
+    nodes = [node for node in tree.nodes if node.bl_idname != "NodeFrame"]
+    numbers = {node.name: number for number, node in enumerate(nodes)}
+    for node in nodes:
+        yield node.bl_idname
+        yield from _values(node, moving, [n for n in _settable(node) if n not in DRAWN])
         for socket in node.inputs:
             if f"{socket.path_from_id()}.default_value" not in moving:
                 yield _plain(_default(socket))
     for link in tree.links:
-        yield link.from_node.name, link.from_socket.identifier
-        yield link.to_node.name, link.to_socket.identifier, link.is_muted
+        yield numbers[link.from_node.name], link.from_socket.identifier
+        yield numbers[link.to_node.name], link.to_socket.identifier, link.is_muted
 
 
 def _default(socket: Any) -> Any:
@@ -197,7 +237,7 @@ def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
             played = [c for c in animation.strip_curves(strip) if wanted(c.data_path)]
             if played:
                 yield track.mute, track.is_solo
-                yield from _values(strip, set())
+                yield from _strip(strip)
             for curve in played:
                 yield from _curve(curve)
     for curve, target in _driver_targets(owner):
@@ -205,6 +245,16 @@ def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
             yield curve.data_path, curve.array_index, curve.mute, curve.driver.type
             yield curve.driver.expression, target.name if target is not None else ""
             yield from _variables(curve)
+
+
+def _strip(strip: NlaStrip) -> Iterator[Any]:
+    yield from _values(strip, set(), STRIP)
+    if not strip.use_animated_influence:
+        yield strip.influence
+    if not strip.use_animated_time:
+        yield strip.strip_time
+    for curve in strip.fcurves:
+        yield from _curve(curve)
 
 
 def _is_motion(path: str) -> bool:
@@ -252,17 +302,22 @@ def _looked_at(target: Any) -> Any:
 # --- values -----------------------------------------------------------------------------------
 
 
-def _values(struct: Any, moving: set[str], skipped: set[str] = frozenset()) -> Iterator[Any]:
-    """Names and values of what can be set on a struct and is not animated."""
-    for prop in struct.bl_rna.properties:
-        name = prop.identifier
-        if prop.type not in VALUE_TYPES or prop.is_readonly or name in skipped:
-            continue
-        if name == "name" or name.startswith(LOOKS):
-            continue
+def _values(struct: Any, moving: set[str], names: Iterable[str] | None = None) -> Iterator[Any]:
+    """Names and values of these settings of a struct, or of all, that are not animated."""
+    for name in _settable(struct) if names is None else names:
         value = _unless(moving, struct, name)
         if value is not None:
             yield name, value
+
+
+def _settable(struct: Any) -> Iterator[str]:
+    """The names of all that can be set on a struct and may move something."""
+    for prop in struct.bl_rna.properties:
+        name = prop.identifier
+        if prop.type not in VALUE_TYPES or prop.is_readonly:
+            continue
+        if name not in STILL and not name.startswith(LOOKS):
+            yield name
 
 
 def _unless(moving: set[str], struct: Any, name: str) -> Any:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Baked cloths as Alembic or USD, by Blender's own exporters."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
-from bpy.types import Context, Event, Object, Operator
+from bpy.types import Context, Event, LayerCollection, Object, Operator, Scene
 
-from . import bake
+from . import bake, timing
 
 ENDINGS = {"ALEMBIC": ".abc", "USD": ".usdc"}
+SWITCHES = ("hide_select", "hide_viewport", "hide_render")  # of objects and of collections
 
 
 class WEFT_OT_export(Operator):
@@ -45,9 +47,13 @@ class WEFT_OT_export(Operator):
 
     def execute(self, context: Context) -> set[str]:
         cloths = [obj for obj in context.view_layer.objects if _is_baked(obj)]
-        first = min(obj.weft.result.frame_start for obj in cloths)
-        last = max(obj.weft.result.frame_start + obj.weft.result.frame_count - 1 for obj in cloths)
-        with _selected(context, cloths), _frames(context, first, last):
+        lost = [obj.name for obj in cloths if not _can_be_shown(context, obj)]
+        if lost:
+            words = "disabled for selection, viewports or renders: enable it to export the cloth"
+            self.report({"ERROR"}, f"the collection of '{lost[0]}' is {words}")
+            return {"CANCELLED"}
+        first, last = _timeline(context.scene, cloths)
+        with _shown(cloths), _selected(context, cloths), _frames(context, first, last):
             try:
                 return self._write(first, last)
             except RuntimeError as error:
@@ -55,6 +61,8 @@ class WEFT_OT_export(Operator):
                 return {"CANCELLED"}
 
     def _write(self, first: int, last: int) -> set[str]:
+        if self.kind == "USD" and first < 0:
+            self.report({"WARNING"}, f"Blender writes USD from frame 0 on, not from {first}")
         if self.kind == "ALEMBIC":
             return bpy.ops.wm.alembic_export(
                 filepath=self.filepath,
@@ -70,6 +78,46 @@ class WEFT_OT_export(Operator):
 
 def _is_baked(obj: Object) -> bool:
     return obj.type == "MESH" and obj.weft.role == "CLOTH" and obj.weft.result.frame_count > 0
+
+
+def _timeline(scene: Scene, cloths: list[Object]) -> tuple[int, int]:
+    """First and last frame of the timeline, which exporters go by, that show the results."""
+    results, stretch = [obj.weft.result for obj in cloths], timing.stretch(scene)
+    first = min(result.frame_start for result in results)
+    last = max(result.frame_start + result.frame_count - 1 for result in results)
+    return math.floor(first * stretch), math.ceil(last * stretch)
+
+
+def _can_be_shown(context: Context, obj: Object) -> bool:
+    """Whether a collection that an object is in lets it be selected, seen and rendered."""
+    return all(_reaches(context.view_layer.layer_collection, obj, switch) for switch in SWITCHES)
+
+
+def _reaches(layer: LayerCollection, obj: Object, switch: str) -> bool:
+    if layer.exclude or getattr(layer.collection, switch):
+        return False
+    if obj.name in layer.collection.objects:
+        return True
+    return any(_reaches(child, obj, switch) for child in layer.children)
+
+
+@contextmanager
+def _shown(objects: list[Object]) -> Iterator[None]:
+    """Lets these be selected, seen and rendered for a while: exporters pass over all others."""
+    before = [
+        (obj, obj.hide_get(), {name: getattr(obj, name) for name in SWITCHES}) for obj in objects
+    ]
+    for obj, _was_hidden, switches in before:
+        obj.hide_set(False)
+        for name in switches:
+            setattr(obj, name, False)
+    try:
+        yield
+    finally:
+        for obj, was_hidden, switches in before:
+            obj.hide_set(was_hidden)
+            for name, value in switches.items():
+                setattr(obj, name, value)
 
 
 @contextmanager
@@ -89,13 +137,13 @@ def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
 def _frames(context: Context, first: int, last: int) -> Iterator[None]:
     """Sets the frame range of the scene for a while: USD writes that."""
     scene = context.scene
-    before = (scene.frame_start, scene.frame_end, scene.frame_current)
+    before = (scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe)
     scene.frame_start, scene.frame_end = first, last
     try:
         yield
     finally:
         scene.frame_start, scene.frame_end = before[:2]
-        scene.frame_set(before[2])
+        scene.frame_set(before[2], subframe=before[3])
 
 
 register, unregister = bpy.utils.register_classes_factory((WEFT_OT_export,))

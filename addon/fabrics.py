@@ -14,6 +14,7 @@ from pathlib import Path
 
 import bpy
 
+from .cache import replace_file
 from .material import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, whole_curve
 
 SHIPPED = Path(__file__).with_name("presets")
@@ -166,7 +167,7 @@ def save(title: str, material: WeftMaterial) -> Fabric:
     folder = own_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.toml"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    replace_file(path, ("\n".join(lines) + "\n").encode())
     path.with_suffix(".png").unlink(missing_ok=True)  # it showed what was there before
     return find(name)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy import app
 from bpy.types import Object, Scene, ViewLayer
 
 from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
@@ -21,6 +22,7 @@ from .scene_properties import FRAME_SETTINGS
 from .scene_reader import GROUPS, gravity, participants
 
 SETTINGS = "settings"
+BLENDER = "blender"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
 SOLVER_SETTINGS = frozenset(f"weft.{name}" for name in FRAME_SETTINGS)
 ANIMATED_SETTINGS = GRAVITY_SETTINGS | SOLVER_SETTINGS | {"weft.wind"}
@@ -69,7 +71,7 @@ _geometry: dict[tuple, str] = {}
 def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
     """A hash for each aspect of each participant, and for the settings."""
     cloths, colliders = participants(scene, view_layer)
-    hashes = {SETTINGS: _digest(_settings(scene))}
+    hashes = {SETTINGS: _digest(_settings(scene)), BLENDER: f"{app.version[0]}.{app.version[1]}"}
     for obj in cloths:
         hashes[f"{identity.key(obj)}/pins"] = _pins(obj)
         hashes[f"{identity.key(obj)}/surface"] = _digest(_fabric(obj))
@@ -77,6 +79,7 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
         hashes[f"{identity.key(obj)}/surface"] = _digest(_surface(obj))
     for obj in snapshot.sources(view_layer) if cloths else ():
         hashes[f"{obj.name_full}/field"] = _digest(dependencies.force_field(obj))
+        hashes[f"{obj.name_full}/field motion"] = _digest(dependencies.motion(obj))
     for obj in (*cloths, *colliders):
         hashes[f"{identity.key(obj)}/mesh"] = _mesh(obj)
         hashes[f"{identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
@@ -85,13 +88,17 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
 
 def difference(then: dict[str, str], now: dict[str, str]) -> str:
     """The first thing that has changed, in words; empty when nothing has."""
-    for part in sorted(then.keys() | now.keys()):
+    # In another Blender modifiers and nodes have other settings: `record` tells if they act alike.
+    same_blender = then.get(BLENDER) == now.get(BLENDER)
+    for part in sorted((then.keys() | now.keys()) - {BLENDER}):
         if then.get(part) == now.get(part):
+            continue
+        if not same_blender and part in then.keys() & now.keys() and part.endswith("motion"):
             continue
         if part == SETTINGS:
             return "the settings of the scene have changed"
         key, aspect = part.rsplit("/", 1)
-        if aspect == "field":
+        if aspect.startswith("field"):
             return f"the force field of '{key}' has changed"
         if part not in now:
             return f"'{_name(key)}' takes no part any more"

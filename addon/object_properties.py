@@ -178,7 +178,8 @@ class WeftObject(PropertyGroup):
         name="Yarns from UV Map",
         options=FIXED,
         description="Let the yarns follow the active UV map, warp along u and weft along v. "
-        "Without a UV map, or when off, they follow the edges of the undeformed mesh",
+        "Without a UV map, or when off, the warp of each piece runs along the world axis in which "
+        "its undeformed mesh is longest",
         default=True,
         update=changed,
     )

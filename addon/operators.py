@@ -16,9 +16,10 @@ class WEFT_OT_bake(BakeOperator, Operator):
     bl_idname = "weft.bake"
     bl_label = "Bake Cloth"
     bl_description = (
-        "Simulate all cloths of the scene over the frame range, into the cache and into shape "
-        "keys. While the result is shown, the deforming modifiers and other shape keys of the "
-        "cloths are muted, because it contains them already; Free restores them"
+        "Simulate all cloths of the scene over the frame range into the cache, and show the result "
+        "as shape keys or by a Mesh Cache modifier. Meanwhile the deforming modifiers and other "
+        "shape keys of the cloths have no effect, because it contains them already; Free gives "
+        "them back"
     )
 
 
@@ -100,8 +101,8 @@ class WEFT_OT_free(Operator):
     bl_idname = "weft.free"
     bl_label = "Free"
     bl_description = (
-        "Remove the shape keys of the result and delete its cache, "
-        "and give muted modifiers and shape keys back"
+        "Remove the shape keys or the modifier of the result and delete its cache, "
+        "and give the modifiers and shape keys back that had no effect beside it"
     )
     bl_options = {"REGISTER", "UNDO"}
 

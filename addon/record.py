@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Scene, ViewLayer
 
-from . import identity, mesh_arrays
+from . import cache, identity, mesh_arrays
 from .fields import snapshot
 from .fields.field import Field
 from .material import as_decimal
@@ -120,28 +120,26 @@ class Recorder:
     """Appends frames; raises `OSError` and nothing else."""
 
     def __init__(self, path: Path, *, keep_to: int | None = None) -> None:
-        """Begins anew, or goes on behind a frame."""
+        """Begins anew, or goes on behind a frame; what is kept is on disk at any moment."""
         kept = [] if keep_to is None else [line for line in _lines(path) if line[0] <= keep_to]
         self._last: dict[str, Sums] = {}
+        for _frame, changed in kept:
+            self._last |= changed
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("w", encoding="utf-8")
-        for frame, changed in kept:
-            self._write(frame, changed)
+        cache.replace_file(path, "".join(_line(*each) for each in kept).encode())
+        self._file = path.open("a", encoding="utf-8")
 
     def append(self, frame: int, found: dict[str, Sums]) -> None:
         """Adds what a frame was computed from."""
         changed = {key: value for key, value in found.items() if self._last.get(key) != value}
-        self._write(frame, changed)
+        self._last |= changed
+        self._file.write(_line(frame, changed))
 
     def flush(self) -> None:
         self._file.flush()
 
     def close(self) -> None:
         self._file.close()
-
-    def _write(self, frame: int, changed: dict[str, Sums]) -> None:
-        self._last |= changed
-        self._file.write(json.dumps([frame, changed]) + "\n")
 
 
 def read(path: Path, frame: int) -> dict[str, Sums]:
@@ -152,6 +150,10 @@ def read(path: Path, frame: int) -> dict[str, Sums]:
         if number == frame:
             return found
     return {}
+
+
+def _line(frame: int, changed: dict[str, Sums]) -> str:
+    return json.dumps([frame, changed]) + "\n"
 
 
 def _lines(path: Path) -> Iterable[tuple[int, dict[str, Sums]]]:

@@ -9,6 +9,7 @@ the mesh with all its modifiers, triangulated.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
@@ -135,13 +136,18 @@ def gravity(scene: Scene) -> tuple[float, ...]:
     return tuple(as_decimal(value * scale) for value in scene.gravity)
 
 
+class ChangedTopologyError(RuntimeError):
+    """A mesh has other vertices or faces than at the first frame."""
+
+
 class SceneReader:
     """Reads the first frame when built, then frame by frame; only from the main thread."""
 
     def __init__(
         self, context: Context, cloths: list[Object], colliders: list[Object], frame: int
     ) -> None:
-        self._scene_uid, self._layer = context.scene.session_uid, context.view_layer.name
+        self._scene_uid, self._layer_name = context.scene.session_uid, context.view_layer.name
+        self._layer = context.view_layer.as_pointer()  # not by its name: that may be changed
         self._scale = context.scene.unit_settings.scale_length
         self._corners: list[np.ndarray] = []  # of the colliders
         self._shares: list[np.ndarray | None] = []  # of the pressure on each cloth
@@ -163,12 +169,17 @@ class SceneReader:
         return self._read(self._go_to(frame), frame)
 
     def _go_to(self, frame: int) -> Depsgraph:
-        # Looked up each time: undo makes new scenes of old ones.
+        # Looked up each time: both may be deleted while a bake runs.
         scene = identity.find_scene(self._scene_uid)
-        if scene is None or self._layer not in scene.view_layers:
+        if scene is None:
             raise RuntimeError(f"the scene was deleted before frame {frame} was read")
+        layer = next((one for one in scene.view_layers if one.as_pointer() == self._layer), None)
+        if layer is None:
+            raise RuntimeError(
+                f"the view layer '{self._layer_name}' was deleted before frame {frame} was read"
+            )
         timing.go_to(scene, frame)
-        return scene.view_layers[self._layer].depsgraph
+        return layer.depsgraph
 
     def _read(self, depsgraph: Depsgraph, frame: int) -> FrameInput:
         scene = depsgraph.scene_eval
@@ -260,7 +271,7 @@ class SceneReader:
         with mesh_of(evaluated) as mesh:
             points = mesh_arrays.coordinates(mesh)
         if len(points) != count:
-            raise RuntimeError(
+            raise ChangedTopologyError(
                 f"the mesh of '{evaluated.name}' changes its topology at frame {frame}: "
                 f"{len(points)} vertices instead of {count}"
             )
@@ -289,7 +300,7 @@ class SceneReader:
             corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
         expected = len(self.colliders[index].positions)
         if len(points) != expected or not np.array_equal(corners, self._corners[index]):
-            raise RuntimeError(
+            raise ChangedTopologyError(
                 f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
                 f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
             )
@@ -372,10 +383,20 @@ def mesh_of(evaluated: Object) -> Iterator[Mesh]:
     """The evaluated mesh, with subdivision that the viewport would leave to the graphics card."""
     if not evaluated.is_evaluated:
         raise ValueError(
-            f"'{evaluated.name}' is not evaluated by Blender: its collection is disabled in "
-            "viewports. Enable it, or set the role of the object to None"
+            f"'{evaluated.name}' is not evaluated by Blender: {_why_not_evaluated(evaluated)}"
         )
     try:
         yield evaluated.to_mesh()
     finally:
         evaluated.to_mesh_clear()
+
+
+def _why_not_evaluated(obj: Object) -> str:
+    if obj.hide_viewport and obj.library is not None:
+        file = Path(obj.library.filepath).name
+        return f"it is disabled in viewports in '{file}', which it is linked from. Enable it there"
+    if obj.hide_viewport:
+        where = "it is disabled in viewports"
+    else:
+        where = "its collection is disabled in viewports, or not in the view layer"
+    return f"{where}. Enable it, or set the role of the object to None"

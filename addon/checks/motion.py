@@ -7,10 +7,18 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from .. import cache, fingerprint, location, record, stage, timing
-from ..scene_reader import FrameInput, SceneReader
+from ..scene_reader import ChangedTopologyError, FrameInput, SceneReader
 from .finding import ERROR, WARNING, Finding
 
 SAMPLES = 12  # frames that are looked at
+TOPOLOGY = (
+    "Vertices and faces must stay the same through all frames: switch off or apply the modifier "
+    "that changes them, or end the frame range before"
+)
+UNREADABLE = (
+    "The frames before it would be kept. Change what is named so that it can be read at this "
+    "frame, or end the frame range before"
+)
 
 
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
@@ -18,26 +26,33 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     first, last = timing.frame_range(context.scene)
     if last < first:
         return
+    bakes = {_bake(context.scene, obj) for obj in cloths} - {""}
     prepared = stage.Stage(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
-        bakes = {name: None for obj in cloths if (name := _bake(context.scene, obj))}
-        for frame in np.unique(np.linspace(first, last, SAMPLES).round().astype(int)).tolist():
-            source = reader.read_frame(frame)
-            for bake in list(bakes):
-                changed = _changed(context.scene, bake, reader, source)
-                if changed:
-                    del bakes[bake]
-                    meaning = "What is shown was baked from another motion. Bake again"
-                    yield Finding(WARNING, f"The result is outdated: {changed}", meaning)
-    except (RuntimeError, ValueError) as error:
-        meaning = (
-            "Vertices and faces must stay the same through all frames: switch off or apply the "
-            "modifier that changes them, or end the frame range before"
-        )
-        yield Finding(ERROR, f"The bake would end early: {error}", meaning)
+    except (RuntimeError, ValueError):
+        return  # `start` says what is wrong with the first frame
+    else:
+        yield from _through(context.scene, reader, last, bakes)
     finally:
         prepared.restore(show_earlier_results=True)
+
+
+def _through(scene: Scene, reader: SceneReader, last: int, bakes: set[str]) -> Iterator[Finding]:
+    frames = np.linspace(reader.first.frame, last, SAMPLES).round().astype(int)
+    for frame in np.unique(frames).tolist():
+        try:
+            source = reader.read_frame(frame)
+        except (RuntimeError, ValueError) as error:
+            meaning = TOPOLOGY if isinstance(error, ChangedTopologyError) else UNREADABLE
+            yield Finding(ERROR, f"The bake would end before frame {frame}: {error}", meaning)
+            return
+        for bake in sorted(bakes):
+            changed = _changed(scene, bake, reader, source)
+            if changed:
+                bakes.remove(bake)
+                meaning = "What is shown was baked from another motion. Bake again"
+                yield Finding(WARNING, f"The result is outdated: {changed}", meaning)
 
 
 def _bake(scene: Scene, obj: Object) -> str:

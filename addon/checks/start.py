@@ -40,8 +40,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
         refusal = list(_refusal(context, cloths, colliders))
     except (ValueError, RuntimeError) as error:
-        meaning = "A bake would be refused for this reason"
-        yield Finding(ERROR, f"The first frame cannot be read: {error}", meaning)
+        yield _refused("The first frame cannot be read", error)
         return
     finally:
         prepared.restore(show_earlier_results=True)
@@ -66,15 +65,23 @@ def _faces(mesh: Mesh) -> np.ndarray:
 
 
 def _refusal(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
-    """What the library itself says of the scene."""
-    if bridge.problem():
-        return
+    """What keeps a bake from starting: what cannot be read, and what the library says of it."""
     first = timing.frame_range(context.scene)[0]
     try:
-        bridge.build_simulation(context.scene, SceneReader(context, cloths, colliders, first))
+        reader = SceneReader(context, cloths, colliders, first)
+    except (ValueError, RuntimeError) as error:
+        yield _refused("The first frame cannot be read", error)
+        return
+    if bridge.problem():
+        return
+    try:
+        bridge.build_simulation(context.scene, reader)
     except (ValueError, TypeError, RuntimeError) as error:
-        meaning = "The bake would be refused for this reason"
-        yield Finding(ERROR, f"The library refuses: {error}", meaning)
+        yield _refused("The library refuses", error)
+
+
+def _refused(what: str, error: Exception) -> Finding:
+    return Finding(ERROR, f"{what}: {error}", "A bake would be refused for this reason")
 
 
 def _crossings(cloths: list[Placed], colliders: list[Placed]) -> Iterator[Finding]:

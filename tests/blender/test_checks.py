@@ -231,7 +231,7 @@ def test_force_fields_that_do_not_act_on_cloth_are_noted():
 def test_a_rest_shape_that_is_not_there_is_found():
     cloth = good_cloth()
     cloth.weft.rest_shape, cloth.weft.rest_key = "KEY", "Gone"
-    assert "no shape key 'Gone'" in found("library refuses").title
+    assert found("no shape key 'Gone'").title.startswith("The first frame cannot be read")
 
 
 def test_a_collider_that_changes_its_topology_is_found():
@@ -241,7 +241,18 @@ def test_a_collider_that_changes_its_topology_is_found():
         array.count = count
         array.keyframe_insert("count", frame=frame)
     small_scenes.set_frames(1, 10)
-    assert found("'Floor' changes its topology at frame").severity == "ERROR"
+    finding = found("end before frame 4: the mesh of the collider 'Floor' changes its topology")
+    assert finding.severity == "ERROR" and "Vertices and faces must stay" in finding.meaning
+
+
+def test_a_cloth_that_is_scaled_to_nothing_later_is_found():
+    cloth = good_cloth()
+    for frame, scale in ((1, 1.0), (6, 0.0)):
+        cloth.scale = (scale,) * 3
+        cloth.keyframe_insert("scale", frame=frame)
+    small_scenes.set_frames(1, 6)
+    finding = found("end before frame 6: 'Sheet' is scaled to nothing")
+    assert finding.severity == "ERROR" and "Vertices and faces" not in finding.meaning
 
 
 def test_what_the_library_refuses_is_found():

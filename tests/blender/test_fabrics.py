@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Fabrics: the files that come with Weft, the user's own, and what of them is changed."""
 
+import errno
+
 import bpy
 import pytest
 import small_scenes
@@ -124,6 +126,21 @@ def test_a_folder_that_cannot_be_written_is_told(material, own_folder):
     own_folder.write_text("")
     with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
         bpy.ops.weft.preset_add(title="Linen")
+
+
+def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, own_folder, monkeypatch):
+    fabrics.save("Linen", material)
+    before = (own_folder / "linen.toml").read_text()
+    material.density = 0.9
+
+    def full(_handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(RuntimeError, match="No space left"):
+        bpy.ops.weft.preset_add(title="Linen")
+    assert (own_folder / "linen.toml").read_text() == before
+    assert len(list(own_folder.iterdir())) == 1
 
 
 def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):

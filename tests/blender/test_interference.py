@@ -72,6 +72,24 @@ def test_deleting_a_collider():
     assert 3 <= cloth.weft.result.frame_count < 40
 
 
+def test_renaming_the_view_layer():
+    small_scenes.add_cloth()
+    running = started()
+    bpy.context.view_layer.name = "Another name"
+    bpy.context.scene.view_layers.new("ViewLayer")
+    assert not ended(running).error
+
+
+def test_deleting_the_view_layer():
+    scene = bpy.context.scene
+    small_scenes.add_cloth()
+    running = started()
+    other = scene.view_layers.new("Other")
+    bpy.context.window.view_layer = other
+    scene.view_layers.remove(scene.view_layers["ViewLayer"])
+    assert "the view layer 'ViewLayer' was deleted before frame" in ended(running).error
+
+
 def test_every_setting_may_be_changed(tmp_path):
     cloth, settings = small_scenes.add_cloth(), bpy.context.scene.weft
     before = location.directory(bpy.context.scene)

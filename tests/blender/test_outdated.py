@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Changes that no setting of an object shows: NLA strips, drivers, nodes, other objects."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
 import small_scenes
 from test_nodes import add_nodes, moving
 
-from addon import record, status
+from addon import dependencies, fingerprint, record, status
 
 
 def empty(name="Empty"):
@@ -112,8 +114,8 @@ def test_a_changed_object_that_a_node_reads():
     assert "'Floor'" in outdated(cloth)
 
 
-def test_a_moved_target_of_a_constraint_of_a_bone():
-    cloth, target = small_scenes.add_cloth(), empty("Target")
+def rigged(cloth):
+    """An armature of one bone that moves a cloth."""
     rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
@@ -121,9 +123,14 @@ def test_a_moved_target_of_a_constraint_of_a_bone():
     bone = rig.data.edit_bones.new("bone")
     bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    constraint = rig.pose.bones["bone"].constraints.new("COPY_LOCATION")
-    constraint.target = target
     cloth.modifiers.new("Armature", "ARMATURE").object = rig
+    return rig
+
+
+def test_a_moved_target_of_a_constraint_of_a_bone():
+    cloth, target = small_scenes.add_cloth(), empty("Target")
+    constraint = rigged(cloth).pose.bones["bone"].constraints.new("COPY_LOCATION")
+    constraint.target = target
     baked(cloth)
     constraint.influence = 0.5
     assert "the motion or the modifiers of 'Sheet'" in outdated(cloth)
@@ -135,6 +142,91 @@ def test_one_static_channel_of_an_animated_object():
     baked(cloth)
     floor.rotation_euler.x = 0.3
     assert "the motion or the modifiers of 'Floor'" in outdated(cloth)
+
+
+def test_a_pose_that_is_left_for_the_rest():
+    cloth = small_scenes.add_cloth()
+    rig = rigged(cloth)
+    baked(cloth)
+    rig.data.pose_position = "REST"
+    assert "the motion or the modifiers of 'Sheet'" in outdated(cloth)
+
+
+def test_what_only_shows_or_keeps_things_changes_nothing():
+    cloth, floor = small_scenes.add_cloth(), small_scenes.add_floor()
+    rig, camera = rigged(cloth), bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    bpy.context.scene.collection.objects.link(camera)
+    bone = rig.pose.bones["bone"]
+    constraints = [bone.constraints.new("COPY_ROTATION") for _ in range(2)]
+    constraints[0].target = camera
+    smooth = floor.modifiers.new("Subdivision", "SUBSURF")
+    group = moving((0.0, 0.0, -0.1))
+    add_nodes(floor, group)
+    baked(cloth)
+    rig.data.display_type, rig.data.use_mirror_x = "STICK", True
+    rig.data.use_fake_user = group.use_fake_user = True
+    constraints[0].active = constraints[0].show_expanded = False
+    constraints[1].active = True
+    camera.data.lens = 20.0
+    smooth.render_levels, smooth.uv_smooth = 5, "NONE"
+    node = group.nodes["Set Position"]
+    node.name, node.label, node.hide, node.location.x = "Renamed", "Label", True, 300.0
+    group.nodes.new("NodeFrame")
+    assert outdated(cloth) == ""
+    bpy.context.scene.frame_end = 8
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+
+
+def test_the_animated_influence_of_a_strip():
+    cloth, floor = small_scenes.add_cloth(), small_scenes.add_floor()
+    small_scenes.slide(floor, 2, (1, 0.0), (9, 0.2))
+    strip = push_down(floor)
+    strip.use_animated_influence = True
+    for frame, influence in ((1, 0.0), (9, 1.0)):
+        strip.influence = influence
+        strip.keyframe_insert("influence", frame=frame)
+    baked(cloth)
+    for frame in (1, 4, 9):
+        bpy.context.scene.frame_set(frame)
+        assert outdated(cloth) == ""
+    strip.influence = 0.5
+    strip.keyframe_insert("influence", frame=9)
+    assert "the motion or the modifiers of 'Floor'" in outdated(cloth)
+
+
+def baked_in_another_blender(cloth, monkeypatch):
+    """A bake whose modifiers had other settings than those of this Blender have."""
+    with monkeypatch.context() as other:
+        other.setattr(fingerprint, "app", SimpleNamespace(version=(3, 6, 0)))
+        other.setattr(dependencies, "STILL", frozenset(("levels",)))
+        return baked(cloth)
+
+
+def test_another_blender_is_judged_by_where_things_are(monkeypatch):
+    cloth, floor = small_scenes.add_cloth(), small_scenes.add_floor()
+    floor.modifiers.new("Subdivision", "SUBSURF")
+    baked_in_another_blender(cloth, monkeypatch)
+    bpy.context.scene.frame_end = 8
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    baked_in_another_blender(cloth, monkeypatch)
+    floor.location.z = -0.3
+    assert outdated(cloth) == "'Floor' at frame 3 is not where it was"
+    bpy.context.scene.frame_end = 8
+    with pytest.raises(RuntimeError, match="resumed: 'Floor' at frame 1 is not where it was"):
+        bpy.ops.weft.resume()
+
+
+def test_without_a_record_is_not_resumed():
+    cloth = baked(small_scenes.add_cloth())
+    bpy.context.scene.frame_end = 8
+    (path,) = small_scenes.stem(cloth).parent.glob("*.record")
+    path.unlink()
+    with pytest.raises(RuntimeError, match="no record of where everything was at frame 5"):
+        bpy.ops.weft.resume()
+    bpy.context.scene.frame_set(5)
+    assert bpy.ops.weft.rebake() == {"FINISHED"}
+    bpy.context.scene.frame_end = 10
+    assert bpy.ops.weft.resume() == {"FINISHED"}
 
 
 def ramped(floor):
@@ -215,6 +307,7 @@ def test_a_record_is_kept_to_a_frame_and_goes_on(tmp_path):
     assert record.read(path, 4) == {"still": (1.0, 2.0, 3.0), "moving": (4.0, 0.0, 1.0)}
     assert path.read_text().count("still") == 1
     recorder = record.Recorder(path, keep_to=3)
+    assert record.read(path, 3)["moving"][0] == 3.0  # already, should Blender be killed now
     recorder.append(4, {"still": (1.0, 2.0, 3.0), "moving": (9.0, 0.0, 1.0)})
     recorder.close()
     assert record.read(path, 4)["moving"][0] == 9.0

@@ -201,3 +201,14 @@ def test_a_fabric_is_chosen_by_its_card(cloth):
     window.fabric_card = "CUSTOM"
     assert cloth.weft.material.fabric == "unknown"
     assert [item[0] for item in cards.items()][:2] == ["CUSTOM", "canvas"]
+
+
+def test_choosing_a_card_is_undone_by_itself(cloth):
+    bpy.ops.ed.undo_push(message="before")
+    cloth.weft.material.density = 0.77
+    bpy.ops.ed.undo_push(message="tuned by hand")
+    bpy.context.window_manager.weft.fabric_card = "denim"
+    bpy.ops.ed.undo()
+    assert bpy.context.object.weft.material.density == pytest.approx(0.77)
+    bpy.ops.ed.redo()
+    assert fabrics.label(bpy.context.object.weft.material) == "Denim"

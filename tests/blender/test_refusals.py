@@ -102,8 +102,11 @@ def test_a_linked_cloth(tmp_path):
     assert_refused("'Sheet' is linked from another file")
 
 
-def test_a_linked_collider_is_welcome(tmp_path):
-    small_scenes.add_floor()
+def link_floor(tmp_path, **settings):
+    """A collider that is linked from another file, where it has these settings."""
+    floor = small_scenes.add_floor()
+    for name, value in settings.items():
+        setattr(floor, name, value)
     path = str(tmp_path / "library.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -111,6 +114,16 @@ def test_a_linked_collider_is_welcome(tmp_path):
     with bpy.data.libraries.load(path, link=True) as (source, target):
         target.objects = list(source.objects)
     bpy.context.scene.collection.objects.link(target.objects[0])
+
+
+def test_a_linked_collider_that_is_disabled(tmp_path):
+    link_floor(tmp_path, hide_viewport=True)
+    small_scenes.add_cloth()
+    assert_refused("'Floor' is not evaluated.* disabled in viewports in 'library.blend', which")
+
+
+def test_a_linked_collider_is_welcome(tmp_path):
+    link_floor(tmp_path)
     small_scenes.add_cloth(pinned=False).location.z = 0.05
     small_scenes.set_frames(1, 8)
     assert bpy.ops.weft.bake() == {"FINISHED"}

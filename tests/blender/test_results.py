@@ -163,21 +163,64 @@ def test_baked_cloths_are_exported_and_come_back(kind, result_kind, tmp_path):
     small_scenes.add_floor()
     frames = small_scenes.cached_frames(cloth)
     small_scenes.set_frames(1, 30)
-    path = tmp_path / {"ALEMBIC": "cloth.abc", "USD": "cloth.usdc"}[kind]
+    path = tmp_path / ENDINGS[kind]
     assert bpy.ops.weft.export(kind=kind, filepath=str(path)) == {"FINISHED"}
     assert bpy.context.scene.frame_end == 30
+    assert_comes_back(path, {frame: frames[frame - 1] for frame in (1, 4, 6)})
+
+
+ENDINGS = {"ALEMBIC": "cloth.abc", "USD": "cloth.usdc"}
+
+
+def assert_comes_back(path, expected):
+    """One mesh comes back from a file, at each of these frames of the timeline as told."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    if kind == "ALEMBIC":
+    if path.suffix == ".abc":
         bpy.ops.wm.alembic_import(filepath=str(path), as_background_job=False)
     else:
         bpy.ops.wm.usd_import(filepath=str(path))
-    meshes = [obj for obj in bpy.data.objects if obj.type == "MESH"]
-    assert len(meshes) == 1  # the cloth, and not the floor
-    for frame in (1, 4, 6):
+    (mesh,) = (obj for obj in bpy.data.objects if obj.type == "MESH")  # the cloth, and no floor
+    for frame, positions in expected.items():
         bpy.context.scene.frame_set(frame)
-        points = small_scenes.evaluated_world(meshes[0])
-        expected = frames[frame - 1] + np.float32((0, 0, 1))
-        assert np.sort(points, axis=0) == pytest.approx(np.sort(expected, axis=0), abs=1e-4)
+        found, wanted = small_scenes.evaluated_world(mesh), positions + np.float32((0, 0, 1))
+        assert np.sort(found, axis=0) == pytest.approx(np.sort(wanted, axis=0), abs=1e-4), frame
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_slow_motion_is_exported_as_it_plays_and_to_its_end(kind, tmp_path):
+    scene = bpy.context.scene
+    scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
+    cloth = baked(last=12)  # of the timeline: 7 frames of the animation, from 0 on
+    frames = small_scenes.cached_frames(cloth)
+    assert len(frames) == 7
+    path = tmp_path / ENDINGS[kind]
+    assert bpy.ops.weft.export(kind=kind, filepath=str(path)) == {"FINISHED"}
+    assert_comes_back(path, {2 * index: frames[index] for index in (1, 3, 5, 6)})
+
+
+@pytest.mark.parametrize("kind", ENDINGS)
+def test_a_hidden_cloth_is_exported_and_hidden_again(kind, tmp_path):
+    cloth = baked(last=3)
+    frames = small_scenes.cached_frames(cloth)
+    cloth.hide_set(True)
+    cloth.hide_viewport = cloth.hide_render = cloth.hide_select = True
+    path = tmp_path / ENDINGS[kind]
+    assert bpy.ops.weft.export(kind=kind, filepath=str(path)) == {"FINISHED"}
+    assert cloth.hide_get() and not cloth.select_get()
+    assert cloth.hide_viewport and cloth.hide_render and cloth.hide_select
+    assert_comes_back(path, {1: frames[0], 3: frames[2]})
+
+
+@pytest.mark.parametrize("switch", ["hide_select", "hide_viewport", "hide_render"])
+def test_a_cloth_in_a_disabled_collection_is_not_exported(switch, tmp_path):
+    cloth = baked(last=3)
+    collection = bpy.data.collections.new("Off")
+    bpy.context.scene.collection.children.link(collection)
+    collection.objects.link(cloth)
+    bpy.context.scene.collection.objects.unlink(cloth)
+    setattr(collection, switch, True)
+    with pytest.raises(RuntimeError, match="the collection of 'Sheet' is disabled"):
+        bpy.ops.weft.export(kind="ALEMBIC", filepath=str(tmp_path / "cloth.abc"))
 
 
 def test_exporting_needs_a_baked_cloth():

@@ -106,11 +106,32 @@ def test_the_stated_defaults_are_those_that_act():
     assert {name: getattr(weft.Settings(), name) for name in stated} == stated
 
 
+# --- docs/api.md ------------------------------------------------------------------------------
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+
+
 def test_the_page_of_the_module_is_that_of_its_docstrings(monkeypatch):
-    setup = Path(__file__).parents[1] / "setup"
-    monkeypatch.syspath_prepend(setup)
+    monkeypatch.syspath_prepend(ROOT / "tests/setup")
     import make_api
 
-    assert make_api.TARGET.read_text(encoding="utf-8") == make_api.page(), (
-        "run tests/setup/make_api.py"
-    )
+    assert make_api.page() == PAGE, "run tests/setup/make_api.py"
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "node"), MEMBERS, ids=[f"{o}.{n}" for o, n, _ in MEMBERS]
+)
+def test_a_member_is_on_the_page_with_its_own_words(owner, name, node):
+    words = ast.get_docstring(node) or inspect.getdoc(getattr(getattr(weft, owner), name))
+    of_owner = PAGE.split(f"\n## `{owner}")[1].split("\n## ")[0]
+    if is_property(node):
+        assert f"**`{name}`**: {' '.join(words.split())}\n" in of_owner
+    else:
+        shown = of_owner.split(f"\n### `{owner}.{name}(")[1].split("\n### ")[0]
+        assert words.splitlines()[0] in shown
+
+
+def test_the_page_has_nothing_of_pythons_own():
+    for foreign in ("staticmethod", "Ellipsis", "- **"):
+        assert foreign not in PAGE

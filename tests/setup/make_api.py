@@ -16,7 +16,7 @@ HEAD = """# The Python module
 Written by `tests/setup/make_api.py` from the docstrings of the module.
 """
 SECTION = re.compile(r"^(Args|Returns|Raises):$")
-ITEM = re.compile(r"^    ([\w, ]+?)(?: \((.+)\))?: (.*)$")
+ITEM = re.compile(r"^    ([\w*, ]+?)(?: \((.+)\))?: (.*)$")
 
 
 def paragraphs(docstring: str) -> list[str]:
@@ -61,7 +61,8 @@ def heading(depth: int, name: str, thing: object) -> list[str]:
         signature = re.sub(r"\(self(, )?/?(, )?", "(", str(inspect.signature(thing)))
     except (TypeError, ValueError):
         signature = ""
-    return ["", f"{'#' * depth} `{name}{signature.replace('($', '(')}`", ""]
+    signature = signature.replace("($", "(").replace("=Ellipsis", "=...")
+    return ["", f"{'#' * depth} `{name}{signature}`", ""]
 
 
 def described(kind: type) -> list[str]:
@@ -70,14 +71,14 @@ def described(kind: type) -> list[str]:
     # Properties come in no order of their own.
     order = {name: inspect.isgetsetdescriptor(member) for name, member in vars(kind).items()}
     for name in sorted(order, key=lambda name: (not order[name], name)):
-        member = vars(kind)[name]
-        if name.startswith("_") or not getattr(member, "__doc__", None):
+        member = getattr(kind, name)  # not from vars: static methods are wrapped there
+        words = inspect.getdoc(member)
+        if name.startswith("_") or not words:
             continue
         if inspect.isgetsetdescriptor(member):
-            lines += ["", f"**`{name}`**: {' '.join(member.__doc__.split())}"]
+            lines += ["", f"**`{name}`**: {' '.join(words.split())}"]
         else:
-            lines += heading(3, f"{kind.__name__}.{name}", getattr(kind, name))
-            lines += paragraphs(member.__doc__)
+            lines += heading(3, f"{kind.__name__}.{name}", member) + paragraphs(words)
     return lines
 
 
