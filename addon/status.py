@@ -79,6 +79,7 @@ def forget() -> None:
     """Another file has been loaded."""
     global _orphans
     _known.clear()
+    cache.forget()
     _orphans = None
 
 
@@ -118,7 +119,7 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     if never_baked or not obj.weft.identity:
         return []
     try:
-        contents = cache.read(location.stem(scene, obj))
+        contents = cache.verified(location.stem(scene, obj))
     except cache.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
@@ -137,12 +138,5 @@ def _stamp(scene: Scene, obj: Object) -> tuple:
     """Changes when the files do."""
     if not obj.weft.identity:
         return ()
-    stem, stamps = location.stem(scene, obj), []
-    for path in (cache.description_path(stem), cache.data_path(stem)):
-        try:
-            stat = path.stat()
-        except OSError:
-            stamps.append(None)
-        else:
-            stamps.append((stat.st_mtime_ns, stat.st_size))
-    return tuple(stamps)
+    stem = location.stem(scene, obj)
+    return cache.stamp(cache.description_path(stem), cache.data_path(stem))
