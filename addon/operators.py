@@ -100,7 +100,7 @@ class WEFT_OT_free(Operator):
     bl_idname = "weft.free"
     bl_label = "Free"
     bl_description = (
-        "Remove the shape keys of the result and delete its cache, "
+        "Remove the shape keys of the result and delete its cache, unless another file made it, "
         "and give muted modifiers and shape keys back"
     )
     bl_options = {"REGISTER", "UNDO"}
@@ -117,13 +117,13 @@ class WEFT_OT_free(Operator):
         identity.settle_duplicates()
         objects = [context.object] if self.only_active else context.scene.objects
         for obj in filter(_may_have_result, objects):
-            result.remove(obj)
             try:
-                location.remove(context.scene, obj)
+                if not location.remove(context.scene, obj):
+                    self.report({"INFO"}, f"'{obj.name}': the cache stays, it is another file's")
             except OSError as error:
                 self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
-        if not self.only_active:
-            _remove_orphans(context.scene)
+            result.remove(obj)
+            obj.weft.cache = ""
         revision.bump()
         return {"FINISHED"}
 

@@ -2,6 +2,7 @@
 """Checks over the frame range: meshes that change, and results that the motion has outrun."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -21,13 +22,13 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     prepared = stage.Stage(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
-        bakes = {name: None for obj in cloths if (name := _bake(context.scene, obj))}
+        records = {path: None for obj in cloths if (path := _record(context.scene, obj))}
         for frame in np.unique(np.linspace(first, last, SAMPLES).round().astype(int)).tolist():
             source = reader.read_frame(frame)
-            for bake in list(bakes):
-                changed = _changed(context.scene, bake, reader, source)
+            for path in list(records):
+                changed = _changed(path, reader, source)
                 if changed:
-                    del bakes[bake]
+                    del records[path]
                     meaning = "What is shown was baked from another motion. Bake again"
                     yield Finding(WARNING, f"The result is outdated: {changed}", meaning)
     except (RuntimeError, ValueError) as error:
@@ -40,18 +41,15 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         prepared.restore(show_earlier_results=True)
 
 
-def _bake(scene: Scene, obj: Object) -> str:
-    """The name of the bake that an object's result is of, empty when it has none."""
-    if not obj.weft.identity:
-        return ""
-    try:
-        return cache.read_description(location.stem(scene, obj)).bake
-    except cache.CacheError:
-        return ""
+def _record(scene: Scene, obj: Object) -> Path | None:
+    """The record of the bake that an object's result is of, None when it has none."""
+    stem = location.stem(scene, obj)
+    description = cache.described(stem) if obj.weft.identity else None
+    return record.path_of(stem.parent, description.bake) if description is not None else None
 
 
-def _changed(scene: Scene, bake: str, reader: SceneReader, source: FrameInput) -> str:
-    then = record.read(record.path_of(location.directory(scene), bake), source.frame)
+def _changed(path: Path, reader: SceneReader, source: FrameInput) -> str:
+    then = record.read(path, source.frame)
     now = record.of_frame(source, reader.cloths, reader.colliders)
     key = record.difference(then, now)
     return fingerprint.moved(key, source.frame) if key else ""

@@ -82,21 +82,34 @@ def test_every_setting_may_be_changed(tmp_path):
     outcome = ended(running)
     assert not outcome.error
     assert cloth.weft.result.frame_count == 40
-    assert (before / f"{cloth.weft.identity}.pc2").is_file()
+    assert small_scenes.stem(cloth).parent == before
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
 
 
+@pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
-def test_saving_the_file_for_the_first_time(kind, tmp_path):
+def test_saving_the_file_for_the_first_time(kind, again, tmp_path):
     scene = bpy.context.scene
     scene.weft.property_unset("cache_directory")
     scene.weft.result_kind = kind
     cloth = small_scenes.add_cloth(pinned=False)
     running = started()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
     assert not ended(running).error
-    assert (tmp_path / "weft_cache" / f"{cloth.weft.identity}.pc2").is_file()
-    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert small_scenes.stem(cloth).parent == tmp_path / "weft_cache"
+    frames = small_scenes.cached_frames(cloth)
+    small_scenes.assert_plays(cloth, frames, 1)
     assert bpy.ops.weft.resume() == {"FINISHED"}
+    if again:
+        bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    cloth = bpy.data.objects["Sheet"]
+    if not again:  # the file is from before there was a result
+        assert any("not shown" in note for note in small_scenes.state(cloth).notes)
+        assert bpy.ops.weft.resume() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert small_scenes.state(cloth).problems == ()
 
 
 def test_deleting_the_cache():
