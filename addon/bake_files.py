@@ -54,6 +54,7 @@ def begin(
         writers, reader.cloths, reader.first.world_to_object, strict=True
     ):
         writer.append(mesh_arrays.transformed(source.positions, matrix))
+        writer.sync()  # another Blender sees from now on whose it is
     return writers
 
 
@@ -157,6 +158,9 @@ def show(scene: Scene, obj: Object, stem: Path, description: cache.Description, 
     """Shows the first frames of a cache on its object; says what kept it from it."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
+    on_disk = cache.described(stem)
+    if on_disk is not None and on_disk.bake != description.bake:
+        return f"the cache of '{obj.name}' is of another bake now"
     result.write(obj, scene.weft.result_kind, stem, description, count)
     statistic = Statistic.from_dict(description.statistic)
     obj.weft.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake

@@ -9,12 +9,14 @@ whatever is interrupted leaves the earlier frames readable; bytes behind them ar
 Nothing here knows Blender.
 """
 
+import errno
 import json
 import os
 import struct
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import BinaryIO
@@ -115,6 +117,7 @@ class Writer:
 
     def sync(self) -> None:
         """Makes all frames so far safe."""
+        self._check_undisturbed()
         self._write_at(0, self._header())
         os.fsync(self._file.fileno())
         write_description(self.stem, self.description)
@@ -122,6 +125,13 @@ class Writer:
 
     def close(self) -> None:
         self._file.close()
+
+    def _check_undisturbed(self) -> None:
+        """The same .blend file may be open in another Blender, which has begun a bake since."""
+        with suppress(CacheError):
+            if read_description(self.stem).bake != self.description.bake:
+                words = "another Blender has begun a bake of this file"
+                raise OSError(errno.EBUSY, words, self.stem.name)
 
     def _end(self) -> int:
         return HEADER.size + self.description.frames * self._frame_bytes

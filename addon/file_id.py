@@ -86,6 +86,8 @@ def _stored() -> str:
 
 
 def _write(word: str) -> None:
+    if not any(obj.weft.identity for obj in bpy.data.objects):
+        return  # a file without cloth has no caches
     for scene in _scenes():
         if scene.weft.file != word:
             scene.weft.file = word

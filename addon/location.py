@@ -20,7 +20,7 @@ def is_temporary(scene: Scene) -> bool:
 
 def session_directory() -> Path:
     """The cache folder of files that have not been saved yet; Blender deletes it when it ends."""
-    return Path(bpy.app.tempdir) / ownership.BESIDE
+    return Path(os.path.abspath(bpy.app.tempdir), ownership.BESIDE)
 
 
 def directory(scene: Scene, blend: str | None = None) -> Path:
@@ -106,9 +106,12 @@ def orphans(scene: Scene) -> list[Path]:
     if not folder.is_dir():
         return []
     known = {obj.weft.identity for obj in bpy.data.objects if obj.weft.identity}
-    played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played(obj)}
     stems = [path.with_suffix("") for path in sorted(folder.glob("*.json"))]
-    return [s for s in stems if cache.data_path(s) not in played and _is_orphan(s, known)]
+    found = [path for path in stems if _is_orphan(path, known)]
+    if not found:
+        return []
+    played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played(obj)}
+    return [path for path in found if cache.data_path(path) not in played]
 
 
 def _is_orphan(path: Path, known: set[str]) -> bool:

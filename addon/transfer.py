@@ -61,7 +61,8 @@ def before_save(blend: str) -> None:
     global _save
     _save = _Save()
     copies: dict[Path, Path] = {}
-    for scene in _scenes() if blend else ():
+    can_be_saved = blend and Path(blend).parent.is_dir()
+    for scene in _scenes() if can_be_saved else ():
         copies |= _leaving_session(scene, blend)
     _copy(copies, blend)
     _save.copies = copies
@@ -119,7 +120,8 @@ def _sign(scene: Scene) -> None:
         if known and not known.blend and known.file == file_id.current():
             description = cache.read_description(stem)
             ownership.sign(description, stem.parent)
-            cache.write_description(stem, description)
+            with suppress(OSError):  # in a folder that cannot be written to nothing is deleted
+                cache.write_description(stem, description)
 
 
 # --- before a bake goes on --------------------------------------------------------------------

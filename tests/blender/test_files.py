@@ -270,8 +270,8 @@ def test_a_saved_copy_is_another_file(tmp_path):
 
 def test_saving_under_another_name_is_not_undone(tmp_path):
     new_file()
-    save(tmp_path / "a.blend")
     cloth = baked()
+    save(tmp_path / "a.blend")
     bpy.ops.ed.undo_push(message="baked")
     save(tmp_path / "b.blend")
     word = bpy.context.scene.weft.file
@@ -286,6 +286,8 @@ def test_saving_under_another_name_is_not_undone(tmp_path):
 
 def test_a_new_file_from_a_startup_file_is_another_file(tmp_path):
     new_file()
+    small_scenes.add_cloth()
+    bpy.context.view_layer.update()  # gives it its identity
     save(tmp_path / "template.blend")
     word = bpy.context.scene.weft.file
     bpy.ops.wm.read_homefile(filepath=str(tmp_path / "template.blend"))

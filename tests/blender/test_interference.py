@@ -5,10 +5,11 @@ import shutil
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, identity, location, stage
+from addon import bake, cache, identity, location, stage
 
 
 def started(frame=3, last=40):
@@ -119,6 +120,22 @@ def test_deleting_the_cache():
     outcome = ended(running)
     assert "cannot be" in outcome.error
     assert cloth.weft.result.frame_count in {0, 40}
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_another_blender_that_bakes_the_same_file():
+    cloth = small_scenes.add_cloth()
+    running = started(last=500)
+    stem = small_scenes.stem(cloth)
+    location.remove_stem(stem)
+    description = cache.Description("Sheet", "", 64, 1, "1", "bake_of_another", {})
+    others = cache.Writer(stem, description)
+    others.append(np.zeros((64, 3), np.float32))
+    others.sync()
+    outcome = ended(running)
+    others.close()
+    assert "another Blender has begun a bake of this file" in outcome.error
+    assert len(small_scenes.cached_frames(cloth)) == 1 and cloth.weft.result.frame_count == 0
     assert bpy.ops.weft.bake() == {"FINISHED"}
 
 

@@ -95,9 +95,10 @@ def test_duplicates_of_what_was_baked_before_the_first_save_play(tmp_path):
 def test_a_first_save_that_fails_changes_nothing(tmp_path):
     cloth, frames = baked_as_modifier()
     before, files = played(cloth), session_files()
-    (tmp_path / "scene.blend").mkdir()
-    with pytest.raises(RuntimeError):
-        save(tmp_path / "scene.blend")
+    (tmp_path / "scene.blend@").mkdir()  # what Blender writes first is called so
+    for path in (tmp_path / "scene.blend", tmp_path / "nowhere" / "scene.blend"):
+        with pytest.raises(RuntimeError):
+            save(path)
     assert played(cloth) == before and session_files() == files
     assert_in_order(cloth, frames)
     assert list((tmp_path / "weft_cache").glob("*.pc2")) == []
