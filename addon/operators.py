@@ -119,7 +119,7 @@ class WEFT_OT_free(Operator):
         for obj in filter(_may_have_result, objects):
             try:
                 if not location.remove(context.scene, obj):
-                    self.report({"INFO"}, f"'{obj.name}': the cache stays, it is another file's")
+                    self.report({"INFO"}, f"'{obj.name}': another file's cache stays")
             except OSError as error:
                 self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
             result.remove(obj)

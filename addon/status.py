@@ -140,11 +140,11 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
 
 def _whereabouts(scene: Scene, obj: Object, stem: Path) -> str:
     """What is not as usual with a cache: that it lies elsewhere, or is another file's."""
-    words = ""
+    description, words = cache.described(stem), ""
     if stem.parent != location.directory(scene):
         words += f", in {stem.parent}"
-    if not ownership.is_own(obj, stem, cache.described(stem)):
-        words += ", of another file"
+    if not ownership.is_own(obj, stem, description):
+        words += ", of another file" if description.file else ", perhaps of another file"
     return words
 
 
