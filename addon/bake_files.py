@@ -163,7 +163,7 @@ def show(scene: Scene, obj: Object, stem: Path, description: cache.Description, 
         return f"the cache of '{obj.name}' is of another bake now"
     result.write(obj, scene.weft.result_kind, stem, description, count)
     statistic = Statistic.from_dict(description.statistic)
-    obj.weft.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
+    obj.weft.result.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)
     obj.weft.result.statistic = statistic.line()
     obj.weft.result.warnings = "\n".join(statistic.warnings())
@@ -179,7 +179,7 @@ def _open(
             ownership.sign(description, stem.parent)
             description.identity = obj.weft.identity
             writers.append(cache.Writer(stem, description))
-            obj.weft.cache = os.path.abspath(stem)
+            obj.weft.result.cache = os.path.abspath(stem)
     except OSError:
         for writer in writers:
             writer.close()

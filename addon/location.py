@@ -50,12 +50,12 @@ def stem(scene: Scene, obj: Object) -> Path:
     for path, description in known.items():
         if ownership.is_own(obj, path, description):
             return path
-    remembered = Path(obj.weft.cache)
+    remembered = Path(obj.weft.result.cache)
     return remembered if remembered in known else own_stem(scene, obj)
 
 
 def _places(scene: Scene, obj: Object) -> Iterator[Path]:
-    folder, remembered = directory(scene), Path(obj.weft.cache)
+    folder, remembered = directory(scene), Path(obj.weft.result.cache)
     yield own_stem(scene, obj)
     if remembered.name:
         yield folder / remembered.name

@@ -50,6 +50,7 @@ class WeftResult(PropertyGroup):
     was_solo: BoolProperty()
     muted_keys: CollectionProperty(type=WeftMutedKey)
     bake: StringProperty()  # the bake that it is of, empty for results of earlier versions
+    cache: StringProperty()  # where the last bake is: the absolute path without endings
     fingerprint: StringProperty()
     statistic: StringProperty()
     warnings: StringProperty()  # one a line
@@ -370,5 +371,4 @@ class WeftObject(PropertyGroup):
     thickness: thickness_of("this obstacle", override=OVERRIDABLE)
     muted_modifiers: CollectionProperty(type=WeftMutedModifier)
     deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
-    cache: StringProperty()  # path of the last bake without its endings, absolute
     result: PointerProperty(type=WeftResult)

@@ -123,7 +123,6 @@ class WEFT_OT_free(Operator):
             except OSError as error:
                 self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
             result.remove(obj)
-            obj.weft.cache = ""
         revision.bump()
         return {"FINISHED"}
 

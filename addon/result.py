@@ -72,5 +72,6 @@ def remove(obj: Object) -> None:
     disable(obj)
     mesh_cache.remove(obj)
     shape_keys.remove(obj)
-    for name in ("frame_start", "frame_count", "statistic", "warnings", "fingerprint", "bake"):
+    left = ("frame_start", "frame_count", "bake", "cache", "fingerprint", "statistic", "warnings")
+    for name in left:
         obj.weft.result.property_unset(name)

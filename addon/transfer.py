@@ -32,10 +32,10 @@ class _Save:
         for obj in bpy.data.objects if self.copies else ():
             if obj.library is not None:
                 continue
-            target = self.copies.get(Path(obj.weft.cache))
+            target = self.copies.get(Path(obj.weft.result.cache))
             if target is not None:
-                self.caches[obj.session_uid] = obj.weft.cache
-                obj.weft.cache = os.path.abspath(target)
+                self.caches[obj.session_uid] = obj.weft.result.cache
+                obj.weft.result.cache = os.path.abspath(target)
             for modifier, path in mesh_cache.played(obj):
                 target = self.copies.get(path.with_suffix(""))
                 if target is not None:
@@ -45,7 +45,7 @@ class _Save:
     def take_back(self) -> None:
         """All objects use what they used before."""
         for uid, before in self.caches.items():
-            identity.find(uid).weft.cache = before
+            identity.find(uid).weft.result.cache = before
         for uid, name, before in self.paths:
             identity.find(uid).modifiers[name].filepath = before
 
@@ -142,7 +142,7 @@ def take_over(scene: Scene, cloths: list[Object]) -> bool:
             bakes.setdefault(description.bake, f"bake_{uuid.uuid4().hex[:16]}")
     _copy({stem: target for _obj, _is_own, stem, target in taken}, bpy.data.filepath, bakes)
     for obj, is_own, stem, target in taken:
-        obj.weft.cache = os.path.abspath(target)
+        obj.weft.result.cache = os.path.abspath(target)
         obj.weft.result.bake = bakes.get(obj.weft.result.bake, obj.weft.result.bake)
         if is_own:
             _Save({stem: target}).redirect(bpy.data.filepath)

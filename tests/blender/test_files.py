@@ -331,7 +331,7 @@ def made_old(cloth, blend):
     cache.description_path(old).write_text(text)
     cache.data_path(stem).rename(cache.data_path(old))
     cache.description_path(stem).unlink()
-    cloth.weft.cache = cloth.weft.result.bake = ""
+    cloth.weft.result.cache = cloth.weft.result.bake = ""
     if cloth.weft.result.modifier:
         cloth.modifiers[0].filepath = f"//weft_cache/{old.name}.pc2"
 
