@@ -16,11 +16,11 @@ from . import (
     fingerprint,
     identity,
     location,
-    mesh_cache,
     nodes,
     revision,
     stage,
     timing,
+    transfer,
 )
 from .checkpoint import Checkpoint
 from .cloth_forces import ClothForces
@@ -70,7 +70,7 @@ class Bake:
         now = fingerprint.of_scene(context.scene, context.view_layer)
         kept = None
         if resume or rebake_after is not None:
-            kept = bake_files.find_checkpoint(context.scene, cloths, now, rebake_after)
+            kept = bake_files.take_up(context.scene, cloths, now, rebake_after)
         self._textures = Textures()
         self._stage = stage.Stage(context, cloths, colliders)
         try:
@@ -214,7 +214,7 @@ class Bake:
             self._worker.join()
             self._stage.restore(show_earlier_results=False)
             errors = [self._worker_error(), self._reading_error, *self._show_results(context)]
-            errors.append(_move_from_temporary(self._stage.scene() or context.scene))
+            errors.append(_move_from_temporary())
         finally:
             fingerprint.forget_geometry()
             revision.bump()
@@ -312,15 +312,11 @@ def _checked_range(scene: Scene) -> tuple[int, int]:
     return first, last
 
 
-def _move_from_temporary(scene: Scene) -> str:
+def _move_from_temporary() -> str:
     try:
-        location.move_from_temporary(scene)
+        transfer.after_bake()
     except (OSError, cache.CacheError) as error:
         return f"the cache stays in the temporary folder: {error}"
-    for obj in scene.objects:
-        stem = location.stem(scene, obj)
-        if obj.weft.result.modifier and cache.data_path(stem).is_file():
-            mesh_cache.point_to(obj, stem)
     return ""
 
 

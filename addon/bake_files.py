@@ -2,12 +2,25 @@
 """The files of a bake: begun, found again, gone on with, shown."""
 
 import json
+import os
 import uuid
 from pathlib import Path
 
 from bpy.types import Object, Scene
 
-from . import bridge, cache, checkpoint, fingerprint, location, mesh_arrays, record, result
+from . import (
+    bridge,
+    cache,
+    checkpoint,
+    file_id,
+    fingerprint,
+    location,
+    mesh_arrays,
+    ownership,
+    record,
+    result,
+    transfer,
+)
 from .checkpoint import Checkpoint
 from .scene_reader import FrameInput, SceneReader
 from .statistic import Statistic
@@ -16,12 +29,15 @@ from .statistic import Statistic
 def begin(
     scene: Scene, cloths: list[Object], reader: SceneReader, hashes: dict[str, str]
 ) -> list[cache.Writer]:
-    """New caches with the first frame in them; earlier ones of these cloths are deleted."""
+    """New caches with the first frame in them; earlier ones of these cloths are deleted.
+
+    Those of other files are left alone, even where this file has shown them so far.
+    """
     bake = f"bake_{uuid.uuid4().hex[:16]}"
     descriptions = [
         cache.Description(
             object=obj.name,
-            blend=location.blend_name(),
+            blend="",
             vertices=len(source.positions),
             frame_start=reader.first.frame,
             library=bridge.version(),
@@ -32,11 +48,13 @@ def begin(
     ]
     for obj in cloths:
         location.remove(scene, obj)
-    writers = _open(scene, cloths, descriptions)
+    file_id.stamp()
+    writers = _open([location.own_stem(scene, obj) for obj in cloths], cloths, descriptions)
     for writer, source, matrix in zip(
         writers, reader.cloths, reader.first.world_to_object, strict=True
     ):
         writer.append(mesh_arrays.transformed(source.positions, matrix))
+        writer.sync()  # another Blender sees from now on whose it is
     return writers
 
 
@@ -44,12 +62,13 @@ def go_on(
     scene: Scene, cloths: list[Object], frame: int, hashes: dict[str, str]
 ) -> list[cache.Writer]:
     """The caches that there are, cut off behind a frame."""
-    descriptions = [cache.read_description(location.stem(scene, obj)) for obj in cloths]
+    stems = [location.stem(scene, obj) for obj in cloths]
+    descriptions = [cache.read_description(stem) for stem in stems]
     for description in descriptions:
         description.cut(frame - description.frame_start + 1)
         description.fingerprint = hashes
         checkpoint.remove(location.directory(scene), description.bake, after=frame)
-    return _open(scene, cloths, descriptions)
+    return _open(stems, cloths, descriptions)
 
 
 def checkpoint_store(scene: Scene, bake: str) -> checkpoint.Store:
@@ -127,7 +146,8 @@ def find_checkpoint(
     intact = min(c.description.frame_start + c.intact - 1 for c in found)
     wanted = intact if last is None else min(intact, last)
     try:
-        kept = checkpoint.latest(location.directory(scene), bakes.pop(), wanted)
+        folder = location.stem(scene, cloths[0]).parent
+        kept = checkpoint.latest(folder, bakes.pop(), wanted)
     except cache.CacheError as error:
         doing = "resumed" if last is None else f"repeated from frame {last}"
         raise ValueError(f"the bake cannot be {doing}: {error}") from error
@@ -136,12 +156,26 @@ def find_checkpoint(
     return kept
 
 
+def take_up(
+    scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
+) -> Checkpoint:
+    """The same, from caches that may be written to: those of other files are copied."""
+    kept = find_checkpoint(scene, cloths, now, last)
+    if transfer.take_over(scene, cloths):
+        return find_checkpoint(scene, cloths, now, last)
+    return kept
+
+
 def show(scene: Scene, obj: Object, stem: Path, description: cache.Description, count: int) -> str:
     """Shows the first frames of a cache on its object; says what kept it from it."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
+    on_disk = cache.described(stem)
+    if on_disk is not None and on_disk.bake != description.bake:
+        return f"the cache of '{obj.name}' is of another bake now"
     result.write(obj, scene.weft.result_kind, stem, description, count)
     statistic = Statistic.from_dict(description.statistic)
+    obj.weft.result.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)
     obj.weft.result.statistic = statistic.line()
     obj.weft.result.warnings = "\n".join(statistic.warnings())
@@ -149,12 +183,15 @@ def show(scene: Scene, obj: Object, stem: Path, description: cache.Description, 
 
 
 def _open(
-    scene: Scene, cloths: list[Object], descriptions: list[cache.Description]
+    stems: list[Path], cloths: list[Object], descriptions: list[cache.Description]
 ) -> list[cache.Writer]:
     writers = []
     try:
-        for obj, description in zip(cloths, descriptions, strict=True):
-            writers.append(cache.Writer(location.stem(scene, obj), description))
+        for stem, obj, description in zip(stems, cloths, descriptions, strict=True):
+            ownership.sign(description, stem.parent)
+            description.identity = obj.weft.identity
+            writers.append(cache.Writer(stem, description))
+            obj.weft.result.cache = os.path.abspath(stem)
     except OSError:
         for writer in writers:
             writer.close()

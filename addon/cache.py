@@ -9,19 +9,23 @@ whatever is interrupted leaves the earlier frames readable; bytes behind them ar
 Nothing here knows Blender.
 """
 
+import errno
 import json
 import os
 import struct
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-FORMAT = 2
+FORMAT = 3
+WITHOUT_OWNER = 2  # an earlier format, in which descriptions do not say whose they are:
+OWNER = frozenset(("file", "identity"))
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")  # magic, version, vertices, first frame, rate, frames
 SYNC_SECONDS = 1.0  # a crash loses at most the frames of this time
@@ -36,7 +40,7 @@ class Description:
     """What the frames of one cloth are."""
 
     object: str
-    blend: str  # name of the file that the object is in
+    blend: str  # the file that the object is in, seen from the cache folder; empty if not saved
     vertices: int
     frame_start: int
     library: str
@@ -45,6 +49,8 @@ class Description:
     frames: int = 0
     checksums: list[int] = field(default_factory=list)
     statistic: dict = field(default_factory=dict)  # of the bake, as far as it came
+    file: str = ""  # the word by which this .blend file is known, empty in old caches
+    identity: str = ""  # of the object, empty in old caches
 
     def cut(self, frames: int) -> None:
         """Forgets the frames after the first `frames`."""
@@ -82,7 +88,7 @@ class Writer:
         stem.parent.mkdir(parents=True, exist_ok=True)
         if description.frames:
             # The description goes first: it must not promise frames that are cut off here.
-            replace_file(description_path(stem), _encode(description))
+            write_description(stem, description)
             self._file = data_path(stem).open("r+b", buffering=0)
             self._file.truncate(self._end())
         else:
@@ -110,13 +116,21 @@ class Writer:
 
     def sync(self) -> None:
         """Makes all frames so far safe."""
+        self._check_undisturbed()
         self._write_at(0, self._header())
         os.fsync(self._file.fileno())
-        replace_file(description_path(self.stem), _encode(self.description))
+        write_description(self.stem, self.description)
         self._synced = time.monotonic()
 
     def close(self) -> None:
         self._file.close()
+
+    def _check_undisturbed(self) -> None:
+        """The same .blend file may be open in another Blender, which has begun a bake since."""
+        with suppress(CacheError):
+            if read_description(self.stem).bake != self.description.bake:
+                words = "another Blender has begun a bake of this file"
+                raise OSError(errno.EBUSY, words, self.stem.name)
 
     def _end(self) -> int:
         return HEADER.size + self.description.frames * self._frame_bytes
@@ -157,9 +171,11 @@ def _sync_directory(directory: Path) -> None:
         os.close(handle)
 
 
-def _encode(description: Description) -> bytes:
+def write_description(stem: Path, description: Description) -> None:
+    """Replaces the description of a cache, all or nothing."""
     body = asdict(description)
-    return json.dumps({"format": FORMAT, **body, "checksum": _checksum(body)}).encode()
+    content = json.dumps({"format": FORMAT, **body, "checksum": _checksum(body)})
+    replace_file(description_path(stem), content.encode())
 
 
 def _checksum(body: dict) -> int:
@@ -182,10 +198,12 @@ def read_description(stem: Path) -> Description:
         raise CacheError(f"'{path.name}' is damaged: {error}") from error
     if not isinstance(body, dict) or "format" not in body:
         raise CacheError(f"'{path.name}' is not a description of a Weft cache")
-    if body.pop("format") != FORMAT:
+    written = body.pop("format")
+    if written not in (FORMAT, WITHOUT_OWNER):
         raise CacheError(f"'{path.name}' was written by another version of Weft")
     checksum = body.pop("checksum", None)
-    if checksum != _checksum(body) or set(body) != {f.name for f in fields(Description)}:
+    expected = {f.name for f in fields(Description)} - (OWNER if written != FORMAT else set())
+    if checksum != _checksum(body) or set(body) != expected:
         raise CacheError(f"'{path.name}' is damaged: its checksum does not match")
     return Description(**body)
 
@@ -253,6 +271,62 @@ def _count_intact(path: Path, file: BinaryIO, description: Description) -> tuple
         if zlib.crc32(content) != checksum:
             return index, f"'{path.name}' is damaged from frame {number} on"
     return description.frames, ""
+
+
+# --- what was read before ---------------------------------------------------------------------
+
+# stem -> stamp of its files, and what was read of them
+_described: dict[Path, tuple[tuple, Description | None]] = {}
+_verified: dict[Path, tuple[tuple, Contents | str]] = {}
+
+
+def stamp(*paths: Path) -> tuple:
+    """Changes when these files do."""
+    stamps = []
+    for path in paths:
+        try:
+            stat = path.stat()
+        except OSError:
+            stamps.append(None)
+        else:
+            stamps.append((stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(stamps)
+
+
+def described(stem: Path) -> Description | None:
+    """The description, None where it cannot be used; read again only when it has changed.
+
+    It is shared: nobody may change it.
+    """
+    now = stamp(description_path(stem))
+    if now == (None,):
+        return None
+    if stem not in _described or _described[stem][0] != now:
+        try:
+            _described[stem] = now, read_description(stem)
+        except CacheError:
+            _described[stem] = now, None
+    return _described[stem][1]
+
+
+def verified(stem: Path) -> Contents:
+    """The same as `read`, which goes through all frames only when the files have changed."""
+    now = stamp(description_path(stem), data_path(stem))
+    if stem not in _verified or _verified[stem][0] != now:
+        try:
+            _verified[stem] = now, read(stem)
+        except CacheError as error:
+            _verified[stem] = now, str(error)
+    found = _verified[stem][1]
+    if isinstance(found, str):
+        raise CacheError(found)
+    return found
+
+
+def forget() -> None:
+    """Lets go of what was read."""
+    _described.clear()
+    _verified.clear()
 
 
 # --- removing ---------------------------------------------------------------------------------

@@ -9,13 +9,16 @@ from . import (
     bake,
     cache,
     check_operators,
+    file_id,
     fingerprint,
     identity,
     location,
     mesh_cache,
+    ownership,
     revision,
     stage,
     status,
+    transfer,
 )
 
 _object_count = 0
@@ -54,6 +57,8 @@ def _before_undo(_scene: Scene, _unused: object = None) -> None:
 def _after_undo(_scene: Scene, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     identity.settle_duplicates()
+    file_id.stamp()
+    _mend()
     revision.bump()
 
 
@@ -67,28 +72,51 @@ def _before_load(_path: str, _unused: object = None) -> None:
 def _after_load(_path: str, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     identity.forget()
+    file_id.loaded()
     status.forget()
     check_operators.forget()
     identity.settle_duplicates()
     for obj in bpy.data.objects:
         if obj.type == "MESH" and obj.library is None:
             stage.repair(obj)
+    _mend()
     revision.bump()
 
 
 @persistent
-def _after_save(_path: str, _unused: object = None) -> None:
+def _before_save(path: str, _unused: object = None) -> None:
+    file_id.before_save(path)
     if bake.running() is not None:
         return  # the bake moves its caches itself when it has ended
-    for scene in bpy.data.scenes:
-        try:
-            location.move_from_temporary(scene)
-        except (OSError, cache.CacheError) as error:
-            print(f"Weft: the cache stays in the temporary folder: {error}")
-        for obj in scene.objects:
-            if obj.weft.result.modifier:
-                mesh_cache.point_to(obj, location.stem(scene, obj))
+    try:
+        transfer.before_save(path)
+    except (OSError, cache.CacheError) as error:
+        print(f"Weft: the cache stays in the temporary folder: {error}")
+
+
+@persistent
+def _after_save(path: str, _unused: object = None) -> None:
+    file_id.after_save(path)
+    if bake.running() is None:
+        transfer.after_save(path)
     revision.bump()
+
+
+@persistent
+def _save_failed(path: str, _unused: object = None) -> None:
+    file_id.after_save(path)
+    transfer.save_failed()
+
+
+def _mend() -> None:
+    """Mesh Cache modifiers find what they showed, if it is somewhere that Weft knows of."""
+    for scene in bpy.data.scenes:
+        for obj in scene.objects:
+            if obj.library is None and obj.weft.result.modifier:
+                stem = location.stem(scene, obj)
+                description = cache.described(stem)
+                if description is not None and ownership.is_shown(obj, description):
+                    mesh_cache.mend(obj, stem)
 
 
 _HANDLERS = (
@@ -99,7 +127,9 @@ _HANDLERS = (
     (bpy.app.handlers.redo_post, _after_undo),
     (bpy.app.handlers.load_pre, _before_load),
     (bpy.app.handlers.load_post, _after_load),
+    (bpy.app.handlers.save_pre, _before_save),
     (bpy.app.handlers.save_post, _after_save),
+    (bpy.app.handlers.save_post_fail, _save_failed),
 )
 
 
@@ -111,3 +141,4 @@ def register() -> None:
 def unregister() -> None:
     for handlers, handler in _HANDLERS:
         handlers.remove(handler)
+    file_id.forget()

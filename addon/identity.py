@@ -27,6 +27,7 @@ def ensure(obj: Object) -> str:
     owner = _owners.get(known)
     if not known or (owner not in (None, obj.session_uid) and find(owner) is not None):
         obj.weft.identity = known = _new_identity(obj.name)
+        obj.weft.result.cache = ""  # of the original
     _owners[known] = obj.session_uid
     return known
 

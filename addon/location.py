@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where the caches of a scene are."""
 
-import shutil
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import bpy
 from bpy.types import Object, Scene
 
-from . import cache, checkpoint, record
+from . import cache, checkpoint, mesh_cache, ownership, record
 
-DEFAULT = "//weft_cache/"
+DEFAULT = f"//{ownership.BESIDE}/"
 
 
 def is_temporary(scene: Scene) -> bool:
@@ -17,21 +18,65 @@ def is_temporary(scene: Scene) -> bool:
     return not bpy.data.filepath and _chosen(scene).startswith("//")
 
 
-def directory(scene: Scene) -> Path:
-    """The cache folder of a scene; it need not exist."""
-    if is_temporary(scene):
-        return Path(bpy.app.tempdir) / "weft_cache"
-    return Path(bpy.path.abspath(_chosen(scene)))
+def session_directory() -> Path:
+    """The cache folder of files that have not been saved yet; Blender deletes it when it ends."""
+    return Path(os.path.abspath(bpy.app.tempdir), ownership.BESIDE)
+
+
+def directory(scene: Scene, blend: str | None = None) -> Path:
+    """The cache folder of a scene, or what it will be in another file; it need not exist."""
+    blend = bpy.data.filepath if blend is None else blend
+    chosen = _chosen(scene)
+    if chosen.startswith("//") and not blend:
+        return session_directory()
+    return Path(bpy.path.abspath(chosen, start=os.path.dirname(blend)))
+
+
+def own_stem(scene: Scene, obj: Object, blend: str | None = None) -> Path:
+    """Where the next bake of an object goes: no other file and object writes there."""
+    return directory(scene, blend) / ownership.name(obj, blend)
 
 
 def stem(scene: Scene, obj: Object) -> Path:
-    """The path of an object's cache without its endings."""
-    return directory(scene) / obj.weft.identity
+    """The path of an object's cache without its endings.
+
+    It is where the last bake put it, or where that has been moved to with the file: what the
+    object shows, or else what the open file made for it.
+    """
+    known = {path: found for path in _places(scene, obj) if (found := cache.described(path))}
+    for path, description in known.items():
+        if ownership.is_shown(obj, description):
+            return path
+    for path, description in known.items():
+        if ownership.is_own(obj, path, description):
+            return path
+    remembered = Path(obj.weft.result.cache)
+    return remembered if remembered in known else own_stem(scene, obj)
 
 
-def remove(scene: Scene, obj: Object) -> None:
-    """Deletes the cache of an object, and what its bake needs when no other cloth needs it."""
-    remove_stem(stem(scene, obj))
+def _places(scene: Scene, obj: Object) -> Iterator[Path]:
+    folder, remembered = directory(scene), Path(obj.weft.result.cache)
+    yield own_stem(scene, obj)
+    if remembered.name:
+        yield folder / remembered.name
+        yield remembered
+    yield folder / obj.weft.identity  # the name before each file had its own
+
+
+# --- removing ---------------------------------------------------------------------------------
+
+
+def remove(scene: Scene, obj: Object) -> bool:
+    """Deletes the caches of an object, and what their bakes need when no other cloth needs it.
+
+    One that is another file's stays: False.
+    """
+    own, found = own_stem(scene, obj), stem(scene, obj)
+    description = cache.described(found)
+    is_own = description is None or ownership.is_own(obj, found, description)
+    for path in {own, found} if is_own else {own}:
+        remove_stem(path)
+    return is_own
 
 
 def remove_stem(path: Path) -> None:
@@ -52,26 +97,6 @@ def _remove_if_unused(directory: Path, bake: str) -> None:
     record.path_of(directory, bake).unlink(missing_ok=True)
 
 
-def move_from_temporary(scene: Scene) -> None:
-    """Brings caches that were baked before the first save into the folder beside the file."""
-    source, target = Path(bpy.app.tempdir) / "weft_cache", directory(scene)
-    if not source.is_dir() or is_temporary(scene):
-        return
-    for obj in scene.objects:
-        path = source / obj.weft.identity
-        if not obj.weft.identity or not cache.description_path(path).is_file():
-            continue
-        target.mkdir(parents=True, exist_ok=True)
-        bake = cache.read_description(path).bake
-        states = checkpoint.paths(source, bake).values()
-        for file in (cache.data_path(path), record.path_of(source, bake), *states):
-            if file.is_file():
-                shutil.move(file, target / file.name)
-        # The description last: what it describes is there by then.
-        description = cache.description_path(path)
-        shutil.move(description, target / description.name)
-
-
 # --- caches of deleted objects ----------------------------------------------------------------
 
 
@@ -81,22 +106,21 @@ def orphans(scene: Scene) -> list[Path]:
     if not folder.is_dir():
         return []
     known = {obj.weft.identity for obj in bpy.data.objects if obj.weft.identity}
-    return [p.with_suffix("") for p in sorted(folder.glob("*.json")) if _is_orphan(p, known)]
+    stems = [path.with_suffix("") for path in sorted(folder.glob("*.json"))]
+    found = [path for path in stems if _is_orphan(path, known)]
+    if not found:
+        return []
+    played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played(obj)}
+    return [path for path in found if cache.data_path(path) not in played]
 
 
 def _is_orphan(path: Path, known: set[str]) -> bool:
-    if path.stem in known:
-        return False
-    try:
-        description = cache.read_description(path.with_suffix(""))
-    except cache.CacheError:
+    description = cache.described(path)
+    if description is None:
         return False  # not ours, or not to be understood: left alone
-    return description.blend == blend_name()
-
-
-def blend_name() -> str:
-    """The name of the open file, by which it knows its own caches; empty before it is saved."""
-    return Path(bpy.data.filepath).name
+    if ownership.identity(path, description) in known:
+        return False
+    return ownership.is_of_file(path, description)
 
 
 def size(stems: list[Path]) -> int:

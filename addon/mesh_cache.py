@@ -5,6 +5,8 @@ The modifier comes first, so what subdivides or thickens the cloth works on the 
 modifiers rest while it is shown, because their motion is in the file already.
 """
 
+import os
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,12 +42,41 @@ def point_to(obj: Object, stem: Path) -> None:
     modifier = own_modifier(obj)
     if modifier is None:
         return
-    path = str(cache.data_path(stem))
-    if bpy.data.filepath:
-        with suppress(ValueError):  # on another drive
-            path = bpy.path.relpath(path)
+    path = path_to(stem, bpy.data.filepath)
     if modifier.filepath != path:
         modifier.filepath = path
+
+
+def path_to(stem: Path, blend: str) -> str:
+    """What a modifier in a .blend file is told to play a cache."""
+    path = str(cache.data_path(stem))
+    if blend:
+        with suppress(ValueError):  # on another drive
+            return bpy.path.relpath(path, start=os.path.dirname(blend))
+    return path
+
+
+def played(obj: Object) -> Iterator[tuple[MeshCacheModifier, Path]]:
+    """The Mesh Cache modifiers of an object, and the file that each plays."""
+    for modifier in obj.modifiers:
+        if modifier.type == "MESH_CACHE" and modifier.filepath:
+            path = bpy.path.abspath(modifier.filepath, library=obj.library)
+            yield modifier, Path(os.path.abspath(path))
+
+
+def missing(obj: Object) -> str:
+    """The file that the result on an object should play, where there is none; else empty."""
+    own = own_modifier(obj)
+    for modifier, path in played(obj) if own is not None else ():
+        if modifier == own and not path.is_file():
+            return str(path)
+    return ""
+
+
+def mend(obj: Object, stem: Path) -> None:
+    """Plays a cache where the modifier finds no file, as after undoing the first save."""
+    if missing(obj) and cache.data_path(stem).is_file():
+        point_to(obj, stem)
 
 
 def enable(obj: Object) -> None:

@@ -49,6 +49,8 @@ class WeftResult(PropertyGroup):
     was_absolute: BoolProperty()
     was_solo: BoolProperty()
     muted_keys: CollectionProperty(type=WeftMutedKey)
+    bake: StringProperty()  # the bake that it is of, empty for results of earlier versions
+    cache: StringProperty()  # where the last bake is: the absolute path without endings
     fingerprint: StringProperty()
     statistic: StringProperty()
     warnings: StringProperty()  # one a line

@@ -101,8 +101,8 @@ class WEFT_OT_free(Operator):
     bl_idname = "weft.free"
     bl_label = "Free"
     bl_description = (
-        "Remove the shape keys or the modifier of the result and delete its cache, "
-        "and give the modifiers and shape keys back that had no effect beside it"
+        "Remove the shape keys or the modifier of the result and delete its cache, unless another "
+        "file made it, and give the modifiers and shape keys back that had no effect beside it"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -118,13 +118,12 @@ class WEFT_OT_free(Operator):
         identity.settle_duplicates()
         objects = [context.object] if self.only_active else context.scene.objects
         for obj in filter(_may_have_result, objects):
-            result.remove(obj)
             try:
-                location.remove(context.scene, obj)
+                if not location.remove(context.scene, obj):
+                    self.report({"INFO"}, f"'{obj.name}': another file's cache stays")
             except OSError as error:
                 self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
-        if not self.only_active:
-            _remove_orphans(context.scene)
+            result.remove(obj)
         revision.bump()
         return {"FINISHED"}
 

@@ -30,6 +30,8 @@ def is_there(obj: Object) -> bool:
 
 def problem(obj: Object) -> str:
     """What became of the result, in words; empty when it is there."""
+    if mesh_cache.missing(obj):
+        return f"The Mesh Cache modifier finds no file '{mesh_cache.missing(obj)}'"
     if is_there(obj):
         return ""
     if obj.weft.result.modifier:
@@ -70,5 +72,6 @@ def remove(obj: Object) -> None:
     disable(obj)
     mesh_cache.remove(obj)
     shape_keys.remove(obj)
-    for name in ("frame_start", "frame_count", "statistic", "warnings", "fingerprint"):
+    left = ("frame_start", "frame_count", "bake", "cache", "fingerprint", "statistic", "warnings")
+    for name in left:
         obj.weft.result.property_unset(name)

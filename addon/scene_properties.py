@@ -247,6 +247,8 @@ class WeftScene(PropertyGroup):
         default=True,
     )
 
+    file: StringProperty()  # the word by which this .blend file is known, see `file_id`
+
     def has_solver(self) -> bool:
         """Whether the integrator has equations for which there are several solvers."""
         return self.integrator in SOLVED

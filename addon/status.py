@@ -4,10 +4,11 @@
 import json
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from bpy.types import Object, Scene, ViewLayer
 
-from . import cache, fingerprint, location, record, revision, timing
+from . import cache, fingerprint, location, mesh_cache, ownership, record, revision, timing
 from .result import kind_in_words, problem
 
 STAT_SECONDS = 1.0  # how often a redraw may look at the disk
@@ -79,6 +80,7 @@ def forget() -> None:
     """Another file has been loaded."""
     global _orphans
     _known.clear()
+    cache.forget()
     _orphans = None
 
 
@@ -102,11 +104,11 @@ def _moved_now(scene: Scene, view_layer: ViewLayer, obj: Object) -> str:
     frame = round(timing.current(scene))
     if abs(timing.current(scene) - frame) > 1e-6:
         return ""
-    try:
-        bake = cache.read_description(location.stem(scene, obj)).bake
-    except cache.CacheError:
+    stem = location.stem(scene, obj)
+    description = cache.described(stem)
+    if description is None:
         return ""
-    then = record.read(record.path_of(location.directory(scene), bake), frame)
+    then = record.read(record.path_of(stem.parent, description.bake), frame)
     if not then:
         return ""
     changed = record.difference(then, record.of_view_layer(scene, view_layer))
@@ -117,15 +119,18 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     never_baked = not obj.weft.result.frame_count and not any(_stamp(scene, obj))
     if never_baked or not obj.weft.identity:
         return []
+    stem = location.stem(scene, obj)
     try:
-        contents = cache.read(location.stem(scene, obj))
+        contents = cache.verified(stem)
     except cache.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
     last, wanted = first + contents.intact - 1, timing.frame_range(scene)[1]
-    notes.append(f"Cache: frames {first} to {last}")
+    notes.append(f"Cache: frames {first} to {last}{_whereabouts(scene, obj, stem)}")
     if not obj.weft.result.frame_count:
         notes.append("The cache is not shown: Resume shows it")
+    elif not ownership.is_shown(obj, contents.description):
+        return ["Cache: of another bake than the result: Resume shows it, Bake replaces it"]
     if contents.problem:
         return [f"Cache: {contents.problem}"]
     if last < wanted:
@@ -133,16 +138,20 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     return []
 
 
+def _whereabouts(scene: Scene, obj: Object, stem: Path) -> str:
+    """What is not as usual with a cache: that it lies elsewhere, or is another file's."""
+    description, words = cache.described(stem), ""
+    if stem.parent != location.directory(scene):
+        words += f", in {stem.parent}"
+    if not ownership.is_own(obj, stem, description):
+        words += ", of another file" if description.file else ", perhaps of another file"
+    return words
+
+
 def _stamp(scene: Scene, obj: Object) -> tuple:
     """Changes when the files do."""
     if not obj.weft.identity:
         return ()
-    stem, stamps = location.stem(scene, obj), []
-    for path in (cache.description_path(stem), cache.data_path(stem)):
-        try:
-            stat = path.stat()
-        except OSError:
-            stamps.append(None)
-        else:
-            stamps.append((stat.st_mtime_ns, stat.st_size))
-    return tuple(stamps)
+    stem = location.stem(scene, obj)
+    files = cache.stamp(cache.description_path(stem), cache.data_path(stem))
+    return (*files, mesh_cache.missing(obj))

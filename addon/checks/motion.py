@@ -2,6 +2,7 @@
 """Checks over the frame range: meshes that change, and results that the motion has outrun."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -26,19 +27,19 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     first, last = timing.frame_range(context.scene)
     if last < first:
         return
-    bakes = {_bake(context.scene, obj) for obj in cloths} - {""}
     prepared = stage.Stage(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (RuntimeError, ValueError):
         return  # `start` says what is wrong with the first frame
     else:
-        yield from _through(context.scene, reader, last, bakes)
+        records = {path: None for obj in cloths if (path := _record(context.scene, obj))}
+        yield from _through(reader, last, list(records))
     finally:
         prepared.restore(show_earlier_results=True)
 
 
-def _through(scene: Scene, reader: SceneReader, last: int, bakes: set[str]) -> Iterator[Finding]:
+def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:
     frames = np.linspace(reader.first.frame, last, SAMPLES).round().astype(int)
     for frame in np.unique(frames).tolist():
         try:
@@ -47,26 +48,23 @@ def _through(scene: Scene, reader: SceneReader, last: int, bakes: set[str]) -> I
             meaning = TOPOLOGY if isinstance(error, ChangedTopologyError) else UNREADABLE
             yield Finding(ERROR, f"The bake would end before frame {frame}: {error}", meaning)
             return
-        for bake in sorted(bakes):
-            changed = _changed(scene, bake, reader, source)
+        for path in tuple(records):
+            changed = _changed(path, reader, source)
             if changed:
-                bakes.remove(bake)
+                records.remove(path)
                 meaning = "What is shown was baked from another motion. Bake again"
                 yield Finding(WARNING, f"The result is outdated: {changed}", meaning)
 
 
-def _bake(scene: Scene, obj: Object) -> str:
-    """The name of the bake that an object's result is of, empty when it has none."""
-    if not obj.weft.identity:
-        return ""
-    try:
-        return cache.read_description(location.stem(scene, obj)).bake
-    except cache.CacheError:
-        return ""
+def _record(scene: Scene, obj: Object) -> Path | None:
+    """The record of the bake that an object's result is of, None when it has none."""
+    stem = location.stem(scene, obj)
+    description = cache.described(stem) if obj.weft.identity else None
+    return record.path_of(stem.parent, description.bake) if description is not None else None
 
 
-def _changed(scene: Scene, bake: str, reader: SceneReader, source: FrameInput) -> str:
-    then = record.read(record.path_of(location.directory(scene), bake), source.frame)
+def _changed(path: Path, reader: SceneReader, source: FrameInput) -> str:
+    then = record.read(path, source.frame)
     now = record.of_frame(source, reader.cloths, reader.colliders)
     key = record.difference(then, now)
     return fingerprint.moved(key, source.frame) if key else ""

@@ -144,6 +144,27 @@ def state(obj):
     return status.of(bpy.context.scene, bpy.context.view_layer, obj)
 
 
+def save(path, **options):
+    assert bpy.ops.wm.save_as_mainfile(filepath=str(path), **options) == {"FINISHED"}
+
+
+def reopen(path):
+    bpy.ops.wm.open_mainfile(filepath=str(path))
+    return bpy.data.objects.get("Sheet")
+
+
+def new_file(folder=None):
+    """An untitled file; with a cache folder, or with the one that every file begins with."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if folder is not None:
+        bpy.context.scene.weft.cache_directory = str(folder)
+
+
+def assert_in_order(cloth, frames):
+    assert_plays(cloth, frames, 1)
+    assert (state(cloth).outdated, state(cloth).problems) == ("", ())
+
+
 def whole_and_resumed(cloth, last=12, until=7):
     """The frames of a bake, which are the same when it was resumed in the middle."""
     set_frames(1, last)

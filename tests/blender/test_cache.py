@@ -230,6 +230,44 @@ def test_a_cache_that_cannot_be_opened_is_refused_in_words(stem, frames):
         cache.read(stem)
 
 
+def test_a_cache_is_verified_again_only_when_its_files_change(stem, frames, monkeypatch):
+    written(stem, frames)
+    read, count = [], cache._count_intact
+    monkeypatch.setattr(cache, "_count_intact", lambda *files: read.append(1) or count(*files))
+    assert cache.verified(stem).intact == cache.verified(stem).intact == FRAMES
+    assert len(read) == 1
+    os.truncate(cache.data_path(stem), cache.HEADER.size)
+    assert cache.verified(stem).intact == 0 and len(read) == 2
+    cache.data_path(stem).unlink()
+    for _again in range(2):
+        with pytest.raises(cache.CacheError, match="there is no 'Sheet_0123"):
+            cache.verified(stem)
+
+
+def test_an_edit_does_not_read_the_frames_again(monkeypatch):
+    cloth = small_scenes.baked()
+    assert small_scenes.state(cloth).problems == ()
+    monkeypatch.setattr(cache, "_count_intact", None)
+    for height in (1.0, 2.0):
+        empty = bpy.data.objects.new("Empty", None)
+        bpy.context.scene.collection.objects.link(empty)
+        empty.location.z = height
+        bpy.context.view_layer.update()
+        assert small_scenes.state(cloth).problems == ()
+
+
+def test_a_cache_of_the_format_without_an_owner_is_read(stem, frames):
+    written(stem, frames)
+    body = json.loads(cache.description_path(stem).read_bytes())
+    body = {k: v for k, v in body.items() if k not in {"file", "identity", "format", "checksum"}}
+    checksum = cache._checksum(body)
+    old = json.dumps({"format": 2, **body, "checksum": checksum})
+    cache.description_path(stem).write_text(old)
+    description = cache.read(stem).description
+    assert (description.file, description.identity, description.blend) == ("", "", "scene.blend")
+    assert np.array_equal(read_frames(stem), frames)
+
+
 def test_a_folder_that_cannot_be_made_is_an_os_error(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(OSError):

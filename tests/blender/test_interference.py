@@ -5,10 +5,11 @@ import shutil
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, identity, location, stage
+from addon import bake, cache, identity, location, stage
 
 
 def started(frame=3, last=40):
@@ -100,21 +101,34 @@ def test_every_setting_may_be_changed(tmp_path):
     outcome = ended(running)
     assert not outcome.error
     assert cloth.weft.result.frame_count == 40
-    assert (before / f"{cloth.weft.identity}.pc2").is_file()
+    assert small_scenes.stem(cloth).parent == before
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
 
 
+@pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
-def test_saving_the_file_for_the_first_time(kind, tmp_path):
+def test_saving_the_file_for_the_first_time(kind, again, tmp_path):
     scene = bpy.context.scene
     scene.weft.property_unset("cache_directory")
     scene.weft.result_kind = kind
     cloth = small_scenes.add_cloth(pinned=False)
     running = started()
-    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    path = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
     assert not ended(running).error
-    assert (tmp_path / "weft_cache" / f"{cloth.weft.identity}.pc2").is_file()
-    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    assert small_scenes.stem(cloth).parent == tmp_path / "weft_cache"
+    frames = small_scenes.cached_frames(cloth)
+    small_scenes.assert_plays(cloth, frames, 1)
     assert bpy.ops.weft.resume() == {"FINISHED"}
+    if again:
+        bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=path)
+    cloth = bpy.data.objects["Sheet"]
+    if not again:  # the file is from before there was a result
+        assert any("not shown" in note for note in small_scenes.state(cloth).notes)
+        assert bpy.ops.weft.resume() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert small_scenes.state(cloth).problems == ()
 
 
 def test_deleting_the_cache():
@@ -124,6 +138,22 @@ def test_deleting_the_cache():
     outcome = ended(running)
     assert "cannot be" in outcome.error
     assert cloth.weft.result.frame_count in {0, 40}
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_another_blender_that_bakes_the_same_file():
+    cloth = small_scenes.add_cloth()
+    running = started(last=500)
+    stem = small_scenes.stem(cloth)
+    location.remove_stem(stem)
+    description = cache.Description("Sheet", "", 64, 1, "1", "bake_of_another", {})
+    others = cache.Writer(stem, description)
+    others.append(np.zeros((64, 3), np.float32))
+    others.sync()
+    outcome = ended(running)
+    others.close()
+    assert "another Blender has begun a bake of this file" in outcome.error
+    assert len(small_scenes.cached_frames(cloth)) == 1 and cloth.weft.result.frame_count == 0
     assert bpy.ops.weft.bake() == {"FINISHED"}
 
 

@@ -43,7 +43,7 @@ def test_any_name_makes_a_safe_file(name, cache_folder):
     cloth = baked(name, last=2)
     stem = small_scenes.stem(cloth)
     assert stem.parent == cache_folder
-    assert stem.name.replace("_", "").isalnum() and stem.name.isascii() and len(stem.name) < 50
+    assert stem.name.replace("_", "").isalnum() and stem.name.isascii() and len(stem.name) < 60
     assert len(small_scenes.cached_frames(cloth)) == 2
 
 
@@ -102,10 +102,12 @@ def test_caches_of_deleted_objects_go_when_asked(cache_folder):
     assert endings == {".json", ".pc2", ".record", ".state"}
 
 
-def test_freeing_all_takes_the_caches_of_deleted_objects_along(cache_folder):
+def test_freeing_all_leaves_the_caches_of_deleted_objects_for_undo(cache_folder):
     baked("Kept")
     bpy.data.objects.remove(baked("Deleted"))
     assert bpy.ops.weft.free() == {"FINISHED"}
+    assert [path.name[:8] for path in cache_folder.glob("*.pc2")] == ["Deleted_"]
+    assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
     assert list(cache_folder.iterdir()) == []
 
 

@@ -115,7 +115,8 @@ def test_every_setting_is_in_a_panel(cloth):
     bpy.context.scene.weft.use_scene_range = False
     bpy.context.scene.weft.use_scene_gravity = False
     shown |= set(drawn())
-    hidden = {"rna_type", "name", "identity", "fabric", "bend_warp", "bend_weft", "bend_twist"}
+    hidden = {"rna_type", "name", "identity", "file", "fabric"}
+    hidden |= {"bend_warp", "bend_weft", "bend_twist"}
     groups = (cloth.weft, cloth.weft.material, cloth.weft.field_weights, bpy.context.scene.weft)
     for group in groups:
         for prop in group.bl_rna.properties:
