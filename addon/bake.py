@@ -72,7 +72,8 @@ class Bake:
         if resume or rebake_after is not None:
             kept = bake_files.find_checkpoint(context.scene, cloths, now, rebake_after)
         self._textures = Textures()
-        self._stage = stage.Stage(context, cloths, colliders)
+        self._scene_uid = context.scene.session_uid
+        stage.prepare(context, cloths, colliders)
         try:
             if kept is not None:
                 cloths, colliders = _in_order_of(kept, cloths, colliders)
@@ -81,7 +82,7 @@ class Bake:
                 bake_files.check_record(context.scene, kept, self._reader)
             self._worker = self._make_worker(context.scene, cloths, now, kept, changed=not resume)
         except BaseException:
-            self._stage.restore(show_earlier_results=True)
+            stage.repair()
             raise
         self._begun_at, self._next = self._worker.frame, self._worker.frame + 1
         self._started = time.monotonic()
@@ -204,7 +205,7 @@ class Bake:
         self.stop()
         self._worker.join()
         if restore:
-            self._stage.restore(show_earlier_results=True)
+            stage.repair()
         _running = None
 
     def finish(self, context: Context) -> Outcome:
@@ -212,9 +213,11 @@ class Bake:
         global _running
         try:
             self._worker.join()
-            self._stage.restore(show_earlier_results=False)
-            errors = [self._worker_error(), self._reading_error, *self._show_results(context)]
-            errors.append(_move_from_temporary(self._stage.scene() or context.scene))
+            stage.repair()
+            scene = identity.find_scene(self._scene_uid)
+            errors = [self._worker_error(), self._reading_error]
+            errors += self._show_results(context, scene)
+            errors.append(_move_from_temporary(scene or context.scene))
         finally:
             fingerprint.forget_geometry()
             revision.bump()
@@ -222,9 +225,9 @@ class Bake:
         result = f"frames {self.first} to {self.frame}: {self._worker.statistic.line()}"
         return Outcome(result, "; ".join(filter(None, errors)), self._cancelled)
 
-    def _show_results(self, context: Context) -> list[str]:
+    def _show_results(self, context: Context, scene: Scene | None) -> list[str]:
         """Writes the shape keys; says of each cloth what kept it from it."""
-        errors, scene = [], self._stage.scene()
+        errors = []
         if scene is None:
             return ["the scene was deleted: the frames are in the cache only"]
         for cloth, writer in zip(self._reader.cloths, self._worker.plan.writers, strict=True):

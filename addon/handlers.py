@@ -54,6 +54,8 @@ def _before_undo(_scene: Scene, _unused: object = None) -> None:
 def _after_undo(_scene: Scene, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     identity.settle_duplicates()
+    if bake.running() is None:
+        stage.repair()  # the step may have been kept while a bake ran
     revision.bump()
 
 
@@ -70,9 +72,7 @@ def _after_load(_path: str, _unused: object = None) -> None:
     status.forget()
     check_operators.forget()
     identity.settle_duplicates()
-    for obj in bpy.data.objects:
-        if obj.type == "MESH" and obj.library is None:
-            stage.repair(obj)
+    stage.repair()  # the file may have been saved while a bake ran
     revision.bump()
 
 

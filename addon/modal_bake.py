@@ -118,9 +118,9 @@ class BakeOperator:
         return {"FINISHED"}
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator: it loads another file, or quits."""
-        if bake.running() is not None:
-            bake.running().abandon(restore=False)
+        """Blender ends the operator: its window is closed, another file is loaded, or it quits."""
+        if bake.running() is not None:  # before loading, the bake has been abandoned already
+            bake.running().abandon(restore=True)
         if Display.current is not None:
             Display.current.end(context)
 

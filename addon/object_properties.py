@@ -53,6 +53,7 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
     warnings: StringProperty()  # one a line
     display_type: StringProperty()  # how the object was shown before a bake, empty without one
+    was_disabled: BoolProperty()  # in viewports, before a bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
 
 

@@ -18,7 +18,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     first, last = timing.frame_range(context.scene)
     if last < first:
         return
-    prepared = stage.Stage(context, cloths, colliders)
+    stage.prepare(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
         bakes = {name: None for obj in cloths if (name := _bake(context.scene, obj))}
@@ -37,7 +37,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         )
         yield Finding(ERROR, f"The bake would end early: {error}", meaning)
     finally:
-        prepared.restore(show_earlier_results=True)
+        stage.repair()
 
 
 def _bake(scene: Scene, obj: Object) -> str:

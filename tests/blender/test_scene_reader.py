@@ -9,9 +9,8 @@ import pytest
 import small_scenes
 from mathutils import Matrix
 
-from addon import mesh_arrays, scene_reader
+from addon import mesh_arrays, scene_reader, stage
 from addon.scene_reader import SceneReader
-from addon.stage import Stage
 
 
 def taking_part():
@@ -22,11 +21,11 @@ def taking_part():
 def read():
     """Prepares, reads the first frame and leaves the scene as it was."""
     cloths, colliders = taking_part()
-    stage = Stage(bpy.context, cloths, colliders)
+    stage.prepare(bpy.context, cloths, colliders)
     try:
         return SceneReader(bpy.context, cloths, colliders, 1)
     finally:
-        stage.restore(show_earlier_results=True)
+        stage.repair()
 
 
 def transformed(obj, matrix):
@@ -235,10 +234,10 @@ def test_an_object_disabled_in_viewports_takes_part_and_is_disabled_again():
     floor.hide_viewport = True
     small_scenes.slide(floor, 2, (1, 0.0), (11, 1.0))
     objects = ([cloth], [floor])
-    stage = Stage(bpy.context, *objects)
+    stage.prepare(bpy.context, *objects)
     reader = SceneReader(bpy.context, *objects, 1)
     assert reader.read_frame(11).collider_positions[0][:, 2] == pytest.approx(1.0)
-    stage.restore(show_earlier_results=True)
+    stage.repair()
     assert floor.hide_viewport
 
 

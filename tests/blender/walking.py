@@ -92,7 +92,7 @@ class Weft:
         bpy.data.objects["Body"].weft.role = "COLLIDER"
         scene = bpy.context.scene
         cloths, colliders = scene_reader.participants(scene, bpy.context.view_layer)
-        self._stage = stage.Stage(bpy.context, cloths, colliders)
+        stage.prepare(bpy.context, cloths, colliders)
         self._reader = scene_reader.SceneReader(bpy.context, cloths, colliders, 1)
         self._reader.cloths = [cut(cloth) for cloth in self._reader.cloths]
         self._simulation = bridge.build_simulation(scene, self._reader)
@@ -111,7 +111,7 @@ class Weft:
             shapes = [simulation.positions(index) for index in range(len(self.cloths))]
             before = source
             yield Moment(frame, *seconds, shapes, source.collider_positions[0], report)
-        self._stage.restore(show_earlier_results=False)
+        stage.repair()
 
 
 class Judge:
