@@ -61,6 +61,19 @@ def new_curve(owner: ID, path: str) -> FCurve:
     return action.fcurves.new(path)
 
 
+def shares_curves(one: ID, other: ID) -> bool:
+    """Whether two datablocks play the same curves: changing those of one changes the other."""
+    if one == other or action_of(one) is None or action_of(one) != action_of(other):
+        return False
+    slots = [getattr(owner.animation_data, "action_slot_handle", 0) for owner in (one, other)]
+    return slots[0] == slots[1]
+
+
+def make_single_user(owner: ID) -> None:
+    """Gives a datablock a copy of its action."""
+    owner.animation_data.action = action_of(owner).copy()
+
+
 def keyframes(curve: FCurve) -> tuple[np.ndarray, ...]:
     """Points, handles and interpolations as arrays."""
     points = curve.keyframe_points

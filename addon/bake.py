@@ -18,13 +18,16 @@ from . import (
     location,
     mesh_cache,
     nodes,
+    result,
     revision,
     stage,
     timing,
 )
 from .checkpoint import Checkpoint
 from .cloth_forces import ClothForces
-from .scene_reader import SceneReader, check_cloth, participants
+from .participants import check_cloth, participants
+from .reports import REFUSALS
+from .scene_reader import SceneReader
 from .statistic import Statistic
 from .textures import Textures
 from .worker import Plan, Worker
@@ -244,8 +247,11 @@ class Bake:
         description = writer.description
         try:
             return bake_files.show(scene, obj, writer.stem, description, description.frames)
-        except OSError as error:
-            return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
+        except REFUSALS as error:
+            result.enable(obj)  # the one before, if it is still there
+            if isinstance(error, OSError):
+                return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
+            return f"'{obj.name}' cannot take its result, which is in the cache only: {error}"
 
     def _worker_error(self) -> str:
         error = self._worker.error
@@ -267,7 +273,7 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
         raise ValueError(f"no object of the scene '{context.scene.name}' has the role Cloth")
     identity.settle_duplicates()
     for obj in cloths:
-        check_cloth(obj)
+        check_cloth(context.scene, obj)
     for obj in (*cloths, *colliders):
         if obj.library is None:
             identity.ensure(obj)

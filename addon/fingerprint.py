@@ -17,8 +17,9 @@ from bpy.types import Object, Scene, ViewLayer
 from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
 from .fields import snapshot
 from .material import MATERIAL_FIELDS, as_decimal
+from .participants import GROUPS, participants
 from .scene_properties import FRAME_SETTINGS
-from .scene_reader import GROUPS, gravity, participants
+from .scene_reader import gravity
 
 SETTINGS = "settings"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))

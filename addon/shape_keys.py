@@ -15,6 +15,7 @@ import numpy as np
 from bpy.types import Key, Object, ShapeKey
 
 from . import animation, modifiers
+from .reports import UnfitError
 
 LINEAR = 1  # the number of keyframe interpolation LINEAR
 
@@ -29,10 +30,38 @@ def own_keys(obj: Object) -> list[ShapeKey]:
     return [block for block in key.key_blocks if own.fullmatch(block.name)]
 
 
+def check_action(obj: Object) -> None:
+    """Refuses keys whose action cannot take the curves of a result."""
+    key = obj.data.shape_keys
+    action = animation.action_of(key) if key is not None else None
+    if action is None:
+        return
+    words = f"the shape keys of '{obj.name}' are animated by the "
+    if action.library is not None:
+        raise UnfitError(f"{words}linked action '{action.name}': make it local")
+    others = _playing_the_same(obj)
+    # One that a bake made was copied together with its object: `_remove_own` separates them.
+    if others and not obj.weft.result.made_action:
+        raise UnfitError(
+            f"{words}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
+            "action of its own (Check Scene makes a copy)",
+            fix="own_action",
+        )
+
+
 def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     """Replaces the keys of an object by these frames, float32 `(vertices, 3)`, and shows them."""
     disable(obj)
     _remove_own(obj)
+    try:
+        _write_keys(obj, frame_start, frames)
+    except BaseException:
+        remove(obj)  # half a result would be in the way
+        raise
+    enable(obj)
+
+
+def _write_keys(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     result = obj.weft.result
     if obj.data.shape_keys is None:
         obj.shape_key_add(name="Basis", from_mix=False)
@@ -47,7 +76,6 @@ def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     obj.active_shape_key_index = active
     result.frame_start, result.frame_count = frame_start, len(names)
     _write_curves(obj, names)
-    enable(obj)
 
 
 def enable(obj: Object) -> None:
@@ -98,9 +126,11 @@ def remove(obj: Object) -> None:
 
 
 def _free_prefix(key: Key) -> str:
-    """A beginning for key names that none of the user's keys has."""
+    """A beginning for key names that no key has, and no curve of a key that was deleted."""
+    names = [block.name for block in key.key_blocks]
+    paths = [curve.data_path for curve in animation.curves(key)]
     number, prefix = 1, "weft_"
-    while any(block.name.startswith(prefix) for block in key.key_blocks):
+    while any(f'["{prefix}' in path for path in (*map(value_path, names), *paths)):
         number += 1
         prefix = f"weft{number}_"
     return prefix
@@ -110,12 +140,21 @@ def _remove_own(obj: Object) -> None:
     own = own_keys(obj)
     if not own:
         return
+    if _playing_the_same(obj):
+        animation.make_single_user(obj.data.shape_keys)  # a duplicate's result stays
     _remove_curves(obj, {value_path(block.name) for block in own})
     active = obj.active_shape_key_index
     for block in reversed(own):
         obj.shape_key_remove(block)
     if obj.data.shape_keys is not None:
         obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
+
+
+def _playing_the_same(obj: Object) -> list[Object]:
+    """Other objects whose keys play the same curves."""
+    key = obj.data.shape_keys
+    keys = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
+    return [o for o, its in keys if its is not None and animation.shares_curves(key, its)]
 
 
 # --- value curves -----------------------------------------------------------------------------

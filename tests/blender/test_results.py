@@ -7,7 +7,7 @@ import pytest
 import small_scenes
 from small_scenes import baked, state
 
-from addon import bake, shape_keys, statistic
+from addon import animation, bake, check_operators, shape_keys, statistic
 
 
 def as_modifier():
@@ -110,6 +110,111 @@ def test_a_cancelled_bake_leaves_a_modifier_that_plays():
     running.stop()
     assert running.finish(bpy.context).cancelled
     small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+# --- an action of several cloths --------------------------------------------------------------
+
+
+def with_a_key(name, x):
+    """A cloth with an animated shape key."""
+    cloth = small_scenes.add_cloth(name)
+    cloth.location.x = x
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    cloth.shape_key_add(name="Fit", from_mix=False).keyframe_insert("value", frame=1)
+    return cloth
+
+
+def animate_alike(cloth, other):
+    """The keys of the one play the action of the other."""
+    source = other.data.shape_keys.animation_data
+    data = cloth.data.shape_keys.animation_data_create()
+    data.action = source.action
+    if hasattr(data, "action_slot"):
+        data.action_slot = source.action_slot
+
+
+def test_an_action_of_two_cloths_is_refused_and_copied_by_check_scene():
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    animate_alike(second, first)
+    small_scenes.set_frames(1, 3)
+    words = "the shape keys of 'First' are animated by the action .* as are those of 'Second'"
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.weft.bake()
+    bpy.ops.weft.check_scene()
+    index = next(i for i, f in enumerate(check_operators._findings) if f.fix == "own_action")
+    assert bpy.ops.weft.finding_fix(index=index) == {"FINISHED"}
+    assert not any(finding.fix == "own_action" for finding in check_operators._findings)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for cloth in (first, second):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.ops.weft.free()
+    for cloth in (first, second):
+        (curve,) = animation.curves(cloth.data.shape_keys)
+        assert curve.data_path == 'key_blocks["Fit"].value'
+
+
+def test_an_action_of_two_cloths_is_no_matter_where_no_keys_are_written():
+    as_modifier()
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    animate_alike(second, first)
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_theirs():
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    third = small_scenes.add_cloth("Third")
+    third.location.x = 6.0
+    small_scenes.set_frames(1, 3)
+    running = bake.Bake(bpy.context)
+    animate_alike(second, first)
+    while not running.is_done:
+        running.pump(0.01)
+        running.wait(0.005)
+    outcome = running.finish(bpy.context)
+    for name in ("First", "Second"):
+        assert f"'{name}' cannot take its result" in outcome.error
+    assert [block.name for block in first.data.shape_keys.key_blocks] == ["Basis", "Fit"]
+    assert not first.data.shape_keys.key_blocks["Fit"].mute
+    small_scenes.assert_plays(third, small_scenes.cached_frames(third), 1)
+    animation.make_single_user(second.data.shape_keys)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    for cloth in (first, second):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_half_a_result_is_taken_back(monkeypatch):
+    cloth = with_a_key("Sheet", 0.0)
+
+    def fail(*_arguments):
+        raise RuntimeError("no more curves")
+
+    monkeypatch.setattr(animation, "new_curve", fail)
+    small_scenes.set_frames(1, 3)
+    with pytest.raises(RuntimeError, match=r"'Sheet' cannot take its result.*no more curves"):
+        bpy.ops.weft.bake()
+    blocks = cloth.data.shape_keys.key_blocks
+    assert [(block.name, block.mute) for block in blocks] == [("Basis", False), ("Fit", False)]
+
+
+@pytest.mark.parametrize(("is_keyed", "is_freed"), [(True, True), (False, True), (False, False)])
+def test_a_copy_that_plays_the_action_of_its_original_leaves_it_alone(is_keyed, is_freed):
+    original = with_a_key("Sheet", 0.0) if is_keyed else small_scenes.add_cloth()
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(original)
+    copy = original.copy()
+    copy.data = original.data.copy()  # its keys are copied, and play the same action
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.objects.active = copy
+    bpy.context.view_layer.update()
+    if is_freed:
+        assert bpy.ops.weft.free(only_active=True) == {"FINISHED"}
+        small_scenes.assert_plays(original, frames, 1)
+    copy.location.x = 3.0
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for cloth in (original, copy):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
 
 
 # --- several scenes ---------------------------------------------------------------------------

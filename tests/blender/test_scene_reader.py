@@ -9,13 +9,13 @@ import pytest
 import small_scenes
 from mathutils import Matrix
 
-from addon import mesh_arrays, scene_reader, stage
+from addon import mesh_arrays, participants, stage
 from addon.scene_reader import SceneReader
 
 
 def taking_part():
     bpy.context.view_layer.update()
-    return scene_reader.participants(bpy.context.scene, bpy.context.view_layer)
+    return participants.participants(bpy.context.scene, bpy.context.view_layer)
 
 
 def read():

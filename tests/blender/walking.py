@@ -13,7 +13,7 @@ import bmesh
 import bpy
 import numpy as np
 
-from addon import bridge, scene_reader, stage
+from addon import bridge, participants, scene_reader, stage
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
 from crossings import Scenery, unique_edges
@@ -91,7 +91,7 @@ class Weft:
             bpy.ops.weft.preset_apply(name="cotton")
         bpy.data.objects["Body"].weft.role = "COLLIDER"
         scene = bpy.context.scene
-        cloths, colliders = scene_reader.participants(scene, bpy.context.view_layer)
+        cloths, colliders = participants.participants(scene, bpy.context.view_layer)
         stage.prepare(bpy.context, cloths, colliders)
         self._reader = scene_reader.SceneReader(bpy.context, cloths, colliders, 1)
         self._reader.cloths = [cut(cloth) for cloth in self._reader.cloths]

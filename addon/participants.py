@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who takes part in a bake: cloths and colliders of a view layer, and what a cloth must be."""
+
+from bpy.types import ID, Object, Scene, ViewLayer
+
+from . import rest_shape, shape_keys
+from .reports import UnfitError
+
+GROUPS = (
+    *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
+    *rest_shape.PROPERTIES,
+)
+
+
+def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
+    """Cloths and colliders of a view layer, each sorted by name."""
+    meshes = [obj for obj in view_layer.objects if obj.type == "MESH"]
+    by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
+    for obj in sorted(meshes, key=lambda obj: obj.name_full):
+        by_role[obj.weft.role].append(obj)
+    among = scene.weft.collider_collection
+    if among is not None:
+        inside = {obj.session_uid for obj in among.all_objects}
+        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
+    return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def check_cloth(scene: Scene, obj: Object) -> None:
+    """Refuses a cloth that could not take a result."""
+    _check_local(obj, f"'{obj.name}'")
+    _check_local(obj.data, f"the mesh '{obj.data.name}' of '{obj.name}'")
+    if obj.data.users > 1:
+        raise UnfitError(
+            f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "
+            "needs a mesh of its own (Object > Relations > Make Single User)",
+            fix="own_mesh",
+        )
+    if obj.parent is not None and obj.parent_type in {"ARMATURE", "LATTICE"}:
+        raise UnfitError(
+            f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
+            "which can be switched off while the result is shown"
+        )
+    if scene.weft.result_kind == "KEYS":
+        shape_keys.check_action(obj)
+    for use in GROUPS:
+        group = getattr(obj.weft, f"{use}_group")
+        if group and group not in obj.vertex_groups:
+            use = use.replace("_", " ")
+            raise UnfitError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
+
+
+def _check_local(owner: ID, name: str) -> None:
+    if owner.library is None and owner.override_library is None:
+        return
+    what = "linked from another file" if owner.library is not None else "a library override"
+    raise UnfitError(
+        f"{name} is {what}: a cloth and its mesh must be local "
+        "(Object > Relations > Make Local > Selected Objects and Data)"
+    )
