@@ -86,11 +86,12 @@ def enable(obj: Object) -> None:
     own = {block.name for block in own_keys(obj)}
     result.was_absolute, key.use_relative = not key.use_relative, True
     result.was_solo, obj.show_only_shape_key = obj.show_only_shape_key, False
-    for block in key.key_blocks[1:]:
+    for place, block in enumerate(key.key_blocks[1:], start=1):
         if block.name in own:
             block.mute = False
         elif not block.mute:
-            result.muted_keys.add().name = block.name
+            memory = result.muted_keys.add()
+            memory.name, memory.place = block.name, place
             block.mute = True
     modifiers.mute(obj, modifiers.is_deforming)
     result.shown = True
@@ -102,16 +103,31 @@ def disable(obj: Object) -> None:
     if not result.shown:
         return
     if key is not None:
+        for block in resting_keys(obj):
+            block.mute = False
         for block in own_keys(obj):
             block.mute = True
-        for memory in result.muted_keys:
-            if memory.name in key.key_blocks:
-                key.key_blocks[memory.name].mute = False
         key.use_relative = not result.was_absolute
     obj.show_only_shape_key = result.was_solo
     result.muted_keys.clear()
     modifiers.restore(obj)
     result.shown = False
+
+
+def resting_keys(obj: Object) -> list[ShapeKey]:
+    """The user's keys that Weft has muted: by their names or, since renamed, by their places."""
+    key, own = obj.data.shape_keys, {block.name for block in own_keys(obj)}
+    muted = {
+        block.name: place
+        for place, block in enumerate(key.key_blocks[1:], start=1)
+        if block.mute and block.name not in own
+    }
+    memories = obj.weft.result.muted_keys
+    names = [memory.name for memory in memories if memory.name in muted]
+    others = {place: name for name, place in muted.items() if name not in names}
+    lost = [memory.place for memory in memories if memory.name not in muted]
+    names += [others[place] for place in lost if place in others]
+    return [key.key_blocks[name] for name in names]
 
 
 def remove(obj: Object) -> None:
