@@ -25,7 +25,7 @@ from . import (
 )
 from .checkpoint import Checkpoint
 from .cloth_forces import ClothForces
-from .participants import check_cloth, participants
+from .participants import check_any, check_cloth, participants
 from .reports import REFUSALS
 from .scene_reader import SceneReader
 from .statistic import Statistic
@@ -269,8 +269,7 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
     """The cloths and colliders, checked, in object mode, each with an identity of its own."""
     context.view_layer.update()  # objects that a script has just linked are not listed before
     cloths, colliders = participants(context.scene, context.view_layer)
-    if not cloths:
-        raise ValueError(f"no object of the scene '{context.scene.name}' has the role Cloth")
+    check_any(context.scene, context.view_layer, cloths)
     identity.settle_duplicates()
     for obj in cloths:
         check_cloth(context.scene, obj)

@@ -4,7 +4,7 @@
 from bpy.types import ID, Object, Scene, ViewLayer
 
 from . import rest_shape, shape_keys
-from .reports import UnfitError
+from .reports import LeftOutError, UnfitError
 
 GROUPS = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
@@ -23,6 +23,26 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
         inside = {obj.session_uid for obj in among.all_objects}
         by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
     return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def excluded_cloths(scene: Scene, view_layer: ViewLayer) -> list[Object]:
+    """Cloths of the scene that are not in the view layer, as their collections are excluded."""
+    there = {obj.session_uid for obj in view_layer.objects}
+    others = (obj for obj in scene.objects if obj.session_uid not in there)
+    return [obj for obj in others if obj.type == "MESH" and obj.weft.role == "CLOTH"]
+
+
+def check_any(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> None:
+    """Refuses a scene without a cloth."""
+    if cloths:
+        return
+    excluded = excluded_cloths(scene, view_layer)
+    if excluded:
+        raise LeftOutError(
+            f"'{excluded[0].name}' takes no part: its collection is excluded from the view layer "
+            f"'{view_layer.name}'"
+        )
+    raise LeftOutError(f"no object of the scene '{scene.name}' has the role Cloth")
 
 
 def check_cloth(scene: Scene, obj: Object) -> None:

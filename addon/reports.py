@@ -4,6 +4,10 @@
 REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
 
 
+class LeftOutError(ValueError):
+    """Why a scene is not baked, which is no mistake where others are."""
+
+
 class UnfitError(ValueError):
     """Why a cloth cannot take a result, and what of `checks.fixes` mends it."""
 

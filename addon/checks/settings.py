@@ -8,6 +8,7 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .. import bridge, location, status, timing
 from ..fields import snapshot
+from ..participants import excluded_cloths
 from ..scene_reader import gravity
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
@@ -20,8 +21,7 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
     if bridge.problem():
         yield Finding(ERROR, "The library cannot be used", bridge.problem())
     if not cloths:
-        meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
-        yield Finding(ERROR, "There is no cloth in this scene", meaning)
+        yield _no_cloth(scene, view_layer)
     for obj, kind in snapshot.unsupported(view_layer) if cloths else ():
         meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
@@ -36,6 +36,15 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
         meaning = "They are kept in case the deletion is undone. Fix deletes them"
         yield Finding(INFO, title, meaning, fix="remove_orphans")
+
+
+def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
+    excluded = excluded_cloths(scene, view_layer)
+    if excluded:
+        title = f"{excluded[0].name}: its collection is excluded from the view layer"
+        return Finding(ERROR, title, "What is excluded takes no part: tick it in the Outliner")
+    meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
+    return Finding(ERROR, "There is no cloth in this scene", meaning)
 
 
 def _frames(scene: Scene) -> Iterator[Finding]:

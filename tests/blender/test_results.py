@@ -239,6 +239,81 @@ def test_all_scenes_with_a_cloth_are_baked(tmp_path):
     assert empty.frame_current == 1
 
 
+def add_scene(name, folder, *objects):
+    scene = bpy.data.scenes.new(name)
+    scene.weft.cache_directory = str(folder / name)
+    scene.frame_start, scene.frame_end = 1, 3
+    for obj in objects:
+        scene.collection.objects.link(obj)
+    return scene
+
+
+def new_cloth(name):
+    """A cloth in no scene."""
+    cloth = small_scenes.add_cloth(name)
+    bpy.context.scene.collection.objects.unlink(cloth)
+    return cloth
+
+
+def exclude_all(scene):
+    """Moves the objects of a scene into a collection that its view layer excludes."""
+    collection = bpy.data.collections.new("Excluded")
+    scene.collection.children.link(collection)
+    for obj in list(scene.collection.objects):
+        collection.objects.link(obj)
+        scene.collection.objects.unlink(obj)
+    scene.view_layers[0].update()
+    scene.view_layers[0].layer_collection.children["Excluded"].exclude = True
+
+
+def test_a_scene_whose_cloth_is_excluded_is_passed_over(tmp_path, capfd):
+    small_scenes.set_frames(1, 3)
+    first, last = small_scenes.add_cloth("First"), new_cloth("Last")
+    exclude_all(add_scene("B", tmp_path, new_cloth("Hidden")))
+    add_scene("C", tmp_path, last)
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert first.weft.result.frame_count == last.weft.result.frame_count == 3
+    words = "Warning: scene 'B': 'Hidden' takes no part: its collection is excluded from the view"
+    assert words in capfd.readouterr().out
+
+
+def test_where_all_cloths_are_excluded_that_is_said():
+    small_scenes.add_cloth("Hidden")
+    exclude_all(bpy.context.scene)
+    for operator in (bpy.ops.weft.bake, bpy.ops.weft.bake_all):
+        with pytest.raises(RuntimeError, match="'Hidden' takes no part: its collection is exclu"):
+            operator()
+    bpy.ops.weft.check_scene()
+    titles = [finding.title for finding in check_operators._findings]
+    assert titles == ["Hidden: its collection is excluded from the view layer"]
+
+
+def test_a_scene_that_is_refused_does_not_keep_the_others_from_being_baked(tmp_path):
+    small_scenes.set_frames(1, 3)
+    first, spoilt, last = small_scenes.add_cloth("First"), new_cloth("Spoilt"), new_cloth("Last")
+    spoilt.weft.pin_group = "gone"
+    add_scene("B", tmp_path, spoilt)
+    add_scene("C", tmp_path, last)
+    with pytest.raises(RuntimeError, match="scene 'B': 'Spoilt' has no vertex group 'gone'"):
+        bpy.ops.weft.bake_all()
+    assert first.weft.result.frame_count == last.weft.result.frame_count == 3
+    assert bpy.context.window.scene.name == "Scene"
+
+
+def test_a_cloth_of_two_scenes_is_baked_with_the_first(tmp_path, capfd):
+    small_scenes.set_frames(1, 5)
+    shared, last = small_scenes.add_cloth("Shared"), new_cloth("Last")
+    add_scene("Second", tmp_path, shared)
+    add_scene("Third", tmp_path, last)
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert shared.weft.result.frame_count == 5 and last.weft.result.frame_count == 3
+    words = "Warning: scene 'Second': 'Shared' is in the scene 'Scene' as well and can have one"
+    assert words in capfd.readouterr().out
+    bpy.context.window.scene = bpy.data.scenes["Second"]
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert shared.weft.result.frame_count == 3
+
+
 def test_scenes_of_other_files_are_left_out(tmp_path):
     small_scenes.add_cloth("Linked")
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
