@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Context, Event, Scene
 
 from . import bake, bridge, identity
+from .participants import unseen_colliders
 from .reports import REFUSALS, LeftOutError, in_words
 
 TIMER_SECONDS = 0.05
@@ -125,12 +126,19 @@ class BakeOperator:
                 continue
             _show_scene(context, scene.session_uid)
             try:
-                return self.start(context)
+                running = self.start(context)
+                self._warn(context)
+                return running
             except REFUSALS as error:
                 where = f"scene '{scene.name}': " if self._has_several else ""
                 is_wrong = not isinstance(error, LeftOutError)
                 self._refusals.append((where + in_words(error), is_wrong))
         return None
+
+    def _warn(self, context: Context) -> None:
+        for obj, name in unseen_colliders(context.scene, context.view_layer):
+            words = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
+            self.report({"WARNING"}, f"{words}make it real or a library override")
 
     def _finish(self, context: Context, running: bake.Bake) -> None:
         """One scene is done."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Who takes part in a bake: cloths and colliders of a view layer, and what a cloth must be."""
 
-from bpy.types import ID, Object, Scene, ViewLayer
+from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from . import rest_shape, shape_keys
 from .reports import LeftOutError, UnfitError
@@ -23,6 +23,30 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
         inside = {obj.session_uid for obj in among.all_objects}
         by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
     return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def unseen_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:
+    """Instances of collections with the name of a collider in them: it is not read there."""
+    among = scene.weft.collider_collection
+    chosen = None if among is None else {obj.session_uid for obj in among.all_objects}
+    names: dict[Collection, str] = {}  # what was found in each, because instances are many
+
+    def name_in(instance: Object) -> str:
+        collection = instance.instance_collection
+        if instance.instance_type != "COLLECTION" or collection is None:
+            return ""
+        if collection not in names:
+            names[collection] = next(filter(None, map(name_of, collection.all_objects)), "")
+        return names[collection]
+
+    def name_of(obj: Object) -> str:
+        is_collider = obj.type == "MESH" and obj.weft.role == "COLLIDER"
+        if is_collider and (chosen is None or obj.session_uid in chosen):
+            return obj.name
+        return name_in(obj)
+
+    found = [(obj, name_in(obj)) for obj in view_layer.objects]
+    return [(obj, name) for obj, name in found if name]
 
 
 def excluded_cloths(scene: Scene, view_layer: ViewLayer) -> list[Object]:

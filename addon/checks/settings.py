@@ -8,7 +8,7 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .. import bridge, location, status, timing
 from ..fields import snapshot
-from ..participants import excluded_cloths
+from ..participants import excluded_cloths, unseen_colliders
 from ..scene_reader import gravity
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
@@ -26,6 +26,12 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
         yield on_object(INFO, obj, title, meaning)
+    for obj, name in unseen_colliders(scene, view_layer) if cloths else ():
+        meaning = (
+            "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
+            "> Make Instances Real) or, when it is linked, a library override"
+        )
+        yield on_object(WARNING, obj, f"it holds the collider '{name}', which is not seen", meaning)
     yield from _frames(scene)
     yield from _gravity(scene)
     for obj in cloths:

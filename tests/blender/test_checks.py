@@ -228,6 +228,46 @@ def test_force_fields_that_do_not_act_on_cloth_are_noted():
     assert titles() == []
 
 
+def instance_of(name, *objects):
+    """An instance of a collection that holds these objects and is nowhere else."""
+    collection = bpy.data.collections.new(name)
+    for obj in objects:
+        collection.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance = bpy.data.objects.new(name, None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", collection
+    bpy.context.scene.collection.objects.link(instance)
+    return instance
+
+
+def test_a_collider_within_an_instance_is_missed_until_it_is_made_real(capfd):
+    cloth, floor = good_cloth(pinned=False), small_scenes.add_floor()
+    floor.location.z = 0.9
+    outer = instance_of("Set", instance_of("Inner", floor))
+    finding = found("Set: it holds the collider 'Floor', which is not seen")
+    assert finding.severity == "WARNING"
+    small_scenes.set_frames(1, 8)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    words = "Warning: the instance 'Set' holds the collider 'Floor', which is not seen"
+    assert words in capfd.readouterr().out
+    for name in ("Set", "Inner"):
+        for obj in bpy.context.view_layer.objects:
+            obj.select_set(obj.name.startswith(name))
+        bpy.ops.object.duplicates_make_real()
+    assert outer.instance_type == "NONE"
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert "which is not seen" not in capfd.readouterr().out
+    assert small_scenes.cached_frames(cloth)[-1, :, 2].min() + cloth.location.z > 0.9
+    assert titles() == []
+
+
+def test_a_collider_within_an_instance_that_is_not_in_the_collection_is_not_missed():
+    good_cloth()
+    instance_of("Set", small_scenes.add_floor())
+    bpy.context.scene.weft.collider_collection = bpy.data.collections.new("Colliders")
+    assert titles() == []
+
+
 def test_a_rest_shape_that_is_not_there_is_found():
     cloth = good_cloth()
     cloth.weft.rest_shape, cloth.weft.rest_key = "KEY", "Gone"
