@@ -46,11 +46,16 @@ def drivers(owner: ID) -> list[FCurve]:
     return list(owner.animation_data.drivers) if owner.animation_data is not None else []
 
 
-def moving_paths(owner: ID) -> set[str]:
-    """The properties of a datablock that curves, strips or drivers set."""
+def keyed_paths(owner: ID) -> set[str]:
+    """The properties of a datablock that curves or strips set."""
     strips = [strip for track in tracks(owner) for strip in track.strips]
     played = [curve for strip in strips for curve in strip_curves(strip)]
-    return {curve.data_path for curve in (*curves(owner), *played, *drivers(owner))}
+    return {curve.data_path for curve in (*curves(owner), *played)}
+
+
+def moving_paths(owner: ID) -> set[str]:
+    """The properties of a datablock that curves, strips or drivers set."""
+    return keyed_paths(owner) | {curve.data_path for curve in drivers(owner)}
 
 
 def new_curve(owner: ID, path: str) -> FCurve:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from bpy.types import Context, Object, Scene
 
-from .. import bake, identity, stage
+from .. import bake, identity, stage, unkeyed
 from ..participants import check_cloth, participants
 from ..reports import UnfitError
 from . import meshes, motion, settings, start
@@ -32,8 +32,9 @@ def check_scene(context: Context) -> list[Finding]:
     for obj in colliders:
         found += meshes.check_collider(obj)
     if sound:
-        found += start.check(context, sound, colliders)
-        found += motion.check(context, sound, colliders)
+        with unkeyed.kept():
+            found += start.check(context, sound, colliders)
+            found += motion.check(context, sound, colliders)
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 
