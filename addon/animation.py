@@ -46,11 +46,16 @@ def drivers(owner: ID) -> list[FCurve]:
     return list(owner.animation_data.drivers) if owner.animation_data is not None else []
 
 
-def moving_paths(owner: ID) -> set[str]:
-    """The properties of a datablock that curves, strips or drivers set."""
+def keyed_paths(owner: ID) -> set[str]:
+    """The properties of a datablock that curves or strips set."""
     strips = [strip for track in tracks(owner) for strip in track.strips]
     played = [curve for strip in strips for curve in strip_curves(strip)]
-    return {curve.data_path for curve in (*curves(owner), *played, *drivers(owner))}
+    return {curve.data_path for curve in (*curves(owner), *played)}
+
+
+def moving_paths(owner: ID) -> set[str]:
+    """The properties of a datablock that curves, strips or drivers set."""
+    return keyed_paths(owner) | {curve.data_path for curve in drivers(owner)}
 
 
 def new_curve(owner: ID, path: str) -> FCurve:
@@ -59,6 +64,19 @@ def new_curve(owner: ID, path: str) -> FCurve:
     if hasattr(action, "fcurve_ensure_for_datablock"):
         return action.fcurve_ensure_for_datablock(owner, path)
     return action.fcurves.new(path)
+
+
+def shares_curves(one: ID, other: ID) -> bool:
+    """Whether two datablocks play the same curves: changing those of one changes the other."""
+    if one == other or action_of(one) is None or action_of(one) != action_of(other):
+        return False
+    slots = [getattr(owner.animation_data, "action_slot_handle", 0) for owner in (one, other)]
+    return slots[0] == slots[1]
+
+
+def make_single_user(owner: ID) -> None:
+    """Gives a datablock a copy of its action."""
+    owner.animation_data.action = action_of(owner).copy()
 
 
 def keyframes(curve: FCurve) -> tuple[np.ndarray, ...]:

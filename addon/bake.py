@@ -17,6 +17,7 @@ from . import (
     identity,
     location,
     nodes,
+    result,
     revision,
     stage,
     timing,
@@ -24,7 +25,9 @@ from . import (
 )
 from .checkpoint import Checkpoint
 from .cloth_forces import ClothForces
-from .scene_reader import SceneReader, check_cloth, participants
+from .participants import check_any, check_cloth, participants
+from .reports import REFUSALS
+from .scene_reader import SceneReader
 from .statistic import Statistic
 from .textures import Textures
 from .worker import Plan, Worker
@@ -72,7 +75,8 @@ class Bake:
         if resume or rebake_after is not None:
             kept = bake_files.take_up(context.scene, cloths, now, rebake_after)
         self._textures = Textures()
-        self._stage = stage.Stage(context, cloths, colliders)
+        self._scene_uid = context.scene.session_uid
+        stage.prepare(context, cloths, colliders)
         try:
             if kept is not None:
                 cloths, colliders = _in_order_of(kept, cloths, colliders)
@@ -81,7 +85,7 @@ class Bake:
                 bake_files.check_record(context.scene, kept, self._reader)
             self._worker = self._make_worker(context.scene, cloths, now, kept, changed=not resume)
         except BaseException:
-            self._stage.restore(show_earlier_results=True)
+            stage.repair()
             raise
         self._begun_at, self._next = self._worker.frame, self._worker.frame + 1
         self._started = time.monotonic()
@@ -204,7 +208,7 @@ class Bake:
         self.stop()
         self._worker.join()
         if restore:
-            self._stage.restore(show_earlier_results=True)
+            stage.repair()
         _running = None
 
     def finish(self, context: Context) -> Outcome:
@@ -212,8 +216,10 @@ class Bake:
         global _running
         try:
             self._worker.join()
-            self._stage.restore(show_earlier_results=False)
-            errors = [self._worker_error(), self._reading_error, *self._show_results(context)]
+            stage.repair()
+            scene = identity.find_scene(self._scene_uid)
+            errors = [self._worker_error(), self._reading_error]
+            errors += self._show_results(context, scene)
             errors.append(_move_from_temporary())
         finally:
             fingerprint.forget_geometry()
@@ -222,9 +228,9 @@ class Bake:
         result = f"frames {self.first} to {self.frame}: {self._worker.statistic.line()}"
         return Outcome(result, "; ".join(filter(None, errors)), self._cancelled)
 
-    def _show_results(self, context: Context) -> list[str]:
+    def _show_results(self, context: Context, scene: Scene | None) -> list[str]:
         """Writes the shape keys; says of each cloth what kept it from it."""
-        errors, scene = [], self._stage.scene()
+        errors = []
         if scene is None:
             return ["the scene was deleted: the frames are in the cache only"]
         for cloth, writer in zip(self._reader.cloths, self._worker.plan.writers, strict=True):
@@ -241,8 +247,11 @@ class Bake:
         description = writer.description
         try:
             return bake_files.show(scene, obj, writer.stem, description, description.frames)
-        except OSError as error:
-            return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
+        except REFUSALS as error:
+            result.enable(obj)  # the one before, if it is still there
+            if isinstance(error, OSError):
+                return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
+            return f"'{obj.name}' cannot take its result, which is in the cache only: {error}"
 
     def _worker_error(self) -> str:
         error = self._worker.error
@@ -260,11 +269,10 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
     """The cloths and colliders, checked, in object mode, each with an identity of its own."""
     context.view_layer.update()  # objects that a script has just linked are not listed before
     cloths, colliders = participants(context.scene, context.view_layer)
-    if not cloths:
-        raise ValueError(f"no object of the scene '{context.scene.name}' has the role Cloth")
+    check_any(context.scene, context.view_layer, cloths)
     identity.settle_duplicates()
     for obj in cloths:
-        check_cloth(obj)
+        check_cloth(context.scene, obj)
     for obj in (*cloths, *colliders):
         if obj.library is None:
             identity.ensure(obj)

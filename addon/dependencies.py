@@ -34,7 +34,7 @@ from bpy.types import (
     World,
 )
 
-from . import animation, mesh_arrays, modifiers
+from . import animation, mesh_arrays, mesh_cache, modifiers
 
 VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
 # These say how something is shown, kept, edited or rendered, not where it is.
@@ -161,8 +161,8 @@ def _references(owner: ID) -> list[ID | None]:
 def relevant_modifiers(owner: Object) -> list[Modifier]:
     """Those that move what is read: a cloth is read without its generative ones."""
     if owner.weft.role == "CLOTH":
-        own = owner.weft.result.modifier
-        return [m for m in owner.modifiers if modifiers.is_deforming(m) and m.name != own]
+        own = mesh_cache.own_modifier(owner)
+        return [m for m in owner.modifiers if modifiers.is_deforming(m) and m != own]
     return [modifier for modifier in owner.modifiers if modifier.type not in modifiers.SHAPELESS]
 
 

@@ -18,8 +18,9 @@ from bpy.types import Object, Scene, ViewLayer
 from . import animation, dependencies, identity, mesh_arrays, record, rest_shape, shape_keys, timing
 from .fields import snapshot
 from .material import MATERIAL_FIELDS, as_decimal
+from .participants import GROUPS, participants
 from .scene_properties import FRAME_SETTINGS
-from .scene_reader import GROUPS, gravity, participants
+from .scene_reader import gravity
 
 SETTINGS = "settings"
 BLENDER = "blender"
@@ -207,12 +208,12 @@ def _user_keys(obj: Object) -> Iterator[Any]:
     own = {block.name for block in shape_keys.own_keys(obj)}
     users = [block for block in key.key_blocks[1:] if block.name not in own]
     moving = animation.moving_paths(key)
-    muted_by_weft = set(obj.weft.result.muted_keys.keys())
+    resting = shape_keys.resting_keys(obj)
     for block in users:
         points = np.empty(3 * len(obj.data.vertices), np.float32)
         block.points.foreach_get("co", points)
         yield points
-        yield block.vertex_group, block.mute and block.name not in muted_by_weft
+        yield block.vertex_group, block.mute and block not in resting
         if shape_keys.value_path(block.name) not in moving:
             yield block.value
     own_paths = {shape_keys.value_path(name) for name in own}

@@ -58,6 +58,8 @@ def _after_undo(_scene: Scene, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     identity.settle_duplicates()
     file_id.stamp()
+    if bake.running() is None:
+        stage.repair()  # the step may have been kept while a bake ran
     _mend()
     revision.bump()
 
@@ -76,9 +78,7 @@ def _after_load(_path: str, _unused: object = None) -> None:
     status.forget()
     check_operators.forget()
     identity.settle_duplicates()
-    for obj in bpy.data.objects:
-        if obj.type == "MESH" and obj.library is None:
-            stage.repair(obj)
+    stage.repair()  # the file may have been saved while a bake ran
     _mend()
     revision.bump()
 

@@ -20,8 +20,8 @@ NAME = "Weft"
 
 def own_modifier(obj: Object) -> MeshCacheModifier | None:
     """The modifier that a bake made on this object, if it is still there."""
-    name = obj.weft.result.modifier
-    found = obj.modifiers.get(name) if name else None
+    result = obj.weft.result
+    found = modifiers.find(obj, result.modifier, result.modifier_uid)
     return found if found is not None and found.type == "MESH_CACHE" else None
 
 
@@ -30,7 +30,7 @@ def write(obj: Object, stem: Path, frame_start: int, frame_count: int) -> None:
     result = obj.weft.result
     modifier = obj.modifiers.new(NAME, "MESH_CACHE")
     obj.modifiers.move(len(obj.modifiers) - 1, 0)
-    result.modifier = modifier.name
+    result.modifier, result.modifier_uid = modifier.name, modifier.persistent_uid
     modifier.cache_format, modifier.frame_start = "PC2", frame_start
     modifier.show_viewport = modifier.show_render = False
     result.frame_start, result.frame_count = frame_start, frame_count
@@ -101,4 +101,4 @@ def remove(obj: Object) -> None:
     modifier = own_modifier(obj)
     if modifier is not None:
         obj.modifiers.remove(modifier)
-    obj.weft.result.modifier = ""
+    obj.weft.result.modifier, obj.weft.result.modifier_uid = "", 0

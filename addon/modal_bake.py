@@ -8,7 +8,8 @@ import bpy
 from bpy.types import Context, Event, Scene
 
 from . import bake, bridge, identity
-from .reports import REFUSALS, in_words
+from .participants import unseen_colliders
+from .reports import REFUSALS, LeftOutError, in_words
 
 TIMER_SECONDS = 0.05
 
@@ -53,34 +54,21 @@ class BakeOperator:
         return bake.running() is None
 
     def execute(self, context: Context) -> set[str]:
-        before = context.window.scene.session_uid
-        for uid in [scene.session_uid for scene in self.scenes(context)]:
-            _show_scene(context, uid)
-            try:
-                running = self.start(context)
-            except REFUSALS as error:
-                return self._refuse(context, before, error)
+        self.begin(context)
+        while (running := self._start_next(context)) is not None:
             with _leaving_nothing(context, running):
                 _wait(running)
-                outcome = running.finish(context)
-            self._tell(outcome)
-            if outcome.cancelled:
-                break
-        _show_scene(context, before)
-        return {"FINISHED"}
+                self._finish(context, running)
+        return self._end(context)
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
         if bpy.app.background:
             return self.execute(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
-        # By their numbers: undoing makes all of Blender's data anew.
-        self._before = context.window.scene.session_uid
-        self._waiting = [scene.session_uid for scene in self.scenes(context)]
-        try:
-            self._start_next(context)
-        except REFUSALS as error:
-            return self._refuse(context, self._before, error)
+        self.begin(context)
+        if self._start_next(context) is None:
+            return self._end(context)
         Display(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
@@ -100,27 +88,16 @@ class BakeOperator:
             display.update(context, running)
             if not running.is_done:
                 return {"PASS_THROUGH"}
-            return self._finish(context, running)
-
-    def _finish(self, context: Context, running: bake.Bake) -> set[str]:
-        """One scene is done: on to the next, or to the end."""
-        outcome = running.finish(context)
-        self._tell(outcome)
-        if self._waiting and not outcome.cancelled:
-            try:
-                self._start_next(context)
-            except REFUSALS as error:
-                Display.current.end(context)
-                return self._refuse(context, self._before, error)
-            return {"PASS_THROUGH"}
+            self._finish(context, running)
+            if self._start_next(context) is not None:
+                return {"PASS_THROUGH"}
         Display.current.end(context)
-        _show_scene(context, self._before)
-        return {"FINISHED"}
+        return self._end(context)
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator: it loads another file, or quits."""
-        if bake.running() is not None:
-            bake.running().abandon(restore=False)
+        """Blender ends the operator: its window is closed, another file is loaded, or it quits."""
+        if bake.running() is not None:  # before loading, the bake has been abandoned already
+            bake.running().abandon(restore=True)
         if Display.current is not None:
             Display.current.end(context)
 
@@ -132,17 +109,51 @@ class BakeOperator:
         """Begins the bake of the scene that is shown."""
         return bake.Bake(context)
 
-    def _start_next(self, context: Context) -> None:
-        scene = self._waiting.pop(0)
-        if identity.find_scene(scene) is None:
-            raise ValueError("a scene was deleted before it was its turn to be baked")
-        _show_scene(context, scene)
-        self.start(context)
+    def begin(self, context: Context) -> None:
+        # By their numbers: undoing makes all of Blender's data anew.
+        self._before = context.window.scene.session_uid
+        self._waiting = [scene.session_uid for scene in self.scenes(context)]
+        self._has_several = len(self._waiting) > 1
+        self._has_baked = False
+        self._refusals: list[tuple[str, bool]] = []  # what is to be said, and whether it is wrong
 
-    def _refuse(self, context: Context, before: int, error: BaseException) -> set[str]:
-        self.report({"ERROR"}, in_words(error))
-        _show_scene(context, before)
-        return {"CANCELLED"}
+    def _start_next(self, context: Context) -> bake.Bake | None:
+        """Begins with the next scene that can be baked; None when none is left."""
+        while self._waiting:
+            scene = identity.find_scene(self._waiting.pop(0))
+            if scene is None:
+                self._refusals.append(("a scene was deleted before its turn to be baked", True))
+                continue
+            _show_scene(context, scene.session_uid)
+            try:
+                running = self.start(context)
+                self._warn(context)
+                return running
+            except REFUSALS as error:
+                where = f"scene '{scene.name}': " if self._has_several else ""
+                is_wrong = not isinstance(error, LeftOutError)
+                self._refusals.append((where + in_words(error), is_wrong))
+        return None
+
+    def _warn(self, context: Context) -> None:
+        for obj, name in unseen_colliders(context.scene, context.view_layer):
+            words = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
+            self.report({"WARNING"}, f"{words}make it real or a library override")
+
+    def _finish(self, context: Context, running: bake.Bake) -> None:
+        """One scene is done."""
+        outcome = running.finish(context)
+        self._tell(outcome)
+        self._has_baked = True
+        if outcome.cancelled:
+            self._waiting.clear()
+
+    def _end(self, context: Context) -> set[str]:
+        """All scenes are done; what one bake has changed can be undone even if others failed."""
+        for words, is_wrong in self._refusals:
+            self.report({"ERROR"} if is_wrong or not self._has_baked else {"WARNING"}, words)
+        _show_scene(context, self._before)
+        return {"FINISHED"} if self._has_baked else {"CANCELLED"}
 
     def _tell(self, outcome: bake.Outcome) -> None:
         if outcome.error:

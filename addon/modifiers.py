@@ -6,9 +6,9 @@ result is shown, deforming ones are off, because their motion is in the result a
 armature would deform the cloth a second time. What was switched off is remembered on the object.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from bpy.types import Modifier, Object
+from bpy.types import Modifier, Object, PropertyGroup
 
 DEFORMING = frozenset(
     (
@@ -56,7 +56,7 @@ SHAPELESS = frozenset(
 def is_deforming(modifier: Modifier) -> bool:
     """Moves vertices and does nothing else; geometry nodes were evaluated to know (see `nodes`)."""
     if modifier.type == "NODES":
-        return modifier.name in modifier.id_data.weft.deforming_nodes
+        return _memory_of(modifier, modifier.id_data.weft.deforming_nodes) is not None
     return modifier.type in DEFORMING
 
 
@@ -70,7 +70,7 @@ def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:
     for modifier in obj.modifiers:
         if wanted(modifier) and (modifier.show_viewport or modifier.show_render):
             memory = obj.weft.muted_modifiers.add()
-            memory.name = modifier.name
+            remember(memory, modifier)
             memory.show_viewport = modifier.show_viewport
             memory.show_render = modifier.show_render
             modifier.show_viewport = modifier.show_render = False
@@ -79,7 +79,7 @@ def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:
 def restore(obj: Object) -> None:
     """Switches back on what `mute` switched off; modifiers that are gone are passed over."""
     for memory in obj.weft.muted_modifiers:
-        modifier = obj.modifiers.get(memory.name)
+        modifier = find(obj, memory.name, memory.uid)
         if modifier is not None:
             modifier.show_viewport = memory.show_viewport
             modifier.show_render = memory.show_render
@@ -88,6 +88,22 @@ def restore(obj: Object) -> None:
 
 def shown(obj: Object, modifier: Modifier) -> tuple[bool, bool]:
     """What the user set for a modifier, muted by Weft or not."""
-    memory = obj.weft.muted_modifiers.get(modifier.name)
-    source = modifier if memory is None else memory
+    source = _memory_of(modifier, obj.weft.muted_modifiers) or modifier
     return source.show_viewport, source.show_render
+
+
+def remember(memory: PropertyGroup, modifier: Modifier) -> None:
+    """Notes which modifier a memory is of."""
+    memory.name, memory.uid = modifier.name, modifier.persistent_uid
+
+
+def find(obj: Object, name: str, uid: int) -> Modifier | None:
+    """A modifier by its number, which renaming leaves, or by name where an older file has none."""
+    if not uid:
+        return obj.modifiers.get(name)
+    return next((modifier for modifier in obj.modifiers if modifier.persistent_uid == uid), None)
+
+
+def _memory_of(modifier: Modifier, memories: Iterable[PropertyGroup]) -> PropertyGroup | None:
+    obj = modifier.id_data
+    return next((m for m in memories if find(obj, m.name, m.uid) == modifier), None)

@@ -52,7 +52,7 @@ def _test_each(context: Context, obj: Object) -> None:
         modifier.show_viewport = True
         after = _evaluated(context, obj)
         if _same_mesh(before, after) and _moves(modifier, before, after):
-            obj.weft.deforming_nodes.add().name = modifier.name
+            modifiers.remember(obj.weft.deforming_nodes.add(), modifier)
             before = after
         else:
             modifier.show_viewport = False

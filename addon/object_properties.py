@@ -23,8 +23,9 @@ OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 class WeftMutedModifier(PropertyGroup):
-    """How a modifier was set before Weft switched it off (its name is the modifier's)."""
+    """How a modifier was set before Weft switched it off."""
 
+    uid: IntProperty()  # that it keeps when it is renamed; 0 in older files, which have its name
     show_viewport: BoolProperty()
     show_render: BoolProperty()
 
@@ -32,9 +33,13 @@ class WeftMutedModifier(PropertyGroup):
 class WeftMutedKey(PropertyGroup):
     """A shape key of the user that Weft muted (its name is the key's)."""
 
+    place: IntProperty()  # among all keys, by which it is found when renamed; 0 in older files
+
 
 class WeftDeformingNodes(PropertyGroup):
-    """A geometry nodes modifier that moves the cloth and does nothing else (its name)."""
+    """A geometry nodes modifier that moves the cloth and does nothing else."""
+
+    uid: IntProperty()  # as above
 
 
 class WeftResult(PropertyGroup):
@@ -55,7 +60,9 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
     warnings: StringProperty()  # one a line
     display_type: StringProperty()  # how the object was shown before a bake, empty without one
+    was_disabled: BoolProperty()  # in viewports, before a bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
+    modifier_uid: IntProperty()  # by which it is found when it is renamed; 0 in older files
 
 
 def _weight(name: str, what: str) -> object:

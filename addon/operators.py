@@ -9,7 +9,8 @@ from bpy.types import Context, Event, Object, Operator, Scene
 
 from . import bake, identity, location, result, revision, timing
 from .modal_bake import BakeOperator, Display
-from .reports import REFUSALS, in_words
+from .participants import participants
+from .reports import REFUSALS, LeftOutError, in_words
 
 
 class WEFT_OT_bake(BakeOperator, Operator):
@@ -26,7 +27,10 @@ class WEFT_OT_bake(BakeOperator, Operator):
 class WEFT_OT_bake_all(BakeOperator, Operator):
     bl_idname = "weft.bake_all"
     bl_label = "Bake All Scenes"
-    bl_description = "Bake every scene of the file that has a cloth, one after the other"
+    bl_description = (
+        "Bake every scene of the file that has a cloth, one after the other. A cloth that is in "
+        "several scenes is baked with the first of them"
+    )
 
     def scenes(self, _context: Context) -> list[Scene]:
         own = [scene for scene in bpy.data.scenes if scene.library is None]
@@ -37,6 +41,23 @@ class WEFT_OT_bake_all(BakeOperator, Operator):
 
     def execute(self, context: Context) -> set[str]:
         return self._refuse_nothing(context) or super().execute(context)
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self._baked_in: dict[int, str] = {}  # session id of a cloth -> name of the scene
+
+    def start(self, context: Context) -> bake.Bake:
+        context.view_layer.update()
+        cloths, _colliders = participants(context.scene, context.view_layer)
+        for obj in cloths:
+            if obj.session_uid in self._baked_in:
+                raise LeftOutError(
+                    f"'{obj.name}' is in the scene '{self._baked_in[obj.session_uid]}' as well and "
+                    "can have one result: to have that of this scene, bake it by itself"
+                )
+        running = super().start(context)
+        self._baked_in |= {obj.session_uid: context.scene.name for obj in cloths}
+        return running
 
     def _refuse_nothing(self, context: Context) -> set[str]:
         if self.scenes(context):
@@ -66,7 +87,8 @@ class WEFT_OT_resume(BakeOperator, Operator):
         try:
             shown = bake.show_complete_caches(context)
         except REFUSALS as error:
-            return self._refuse(context, context.scene.session_uid, error)
+            self.report({"ERROR"}, in_words(error))
+            return {"CANCELLED"}
         return {"FINISHED"} if shown else set()
 
 

@@ -19,7 +19,8 @@ from . import (
     timing,
 )
 from .fields.forces import vertex_normals
-from .scene_reader import mesh_of, participants, to_world
+from .participants import participants
+from .scene_reader import mesh_of, to_world
 
 BAKING_COLOR = (0.75, 0.78, 0.85)
 

@@ -18,7 +18,7 @@ from .object_properties import (
     WeftObject,
     WeftResult,
 )
-from .scene_properties import WeftScene
+from .scene_properties import WeftBeforeBake, WeftScene
 
 _register_classes, _unregister_classes = register_classes_factory(
     (
@@ -28,6 +28,7 @@ _register_classes, _unregister_classes = register_classes_factory(
         WeftFieldWeights,
         WeftResult,
         WeftObject,
+        WeftBeforeBake,
         WeftScene,
     )
 )

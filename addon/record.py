@@ -19,13 +19,13 @@ from . import cache, identity, mesh_arrays
 from .fields import snapshot
 from .fields.field import Field
 from .material import as_decimal
+from .participants import participants
 from .scene_reader import (
     ClothInput,
     ColliderInput,
     FrameInput,
     gravity,
     mesh_of,
-    participants,
     to_world,
     world_to_object,
 )

@@ -81,6 +81,14 @@ def _models(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
     return _offered("model", MODELS)
 
 
+class WeftBeforeBake(PropertyGroup):
+    """Where the scene was in time when it began to be read."""
+
+    is_known: BoolProperty()
+    frame: IntProperty()
+    subframe: FloatProperty()
+
+
 class WeftScene(PropertyGroup):
     """What holds for all cloths of a scene."""
 
@@ -246,6 +254,7 @@ class WeftScene(PropertyGroup):
         "take about as much room as the frames. Otherwise only the last one is kept",
         default=True,
     )
+    before_bake: PointerProperty(type=WeftBeforeBake)
 
     file: StringProperty()  # the word by which this .blend file is known, see `file_id`
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from bpy.types import Context, Depsgraph, Mesh, Object, Scene, ViewLayer
+from bpy.types import Context, Depsgraph, Mesh, Object, Scene
 
 from . import identity, mesh_arrays, rest_shape, timing
 from .fields import forces, snapshot
@@ -20,11 +20,6 @@ from .fields.field import Field
 from .fields.forces import Pressure, Weights
 from .material import as_decimal
 from .rest_shape import Shrinking
-
-GROUPS = (
-    *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
-    *rest_shape.PROPERTIES,
-)
 
 
 @dataclass(frozen=True)
@@ -80,50 +75,6 @@ class FrameInput:
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
     collider_surfaces: list[tuple[float, float]]  # friction and thickness
-
-
-def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
-    """Cloths and colliders of a view layer, each sorted by name."""
-    meshes = [obj for obj in view_layer.objects if obj.type == "MESH"]
-    by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
-    for obj in sorted(meshes, key=lambda obj: obj.name_full):
-        by_role[obj.weft.role].append(obj)
-    among = scene.weft.collider_collection
-    if among is not None:
-        inside = {obj.session_uid for obj in among.all_objects}
-        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
-    return by_role["CLOTH"], by_role["COLLIDER"]
-
-
-def check_cloth(obj: Object) -> None:
-    """Refuses a cloth that could not take a result."""
-    if obj.library is not None or obj.data.library is not None:
-        raise ValueError(
-            f"'{obj.name}' is linked from another file: a cloth and its mesh must be local "
-            "(Object > Relations > Make Local)"
-        )
-    if obj.data.users > 1:
-        raise ValueError(
-            f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "
-            "needs a mesh of its own (Object > Relations > Make Single User)"
-        )
-    if obj.parent is not None and obj.parent_type in {"ARMATURE", "LATTICE"}:
-        raise ValueError(
-            f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
-            "which can be switched off while the result is shown"
-        )
-    key = obj.data.shape_keys
-    animation = key.animation_data if key is not None else None
-    if animation is not None and animation.action is not None and animation.action.library:
-        raise ValueError(
-            f"the shape keys of '{obj.name}' are animated by the linked action "
-            f"'{animation.action.name}': make it local"
-        )
-    for use in GROUPS:
-        group = getattr(obj.weft, f"{use}_group")
-        if group and group not in obj.vertex_groups:
-            use = use.replace("_", " ")
-            raise ValueError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 from bpy.types import Key, Object, ShapeKey
 
 from . import animation, modifiers
+from .reports import UnfitError
 
 LINEAR = 1  # the number of keyframe interpolation LINEAR
 
@@ -29,10 +30,38 @@ def own_keys(obj: Object) -> list[ShapeKey]:
     return [block for block in key.key_blocks if own.fullmatch(block.name)]
 
 
+def check_action(obj: Object) -> None:
+    """Refuses keys whose action cannot take the curves of a result."""
+    key = obj.data.shape_keys
+    action = animation.action_of(key) if key is not None else None
+    if action is None:
+        return
+    words = f"the shape keys of '{obj.name}' are animated by the "
+    if action.library is not None:
+        raise UnfitError(f"{words}linked action '{action.name}': make it local")
+    others = _playing_the_same(obj)
+    # One that a bake made was copied together with its object: `_remove_own` separates them.
+    if others and not obj.weft.result.made_action:
+        raise UnfitError(
+            f"{words}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
+            "action of its own (Check Scene makes a copy)",
+            fix="own_action",
+        )
+
+
 def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     """Replaces the keys of an object by these frames, float32 `(vertices, 3)`, and shows them."""
     disable(obj)
     _remove_own(obj)
+    try:
+        _write_keys(obj, frame_start, frames)
+    except BaseException:
+        remove(obj)  # half a result would be in the way
+        raise
+    enable(obj)
+
+
+def _write_keys(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     result = obj.weft.result
     if obj.data.shape_keys is None:
         obj.shape_key_add(name="Basis", from_mix=False)
@@ -47,7 +76,6 @@ def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
     obj.active_shape_key_index = active
     result.frame_start, result.frame_count = frame_start, len(names)
     _write_curves(obj, names)
-    enable(obj)
 
 
 def enable(obj: Object) -> None:
@@ -58,11 +86,12 @@ def enable(obj: Object) -> None:
     own = {block.name for block in own_keys(obj)}
     result.was_absolute, key.use_relative = not key.use_relative, True
     result.was_solo, obj.show_only_shape_key = obj.show_only_shape_key, False
-    for block in key.key_blocks[1:]:
+    for place, block in enumerate(key.key_blocks[1:], start=1):
         if block.name in own:
             block.mute = False
         elif not block.mute:
-            result.muted_keys.add().name = block.name
+            memory = result.muted_keys.add()
+            memory.name, memory.place = block.name, place
             block.mute = True
     modifiers.mute(obj, modifiers.is_deforming)
     result.shown = True
@@ -74,16 +103,31 @@ def disable(obj: Object) -> None:
     if not result.shown:
         return
     if key is not None:
+        for block in resting_keys(obj):
+            block.mute = False
         for block in own_keys(obj):
             block.mute = True
-        for memory in result.muted_keys:
-            if memory.name in key.key_blocks:
-                key.key_blocks[memory.name].mute = False
         key.use_relative = not result.was_absolute
     obj.show_only_shape_key = result.was_solo
     result.muted_keys.clear()
     modifiers.restore(obj)
     result.shown = False
+
+
+def resting_keys(obj: Object) -> list[ShapeKey]:
+    """The user's keys that Weft has muted: by their names or, since renamed, by their places."""
+    key, own = obj.data.shape_keys, {block.name for block in own_keys(obj)}
+    muted = {
+        block.name: place
+        for place, block in enumerate(key.key_blocks[1:], start=1)
+        if block.mute and block.name not in own
+    }
+    memories = obj.weft.result.muted_keys
+    names = [memory.name for memory in memories if memory.name in muted]
+    others = {place: name for name, place in muted.items() if name not in names}
+    lost = [memory.place for memory in memories if memory.name not in muted]
+    names += [others[place] for place in lost if place in others]
+    return [key.key_blocks[name] for name in names]
 
 
 def remove(obj: Object) -> None:
@@ -98,9 +142,11 @@ def remove(obj: Object) -> None:
 
 
 def _free_prefix(key: Key) -> str:
-    """A beginning for key names that none of the user's keys has."""
+    """A beginning for key names that no key has, and no curve of a key that was deleted."""
+    names = [block.name for block in key.key_blocks]
+    paths = [curve.data_path for curve in animation.curves(key)]
     number, prefix = 1, "weft_"
-    while any(block.name.startswith(prefix) for block in key.key_blocks):
+    while any(f'["{prefix}' in path for path in (*map(value_path, names), *paths)):
         number += 1
         prefix = f"weft{number}_"
     return prefix
@@ -110,12 +156,21 @@ def _remove_own(obj: Object) -> None:
     own = own_keys(obj)
     if not own:
         return
+    if _playing_the_same(obj):
+        animation.make_single_user(obj.data.shape_keys)  # a duplicate's result stays
     _remove_curves(obj, {value_path(block.name) for block in own})
     active = obj.active_shape_key_index
     for block in reversed(own):
         obj.shape_key_remove(block)
     if obj.data.shape_keys is not None:
         obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
+
+
+def _playing_the_same(obj: Object) -> list[Object]:
+    """Other objects whose keys play the same curves."""
+    key = obj.data.shape_keys
+    keys = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
+    return [o for o, its in keys if its is not None and animation.shares_curves(key, its)]
 
 
 # --- value curves -----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object
 
-from .. import location, mesh_arrays, stage
+from .. import animation, location, mesh_arrays, stage
 
 EDGES_PER_GAP = 2.5  # how many typical short edges a layer's gap leaves room for
 SHORT_EDGE_PERCENT = 10
@@ -28,6 +28,10 @@ def _apply_scale(context: Context, obj: Object) -> None:
 
 def _own_mesh(_context: Context, obj: Object) -> None:
     obj.data = obj.data.copy()
+
+
+def _own_action(_context: Context, obj: Object) -> None:
+    animation.make_single_user(obj.data.shape_keys)
 
 
 def _delete_loose(_context: Context, obj: Object) -> None:
@@ -61,6 +65,7 @@ def _remove_orphans(context: Context, _obj: Object | None) -> None:
 _FIXES = {
     "apply_scale": _apply_scale,
     "own_mesh": _own_mesh,
+    "own_action": _own_action,
     "delete_loose": _delete_loose,
     "thinner": _thinner,
     "remove_orphans": _remove_orphans,

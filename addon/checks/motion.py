@@ -27,7 +27,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     first, last = timing.frame_range(context.scene)
     if last < first:
         return
-    prepared = stage.Stage(context, cloths, colliders)
+    stage.prepare(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (RuntimeError, ValueError):
@@ -36,7 +36,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         records = {path: None for obj in cloths if (path := _record(context.scene, obj))}
         yield from _through(reader, last, list(records))
     finally:
-        prepared.restore(show_earlier_results=True)
+        stage.repair()
 
 
 def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:

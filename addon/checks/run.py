@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator
 
-from bpy.types import Context, Object
+from bpy.types import Context, Object, Scene
 
-from .. import bake, identity, stage
-from ..scene_reader import check_cloth as refuse_cloth
-from ..scene_reader import participants
+from .. import bake, identity, stage, unkeyed
+from ..participants import check_cloth, participants
+from ..reports import UnfitError
 from . import meshes, motion, settings, start
 from .finding import ERROR, ORDER, Finding, on_object
 
@@ -23,24 +23,24 @@ def check_scene(context: Context) -> list[Finding]:
             stage.leave_mode(context, obj)
             identity.ensure(obj)
     found = list(settings.check(context.scene, context.view_layer, cloths))
-    sound = []
+    sound, scale = [], context.scene.unit_settings.scale_length
     for obj in cloths:
-        own = [*_refusals(obj), *meshes.check_cloth(obj, context.scene.unit_settings.scale_length)]
+        own = [*_refusals(context.scene, obj), *meshes.check_cloth(obj, scale)]
         if not any(finding.severity == ERROR for finding in own):
             sound.append(obj)
         found += own
     for obj in colliders:
         found += meshes.check_collider(obj)
     if sound:
-        found += start.check(context, sound, colliders)
-        found += motion.check(context, sound, colliders)
+        with unkeyed.kept():
+            found += start.check(context, sound, colliders)
+            found += motion.check(context, sound, colliders)
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 
-def _refusals(obj: Object) -> Iterator[Finding]:
+def _refusals(scene: Scene, obj: Object) -> Iterator[Finding]:
     """What a bake would refuse at once."""
     try:
-        refuse_cloth(obj)
-    except ValueError as error:
-        fix = "own_mesh" if obj.library is None and obj.data.users > 1 else ""
-        yield on_object(ERROR, obj, "it cannot be baked", str(error), fix)
+        check_cloth(scene, obj)
+    except UnfitError as error:
+        yield on_object(ERROR, obj, "it cannot be baked", str(error), error.fix)

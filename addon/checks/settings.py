@@ -8,6 +8,7 @@ from bpy.types import Object, Scene, ViewLayer
 
 from .. import bridge, location, status, timing
 from ..fields import snapshot
+from ..participants import excluded_cloths, unseen_colliders
 from ..scene_reader import gravity
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
@@ -20,12 +21,17 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
     if bridge.problem():
         yield Finding(ERROR, "The library cannot be used", bridge.problem())
     if not cloths:
-        meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
-        yield Finding(ERROR, "There is no cloth in this scene", meaning)
+        yield _no_cloth(scene, view_layer)
     for obj, kind in snapshot.unsupported(view_layer) if cloths else ():
         meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
         yield on_object(INFO, obj, title, meaning)
+    for obj, name in unseen_colliders(scene, view_layer) if cloths else ():
+        meaning = (
+            "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
+            "> Make Instances Real) or, when it is linked, a library override"
+        )
+        yield on_object(WARNING, obj, f"it holds the collider '{name}', which is not seen", meaning)
     yield from _frames(scene)
     yield from _gravity(scene)
     for obj in cloths:
@@ -36,6 +42,15 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
         meaning = "They are kept in case the deletion is undone. Fix deletes them"
         yield Finding(INFO, title, meaning, fix="remove_orphans")
+
+
+def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
+    excluded = excluded_cloths(scene, view_layer)
+    if excluded:
+        title = f"{excluded[0].name}: its collection is excluded from the view layer"
+        return Finding(ERROR, title, "What is excluded takes no part: tick it in the Outliner")
+    meaning = "Select a mesh and set its Role to Cloth in the Weft panel of the Physics tab"
+    return Finding(ERROR, "There is no cloth in this scene", meaning)
 
 
 def _frames(scene: Scene) -> Iterator[Finding]:

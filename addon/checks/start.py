@@ -34,7 +34,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     """Findings of the first frame."""
     for obj in cloths:
         nodes.find_deforming(context, obj)
-    prepared = stage.Stage(context, cloths, colliders)
+    stage.prepare(context, cloths, colliders)
     try:
         timing.go_to(context.scene, timing.frame_range(context.scene)[0])
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
@@ -43,7 +43,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         yield _refused("The first frame cannot be read", error)
         return
     finally:
-        prepared.restore(show_earlier_results=True)
+        stage.repair()
     yield from refusal
     yield from _crossings(placed[: len(cloths)], placed[len(cloths) :])
 

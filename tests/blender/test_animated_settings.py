@@ -11,9 +11,9 @@ from addon import (
     fingerprint,
     material,
     object_properties,
+    participants,
     properties,
     scene_properties,
-    scene_reader,
 )
 from addon.scene_reader import SceneReader
 
@@ -27,7 +27,7 @@ def animate(owner, name, first, last):
 
 def read(cloth):
     bpy.context.view_layer.update()
-    cloths, colliders = scene_reader.participants(bpy.context.scene, bpy.context.view_layer)
+    cloths, colliders = participants.participants(bpy.context.scene, bpy.context.view_layer)
     return SceneReader(bpy.context, cloths, colliders, 1)
 
 

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from test_outdated import push_down
 
 from addon import check_operators
 from addon.checks import crossing
@@ -76,6 +77,49 @@ def test_checking_changes_nothing():
     check()
     assert bpy.context.scene.frame_current == 7
     assert cloth.modifiers["Subdivision"].show_viewport and bpy.data.objects["Floor"].hide_viewport
+
+
+def key(owner, path, value):
+    """Keys the value that is there at frame 1, and then sets another without a key."""
+    owner.keyframe_insert(path, frame=1)
+    holder, _dot, name = path.rpartition(".")
+    setattr(owner.path_resolve(holder) if holder else owner, name, value)
+
+
+def test_checking_keeps_poses_that_are_not_keyed():
+    cloth, floor = good_cloth(), small_scenes.add_floor()
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("a.b").tail.z = 1.0
+    bpy.ops.object.mode_set(mode="OBJECT")
+    cloth["slack"], rig.pose.bones["a.b"]["bend"] = 0.0, (0.0, 1.0)
+    material = bpy.data.materials.new("Cloth")
+    if material.node_tree is None:
+        material.use_nodes = True
+    wave = cloth.modifiers.new("Wave", "WAVE")
+    key(cloth, "location", (0.0, 0.5, 1.0))
+    key(cloth, 'modifiers["Wave"].height', 0.25)
+    key(rig, 'pose.bones["a.b"].rotation_quaternion', (0.0, 1.0, 0.0, 0.0))
+    key(rig, 'pose.bones["a.b"].rotation_mode', "XYZ")
+    key(material.node_tree, 'nodes["Principled BSDF"].inputs[0].default_value', (0, 0, 1, 1))
+    cloth.keyframe_insert('["slack"]', frame=1)
+    rig.keyframe_insert('pose.bones["a.b"]["bend"]', frame=1)
+    cloth["slack"], rig.pose.bones["a.b"]["bend"] = 2.0, (3.0, 4.0)
+    floor.keyframe_insert("location", frame=1)
+    push_down(floor)
+    bpy.context.view_layer.update()
+    floor.location.z = -2.0
+    small_scenes.set_frames(1, 5)
+    check()
+    assert cloth.evaluated_get(bpy.context.evaluated_depsgraph_get()).location.y == 0.5
+    bone = rig.pose.bones["a.b"]
+    assert cloth.location.y == 0.5 and cloth["slack"] == 2.0 and wave.height == 0.25
+    assert tuple(bone.rotation_quaternion) == (0.0, 1.0, 0.0, 0.0) and bone.rotation_mode == "XYZ"
+    assert tuple(bone["bend"]) == (3.0, 4.0) and floor.location.z == -2.0
+    shader = material.node_tree.nodes["Principled BSDF"]
+    assert tuple(shader.inputs[0].default_value) == (0.0, 0.0, 1.0, 1.0)
 
 
 # --- meshes -----------------------------------------------------------------------------------
@@ -225,6 +269,46 @@ def test_force_fields_that_do_not_act_on_cloth_are_noted():
     bpy.ops.object.effector_add(type="BOID")
     assert found("force field 'Boid' does not act on cloth").severity == "INFO"
     bpy.context.object.field.type = "FORCE"
+    assert titles() == []
+
+
+def instance_of(name, *objects):
+    """An instance of a collection that holds these objects and is nowhere else."""
+    collection = bpy.data.collections.new(name)
+    for obj in objects:
+        collection.objects.link(obj)
+        bpy.context.scene.collection.objects.unlink(obj)
+    instance = bpy.data.objects.new(name, None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", collection
+    bpy.context.scene.collection.objects.link(instance)
+    return instance
+
+
+def test_a_collider_within_an_instance_is_missed_until_it_is_made_real(capfd):
+    cloth, floor = good_cloth(pinned=False), small_scenes.add_floor()
+    floor.location.z = 0.9
+    outer = instance_of("Set", instance_of("Inner", floor))
+    finding = found("Set: it holds the collider 'Floor', which is not seen")
+    assert finding.severity == "WARNING"
+    small_scenes.set_frames(1, 8)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    words = "Warning: the instance 'Set' holds the collider 'Floor', which is not seen"
+    assert words in capfd.readouterr().out
+    for name in ("Set", "Inner"):
+        for obj in bpy.context.view_layer.objects:
+            obj.select_set(obj.name.startswith(name))
+        bpy.ops.object.duplicates_make_real()
+    assert outer.instance_type == "NONE"
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert "which is not seen" not in capfd.readouterr().out
+    assert small_scenes.cached_frames(cloth)[-1, :, 2].min() + cloth.location.z > 0.9
+    assert titles() == []
+
+
+def test_a_collider_within_an_instance_that_is_not_in_the_collection_is_not_missed():
+    good_cloth()
+    instance_of("Set", small_scenes.add_floor())
+    bpy.context.scene.weft.collider_collection = bpy.data.collections.new("Colliders")
     assert titles() == []
 
 

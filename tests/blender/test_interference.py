@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, cache, identity, location, stage
+from addon import bake, cache, identity, location, modal_bake, stage
+
+
+@pytest.fixture
+def as_in_a_window(monkeypatch):
+    monkeypatch.setattr(stage, "app", SimpleNamespace(background=False))
 
 
 def started(frame=3, last=40):
@@ -40,8 +45,8 @@ def test_renaming():
 
 
 @pytest.mark.parametrize("linked", [False, True])
-def test_duplicating(linked, monkeypatch):
-    monkeypatch.setattr(stage, "app", SimpleNamespace(background=False))  # as in a window
+@pytest.mark.usefixtures("as_in_a_window")
+def test_duplicating(linked):
     cloth = small_scenes.add_cloth()
     cloth.modifiers.new("Thickness", "SOLIDIFY")
     cloth.select_set(True)
@@ -206,3 +211,75 @@ def test_the_longest_range_that_blender_has():
     running.stop()
     assert not ended(running).error
     assert 3 <= cloth.weft.result.frame_count < 1000
+
+
+# --- what a bake has prepared -----------------------------------------------------------------
+
+
+def prepared_scene():
+    """A cloth, a disabled floor and something else, at a frame that is not the first."""
+    cloth, floor = small_scenes.add_cloth(), small_scenes.add_floor()
+    cloth.modifiers.new("Subdivision", "SUBSURF")
+    floor.hide_viewport = True
+    empty = bpy.data.objects.new("Empty", None)
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.scene.frame_set(17)
+    bpy.ops.ed.undo_push(message="before")
+    return empty
+
+
+def assert_as_it_was():
+    cloth, floor = bpy.data.objects["Sheet"], bpy.data.objects["Floor"]
+    subdivision = cloth.modifiers["Subdivision"]
+    assert cloth.display_type == "TEXTURED" and floor.hide_viewport
+    assert subdivision.show_viewport and subdivision.show_render
+    assert bpy.context.scene.frame_current == 17
+
+
+@pytest.mark.usefixtures("as_in_a_window")
+def test_undoing_to_a_step_that_was_made_during_a_bake():
+    empty = prepared_scene()
+    running = started()
+    empty.location.x = 1.0
+    bpy.ops.ed.undo_push(message="moved during the bake")
+    assert not ended(running).error
+    bpy.ops.ed.undo_push(message="baked")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo):
+        step()
+        assert_as_it_was()
+    assert bpy.data.objects["Empty"].location.x == 1.0
+    assert not ended(started()).error
+    assert_as_it_was()
+    bpy.ops.weft.free()
+    assert_as_it_was()
+
+
+@pytest.mark.usefixtures("as_in_a_window")
+def test_a_file_that_was_saved_during_a_bake_is_as_it_was(tmp_path):
+    prepared_scene()
+    running = started()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "during.blend"), copy=True)
+    running.stop()
+    ended(running)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "during.blend"))
+    assert_as_it_was()
+
+
+@pytest.mark.usefixtures("as_in_a_window")
+def test_how_a_cloth_was_shown_is_not_forgotten_by_a_second_preparation():
+    cloth = small_scenes.add_cloth()
+    for _time in range(2):
+        stage.prepare(bpy.context, [cloth], [])
+    assert cloth.display_type == "BOUNDS"
+    stage.repair()
+    assert cloth.display_type == "TEXTURED"
+
+
+@pytest.mark.usefixtures("as_in_a_window")
+def test_closing_the_window_of_a_bake():
+    prepared_scene()
+    running = started()
+    modal_bake.BakeOperator.cancel(None, bpy.context)  # as Blender does
+    assert running.is_done and bake.running() is None
+    assert_as_it_was()
+    assert bpy.ops.weft.resume() == {"FINISHED"}

@@ -121,7 +121,7 @@ def test_every_setting_is_in_a_panel(cloth):
     for group in groups:
         for prop in group.bl_rna.properties:
             if prop.type in {"POINTER", "COLLECTION"} and prop.identifier.startswith(
-                ("material", "muted", "deforming", "result", "field_weights")
+                ("material", "muted", "deforming", "result", "field_weights", "before_bake")
             ):
                 continue
             if prop.identifier not in hidden:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake
+from addon import bake, check_operators
 
 
 def assert_refused(words):
@@ -100,6 +100,34 @@ def test_a_linked_cloth(tmp_path):
         target.objects = list(source.objects)
     bpy.context.scene.collection.objects.link(target.objects[0])
     assert_refused("'Sheet' is linked from another file")
+
+
+@pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
+@pytest.mark.parametrize("only_mesh", [False, True])
+def test_a_library_override(kind, only_mesh, tmp_path):
+    small_scenes.add_cloth()
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.context.scene.weft.cache_directory = str(tmp_path / "cache")
+    bpy.context.scene.weft.result_kind = kind
+    with bpy.data.libraries.load(path, link=True) as (source, target):
+        target.objects = list(source.objects)
+    bpy.context.scene.collection.objects.link(target.objects[0])
+    cloth = target.objects[0].override_create(remap_local_usages=True)
+    cloth.data.override_create(remap_local_usages=True)
+    if only_mesh:
+        cloth.make_local()
+    words = "the mesh 'Sheet' of 'Sheet' is a library" if only_mesh else "'Sheet' is a library"
+    assert_refused(f"{words} override: .* must be local")
+    bpy.ops.weft.check_scene()
+    (finding,) = [f for f in check_operators._findings if "it cannot be baked" in f.title]
+    assert words in finding.meaning
+    cloth.select_set(True)
+    bpy.context.view_layer.objects.active = cloth
+    assert bpy.ops.object.make_local(type="SELECT_OBDATA") == {"FINISHED"}
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
 
 
 def link_floor(tmp_path, **settings):

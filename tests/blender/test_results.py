@@ -7,7 +7,7 @@ import pytest
 import small_scenes
 from small_scenes import baked, state
 
-from addon import bake, shape_keys, statistic
+from addon import animation, bake, check_operators, shape_keys, statistic
 
 
 def as_modifier():
@@ -113,6 +113,111 @@ def test_a_cancelled_bake_leaves_a_modifier_that_plays():
     small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
 
 
+# --- an action of several cloths --------------------------------------------------------------
+
+
+def with_a_key(name, x):
+    """A cloth with an animated shape key."""
+    cloth = small_scenes.add_cloth(name)
+    cloth.location.x = x
+    cloth.shape_key_add(name="Basis", from_mix=False)
+    cloth.shape_key_add(name="Fit", from_mix=False).keyframe_insert("value", frame=1)
+    return cloth
+
+
+def animate_alike(cloth, other):
+    """The keys of the one play the action of the other."""
+    source = other.data.shape_keys.animation_data
+    data = cloth.data.shape_keys.animation_data_create()
+    data.action = source.action
+    if hasattr(data, "action_slot"):
+        data.action_slot = source.action_slot
+
+
+def test_an_action_of_two_cloths_is_refused_and_copied_by_check_scene():
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    animate_alike(second, first)
+    small_scenes.set_frames(1, 3)
+    words = "the shape keys of 'First' are animated by the action .* as are those of 'Second'"
+    with pytest.raises(RuntimeError, match=words):
+        bpy.ops.weft.bake()
+    bpy.ops.weft.check_scene()
+    index = next(i for i, f in enumerate(check_operators._findings) if f.fix == "own_action")
+    assert bpy.ops.weft.finding_fix(index=index) == {"FINISHED"}
+    assert not any(finding.fix == "own_action" for finding in check_operators._findings)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for cloth in (first, second):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.ops.weft.free()
+    for cloth in (first, second):
+        (curve,) = animation.curves(cloth.data.shape_keys)
+        assert curve.data_path == 'key_blocks["Fit"].value'
+
+
+def test_an_action_of_two_cloths_is_no_matter_where_no_keys_are_written():
+    as_modifier()
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    animate_alike(second, first)
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_theirs():
+    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
+    third = small_scenes.add_cloth("Third")
+    third.location.x = 6.0
+    small_scenes.set_frames(1, 3)
+    running = bake.Bake(bpy.context)
+    animate_alike(second, first)
+    while not running.is_done:
+        running.pump(0.01)
+        running.wait(0.005)
+    outcome = running.finish(bpy.context)
+    for name in ("First", "Second"):
+        assert f"'{name}' cannot take its result" in outcome.error
+    assert [block.name for block in first.data.shape_keys.key_blocks] == ["Basis", "Fit"]
+    assert not first.data.shape_keys.key_blocks["Fit"].mute
+    small_scenes.assert_plays(third, small_scenes.cached_frames(third), 1)
+    animation.make_single_user(second.data.shape_keys)
+    assert bpy.ops.weft.resume() == {"FINISHED"}
+    for cloth in (first, second):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_half_a_result_is_taken_back(monkeypatch):
+    cloth = with_a_key("Sheet", 0.0)
+
+    def fail(*_arguments):
+        raise RuntimeError("no more curves")
+
+    monkeypatch.setattr(animation, "new_curve", fail)
+    small_scenes.set_frames(1, 3)
+    with pytest.raises(RuntimeError, match=r"'Sheet' cannot take its result.*no more curves"):
+        bpy.ops.weft.bake()
+    blocks = cloth.data.shape_keys.key_blocks
+    assert [(block.name, block.mute) for block in blocks] == [("Basis", False), ("Fit", False)]
+
+
+@pytest.mark.parametrize(("is_keyed", "is_freed"), [(True, True), (False, True), (False, False)])
+def test_a_copy_that_plays_the_action_of_its_original_leaves_it_alone(is_keyed, is_freed):
+    original = with_a_key("Sheet", 0.0) if is_keyed else small_scenes.add_cloth()
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(original)
+    copy = original.copy()
+    copy.data = original.data.copy()  # its keys are copied, and play the same action
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.objects.active = copy
+    bpy.context.view_layer.update()
+    if is_freed:
+        assert bpy.ops.weft.free(only_active=True) == {"FINISHED"}
+        small_scenes.assert_plays(original, frames, 1)
+    copy.location.x = 3.0
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for cloth in (original, copy):
+        small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
 # --- several scenes ---------------------------------------------------------------------------
 
 
@@ -133,6 +238,81 @@ def test_all_scenes_with_a_cloth_are_baked(tmp_path):
     assert (second.weft.result.frame_start, second.weft.result.frame_count) == (2, 3)
     assert len(list((tmp_path / "other").glob("*.pc2"))) == 1
     assert empty.frame_current == 1
+
+
+def add_scene(name, folder, *objects):
+    scene = bpy.data.scenes.new(name)
+    scene.weft.cache_directory = str(folder / name)
+    scene.frame_start, scene.frame_end = 1, 3
+    for obj in objects:
+        scene.collection.objects.link(obj)
+    return scene
+
+
+def new_cloth(name):
+    """A cloth in no scene."""
+    cloth = small_scenes.add_cloth(name)
+    bpy.context.scene.collection.objects.unlink(cloth)
+    return cloth
+
+
+def exclude_all(scene):
+    """Moves the objects of a scene into a collection that its view layer excludes."""
+    collection = bpy.data.collections.new("Excluded")
+    scene.collection.children.link(collection)
+    for obj in list(scene.collection.objects):
+        collection.objects.link(obj)
+        scene.collection.objects.unlink(obj)
+    scene.view_layers[0].update()
+    scene.view_layers[0].layer_collection.children["Excluded"].exclude = True
+
+
+def test_a_scene_whose_cloth_is_excluded_is_passed_over(tmp_path, capfd):
+    small_scenes.set_frames(1, 3)
+    first, last = small_scenes.add_cloth("First"), new_cloth("Last")
+    exclude_all(add_scene("B", tmp_path, new_cloth("Hidden")))
+    add_scene("C", tmp_path, last)
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert first.weft.result.frame_count == last.weft.result.frame_count == 3
+    words = "Warning: scene 'B': 'Hidden' takes no part: its collection is excluded from the view"
+    assert words in capfd.readouterr().out
+
+
+def test_where_all_cloths_are_excluded_that_is_said():
+    small_scenes.add_cloth("Hidden")
+    exclude_all(bpy.context.scene)
+    for operator in (bpy.ops.weft.bake, bpy.ops.weft.bake_all):
+        with pytest.raises(RuntimeError, match="'Hidden' takes no part: its collection is exclu"):
+            operator()
+    bpy.ops.weft.check_scene()
+    titles = [finding.title for finding in check_operators._findings]
+    assert titles == ["Hidden: its collection is excluded from the view layer"]
+
+
+def test_a_scene_that_is_refused_does_not_keep_the_others_from_being_baked(tmp_path):
+    small_scenes.set_frames(1, 3)
+    first, spoilt, last = small_scenes.add_cloth("First"), new_cloth("Spoilt"), new_cloth("Last")
+    spoilt.weft.pin_group = "gone"
+    add_scene("B", tmp_path, spoilt)
+    add_scene("C", tmp_path, last)
+    with pytest.raises(RuntimeError, match="scene 'B': 'Spoilt' has no vertex group 'gone'"):
+        bpy.ops.weft.bake_all()
+    assert first.weft.result.frame_count == last.weft.result.frame_count == 3
+    assert bpy.context.window.scene.name == "Scene"
+
+
+def test_a_cloth_of_two_scenes_is_baked_with_the_first(tmp_path, capfd):
+    small_scenes.set_frames(1, 5)
+    shared, last = small_scenes.add_cloth("Shared"), new_cloth("Last")
+    add_scene("Second", tmp_path, shared)
+    add_scene("Third", tmp_path, last)
+    assert bpy.ops.weft.bake_all() == {"FINISHED"}
+    assert shared.weft.result.frame_count == 5 and last.weft.result.frame_count == 3
+    words = "Warning: scene 'Second': 'Shared' is in the scene 'Scene' as well and can have one"
+    assert words in capfd.readouterr().out
+    bpy.context.window.scene = bpy.data.scenes["Second"]
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert shared.weft.result.frame_count == 3
 
 
 def test_scenes_of_other_files_are_left_out(tmp_path):

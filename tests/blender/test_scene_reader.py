@@ -9,24 +9,23 @@ import pytest
 import small_scenes
 from mathutils import Matrix
 
-from addon import mesh_arrays, scene_reader
+from addon import mesh_arrays, participants, stage
 from addon.scene_reader import SceneReader
-from addon.stage import Stage
 
 
 def taking_part():
     bpy.context.view_layer.update()
-    return scene_reader.participants(bpy.context.scene, bpy.context.view_layer)
+    return participants.participants(bpy.context.scene, bpy.context.view_layer)
 
 
 def read():
     """Prepares, reads the first frame and leaves the scene as it was."""
     cloths, colliders = taking_part()
-    stage = Stage(bpy.context, cloths, colliders)
+    stage.prepare(bpy.context, cloths, colliders)
     try:
         return SceneReader(bpy.context, cloths, colliders, 1)
     finally:
-        stage.restore(show_earlier_results=True)
+        stage.repair()
 
 
 def transformed(obj, matrix):
@@ -235,10 +234,10 @@ def test_an_object_disabled_in_viewports_takes_part_and_is_disabled_again():
     floor.hide_viewport = True
     small_scenes.slide(floor, 2, (1, 0.0), (11, 1.0))
     objects = ([cloth], [floor])
-    stage = Stage(bpy.context, *objects)
+    stage.prepare(bpy.context, *objects)
     reader = SceneReader(bpy.context, *objects, 1)
     assert reader.read_frame(11).collider_positions[0][:, 2] == pytest.approx(1.0)
-    stage.restore(show_earlier_results=True)
+    stage.repair()
     assert floor.hide_viewport
 
 

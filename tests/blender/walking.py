@@ -13,7 +13,7 @@ import bmesh
 import bpy
 import numpy as np
 
-from addon import bridge, scene_reader, stage
+from addon import bridge, participants, scene_reader, stage
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
 from crossings import Scenery, unique_edges
@@ -91,8 +91,8 @@ class Weft:
             bpy.ops.weft.preset_apply(name="cotton")
         bpy.data.objects["Body"].weft.role = "COLLIDER"
         scene = bpy.context.scene
-        cloths, colliders = scene_reader.participants(scene, bpy.context.view_layer)
-        self._stage = stage.Stage(bpy.context, cloths, colliders)
+        cloths, colliders = participants.participants(scene, bpy.context.view_layer)
+        stage.prepare(bpy.context, cloths, colliders)
         self._reader = scene_reader.SceneReader(bpy.context, cloths, colliders, 1)
         self._reader.cloths = [cut(cloth) for cloth in self._reader.cloths]
         self._simulation = bridge.build_simulation(scene, self._reader)
@@ -111,7 +111,7 @@ class Weft:
             shapes = [simulation.positions(index) for index in range(len(self.cloths))]
             before = source
             yield Moment(frame, *seconds, shapes, source.collider_positions[0], report)
-        self._stage.restore(show_earlier_results=False)
+        stage.repair()
 
 
 class Judge:
