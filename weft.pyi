@@ -36,7 +36,9 @@ def preset_names() -> list[str]:
     """
 
 class NotFiniteError(RuntimeError):
-    """A position or velocity stopped being a number; the state before that step is kept."""
+    """A position, velocity or force stopped being a number, or a vertex was thrown away; the
+    state before that step is kept.
+    """
 
 @final
 class Material:
@@ -411,7 +413,10 @@ class Simulation:
             Report: What was done.
 
         Raises:
-            NotFiniteError: A vertex stopped being a number; the state before that step is kept.
+            NotFiniteError: A vertex, or the force on one, stopped being a number; the state before
+                that step is kept.
+            ValueError: A duration that is not a finite number more than 0, or takes more than 10⁷
+                of the longest steps; an explicit integrator that would need steps below 4.2 µs.
         """
 
     def step(self, h: float) -> Report:
@@ -425,7 +430,10 @@ class Simulation:
             Report: What was done.
 
         Raises:
-            NotFiniteError: A vertex stopped being a number; the state before the step is kept.
+            NotFiniteError: A vertex, or the force on one, stopped being a number, or an explicit
+                integrator stretched the cloth there to a thousand times its length; the state
+                before the step is kept.
+            ValueError: A length that is not a finite number more than 0.
         """
 
     def positions(self, cloth: int = 0) -> NDArray[np.float64]:
@@ -587,8 +595,9 @@ class Simulation:
             bytes (bytes): What state gave.
 
         Raises:
-            ValueError: The bytes are damaged, foreign, of another version or of other meshes;
-                nothing is changed then.
+            ValueError: The bytes are damaged, foreign, of another version or of other cloths,
+                colliders or settings (all of them but gravity, wind, air_density, max_iterations,
+                self_collision and threads count); nothing is changed then.
         """
 
     @property
@@ -617,12 +626,12 @@ class Report:
 
     @property
     def contacts(self) -> int:
-        """Vertices in contact at the end."""
+        """Pairs that press on each other at the end: a vertex and a triangle, or two edges."""
 
     @property
     def unresolved_contacts(self) -> int:
-        """Vertices that ended a step where a collider squeezed them through another, or through
-        itself.
+        """Places where surfaces cross, added up over all steps: edges that go through triangles
+        where a step begins, and pairs that it could not keep from crossing.
         """
 
     @property
@@ -631,7 +640,10 @@ class Report:
 
     @property
     def converged(self) -> bool:
-        """Whether every step met the tolerance; where contacts come and go, four times it."""
+        """Whether every step was solved as closely as Settings.tolerance says, and none had to stop
+        a vertex for good so that it crosses nothing. Where much moves or contacts come and go,
+        eight times the tolerance will do; four times where the equations are linear.
+        """
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -639,4 +651,6 @@ class Report:
 
     @property
     def max_stretch(self) -> float:
-        """The largest principal stretch of any triangle at the end, less 1."""
+        """The largest principal stretch of any triangle at the end, less 1, against its lengths at
+        rest as rest_scale makes them.
+        """

@@ -30,7 +30,8 @@ pub enum Error {
         /// The names there are.
         offered: Vec<String>,
     },
-    /// A position or velocity that is no longer a number. The state before the step is kept.
+    /// A position, velocity or force that is no longer a number, or a vertex that an explicit scheme has thrown away. The
+    /// state before the step is kept.
     NotFinite {
         /// Index of the cloth.
         cloth: usize,
@@ -114,8 +115,8 @@ impl fmt::Display for Error {
             }
             Self::NotFinite { cloth, vertex, time } => write!(
                 formatter,
-                "cloth {cloth}: vertex {vertex}: not a finite number in the step from {time} s; \
-                 the state before that step is kept"
+                "cloth {cloth}: vertex {vertex}: not a finite number, or thrown away, in the step from \
+                 {time} s; the state before that step is kept"
             ),
             Self::Checkpoint { reason } => write!(formatter, "checkpoint: {reason}"),
             Self::System { reason } => write!(formatter, "system: {reason}"),

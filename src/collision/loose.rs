@@ -9,7 +9,7 @@
 use super::{pair::Pair, surfaces::Surfaces};
 use crate::Vec3;
 
-/// An edge longer than so many times what it is at rest would tear.
+/// An edge longer than so many times what it is at rest, as it is shrunk or lengthened, would tear.
 const TEARING: f64 = 2.0;
 
 /// The vertices of cloth that are let go.
@@ -25,9 +25,10 @@ impl Loose {
         let length = |positions: &[Vec3], [start, end]: [u32; 2]| {
             (positions[end as usize] - positions[start as usize]).norm()
         };
+        let scale = |edge: usize| surfaces.length_scales.get(edge).unwrap_or(&1.0);
         let mut is_loose = Vec::new();
-        for ends in &surfaces.edges[..surfaces.cloth_edges] {
-            if length(positions, *ends) > TEARING * length(&surfaces.rest, *ends) {
+        for (edge, ends) in surfaces.edges[..surfaces.cloth_edges].iter().enumerate() {
+            if length(positions, *ends) > TEARING * scale(edge) * length(&surfaces.rest, *ends) {
                 is_loose.resize(surfaces.cloth_vertices, false);
                 for end in ends {
                     is_loose[*end as usize] = true;
@@ -72,6 +73,16 @@ mod tests {
             assert_eq!(loose.is_empty(), count == 0);
             let pair = Pair::vertex_face(&surfaces, 0, 3);
             assert_eq!(loose.frees(&surfaces, &pair), count > 0);
+        }
+    }
+
+    #[test]
+    fn what_is_longer_at_rest_is_not_torn_there() {
+        let mut surfaces = row(6);
+        surfaces.length_scales = vec![2.5; surfaces.cloth_edges];
+        for (stretch, is_empty) in [(2.5, true), (4.9, true), (5.1, false)] {
+            let positions: Vec<Vec3> = surfaces.rest.iter().map(|rest| rest * stretch).collect();
+            assert_eq!(Loose::new(&surfaces, &positions).is_empty(), is_empty, "{stretch}");
         }
     }
 }

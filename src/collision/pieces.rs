@@ -2,6 +2,7 @@
 //! Pieces that cloth falls into where it is cut.
 
 use super::surfaces::{NONE, Surfaces};
+use crate::mesh::Groups;
 
 /// For every vertex of cloth the largest piece of its whole cloth.
 pub(super) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {
@@ -18,19 +19,10 @@ pub(super) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) 
 
 /// For every vertex of cloth the first vertex that edges which `join` lead to.
 pub(super) fn connected(surfaces: &Surfaces, join: impl Fn(usize) -> bool) -> Vec<u32> {
-    let mut parents: Vec<u32> = (0..surfaces.cloth_vertices as u32).collect();
+    let mut pieces = Groups::new(surfaces.cloth_vertices);
     for edge in (0..surfaces.cloth_edges).filter(|edge| join(*edge)) {
-        let [a, b] = surfaces.edges[edge].map(|vertex| root(&mut parents, vertex));
-        parents[a.max(b) as usize] = a.min(b);
+        let [a, b] = surfaces.edges[edge];
+        pieces.join(a, b);
     }
-    (0..surfaces.cloth_vertices as u32).map(|vertex| root(&mut parents, vertex)).collect()
-}
-
-fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
-    while parents[vertex as usize] != vertex {
-        let parent = parents[vertex as usize];
-        parents[vertex as usize] = parents[parent as usize];
-        vertex = parent;
-    }
-    vertex
+    pieces.names()
 }

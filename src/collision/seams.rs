@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What contacts have to know of seams: vertices sewn together are one, and what is near them is near through the seam.
 
-use crate::Vec3;
-use std::collections::BTreeMap;
+use super::surfaces::NONE;
+use crate::{Vec3, mesh::Groups};
 
-/// Seams, by vertex.
+/// Seams, by number. What is sewn to one vertex, directly or by others, is one seam: each vertex knows its number alone, or
+/// what is gathered to one place would know the square of its number of vertices.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seams {
-    /// For every vertex, those it is sewn to, directly or by others; no lists where nothing is sewn.
-    sewn: Vec<Vec<u32>>,
-    /// For every vertex, the pairs of a sewn vertex in its triangles and what that is sewn to.
-    near: Vec<Vec<[u32; 2]>>,
+    /// For every vertex its seam, or [`NONE`]; empty where nothing is sewn.
+    of: Vec<u32>,
+    /// The vertices of every seam.
+    members: Vec<Vec<u32>>,
+    /// For every vertex, the sewn ones in its triangles.
+    near: Vec<Vec<u32>>,
 }
 
 impl Seams {
@@ -19,29 +22,39 @@ impl Seams {
         if pairs.is_empty() {
             return Self::default();
         }
-        let sewn = sewn(pairs, vertex_count);
-        let mut near: Vec<Vec<[u32; 2]>> = vec![Vec::new(); vertex_count];
+        let members = sewn(pairs, vertex_count);
+        let mut of = vec![NONE; vertex_count];
+        for (seam, members) in members.iter().enumerate() {
+            for vertex in members {
+                of[*vertex as usize] = seam as u32;
+            }
+        }
+        let mut near: Vec<Vec<u32>> = vec![Vec::new(); vertex_count];
         for corners in triangles {
-            for here in corners {
-                for there in &sewn[*here as usize] {
-                    for corner in corners {
-                        near[*corner as usize].push([*here, *there]);
-                    }
+            for here in corners.iter().filter(|vertex| of[**vertex as usize] != NONE) {
+                for corner in corners {
+                    near[*corner as usize].push(*here);
                 }
             }
         }
-        for pairs in &mut near {
-            pairs.sort_unstable();
-            pairs.dedup();
+        for sewn in &mut near {
+            sewn.sort_unstable();
+            sewn.dedup();
         }
-        Self { sewn, near }
+        Self { of, members, near }
+    }
+
+    /// The seam of a vertex.
+    fn of(&self, vertex: u32) -> Option<u32> {
+        self.of.get(vertex as usize).copied().filter(|seam| *seam != NONE)
     }
 
     /// Whether a vertex of one feature is sewn to one of another.
     pub(crate) fn join(&self, one: &[u32], other: &[u32]) -> bool {
         one.iter().any(|vertex| {
-            let sewn = self.sewn.get(*vertex as usize);
-            sewn.is_some_and(|sewn| sewn.iter().any(|vertex| other.contains(vertex)))
+            let seam = self.of(*vertex);
+            let is_sewn = |end: &u32| end != vertex && self.of(*end) == seam;
+            seam.is_some() && other.iter().any(is_sewn)
         })
     }
 
@@ -53,11 +66,13 @@ impl Seams {
     ) -> f64 {
         let mut shortest = f64::INFINITY;
         for vertex in one {
-            let Some(pairs) = self.near.get(*vertex as usize) else { continue };
-            for [here, there] in pairs {
-                let near = (rest(*vertex) - rest(*here)).norm();
-                for end in other {
-                    shortest = shortest.min(near + (rest(*there) - rest(*end)).norm());
+            let near = self.near.get(*vertex as usize).map_or(&[][..], Vec::as_slice);
+            for (here, seam) in near.iter().filter_map(|here| Some((here, self.of(*here)?))) {
+                let way = (rest(*vertex) - rest(*here)).norm();
+                for there in self.members[seam as usize].iter().filter(|there| *there != here) {
+                    for end in other {
+                        shortest = shortest.min(way + (rest(*there) - rest(*end)).norm());
+                    }
                 }
             }
         }
@@ -65,31 +80,19 @@ impl Seams {
     }
 }
 
-/// For every vertex, all others that come together with it.
+/// The vertices that come together, seam by seam.
 fn sewn(pairs: &[[u32; 2]], vertex_count: usize) -> Vec<Vec<u32>> {
-    let mut first: Vec<u32> = (0..vertex_count as u32).collect();
-    let find = |first: &[u32], mut vertex: u32| {
-        while first[vertex as usize] != vertex {
-            vertex = first[vertex as usize];
-        }
-        vertex
-    };
+    let mut groups = Groups::new(vertex_count);
     for [a, b] in pairs {
-        let ends = [find(&first, *a), find(&first, *b)];
-        first[ends[0].max(ends[1]) as usize] = ends[0].min(ends[1]);
+        groups.join(*a, *b);
     }
-    let mut together: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for vertex in 0..vertex_count as u32 {
-        together.entry(find(&first, vertex)).or_default().push(vertex);
+    let mut together = vec![Vec::new(); vertex_count];
+    for (vertex, name) in groups.names().into_iter().enumerate() {
+        together[name as usize].push(vertex as u32);
     }
-    let mut sewn = vec![Vec::new(); vertex_count];
-    for members in together.into_values().filter(|members| members.len() > 1) {
-        for vertex in &members {
-            let others = members.iter().copied().filter(|other| other != vertex);
-            sewn[*vertex as usize] = others.collect();
-        }
-    }
-    sewn
+    together.retain(|members| members.len() > 1);
+    together.shrink_to_fit();
+    together
 }
 
 #[cfg(test)]
@@ -98,8 +101,22 @@ mod tests {
 
     #[test]
     fn three_that_are_sewn_in_a_row_come_together() {
-        let sewn = sewn(&[[4, 2], [0, 4]], 5);
-        assert_eq!(sewn, [vec![2, 4], vec![], vec![0, 4], vec![], vec![0, 2]]);
+        assert_eq!(sewn(&[[4, 2], [0, 4]], 5), [[0, 2, 4]]);
+        let seams = Seams::new(&[[4, 2], [0, 4], [1, 5]], &[], 7);
+        assert_eq!(seams.of, [0, 1, 0, NONE, 0, 1, NONE]);
+    }
+
+    /// Each of so many vertices gathered to one used to know all others, and so did the corners of its triangles.
+    #[test]
+    fn what_is_gathered_to_one_place_takes_no_more_room_than_it_has_vertices() {
+        let count = 20_000;
+        let pairs: Vec<[u32; 2]> = (1..count).map(|vertex| [0, vertex]).collect();
+        let triangles: Vec<[u32; 3]> = (0..count - 2).map(|k| [k, k + 1, k + 2]).collect();
+        let seams = Seams::new(&pairs, &triangles, count as usize);
+        let room = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).sum::<usize>();
+        assert_eq!(room(&seams.members), count as usize);
+        assert!(room(&seams.near) <= 5 * count as usize);
+        assert!(seams.join(&[7], &[8, 9]) && !seams.join(&[7], &[7]));
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub(crate) struct Surfaces {
     pub(crate) areas: Arc<Vec<f64>>,
     /// Mean length of the undeformed edges at each vertex of cloth, in m.
     pub(crate) edge_lengths: Vec<f64>,
+    /// Factor on the undeformed length of each edge of cloth; empty where all are 1.
+    pub(crate) length_scales: Vec<f64>,
     pub(crate) seams: Seams,
     exclusions: Exclusions,
     /// Whether there are seams or exclusions.
@@ -137,6 +139,7 @@ impl Surfaces {
             is_closed: colliders.iter().map(|collider| is_closed(&collider.triangles)).collect(),
             insiders: Vec::new(),
             edge_lengths: mean_lengths(&edges, &cloths.rest),
+            length_scales: Vec::new(),
             rest: cloths.rest,
             areas: cloths.areas,
             seams: Seams::new(cloths.seams, cloths.triangles, cloth_vertices),

@@ -7,11 +7,11 @@ use super::{
     bending::{Bending, BendingLaw, extrapolate_angle},
     elements::{AddBlock, Members},
     inelastic::Past,
-    sheets::mean_scale,
+    sheets::scaled_gradients,
 };
 use crate::{
     Material, Vec3,
-    mesh::{Mesh, ShapeGradients},
+    mesh::Mesh,
     solver::{Kernel, Lanes, dispatch},
 };
 
@@ -21,9 +21,7 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
     let scratch = Scratch::default();
     let mut membrane = Membrane::new(mesh, materials).with_scratch(scratch.clone());
-    if !sheets.rest_scale.is_empty() {
-        membrane.set_gradients(scaled(mesh, sheets.rest_scale));
-    }
+    membrane.set_gradients(scaled_gradients(mesh, sheets.rest_scale));
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_scratch(scratch);
@@ -35,16 +33,6 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }
     vec![Box::new(Triangles::new(membrane)), Box::new(Hinges { bending })]
-}
-
-/// Gradients of the shape functions of a mesh over b_u and b_v.
-fn scaled(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Vec<ShapeGradients> {
-    let triangles = mesh.topology.triangles.iter().zip(mesh.rest.gradients.as_slice());
-    let one = |(vertices, gradients): (&[u32; 3], &ShapeGradients)| {
-        let [u, v] = mean_scale(rest_scale, vertices);
-        gradients.map(|[a, b]| [a / u, b / v])
-    };
-    triangles.map(one).collect()
 }
 
 /// The membrane, with what the next tangent needs.
@@ -125,7 +113,7 @@ impl Elements for Triangles {
     }
 
     fn set_rest_scale(&mut self, mesh: &Mesh, scale: &[[f64; 2]]) {
-        self.membrane.set_gradients(scaled(mesh, scale));
+        self.membrane.set_gradients(scaled_gradients(mesh, scale));
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {

@@ -17,7 +17,7 @@ pub use tangent::TriangleTangent;
 
 use super::{
     Scratch, StrainHistory,
-    inelastic::{Inelastic, Part, Past},
+    inelastic::{Inelastic, Part, Past, apply},
 };
 use crate::{
     Material, Vec3,
@@ -167,8 +167,8 @@ impl Membrane {
     }
 
     /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
-    pub fn set_gradients(&mut self, gradients: Vec<ShapeGradients>) {
-        self.gradients = Arc::new(gradients);
+    pub fn set_gradients(&mut self, gradients: Arc<Vec<ShapeGradients>>) {
+        self.gradients = gradients;
     }
 
     /// Number of triangles.
@@ -363,17 +363,21 @@ impl Membrane {
     }
 }
 
-/// The largest principal stretch of any triangle of a mesh, less 1.
+/// The largest principal stretch of any triangle of a mesh, less 1, with the `gradients` of their shape functions.
 #[must_use]
-pub fn largest_stretch(mesh: &Mesh, positions: &[Vec3]) -> f64 {
-    let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
+pub fn largest_stretch(mesh: &Mesh, gradients: &[ShapeGradients], positions: &[Vec3]) -> f64 {
+    let triangles = mesh.topology.triangles.par_iter().zip(gradients);
     let each = triangles.with_min_len(parallel::ELEMENTS);
-    let stretch = |(corners, gradients): (&[u32; 3], &ShapeGradients)| {
-        let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
-        let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
-        (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
-    };
-    each.map(stretch).reduce(|| -1.0, f64::max)
+    each.map(|(corners, gradients)| stretch(corners, gradients, positions))
+        .reduce(|| -1.0, f64::max)
+}
+
+/// The largest principal stretch of a triangle, less 1.
+#[must_use]
+pub fn stretch(corners: &[u32; 3], gradients: &ShapeGradients, positions: &[Vec3]) -> f64 {
+    let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
+    let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
+    (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
 }
 
 /// Derivatives of `field` along warp and weft in a triangle.
@@ -387,11 +391,6 @@ fn derivatives(corners: &[u32; 3], [b, c]: &ShapeGradients, field: &[Vec3]) -> [
 #[inline(always)]
 fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
     [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
-}
-
-#[inline(always)]
-fn apply([c11, c22, c12, c33]: &[f64; 4], [e11, e22, e12]: &Strain) -> Strain {
-    [c11 * e11 + c12 * e22, c12 * e11 + c22 * e22, c33 * e12]
 }
 
 #[inline(always)]

@@ -22,10 +22,12 @@ pub use elements::{
 };
 pub use fem::fem;
 pub use inelastic::Past;
-pub use membrane::{Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch};
+pub use membrane::{
+    Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch, stretch,
+};
 pub use particles::{BendingKind, particles};
 pub use scratch::Scratch;
 pub use sewing::{Sewing, sewing};
-pub use sheets::Sheets;
+pub use sheets::{Sheets, edge_scale, scaled_gradients};
 pub use springs::{choi_ko, mass_spring};
 pub use strain_history::StrainHistory;

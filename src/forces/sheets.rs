@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the models of a scene are made from.
 
-use crate::{Material, mesh::Mesh};
+use crate::{
+    Material,
+    mesh::{Mesh, ShapeGradients},
+};
+use std::sync::Arc;
 
 /// All cloths of a scene as one mesh, with what else was said about them.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +44,33 @@ impl Sheets<'_> {
         }
         mean(vertices, |vertex| self.stiffness_scale[vertex])
     }
+}
+
+/// Gradients of the shape functions of all triangles over scaled lengths at rest, in 1/m: over b_u and b_v.
+#[must_use]
+pub fn scaled_gradients(mesh: &Mesh, rest_scale: &[[f64; 2]]) -> Arc<Vec<ShapeGradients>> {
+    if rest_scale.is_empty() {
+        return Arc::clone(&mesh.rest.gradients);
+    }
+    let triangles = mesh.topology.triangles.iter().zip(mesh.rest.gradients.as_slice());
+    let one = |(vertices, gradients): (&[u32; 3], &ShapeGradients)| {
+        let [u, v] = mean_scale(rest_scale, vertices);
+        gradients.map(|[a, b]| [a / u, b / v])
+    };
+    Arc::new(triangles.map(one).collect())
+}
+
+/// Factor on the length at rest of an edge of a triangle.
+#[must_use]
+pub fn edge_scale(mesh: &Mesh, rest_scale: &[[f64; 2]], ends: [u32; 2], triangle: usize) -> f64 {
+    let [a, b] = ends.map(|vertex| mesh.rest.positions[vertex as usize]);
+    let along_warp = ((b - a).dot(&mesh.warp(triangle)) / (b - a).norm()).powi(2).min(1.0);
+    scale_along(along_warp, mean_scale(rest_scale, &ends))
+}
+
+/// Factor on the length at rest in a direction, with the square of its cosine with the warp.
+pub(super) fn scale_along(along_warp: f64, [u, v]: [f64; 2]) -> f64 {
+    (along_warp * u * u + (1.0 - along_warp) * v * v).sqrt()
 }
 
 /// Mean of the factors b_u, b_v at some vertices; 1 where there are none.

@@ -6,6 +6,7 @@
 //! cloth or, joined, for all cloths of a scene.
 
 mod arc_tangent;
+mod groups;
 mod incidence;
 mod orientation;
 mod polygons;
@@ -16,6 +17,7 @@ mod triangle;
 mod triangulation;
 mod yarn;
 
+pub(crate) use groups::Groups;
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};

@@ -76,6 +76,10 @@ fn newell_normal(points: &[Vec3]) -> Vec3 {
 
 fn check_area(face: usize, points: &[Vec3], normal: &Vec3) -> Result<()> {
     let extent = points.iter().map(|point| (point - points[0]).norm()).fold(0.0, f64::max);
+    if !normal.norm().is_finite() {
+        let found = "its area is beyond the range of numbers";
+        return Err(Error::element("faces", "face", face, found, "a smaller face"));
+    }
     if normal.norm() <= triangle::SMALLEST_AREA_RATIO * extent * extent {
         return Err(degenerate(face));
     }
@@ -120,41 +124,98 @@ fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
 }
 
 fn cut_ears(points: &[Vec3], normal: &Vec3) -> Vec<[usize; 3]> {
-    let mut ring: Vec<usize> = (0..points.len()).collect();
+    let mut ring = Ring::new(points, normal);
     let mut triangles = Vec::with_capacity(points.len() - 2);
-    while ring.len() > 3 {
-        let ear = best_ear(points, normal, &ring);
-        triangles.push(ear_corners(&ring, ear));
-        ring.remove(ear);
+    while ring.corners.len() > 3 {
+        triangles.push(ring.cut_best());
     }
-    triangles.push([ring[0], ring[1], ring[2]]);
+    triangles.push([ring.corners[0], ring.corners[1], ring.corners[2]]);
     triangles
 }
 
-fn ear_corners(ring: &[usize], ear: usize) -> [usize; 3] {
-    let count = ring.len();
-    [ring[(ear + count - 1) % count], ring[ear], ring[(ear + 1) % count]]
+/// What is left of a polygon, with what is known of the ear at each of its corners. An ear stays what it is until one of its
+/// neighbours is cut off, or the corner that blocks it: to look at all of them anew each time took the cube of their number.
+struct Ring<'a> {
+    points: &'a [Vec3],
+    normal: &'a Vec3,
+    corners: Vec<usize>,
+    ears: Vec<Ear>,
 }
 
-/// The corner that makes the best-shaped triangle with its neighbours. Among corners of a polygon that
-/// crosses itself, where no ear is free of other corners, the best-shaped one all the same.
-fn best_ear(points: &[Vec3], normal: &Vec3, ring: &[usize]) -> usize {
-    let score = |ear: usize| {
-        let corners = ear_corners(ring, ear);
-        let [a, b, c] = corners.map(|corner| points[corner]);
-        let shape = triangle::shape(&a, &b, &c);
-        let blocked = turn(points, normal, corners) <= 0.0
-            || ring.iter().any(|other| inside(points, normal, corners, *other));
-        if blocked { shape - 2.0 } else { shape }
-    };
-    let mut best = (0, f64::NEG_INFINITY);
-    for ear in 0..ring.len() {
-        let value = score(ear);
-        if value > best.1 {
-            best = (ear, value);
-        }
+/// The triangle of a corner with its neighbours.
+#[derive(Clone, Copy)]
+struct Ear {
+    /// 1 where it is equilateral.
+    shape: f64,
+    block: Block,
+}
+
+/// What keeps an ear from being cut off.
+#[derive(Clone, Copy, PartialEq)]
+enum Block {
+    Nothing,
+    /// It is outside of the polygon.
+    Turn,
+    /// A corner that is inside of it.
+    Corner(usize),
+}
+
+impl Ear {
+    /// Ears that are blocked come after all others.
+    fn score(&self) -> f64 {
+        if self.block == Block::Nothing { self.shape } else { self.shape - 2.0 }
     }
-    best.0
+}
+
+impl<'a> Ring<'a> {
+    fn new(points: &'a [Vec3], normal: &'a Vec3) -> Self {
+        let corners: Vec<usize> = (0..points.len()).collect();
+        let mut ring = Self { points, normal, corners, ears: Vec::new() };
+        ring.ears = (0..points.len()).map(|place| ring.ear(place)).collect();
+        ring
+    }
+
+    fn around(&self, place: usize) -> [usize; 3] {
+        let count = self.corners.len();
+        [place + count - 1, place, place + 1].map(|place| self.corners[place % count])
+    }
+
+    fn ear(&self, place: usize) -> Ear {
+        let Self { points, normal, .. } = *self;
+        let corners = self.around(place);
+        let [a, b, c] = corners.map(|corner| points[corner]);
+        let blocking =
+            || self.corners.iter().find(|other| inside(points, normal, corners, **other));
+        let block = if turn(points, normal, corners) <= 0.0 {
+            Block::Turn
+        } else {
+            blocking().map_or(Block::Nothing, |corner| Block::Corner(*corner))
+        };
+        Ear { shape: triangle::shape(&a, &b, &c), block }
+    }
+
+    /// Cuts off the corner that makes the best-shaped triangle with its neighbours. Among corners of a polygon that crosses
+    /// itself, where no ear is free of other corners, the best-shaped one all the same.
+    fn cut_best(&mut self) -> [usize; 3] {
+        let mut best = (0, f64::NEG_INFINITY);
+        for (place, ear) in self.ears.iter().enumerate() {
+            if ear.score() > best.1 {
+                best = (place, ear.score());
+            }
+        }
+        let place = best.0;
+        let triangle = self.around(place);
+        let gone = Block::Corner(self.corners.remove(place));
+        self.ears.remove(place);
+        let count = self.corners.len();
+        let neighbours = [(place + count - 1) % count, place % count];
+        for place in 0..count {
+            if neighbours.contains(&place) || self.ears[place].block == gone {
+                self.ears[place] = self.ear(place);
+            }
+        }
+        triangle
+    }
 }
 
 fn inside(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3], other: usize) -> bool {
@@ -207,6 +268,67 @@ mod tests {
         assert!((area(&comb, &cut) - 6.0).abs() < 1e-12);
     }
 
+    /// The ears of a polygon in the plane z = 0, each time looking at all that are left.
+    fn cut_one_by_one(points: &[Vec3]) -> Vec<[usize; 3]> {
+        let normal = newell_normal(points);
+        let mut ring = Ring::new(points, &normal);
+        let mut triangles = Vec::new();
+        while ring.corners.len() > 3 {
+            ring.ears = (0..ring.corners.len()).map(|place| ring.ear(place)).collect();
+            triangles.push(ring.cut_best());
+        }
+        triangles.push([ring.corners[0], ring.corners[1], ring.corners[2]]);
+        triangles
+    }
+
+    /// Corners around the origin, at distances in m and directions in turns.
+    fn polygon(corners: impl Iterator<Item = (f64, f64)>) -> Vec<Vec3> {
+        let place = |(distance, turns): (f64, f64)| {
+            let angle = turns * std::f64::consts::TAU;
+            Vec3::new(distance * angle.cos(), distance * angle.sin(), 0.0)
+        };
+        corners.map(place).collect()
+    }
+
+    #[test]
+    fn ears_that_are_remembered_are_those_that_are_found_anew() {
+        let mut seed = 7_u32;
+        let mut any = || {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(seed >> 8) / f64::from(1 << 24)
+        };
+        for count in (5..60).flat_map(|count| [count; 4]) {
+            let parts = (0..count).map(|k| f64::from(k) / f64::from(count));
+            let star = polygon(parts.clone().map(|part| (0.2 + any(), part)));
+            let knot = polygon(parts.clone().map(|part| (0.2 + any(), 2.0 * part + 0.1 * any())));
+            let even = polygon(parts.map(|part| (1.0 + (8.0 * part).floor() % 2.0, part)));
+            for points in [star, knot, even] {
+                let found = cut_ears(&points, &newell_normal(&points));
+                assert_eq!(found, cut_one_by_one(&points), "{points:?}");
+            }
+        }
+    }
+
+    /// Looking at all ears anew after each took 76 s.
+    #[test]
+    fn thousands_of_corners_are_cut_at_once() {
+        const COUNT: u32 = 3200;
+        let parts = (0..COUNT).map(|k| f64::from(k) / f64::from(COUNT));
+        let jagged = |turns: f64| {
+            let distance = move |k: u32, part: f64| {
+                let tooth = f64::from(k % 2);
+                0.5 + 0.3 * tooth + 0.2 * (turns * part * std::f64::consts::TAU).sin()
+            };
+            polygon(parts.clone().zip(0..COUNT).map(move |(part, k)| (distance(k, part), part)))
+        };
+        for points in [polygon(parts.clone().map(|part| (1.0, part))), jagged(0.0), jagged(9.0)] {
+            let start = std::time::Instant::now();
+            let triangles = cut_ears(&points, &newell_normal(&points));
+            assert_eq!(triangles.len() as u32, COUNT - 2);
+            assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
+        }
+    }
+
     #[test]
     fn the_diagonals_of_a_grid_alternate() {
         let grid: Vec<[f64; 3]> =
@@ -214,6 +336,15 @@ mod tests {
         let cut = cut(&grid, &[&[0, 1, 4, 3], &[1, 2, 5, 4], &[3, 4, 7, 6], &[4, 5, 8, 7]]);
         let at_centre = cut.unwrap().triangles.iter().filter(|t| t.contains(&4)).count();
         assert_eq!(at_centre, 8);
+    }
+
+    #[test]
+    fn a_face_that_is_too_large_is_not_called_degenerate() {
+        for size in [1.0e100, 1.0e160] {
+            let large = [[0.0; 3], [size, 0.0, 0.0], [0.0, size, size]];
+            let message = cut(&large, &[&[0, 1, 2]]).unwrap_err().to_string();
+            assert!(message.contains("face 0: its area is beyond"), "{message}");
+        }
     }
 
     #[test]

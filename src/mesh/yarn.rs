@@ -5,7 +5,7 @@
 //! stays. Without them it follows the world axis along which the connected cloth is longest (x before
 //! y before z where equal), laid into the plane of the triangle.
 
-use super::triangulation::CutFaces;
+use super::{groups::Groups, triangulation::CutFaces};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -94,41 +94,27 @@ fn in_plane(points: &[Vec3; 3], first: usize) -> Vec3 {
 
 /// For each triangle the axis along which its connected piece is longest.
 fn longest_axes(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<usize> {
-    let mut parent: Vec<u32> = (0..positions.len() as u32).collect();
+    let mut pieces = Groups::new(positions.len());
     for [a, b, c] in triangles {
-        union(&mut parent, *a, *b);
-        union(&mut parent, *b, *c);
+        pieces.join(*a, *b);
+        pieces.join(*b, *c);
     }
     let mut boxes =
         vec![[Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)]; positions.len()];
     for vertex in triangles.iter().flatten() {
-        let root = find(&mut parent, *vertex) as usize;
+        let piece = pieces.name(*vertex) as usize;
         let point = positions[*vertex as usize];
-        boxes[root] = [boxes[root][0].inf(&point), boxes[root][1].sup(&point)];
+        boxes[piece] = [boxes[piece][0].inf(&point), boxes[piece][1].sup(&point)];
     }
     let longest = |extent: Vec3| {
         let tie = 1.0e-6 * extent.max();
         (0..3).find(|axis| extent[*axis] >= extent.max() - tie).unwrap_or(0)
     };
     let axis_of = |triangle: &[u32; 3]| {
-        let [low, high] = boxes[find(&mut parent, triangle[0]) as usize];
+        let [low, high] = boxes[pieces.name(triangle[0]) as usize];
         longest(high - low)
     };
     triangles.iter().map(axis_of).collect()
-}
-
-fn find(parent: &mut [u32], vertex: u32) -> u32 {
-    let mut root = vertex;
-    while parent[root as usize] != root {
-        parent[root as usize] = parent[parent[root as usize] as usize];
-        root = parent[root as usize];
-    }
-    root
-}
-
-fn union(parent: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (find(parent, a), find(parent, b));
-    parent[a.max(b) as usize] = a.min(b);
 }
 
 #[cfg(test)]

@@ -124,11 +124,11 @@ impl PyCloth {
             mass: factors("vertex_mass_scale", vertex_mass_scale)?,
             rest: rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?,
             stiffness: factors("stiffness_scale", stiffness_scale)?,
-            sewing: read_sewing(sewing, [sewing_time, sewing_force])?,
+            sewing: read_sewing(sewing, [sewing_time, sewing_force], count)?,
             properties: read_properties([stretch_scale, shear_scale, bend_scale], count)?,
             friction: factors("friction_scale", friction_scale)?,
             free: read_free([free_of_colliders, free_of_cloth], count)?,
-            ignored: read_indices("ignored_colliders", ignored_colliders)?,
+            ignored: read_ignored(ignored_colliders)?,
         };
         let build = || {
             let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
@@ -199,6 +199,7 @@ fn factors(name: &str, given: Given<'_, '_>) -> PyResult<Option<Vec<f64>>> {
 fn read_sewing(
     given: Given<'_, '_>,
     [time, force]: [Given<'_, '_>; 2],
+    vertex_count: usize,
 ) -> PyResult<Option<Sewing>> {
     let time = time.map_or(Ok(SEWING_TIME), |given| number("sewing_time", given))?;
     let force = force.map(|given| number("sewing_force", given)).transpose()?;
@@ -208,8 +209,14 @@ fn read_sewing(
         let found = format!("{} vertices", read.counts[pair]);
         return Err(PAIRS.refused(pair, found, "two vertices").into());
     }
-    let pairs = read.corners.as_chunks::<2>().0.iter();
-    Ok(Some(Sewing { pairs: pairs.map(|pair| pair.map(narrow)).collect(), time, force }))
+    let mut vertices = Vec::with_capacity(read.corners.len());
+    for (place, vertex) in read.corners.iter().enumerate() {
+        vertices.push(u32::try_from(*vertex).map_err(|_| {
+            let wanted = format!("indices below the {vertex_count} vertices");
+            PAIRS.refused(place / 2, format!("vertex {vertex}"), &wanted)
+        })?);
+    }
+    Ok(Some(Sewing { pairs: vertices.as_chunks::<2>().0.to_vec(), time, force }))
 }
 
 /// The factors on stretch, shear and bending, 1 where they are not given.
@@ -242,8 +249,9 @@ fn read_free(given: [Given<'_, '_>; 2], vertex_count: usize) -> PyResult<Option<
     }
     let mut free = vec![[false; 2]; vertex_count];
     for (kind, name) in ["free_of_colliders", "free_of_cloth"].into_iter().enumerate() {
-        for (entry, vertex) in read_indices(name, given[kind])?.into_iter().enumerate() {
-            let Some(flags) = free.get_mut(vertex as usize) else {
+        let vertices = given[kind].map_or(Ok(Vec::new()), |given| indices(name, given))?;
+        for (entry, vertex) in vertices.into_iter().enumerate() {
+            let Some(flags) = free.get_mut(vertex) else {
                 let (found, wanted) = (
                     format!("vertex {vertex}"),
                     format!("an index below the {vertex_count} vertices"),
@@ -256,14 +264,17 @@ fn read_free(given: [Given<'_, '_>; 2], vertex_count: usize) -> PyResult<Option<
     Ok(Some(free))
 }
 
-fn read_indices(name: &'static str, given: Given<'_, '_>) -> PyResult<Vec<u32>> {
+/// Colliders that the cloth passes through; the simulation says how many there are.
+fn read_ignored(given: Given<'_, '_>) -> PyResult<Vec<u32>> {
+    let name = "ignored_colliders";
     let read = given.map_or(Ok(Vec::new()), |given| indices(name, given))?;
-    Ok(read.into_iter().map(narrow).collect())
-}
-
-/// What does not fit is no index of anything, and refused as such.
-fn narrow(index: usize) -> u32 {
-    u32::try_from(index).unwrap_or(u32::MAX)
+    let narrow = |(entry, index): (usize, usize)| {
+        u32::try_from(index).map_err(|_| {
+            let found = format!("collider {index}");
+            Error::element(name, "entry", entry, found, "the index of a collider").into()
+        })
+    };
+    read.into_iter().enumerate().map(narrow).collect()
 }
 
 /// One coordinate pair per vertex, or per corner where that is another number.

@@ -16,7 +16,8 @@ create_exception!(
     weft,
     NotFiniteError,
     PyRuntimeError,
-    "A position or velocity stopped being a number; the state before that step is kept."
+    "A position, velocity or force stopped being a number, or a vertex was thrown away; the\n\
+     state before that step is kept."
 );
 
 impl From<Error> for PyErr {

@@ -34,14 +34,14 @@ impl PyReport {
         self.0.linear_iterations
     }
 
-    /// Vertices in contact at the end.
+    /// Pairs that press on each other at the end: a vertex and a triangle, or two edges.
     #[getter]
     fn contacts(&self) -> usize {
         self.0.contacts
     }
 
-    /// Vertices that ended a step where a collider squeezed them through another, or through
-    /// itself.
+    /// Places where surfaces cross, added up over all steps: edges that go through triangles
+    /// where a step begins, and pairs that it could not keep from crossing.
     #[getter]
     fn unresolved_contacts(&self) -> usize {
         self.0.unresolved_contacts
@@ -53,7 +53,9 @@ impl PyReport {
         self.0.residual
     }
 
-    /// Whether every step met the tolerance; where contacts come and go, four times it.
+    /// Whether every step was solved as closely as Settings.tolerance says, and none had to stop
+    /// a vertex for good so that it crosses nothing. Where much moves or contacts come and go,
+    /// eight times the tolerance will do; four times where the equations are linear.
     #[getter]
     fn converged(&self) -> bool {
         self.0.converged
@@ -70,7 +72,8 @@ impl PyReport {
         Ok(seconds)
     }
 
-    /// The largest principal stretch of any triangle at the end, less 1.
+    /// The largest principal stretch of any triangle at the end, less 1, against its lengths at
+    /// rest as rest_scale makes them.
     #[getter]
     fn max_stretch(&self) -> f64 {
         self.0.max_stretch

@@ -138,7 +138,10 @@ impl PySimulation {
     ///     Report: What was done.
     ///
     /// Raises:
-    ///     NotFiniteError: A vertex stopped being a number; the state before that step is kept.
+    ///     NotFiniteError: A vertex, or the force on one, stopped being a number; the state before
+    ///         that step is kept.
+    ///     ValueError: A duration that is not a finite number more than 0, or takes more than 10⁷
+    ///         of the longest steps; an explicit integrator that would need steps below 4.2 µs.
     fn advance(&self, py: Python<'_>, duration: &Bound<'_, PyAny>) -> PyResult<PyReport> {
         let duration = number("duration", duration)?;
         self.compute(py, |simulation| simulation.advance(duration)).map(PyReport)
@@ -154,7 +157,10 @@ impl PySimulation {
     ///     Report: What was done.
     ///
     /// Raises:
-    ///     NotFiniteError: A vertex stopped being a number; the state before the step is kept.
+    ///     NotFiniteError: A vertex, or the force on one, stopped being a number, or an explicit
+    ///         integrator stretched the cloth there to a thousand times its length; the state
+    ///         before the step is kept.
+    ///     ValueError: A length that is not a finite number more than 0.
     fn step(&self, py: Python<'_>, h: &Bound<'_, PyAny>) -> PyResult<PyReport> {
         let duration = number("h", h)?;
         self.compute(py, |simulation| simulation.step(duration)).map(PyReport)
@@ -302,7 +308,7 @@ impl PySimulation {
     /// Args:
     ///     g (3 floats): Acceleration, in m/s².
     fn set_gravity(&self, g: &Bound<'_, PyAny>) -> PyResult<()> {
-        let gravity = vector("gravity", g)?;
+        let gravity = vector("g", g)?;
         self.with(|simulation| simulation.set_gravity(gravity))
     }
 
@@ -311,7 +317,7 @@ impl PySimulation {
     /// Args:
     ///     w (3 floats): Velocity of the air, in m/s.
     fn set_wind(&self, w: &Bound<'_, PyAny>) -> PyResult<()> {
-        let wind = vector("wind", w)?;
+        let wind = vector("w", w)?;
         self.with(|simulation| simulation.set_wind(wind))
     }
 
@@ -437,8 +443,9 @@ impl PySimulation {
     ///     bytes (bytes): What state gave.
     ///
     /// Raises:
-    ///     ValueError: The bytes are damaged, foreign, of another version or of other meshes;
-    ///         nothing is changed then.
+    ///     ValueError: The bytes are damaged, foreign, of another version or of other cloths,
+    ///         colliders or settings (all of them but gravity, wind, air_density, max_iterations,
+    ///         self_collision and threads count); nothing is changed then.
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()

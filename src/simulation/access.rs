@@ -210,7 +210,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
-        check_vector("gravity", &gravity)?;
+        check_vector("g", &gravity)?;
         if gravity != self.dynamics.gravity {
             self.state.past = None;
         }
@@ -223,7 +223,7 @@ impl Simulation {
     /// # Errors
     /// A component that is not finite.
     pub fn set_wind(&mut self, wind: Vec3) -> Result<()> {
-        check_vector("wind", &wind)?;
+        check_vector("w", &wind)?;
         self.dynamics.air.set_wind(wind);
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::{Simulation, dynamics::Dynamics};
 use crate::{
     collision::Surface,
     error::{Error, Result},
+    forces::{edge_scale, scaled_gradients},
     settings::Settings,
 };
 use serde::{Deserialize, Serialize};
@@ -90,7 +91,17 @@ impl Simulation {
         all.resize(self.dynamics.vertex_count(), [1.0; 2]);
         all[vertices].copy_from_slice(scale);
         self.dynamics.set_rest_scale(all);
+        self.scale_lengths();
         Ok(())
+    }
+
+    /// Tells contacts how long edges are at rest.
+    pub(super) fn scale_lengths(&mut self) {
+        let Dynamics { mesh, rest_scale, .. } = &self.dynamics;
+        let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
+        let scale = |(ends, triangle)| edge_scale(mesh, rest_scale, ends, triangle);
+        let scales = edges.map(scale).collect();
+        self.response.set_length_scales(scales);
     }
 
     pub(super) fn changes(&self) -> Changes {
@@ -117,6 +128,7 @@ impl Simulation {
         }
         if changes.rest_scale != self.dynamics.rest_scale {
             self.dynamics.set_rest_scale(changes.rest_scale);
+            self.scale_lengths();
         }
     }
 }
@@ -127,6 +139,7 @@ impl Dynamics {
         for elements in &mut self.elements {
             elements.set_rest_scale(&self.mesh, &scale);
         }
+        self.gradients = scaled_gradients(&self.mesh, &scale);
         self.rest_scale = scale;
         self.revision += 1;
     }

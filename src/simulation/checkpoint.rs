@@ -5,8 +5,8 @@
 //! does not hold meshes: it is restored into a simulation made of the same ones.
 
 use super::{
-    Simulation, State, changes::Changes, dynamics::Dynamics, guides::Guides, state::Past,
-    step_control::StepControl, surface,
+    Simulation, State, changes::Changes, guides::Guides, state::Past, step_control::StepControl,
+    surface,
 };
 use crate::{
     Material, Vec3,
@@ -16,17 +16,19 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MARK: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const HEADER: usize = 16;
 
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
-    /// Of the meshes and settings it was made with.
+    /// Of what the simulation is made of.
     fingerprint: u32,
     state: State,
     guides: Guides,
     contacts: Memory,
+    /// Which cloths belong inside of which bodies, as where all began has decided.
+    insiders: Vec<[u32; 2]>,
     obstacles: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
     /// What elements remember, kind by kind.
@@ -37,6 +39,8 @@ struct Snapshot {
     vertex_forces: Vec<Vec3>,
     preferred_step: f64,
     step_control: StepControl,
+    /// It says how far ahead the next one is looked for.
+    stable_step: f64,
 }
 
 impl Simulation {
@@ -46,10 +50,11 @@ impl Simulation {
     /// What the encoder refuses, which is nothing known.
     pub fn state(&self) -> Result<Vec<u8>> {
         let snapshot = Snapshot {
-            fingerprint: self.fingerprint(),
+            fingerprint: self.fingerprint,
             state: self.state.clone(),
             guides: self.guides.clone(),
             contacts: self.response.memory().clone(),
+            insiders: self.response.insiders().to_vec(),
             obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
             materials: self.dynamics.materials.clone(),
             memories: self.dynamics.memories(),
@@ -59,6 +64,7 @@ impl Simulation {
             vertex_forces: self.dynamics.vertex_forces.clone(),
             preferred_step: self.preferred_step,
             step_control: self.step_control.clone(),
+            stable_step: self.stable_step,
         };
         let body = postcard::to_stdvec(&snapshot).map_err(|error| refused(error.to_string()))?;
         let mut bytes = Vec::with_capacity(HEADER + body.len());
@@ -76,7 +82,7 @@ impl Simulation {
     /// then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let snapshot = decode(bytes)?;
-        if snapshot.fingerprint != self.fingerprint() {
+        if snapshot.fingerprint != self.fingerprint {
             let reason = "made by a simulation of other meshes, colliders or settings";
             return Err(refused(reason.to_owned()));
         }
@@ -94,6 +100,7 @@ impl Simulation {
             obstacle.set_frame(frame);
         }
         self.response.set_memory(snapshot.contacts);
+        self.response.set_insiders(snapshot.insiders);
         self.state = snapshot.state;
         self.guides = snapshot.guides;
         self.dynamics.gravity = snapshot.gravity;
@@ -101,43 +108,9 @@ impl Simulation {
         self.dynamics.vertex_forces = snapshot.vertex_forces;
         self.preferred_step = snapshot.preferred_step;
         self.step_control = snapshot.step_control;
+        self.stable_step = snapshot.stable_step;
         self.update_held();
         Ok(())
-    }
-
-    /// Checksum of what must be the same where a checkpoint is restored.
-    fn fingerprint(&self) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        let mesh = &self.dynamics.mesh;
-        for index in mesh.topology.triangles.iter().flatten() {
-            hasher.update(&index.to_le_bytes());
-        }
-        for value in mesh.rest.gradients.iter().flatten().flatten() {
-            hasher.update(&value.to_le_bytes());
-        }
-        for start in &mesh.cloth_starts {
-            hasher.update(&start.to_le_bytes());
-        }
-        for obstacle in self.response.obstacles() {
-            hasher.update(&obstacle.vertex_count().to_le_bytes());
-        }
-        let Dynamics { stiffness_scale, seams, .. } = &self.dynamics;
-        let (settings, rest_scale) = &self.made_with;
-        for value in self.dynamics.property_scale.iter().flatten() {
-            hasher.update(&value.to_le_bytes());
-        }
-        for vertex in seams.iter().flatten() {
-            hasher.update(&vertex.to_le_bytes());
-        }
-        for value in rest_scale.iter().flatten().chain(stiffness_scale) {
-            hasher.update(&value.to_le_bytes());
-        }
-        hasher.update(self.settings.model.name().as_bytes());
-        hasher.update(self.settings.integrator.name().as_bytes());
-        hasher.update(self.settings.solver.name().as_bytes());
-        hasher.update(&settings.time_step.to_le_bytes());
-        hasher.update(&settings.tolerance.to_le_bytes());
-        hasher.finalize()
     }
 
     /// Numbers of vertices, edges and triangles that contacts can be between. Where nothing can meet they are those of
@@ -168,6 +141,7 @@ impl Simulation {
             && self.dynamics.memories_fit(&snapshot.memories)
             && snapshot.guides.fit(count)
             && snapshot.contacts.fits(self.feature_counts())
+            && self.response.insiders_fit(&snapshot.insiders)
             && snapshot.obstacles.len() == obstacles.len()
             && snapshot
                 .obstacles

@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{
     Cloth, Material, Vec3,
-    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory, sewing},
-    mesh::Mesh,
+    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory, scaled_gradients, sewing},
+    mesh::{Mesh, ShapeGradients},
     parallel,
     settings::Settings,
     simulation::report::Task,
@@ -36,11 +36,10 @@ pub(super) struct Dynamics {
     pub(super) cloth_masses: Vec<f64>,
     /// Forces from outside, in N; empty where none have been set.
     pub(super) vertex_forces: Vec<Vec3>,
-    /// Factors on lengths at rest and on stiffness; empty where there are none.
+    /// Factors on lengths at rest; empty where there are none.
     pub(super) rest_scale: Vec<[f64; 2]>,
-    pub(super) stiffness_scale: Vec<f64>,
-    /// Factors on stretch, shear and bending.
-    pub(super) property_scale: Vec<[f64; 3]>,
+    /// Gradients of the shape functions of all triangles over these lengths, in 1/m.
+    pub(super) gradients: Arc<Vec<ShapeGradients>>,
     /// What springs draw vertices to, of every vertex; empty where none are drawn.
     pub(super) goals: Vec<Option<Goal>>,
     /// Pairs of vertices that are sewn together.
@@ -116,9 +115,8 @@ impl Dynamics {
             mass: 0.0,
             cloth_masses: vec![0.0; cloths.len()],
             vertex_forces: Vec::new(),
+            gradients: scaled_gradients(&mesh, &rest_scale),
             rest_scale,
-            stiffness_scale,
-            property_scale,
             goals: Vec::new(),
             seams: models::seams(cloths, &mesh.cloth_starts),
             revision: 0,

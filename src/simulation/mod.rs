@@ -12,6 +12,7 @@ mod constrained;
 mod doubt;
 mod dynamics;
 mod equations;
+mod fingerprint;
 mod fixed_point;
 mod forces_at;
 mod gains;
@@ -58,8 +59,8 @@ use step_control::{Squeeze, StepControl};
 /// Cloths and colliders in motion.
 pub struct Simulation {
     settings: Settings,
-    /// The settings and factors on lengths at rest that it was made with.
-    made_with: (Settings, Vec<[f64; 2]>),
+    /// Of what it is made of, for checkpoints.
+    fingerprint: u32,
     dynamics: Dynamics,
     response: Response,
     guides: Guides,
@@ -159,7 +160,7 @@ impl Simulation {
             response.part(&mut positions);
             dynamics.start_memory(&positions);
         });
-        Ok(Self {
+        let mut simulation = Self {
             preferred_step: settings.time_step,
             step_control: StepControl::default(),
             stable_step: f64::INFINITY,
@@ -170,13 +171,15 @@ impl Simulation {
             guides: Guides::default(),
             state: State::at_rest(positions),
             spare: Spare::default(),
-            made_with: (settings.clone(), dynamics.rest_scale.clone()),
+            fingerprint: fingerprint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,
             newton,
             constant: (0, ConstantMatrix::default()),
             workers,
-        })
+        };
+        simulation.scale_lengths();
+        Ok(simulation)
     }
 
     /// Simulates `duration` seconds with as many steps as needed, none longer than `time_step`. Hard
@@ -206,7 +209,7 @@ impl Simulation {
                 Span { start: 0.0, end: 1.0, duration, part: 1.0, corrections, can_shorten: false };
             simulation.stable_step = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
-            simulation.check_finite(candidate.not_finite())?;
+            simulation.check_finite(candidate.lost())?;
             simulation.take(candidate, span, report);
             simulation.frame_part = 1.0;
             Ok(())
@@ -224,8 +227,8 @@ impl Simulation {
         let outcome = workers.run(|| {
             let mut report = Report::default();
             frame(self, &mut report)?;
-            report.max_stretch =
-                forces::largest_stretch(&self.dynamics.mesh, &self.state.positions);
+            let Dynamics { mesh, gradients, .. } = &self.dynamics;
+            report.max_stretch = forces::largest_stretch(mesh, gradients, &self.state.positions);
             Ok(report)
         });
         // What is led stays where the frame has come to: at its end, or where an error ended it.
@@ -268,7 +271,6 @@ impl Simulation {
             let mut candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
             spent += (corrections * self.cost()) as f64 * self.crowding();
-            let bad_vertex = candidate.not_finite();
             candidate.solved.converged &= self.is_acceptable(&candidate);
             let is_good = candidate.solved.converged
                 && squeeze.bears(self.torn(&candidate))
@@ -282,8 +284,7 @@ impl Simulation {
                 self.discard(candidate);
                 continue;
             }
-            self.check_finite(bad_vertex)?;
-            let candidate = self.within_range(candidate, span, report);
+            let candidate = self.within_range(candidate, span, report)?;
             self.take(candidate, span, report);
             self.steer(corrections as f64, span);
             done = end;
@@ -294,13 +295,23 @@ impl Simulation {
 
     /// The candidate, or where its equations were beyond the range of numbers, a step from rest where the cloth is now: what
     /// was thrown that fast would fly on for ever.
-    fn within_range(&mut self, candidate: Candidate, span: Span, report: &mut Report) -> Candidate {
+    fn within_range(
+        &mut self,
+        candidate: Candidate,
+        span: Span,
+        report: &mut Report,
+    ) -> Result<Candidate> {
+        self.check_finite(candidate.not_finite())?;
         if candidate.solved.correction.is_finite() {
-            return candidate;
+            return Ok(candidate);
         }
         self.discard(candidate);
+        let before = self.state.clone();
         self.state.bring_to_rest();
-        self.solve_step(Span { can_shorten: false, ..span }, report)
+        let resting = self.solve_step(Span { can_shorten: false, ..span }, report);
+        // What is lost even at rest never had numbers.
+        self.check_finite(resting.lost()).inspect_err(|_| self.state = before)?;
+        Ok(resting)
     }
 
     /// Whether a step may be taken as it was solved.

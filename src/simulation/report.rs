@@ -43,15 +43,18 @@ pub struct Report {
     pub newton_iterations: usize,
     /// Conjugate gradient iterations of all steps.
     pub linear_iterations: usize,
-    /// Vertices in contact at the end.
+    /// Pairs that press on each other at the end: a vertex and a triangle, or two edges.
     pub contacts: usize,
-    /// Vertices that ended a step where a collider squeezed them through another, or through itself.
+    /// Places where surfaces cross, added up over all steps: edges that go through triangles where a step begins, and pairs
+    /// that it could not keep from crossing.
     pub unresolved_contacts: usize,
     /// The largest residual that any step was accepted with: see `Settings::tolerance`.
     pub residual: f64,
-    /// Whether every step met the tolerance; where contacts come and go, four times it.
+    /// Whether every step was solved as closely as `Settings::tolerance` says, and none had to stop a vertex for good so that
+    /// it crosses nothing. Where much moves or contacts come and go, eight times the tolerance will do; four times where the
+    /// equations are linear.
     pub converged: bool,
-    /// The largest principal stretch of any triangle at the end, less 1.
+    /// The largest principal stretch of any triangle at the end, less 1, against its lengths at rest as they are scaled.
     pub max_stretch: f64,
     /// Time in all, in s.
     pub total_seconds: f64,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One time step: predict, solve the stages of the scheme, and hand on positions and velocities.
 
+mod ballistic;
+
 use super::{
     Report, Simulation, State,
     beginning::Beginning,
@@ -11,11 +13,7 @@ use super::{
     landing,
     newton::Solved,
     report::Task,
-    scheme::{
-        Measures, START_GAMMA, Stage,
-        explicit::{self, Motion, Scheme},
-        filled, semi_implicit,
-    },
+    scheme::{Measures, START_GAMMA, Stage, explicit, filled, semi_implicit},
     state::{Past, Restart},
 };
 use crate::{
@@ -76,9 +74,16 @@ pub(super) struct Candidate {
     pub(super) shortened: usize,
     pub(super) stopped: usize,
     unresolved: usize,
+    /// The first vertex on which forces are no numbers where the search began, or that a scheme has thrown away.
+    lost: Option<usize>,
 }
 
 impl Candidate {
+    /// The first vertex that leads to nothing that makes sense.
+    pub(super) fn lost(&self) -> Option<usize> {
+        self.lost.or_else(|| self.not_finite())
+    }
+
     /// Where it leads, in m.
     pub(super) fn positions(&self) -> &[Vec3] {
         &self.positions
@@ -96,13 +101,13 @@ impl Candidate {
 
     /// The first vertex whose position or velocity is not finite.
     pub(super) fn not_finite(&self) -> Option<usize> {
-        let is_finite = |vector: &Vec3| vector.iter().all(|value| value.is_finite());
-        let pairs = self.positions.iter().zip(&self.velocities);
-        pairs
-            .enumerate()
-            .find(|(_, (x, v))| !(is_finite(x) && is_finite(v)))
-            .map(|(index, _)| index)
+        let mut pairs = self.positions.iter().zip(&self.velocities);
+        pairs.position(|(x, v)| !(is_finite(x) && is_finite(v)))
     }
+}
+
+fn is_finite(vector: &Vec3) -> bool {
+    vector.iter().all(|value| value.is_finite())
 }
 
 /// Beyond this ratio of one step to the last BDF(2) is not stable (it is below 1 + √2); it starts anew.
@@ -192,67 +197,6 @@ impl Simulation {
         self.dynamics.difference(&self.dynamics.measure_along(&motion, time), continued)
     }
 
-    /// Explicit steps, as many as are stable, to where the forces lead, and then as far as contacts let it.
-    #[allow(clippy::cast_sign_loss, reason = "there is at least one step")]
-    fn solve_explicit(&mut self, scheme: Scheme, span: Span, report: &mut Report) -> Candidate {
-        let guidance: Vec<Guidance> =
-            self.guides.guidance(&self.state.positions, span.end, span.duration).collect();
-        let count = (span.duration / self.stable_step - 1.0e-6).ceil().max(1.0);
-        let mut motion = self.state.motion();
-        for guide in &guidance {
-            let velocity = &mut motion.velocities[guide.vertex];
-            *velocity = guide.projector * *velocity + guide.displacement / span.duration;
-        }
-        let before = (count > 1.0).then(|| self.dynamics.memories());
-        report.time(Task::Forces, || {
-            for index in 0..count as usize {
-                let part = index as f64 / count;
-                motion = self.explicit_step(scheme, (&motion, &guidance), (part, count), &span);
-                if index as f64 + 1.0 < count {
-                    self.dynamics.end_step(&motion.positions, span.duration / count);
-                }
-            }
-        });
-        // What the steps remember counts when they are taken, the last one of them from where contacts let it end.
-        let memories = before.map(|before| {
-            let memories = self.dynamics.memories();
-            self.dynamics.set_memories(&before);
-            memories
-        });
-        let target = motion.positions.clone();
-        let stage = Stage::ballistic(motion, span.duration);
-        let mut candidate = self.finish_stage((stage, Work::Ballistic), target, span, report);
-        candidate.steps = count as usize;
-        candidate.memories = memories;
-        candidate
-    }
-
-    /// One of `count` explicit steps of a span, after a `part` of it.
-    fn explicit_step(
-        &mut self,
-        scheme: Scheme,
-        (motion, guidance): (&Motion, &[Guidance]),
-        (part, count): (f64, f64),
-        span: &Span,
-    ) -> Motion {
-        let Self { dynamics, guides, .. } = self;
-        scheme(motion, span.duration / count, &mut |motion, time| {
-            let part = part + time / span.duration;
-            let place = span.start + (span.end - span.start) * part;
-            dynamics.goals = guides.goals(motion.positions.len(), place);
-            let mut accelerations = dynamics.forces(motion, time);
-            dynamics.add_goal_forces(&motion.positions, &mut accelerations);
-            for (acceleration, mass) in accelerations.iter_mut().zip(&dynamics.masses) {
-                *acceleration /= *mass;
-            }
-            for guide in guidance {
-                let acceleration = &mut accelerations[guide.vertex];
-                *acceleration = guide.projector * *acceleration;
-            }
-            accelerations
-        })
-    }
-
     /// The second-order start, in two stages.
     fn solve_start(
         &mut self,
@@ -278,12 +222,14 @@ impl Simulation {
         let memory = self.response.memory().clone();
         self.response.set_memory(first.memory.clone());
         let (solved, shortened, stopped) = (first.solved, first.shortened, first.stopped);
+        let lost = first.lost;
         self.discard(first);
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
         second.solved.converged &= solved.converged;
         second.shortened += shortened;
         second.stopped += stopped;
+        second.lost = lost.or(second.lost);
         second.solved.correction = second.solved.correction.max(solved.correction);
         second
     }
@@ -349,10 +295,28 @@ impl Simulation {
         } else {
             report.time(Task::Contact, || response.retreat(&mut positions))
         };
-        let candidate = hand_on(self, &mut stage, positions, (solved, &retreated), &guidance);
+        let lost = if solved.correction.is_finite() {
+            None
+        } else {
+            self.without_force(&stage, &positions, report)
+        };
+        let mut candidate = hand_on(self, &mut stage, positions, (solved, &retreated), &guidance);
+        candidate.lost = lost;
         self.spare.give(stage.positions);
         self.dynamics.reuse(stage.measures);
         candidate
+    }
+
+    /// The first vertex on which the forces of a stage are no numbers with all at `positions`.
+    fn without_force(
+        &mut self,
+        stage: &Stage,
+        positions: &[Vec3],
+        report: &mut Report,
+    ) -> Option<usize> {
+        let mut forces = vec![Vec3::zeros(); positions.len()];
+        self.dynamics.evaluate(stage, positions, &mut forces, report);
+        forces.iter().position(|force| !is_finite(force))
     }
 
     /// Room for x̂ and v̂ of a stage.
@@ -462,5 +426,6 @@ fn hand_on(
         shortened: retreated.vertices.len(),
         stopped: retreated.stopped,
         unresolved,
+        lost: None,
     }
 }

@@ -77,8 +77,7 @@ impl Squeeze {
 impl Dynamics {
     /// Whether no triangle changes its stretch drastically between two shapes.
     pub(super) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
-        let mesh = &self.mesh;
-        let triangles = mesh.topology.triangles.par_iter().zip(mesh.rest.gradients.as_slice());
+        let triangles = self.mesh.topology.triangles.par_iter().zip(self.gradients.as_slice());
         triangles.with_min_len(parallel::ELEMENTS).all(|(corners, gradients)| {
             let gradients = of_all_corners(gradients);
             [0, 1].into_iter().all(|axis| {
@@ -97,6 +96,7 @@ impl Dynamics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Cloth, Material, Settings, mesh::Polygons};
 
     #[test]
     fn what_shorter_steps_do_not_help_is_borne_with() {
@@ -107,6 +107,19 @@ mod tests {
         );
         assert_eq!([2, 5, 0].map(|count| squeeze.bears(count)), [true; 3]);
         assert!(!Squeeze::default().bears(1));
+    }
+
+    /// What is longer at rest is stretched by less.
+    #[test]
+    fn a_change_of_stretch_is_one_of_what_is_long_at_rest() {
+        let corners = [Vec3::zeros(), Vec3::x(), Vec3::y()];
+        let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
+        let cloth = Cloth::new(corners.to_vec(), &polygons, Material::default(), None, None);
+        let longer = cloth.unwrap().with_rest_scale(vec![[2.0; 2]; 3]).unwrap();
+        let dynamics = Dynamics::new(&[longer], &Settings::default());
+        let stretched = |factor: f64| corners.map(|corner| corner * factor);
+        assert!(dynamics.stretches_little(&stretched(2.0), &stretched(2.4)));
+        assert!(!dynamics.stretches_little(&stretched(2.0), &stretched(2.6)));
     }
 
     /// A step of more than a half fails.

@@ -136,6 +136,83 @@ def test_a_checkpoint_of_another_scene_is_refused(foreign, checkpoint):
     assert foreign.state() == before
 
 
+OTHERS = {
+    "masses": {"vertex_mass_scale": np.full(SIDE * SIDE, 2.0)},
+    "friction": {"friction_scale": np.full(SIDE * SIDE, 0.5)},
+    "vertices free of colliders": {"free_of_colliders": [3]},
+    "vertices free of cloth": {"free_of_cloth": [3]},
+    "ignored colliders": {"ignored_colliders": [0]},
+    "seams": {"sewing": [(0, 20)]},
+}
+
+
+@pytest.mark.parametrize("options", OTHERS.values(), ids=OTHERS.keys())
+def test_a_checkpoint_of_another_cloth_is_refused(options, checkpoint):
+    foreign = weft.Simulation([cloth(**options)], [weft.Collider(*FLOOR)])
+    with pytest.raises(ValueError, match="checkpoint: made by a simulation of other meshes"):
+        foreign.restore(checkpoint)
+
+
+def test_a_checkpoint_of_other_seams_colliders_or_equations_is_refused():
+    seam = {"sewing": [(0, 20)], "sewing_time": 0.5}
+    settings = weft.Settings(preconditioner="block_jacobi")
+    turned = FLOOR[1][:, ::-1]
+
+    def built(triangles=FLOOR[1], settings=None, **options) -> weft.Simulation:
+        collider = weft.Collider(FLOOR[0], triangles)
+        return weft.Simulation([cloth(**seam | options)], [collider], settings)
+
+    kept = built().state()
+    built().restore(kept)
+    others = {"sewing_time": 0.6}, {"sewing_force": 1.0}, {"triangles": turned}
+    for other in (*others, {"settings": settings}):
+        with pytest.raises(ValueError, match="checkpoint: made by a simulation of other meshes"):
+            built(**other).restore(kept)
+
+
+def test_what_a_checkpoint_holds_or_nothing_depends_on_may_be_another(checkpoint, goal):
+    others = {"gravity": (1.0, 0.0, 0.0), "wind": (0.0, 3.0, 0.0), "air_density": 0.5}
+    settings = weft.Settings(**others, max_iterations=7, threads=2)
+    below = weft.Collider(raised(FLOOR[0], -0.5), FLOOR[1])
+    positions, quads = grid()
+    cotton = weft.Material.preset("cotton")
+    higher = weft.Cloth(raised(positions, 0.5), quads, cotton, rest_positions=positions)
+    scene = weft.Simulation([higher], [below], settings)
+    scene.restore(checkpoint)
+    drive(scene, range(4, 8))
+    assert bits(scene) == goal
+    alone = weft.Settings(self_collision=False)
+    weft.Simulation([cloth()], [weft.Collider(*FLOOR)], alone).restore(checkpoint)
+
+
+def test_cloth_that_began_inside_of_a_solid_belongs_there_after_a_checkpoint_as_well():
+    """Where it begins in the simulation that goes on, it is outside."""
+    corners = [(x, y, z) for x in (-0.6, 0.6) for y in (-0.6, 0.6) for z in (-0.25, 0.25)]
+    sides = (0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)
+    box = weft.Collider(corners, [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))])
+    flat, quads = grid()
+    flat = flat - (0.5, 0.5, 0.0)
+    everything = np.arange(SIDE * SIDE)
+
+    def begun(height: float) -> weft.Simulation:
+        sheet = weft.Cloth(
+            raised(flat, height), quads, weft.Material.preset("cotton"), rest_positions=flat
+        )
+        return weft.Simulation([sheet], [box], weft.Settings(gravity=(0.0, 0.0, 0.0)))
+
+    scene, other = begun(0.0), begun(3.0)
+    for height in (0.125, 0.25, 0.27):
+        scene.set_pins(0, everything, raised(flat, height))
+        scene.advance(FRAME)
+    other.restore(scene.state())
+    for one in (scene, other):
+        one.release_pins(0)
+        for _ in range(6):
+            one.advance(FRAME)
+    assert scene.positions()[:, 2].mean() < 0.25
+    assert bits(scene) == bits(other)
+
+
 MODELS = ("particles", "particles_membrane", "baraff_witkin", "choi_ko", "mass_spring")
 
 

@@ -56,6 +56,29 @@ def test_stiffness_is_scaled_in_springs_alone(model):
         weft.Simulation([stiffened], settings=settings)
 
 
+def cushion(side: int, length: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two squares in one place that are joined along their border."""
+    positions, quads = grid(side, length)
+    inside = np.arange(side * side).reshape(side, side)[1:-1, 1:-1].ravel()
+    below = np.arange(side * side)
+    below[inside] = side * side + np.arange(len(inside))
+    faces = np.vstack([quads, below[quads][:, ::-1]])
+    return np.vstack([positions, positions[inside]]), faces
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_cushion_that_is_flat_at_rest_swings_down(model):
+    """Springs across its border would have no length at rest."""
+    fabric = weft.Material.preset("cotton")
+    settings = weft.Settings(model=model)
+    scene = weft.Simulation([weft.Cloth(*cushion(5, 0.3), fabric)], settings=settings)
+    scene.set_pins(0, [0])
+    reports = [scene.advance(FRAME) for _ in range(10)]
+    assert all(report.converged for report in reports)
+    assert sum(report.steps for report in reports) < 60
+    assert scene.positions()[:, 2].min() < -0.2
+
+
 @pytest.mark.parametrize("model", [model for model in MODELS if model != "particles_membrane"])
 def test_a_cuff_draws_the_cloth_together(model):
     positions, _ = grid()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What a simulation tells about itself."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 import weft
@@ -134,6 +136,46 @@ def test_a_vertex_that_is_no_number_is_named_and_the_state_kept():
     scene.set_pins(0, [0], positions[:1])
     scene.advance(FRAME)
     assert np.isfinite(scene.positions()).all()
+
+
+def test_forces_that_are_no_numbers_from_the_start_are_told():
+    """It used to come to rest in each of hundreds of steps, for ever."""
+    endless = COTTON.replace(stretch_warp=1e308, stretch_weft=1e308)
+    positions, quads = grid()
+    sheet = weft.Cloth(positions, quads, endless, rest_positions=0.5 * positions)
+    for go_on in (lambda scene: scene.advance(FRAME), lambda scene: scene.step(FRAME)):
+        scene = weft.Simulation([sheet])
+        scene.set_vertex_forces(0, np.full_like(positions, 1e-3))
+        with pytest.raises(weft.NotFiniteError, match=r"cloth 0: vertex \d+: .* from 0 s"):
+            go_on(scene)
+        assert np.array_equal(scene.positions(), positions)
+        assert scene.time == 0.0
+
+
+@pytest.mark.parametrize("integrator", ["euler", "symplectic_euler", "midpoint", "rk4", "verlet"])
+def test_a_step_that_throws_the_cloth_away_is_refused_at_once(integrator):
+    """With cloth all over space everything is near everything: that took seconds for a step."""
+    scene = simulation(22, integrator=integrator, threads=1)
+    scene.set_pins(0, [0])
+    started = perf_counter()
+    with pytest.raises(weft.NotFiniteError, match="not a finite number, or thrown away"):
+        for _ in range(20):
+            scene.step(FRAME)
+    assert perf_counter() - started < 2.0
+    assert np.isfinite(scene.positions()).all()
+
+
+@pytest.mark.parametrize("given_later", [False, True])
+def test_stretch_is_that_of_the_lengths_at_rest_as_they_are_scaled(given_later):
+    scale = np.full((SIDE * SIDE, 2), 1.3)
+    options = {} if given_later else {"rest_scale": scale}
+    still = weft.Settings(gravity=(0.0, 0.0, 0.0))
+    positions, quads = grid()
+    sheet = weft.Cloth(1.3 * positions, quads, COTTON, rest_positions=positions, **options)
+    scene = weft.Simulation([sheet], settings=still)
+    if given_later:
+        scene.set_rest_scale(0, scale)
+    assert scene.advance(FRAME).max_stretch == pytest.approx(0.0, abs=1e-6)
 
 
 def test_objects_say_what_they_are():

@@ -371,3 +371,16 @@ def test_changes_are_in_checkpoints():
         weft.Simulation(
             [cloth()], [weft.Collider(*floor(-0.02))], weft.Settings(time_step=0.004)
         ).restore(scene.state())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sewing": [(0, 20), (0, 2**40)]}, f"sewing: pair 1: vertex {2**40}; wanted indices"),
+        ({"free_of_cloth": [3, 2**40]}, f"free_of_cloth: entry 1: vertex {2**40}; wanted an index"),
+        ({"ignored_colliders": [2**40]}, f"ignored_colliders: entry 0: collider {2**40}; wanted"),
+    ],
+)
+def test_an_index_beyond_32_bits_is_named_as_it_came(options, words):
+    with pytest.raises(ValueError, match=words):
+        cloth(**options)

@@ -8,14 +8,21 @@
 use super::Response;
 use crate::collision::pair::Pair;
 
+/// A contact that has been rescued so often is as stiff as contacts become: one search for a solution makes none stiffer, but
+/// the fixed-point solver searches anew with each update.
+const MOST_RESCUES: u8 = 8;
+
 impl Response {
     /// Makes contacts of pairs that would come too close, in order, or stiffer ones.
     pub(super) fn rescue(&mut self, violations: &[Pair]) {
+        self.look_at(violations);
         for violated in violations {
-            let pair = self.looked_at(violated);
-            pair.rescues += 1;
-            // It may have been measured on other ways.
-            pair.clearance = 0.0;
+            if let Ok(place) = self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
+                let pair = &mut self.pairs[place];
+                pair.rescues = pair.rescues.saturating_add(1).min(MOST_RESCUES);
+                // It may have been measured on other ways.
+                pair.clearance = 0.0;
+            }
         }
         self.find_places();
     }
@@ -33,13 +40,17 @@ impl Response {
         }
     }
 
-    /// A pair among those that are looked at after each correction, where it is one from now on.
-    fn looked_at(&mut self, pair: &Pair) -> &mut Pair {
-        let place = self.pairs.binary_search_by_key(&pair.key(), Pair::key);
-        let place = place.unwrap_or_else(|place| {
-            self.pairs.insert(place, *pair);
-            place
-        });
-        &mut self.pairs[place]
+    /// Looks at some more pairs, each of them given once, after each correction from now on.
+    fn look_at(&mut self, pairs: &[Pair]) {
+        let known = self.pairs.len();
+        for pair in pairs {
+            if self.pairs[..known].binary_search_by_key(&pair.key(), Pair::key).is_err() {
+                self.pairs.push(*pair);
+            }
+        }
+        if self.pairs.len() > known {
+            // Both parts are in order, which a stable sort merges.
+            self.pairs.sort_by_key(Pair::key);
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::{
     collision::{
         coincidence::{part, touches},
         loose::Loose,
+        surfaces::Surfaces,
         tangle::{Crossing, Tangle, crosses},
     },
 };
@@ -65,6 +66,36 @@ impl Response {
         }
     }
 
+    /// The ends of all edges of cloth, each with a triangle beside it.
+    pub(crate) fn cloth_edges(&self) -> impl Iterator<Item = ([u32; 2], usize)> {
+        let Surfaces { edges, wings, cloth_edges, .. } = &self.surfaces;
+        let pairs = edges.iter().zip(wings).take(*cloth_edges);
+        pairs.map(|(ends, wings)| (*ends, wings.owner as usize))
+    }
+
+    /// Takes factors on the undeformed lengths of these; none where all are 1.
+    pub(crate) fn set_length_scales(&mut self, scales: Vec<f64>) {
+        self.surfaces.length_scales = scales;
+    }
+
+    /// Which cloths belong inside of which bodies: see [`Surfaces::insiders`].
+    pub(crate) fn insiders(&self) -> &[[u32; 2]] {
+        &self.surfaces.insiders
+    }
+
+    pub(crate) fn set_insiders(&mut self, insiders: Vec<[u32; 2]>) {
+        self.surfaces.insiders = insiders;
+    }
+
+    /// Whether these can belong inside of these bodies.
+    pub(crate) fn insiders_fit(&self, insiders: &[[u32; 2]]) -> bool {
+        let Surfaces { cloth_count, .. } = self.surfaces;
+        let is_solid = |body: u32| {
+            (body as usize) < self.surfaces.body_count() && self.surfaces.is_solid(body)
+        };
+        insiders.iter().all(|[cloth, body]| (*cloth as usize) < cloth_count && is_solid(*body))
+    }
+
     /// Edges that go through triangles when the step begins.
     pub(crate) fn crossing_count(&self) -> usize {
         self.tangle.as_ref().map_or(0, |tangle| tangle.crossings.len())
@@ -79,7 +110,7 @@ mod tests {
         collision::{
             collider::Obstacle,
             exclusions::Exclusions,
-            surfaces::{ClothSurfaces, Surface, Surfaces},
+            surfaces::{ClothSurfaces, Surface},
         },
     };
 

@@ -26,7 +26,7 @@ use crate::{
     Material, Vec3,
     forces::{
         StrainHistory,
-        inelastic::{Inelastic, Past, Response},
+        inelastic::{Inelastic, Past, Response, apply},
         membrane::tensile_part,
         sheets::mean_scale,
     },
@@ -425,10 +425,6 @@ fn length(s: &Vec3, excess: f64, warped: f64) -> (f64, [f64; 2]) {
     };
     let inverse = 1.0 / length.max(f64::MIN_POSITIVE);
     (length, [by_s * inverse, -excess * by_h * inverse])
-}
-
-fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
-    [c11 * e1 + c12 * e2, c12 * e1 + c22 * e2, c33 * e3]
 }
 
 /// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m².

@@ -313,6 +313,8 @@ fn softened([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
     [t11, t22, t12, t33]
 }
 
+/// The stresses C₁₁e₁ + C₁₂e₂, C₁₂e₁ + C₂₂e₂ and C₃₃e₃.
+#[inline(always)]
 pub(crate) fn apply([c11, c22, c12, c33]: &[f64; 4], [e1, e2, e3]: &Strain) -> Strain {
     [c11 * e1 + c12 * e2, c12 * e1 + c22 * e2, c33 * e3]
 }

@@ -5,11 +5,12 @@
 //! vertex that lie opposite each other, two edges apart, wherever quads meet; where a triangle is on a side of an edge
 //! (other faces count as the triangles they are cut into), the corners opposite that edge. In the layout of 16
 //! neighbours they also connect the far corners of opposite quads. A grid then has 4 structural, 4 shear and 4 or 8
-//! bend springs at a vertex.
+//! bend springs at a vertex. Where cloth is folded onto itself at rest, as two panels with one border, those across the fold
+//! would have no length, and there are none.
 
 use crate::{
     Vec3,
-    forces::Sheets,
+    forces::{Sheets, sheets::scale_along},
     mesh::{Edge, Fan, Mesh, Quads},
 };
 use std::collections::BTreeSet;
@@ -58,8 +59,8 @@ impl Spring {
     }
 
     /// Takes on factors on the lengths along warp and weft.
-    pub(super) fn set_scale(&mut self, [u, v]: [f64; 2]) {
-        self.scale = (self.along_warp * u * u + (1.0 - self.along_warp) * v * v).sqrt();
+    pub(super) fn set_scale(&mut self, scale: [f64; 2]) {
+        self.scale = scale_along(self.along_warp, scale);
     }
 
     /// Whether it resists bending.
@@ -67,6 +68,11 @@ impl Spring {
         !matches!(self.kind, SpringKind::Structural | SpringKind::Shear)
     }
 }
+
+/// A spring against bending that is shorter than this part of the root of the area it stands for is left out. It is across
+/// cloth that is folded onto itself at rest, has no arm to bend by, and would be 10⁸ times as stiff as if that were flat, or
+/// infinitely.
+const SHORTEST_BEND: f64 = 0.01;
 
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.
 pub(super) fn springs(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Spring> {
@@ -79,6 +85,10 @@ pub(super) fn springs(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Spring> {
     for fan in layout.quads.fans(mesh.vertex_count()) {
         layout.add_across_vertex(&fan, has_diagonals, &mut springs);
     }
+    springs.retain(|spring| {
+        let area: f64 = spring.areas.iter().sum();
+        !spring.bends() || spring.length > SHORTEST_BEND * area.sqrt()
+    });
     springs
 }
 

@@ -377,6 +377,27 @@ fn edges_that_were_rescued_stay_contacts_for_as_long_as_they_press() {
     assert!(edges(&response).is_empty());
 }
 
+/// The fixed-point solver may look hundreds of times in one stage.
+#[test]
+fn what_is_rescued_over_and_over_becomes_no_stiffer_than_can_be_solved() {
+    let step = Step { spike: (COUNT + SIDE + 1, -0.5), ..resting_step([1.5, 0.9]) };
+    let [starts, spiked] = step.ways();
+    let mut response = step.response(&starts);
+    let resting = step.sheets(0.9);
+    response.begin((&starts, &resting), &[false; 2 * COUNT], ([0.0, 1.0], 0.01));
+    let stiffest = |response: &mut Response| {
+        let contacts = response.refreshed(&spiked).into_iter();
+        contacts.map(|contact| contact.stiffness).fold(0.0, f64::max)
+    };
+    let before = stiffest(&mut response);
+    for _ in 0..300 {
+        assert!(!response.verify(&spiked));
+        assert!(response.pairs.is_sorted_by(|one, next| one.key() < next.key()));
+    }
+    let ratio = stiffest(&mut response) / before;
+    assert!(ratio > 1.0e3 && ratio < 1.0e7, "{ratio} times as stiff");
+}
+
 /// As a wall presses a vertex on, step by step, for twenty seconds.
 #[test]
 fn a_gap_that_is_pressed_on_stays_one_in_single_precision() {
