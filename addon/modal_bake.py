@@ -126,8 +126,10 @@ class BakeOperator:
                 continue
             _show_scene(context, scene.session_uid)
             try:
-                running = self.start(context)
-                self._warn(context)
+                # The Properties editor has the scene before in its context until it is drawn.
+                with context.temp_override(window=context.window):
+                    running = self.start(context)
+                    self._warn(context)
                 return running
             except REFUSALS as error:
                 where = f"scene '{scene.name}': " if self._has_several else ""

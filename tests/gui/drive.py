@@ -48,7 +48,7 @@ if bpy.app.version < (5, 0, 0):
 FRAMES = {"Preferences": (104, 64, 875, 572), "File View": (104, 12, 1104, 624)}
 HEIGHT = 1000
 UP, DOWN = 4, 5  # the wheel, as buttons of a mouse
-LAST = 60
+LAST, SHORT = 60, 5
 
 facts: dict[str, object] = {}
 
@@ -172,6 +172,7 @@ def steps():
     yield from save_and_reopen()
     yield from free()
     yield from undo_while_baking()
+    yield from bake_all()
     yield from bake_again()
 
 
@@ -383,6 +384,37 @@ def undo_while_baking():
     facts["undo_ended_it"] = running() is None
     yield from press("F24", "view")
     shot("undone")
+
+
+def scene_with(cloth):
+    """A short scene of a cloth, which is in a collection."""
+    scene, among = (kind.new(cloth.name) for kind in (bpy.data.scenes, bpy.data.collections))
+    scene.collection.children.link(among)
+    among.objects.link(cloth)
+    scene.frame_end = SHORT
+    scene.view_layers[0].update()
+    return scene
+
+
+def bake_all():
+    """Three scenes, one without cloth to see, by a key: the button is in a closed panel."""
+    copies = [sheet().copy() for _ in range(2)]
+    for copy, name in zip(copies, ("Hidden", "Other"), strict=True):
+        copy.data, copy.name = sheet().data.copy(), name
+    scenes = [scene_with(copy) for copy in copies]
+    scenes[0].view_layers[0].layer_collection.children[0].exclude = True
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
+    keymap = keymaps.new("Property Editor", space_type="PROPERTIES")
+    item = keymap.keymap_items.new("weft.bake_all", "B", "PRESS", ctrl=1, alt=1, shift=1)
+    yield from repeated(lambda: press("ctrl+alt+shift+b", "panel"), running)
+    yield from until(lambda: running() is None)
+    facts["all_baked"] = [obj.weft.result.frame_count for obj in (sheet(), copies[1])]
+    keymap.keymap_items.remove(item)
+    for scene in scenes:
+        bpy.data.scenes.remove(scene)
+    for copy in copies:
+        bpy.data.objects.remove(copy)
+    yield 0.5
 
 
 def bake_again():

@@ -179,6 +179,10 @@ def test_undoing_ends_a_bake(facts):
     assert facts["undo_found_a_bake"] and facts["undo_ended_it"]
 
 
+def test_all_scenes_are_baked_each_with_its_own_cloth(facts):
+    assert facts["all_baked"] == [60, 5]
+
+
 def test_free_leaves_nothing(facts):
     assert facts["keys_freed"] == 0 and facts["files_freed"] == 0
 
