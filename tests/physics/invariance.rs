@@ -157,8 +157,10 @@ fn the_numbering_of_vertices_makes_no_difference() {
         tolerance: 1.0e-5,
         ..Settings::default()
     };
+    // Sheets that are drawn and guided by their corners buckle: less finely solved they may end on the way to it.
+    let finely = Settings { tolerance: 1.0e-7, ..Settings::default() };
     for settings in [
-        with(Integrator::Bdf2, Solver::Newton),
+        finely,
         with(Integrator::Bdf2, Solver::FixedPoint),
         with(Integrator::Bdf2, Solver::Linearised),
         with(Integrator::ImexEuler, Solver::Newton),
