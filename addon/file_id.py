@@ -14,6 +14,8 @@ from pathlib import Path
 
 import bpy
 
+from . import identity
+
 _current = ""  # of the open file, empty until somebody asks
 _saving = ""  # of the file that is being saved under another name
 
@@ -82,19 +84,15 @@ def _new() -> str:
 
 
 def _stored() -> str:
-    return next((scene.weft.file for scene in _scenes() if scene.weft.file), "")
+    return next((scene.weft.file for scene in identity.local_scenes() if scene.weft.file), "")
 
 
 def _write(word: str) -> None:
     if not any(obj.weft.identity for obj in bpy.data.objects):
         return  # a file without cloth has no caches
-    for scene in _scenes():
+    for scene in identity.local_scenes():
         if scene.weft.file != word:
             scene.weft.file = word
-
-
-def _scenes() -> list[bpy.types.Scene]:
-    return [scene for scene in bpy.data.scenes if scene.library is None]
 
 
 def _plain(path: str | Path) -> str:

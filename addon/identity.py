@@ -61,6 +61,11 @@ def find(session_uid: int) -> Object | None:
     return next((obj for obj in bpy.data.objects if obj.session_uid == session_uid), None)
 
 
+def local_scenes() -> list[Scene]:
+    """The scenes of the open file itself, without those of libraries."""
+    return [scene for scene in bpy.data.scenes if scene.library is None]
+
+
 def find_scene(session_uid: int) -> Scene | None:
     """The scene with this session id, None when it has been deleted."""
     return next((scene for scene in bpy.data.scenes if scene.session_uid == session_uid), None)

@@ -33,7 +33,7 @@ class WEFT_OT_bake_all(BakeOperator, Operator):
     )
 
     def scenes(self, _context: Context) -> list[Scene]:
-        own = [scene for scene in bpy.data.scenes if scene.library is None]
+        own = identity.local_scenes()
         return [scene for scene in own if any(_is_cloth(obj) for obj in scene.objects)]
 
     def invoke(self, context: Context, event: Event) -> set[str]:

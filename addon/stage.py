@@ -10,7 +10,7 @@ import bpy
 from bpy import app
 from bpy.types import Context, Object, Scene
 
-from . import modifiers, result
+from . import identity, modifiers, result
 
 
 def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> None:
@@ -31,8 +31,8 @@ def repair() -> None:
     for obj in bpy.data.objects:
         if obj.type == "MESH" and obj.library is None:
             _repair_object(obj)
-    for scene in bpy.data.scenes:
-        if scene.library is None and scene.weft.before_bake.is_known:
+    for scene in identity.local_scenes():
+        if scene.weft.before_bake.is_known:
             _repair_frame(scene)
 
 

@@ -62,7 +62,7 @@ def before_save(blend: str) -> None:
     _save = _Save()
     copies: dict[Path, Path] = {}
     can_be_saved = blend and Path(blend).parent.is_dir()
-    for scene in _scenes() if can_be_saved else ():
+    for scene in identity.local_scenes() if can_be_saved else ():
         copies |= _leaving_session(scene, blend)
     _copy(copies, blend)
     _save.copies = copies
@@ -77,7 +77,7 @@ def after_save(blend: str) -> None:
         done.take_back()
         return
     _remove(done.copies)
-    for scene in _scenes():
+    for scene in identity.local_scenes():
         _sign(scene)
 
 
@@ -186,10 +186,6 @@ def _remove(stems: Iterable[Path]) -> None:
             location.remove_stem(stem)
         except OSError as error:
             print(f"Weft: '{stem.name}' could not be removed: {error}")
-
-
-def _scenes() -> list[Scene]:
-    return [scene for scene in bpy.data.scenes if scene.library is None]
 
 
 def _with_identity(scene: Scene) -> Iterator[Object]:

@@ -5,7 +5,11 @@
 //! is turned only together with what it lies in.
 
 use super::{BoundingBox, insides::Solid, surfaces::is_closed};
-use crate::{Vec3, mesh::Incidence};
+use crate::{Vec3, mesh::Groups};
+use std::collections::BTreeMap;
+
+/// Triangles that hang together, with the positions of their corners in m.
+type Part = Vec<[Vec3; 3]>;
 
 /// The triangles of a collider with these positions, in order; those of a closed surface face outward.
 pub(super) fn facing_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<[u32; 3]> {
@@ -13,83 +17,52 @@ pub(super) fn facing_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<
     if !is_closed(triangles) {
         return outward;
     }
-    let (part_of, count) = parts(triangles, positions.len());
-    let mut parts: Vec<Part> = (0..count).map(|_| Part::default()).collect();
-    for (corners, part) in triangles.iter().zip(&part_of) {
-        parts[*part].triangles.push(corners.map(|vertex| positions[vertex as usize]));
+    let mut groups = Groups::new(positions.len());
+    for [a, b, c] in triangles {
+        groups.join(*a, *b);
+        groups.join(*a, *c);
     }
-    let volumes: Vec<f64> = parts.iter().map(Part::volume).collect();
+    let name_of = groups.names();
+    let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
+    for corners in triangles {
+        let part = parts.entry(name_of[corners[0] as usize]).or_default();
+        part.push(corners.map(|vertex| positions[vertex as usize]));
+    }
+    let (names, parts): (Vec<u32>, Vec<Part>) = parts.into_iter().unzip();
+    let volumes: Vec<f64> = parts.iter().map(|part| volume(part)).collect();
     let outermost = outermost(&parts, &volumes).into_iter();
     let is_turned: Vec<bool> = outermost.map(|part| volumes[part] < 0.0).collect();
-    for (corners, part) in outward.iter_mut().zip(part_of) {
-        if is_turned[part] {
+    for corners in &mut outward {
+        if names.binary_search(&name_of[corners[0] as usize]).is_ok_and(|part| is_turned[part]) {
             corners.swap(1, 2);
         }
     }
     outward
 }
 
-/// Triangles that hang together.
-#[derive(Default)]
-struct Part {
-    triangles: Vec<[Vec3; 3]>,
-}
-
-impl Part {
-    /// Six times the volume in m³; less than 0 where the surface faces inward.
-    fn volume(&self) -> f64 {
-        let Some([origin, ..]) = self.triangles.first() else { return 0.0 };
-        let each = self.triangles.iter();
-        each.map(|corners| {
-            let [a, b, c] = corners.map(|corner| corner - origin);
-            a.dot(&b.cross(&c))
-        })
-        .sum()
-    }
-}
-
-/// For every triangle the part that it belongs to, and how many parts there are.
-fn parts(triangles: &[[u32; 3]], vertex_count: usize) -> (Vec<usize>, usize) {
-    let around = Incidence::new(triangles, vertex_count);
-    let (mut part_of, mut count) = (vec![usize::MAX; triangles.len()], 0);
-    let mut waiting = Vec::new();
-    for first in 0..triangles.len() {
-        if part_of[first] != usize::MAX {
-            continue;
-        }
-        part_of[first] = count;
-        waiting.push(first);
-        while let Some(triangle) = waiting.pop() {
-            let corners = triangles[triangle].iter();
-            for (other, _) in corners.flat_map(|vertex| around.around(*vertex as usize)) {
-                if part_of[other as usize] == usize::MAX {
-                    part_of[other as usize] = count;
-                    waiting.push(other as usize);
-                }
-            }
-        }
-        count += 1;
-    }
-    (part_of, count)
+/// Six times the volume of a part in m³; less than 0 where the surface faces inward.
+fn volume(part: &[[Vec3; 3]]) -> f64 {
+    let origin = part[0][0];
+    let each = part.iter().map(|corners| corners.map(|corner| corner - origin));
+    each.map(|[a, b, c]| a.dot(&b.cross(&c))).sum()
 }
 
 /// For every part the largest one that it lies in, or itself.
 fn outermost(parts: &[Part], volumes: &[f64]) -> Vec<usize> {
     let boxes: Vec<BoundingBox> =
-        parts.iter().map(|part| BoundingBox::around(part.triangles.iter().flatten())).collect();
+        parts.iter().map(|part| BoundingBox::around(part.iter().flatten())).collect();
     let mut solids: Vec<Option<Solid>> = parts.iter().map(|_| None).collect();
-    let mut around = |part: usize, other: usize| {
+    let mut lies_in = |part: usize, other: usize| {
         let [inner, outer] = [part, other].map(|one| &boxes[one]);
         outer.contains(&inner.low) && outer.contains(&inner.high) && {
-            let of_other = || Solid::of(parts[other].triangles.clone());
-            let solid = solids[other].get_or_insert_with(of_other);
-            solid.turns(&parts[part].triangles[0][0]) != 0
+            let solid = solids[other].get_or_insert_with(|| Solid::of(parts[other].clone()));
+            solid.turns(&parts[part][0][0]) != 0
         }
     };
     let largest_around = |part: usize| {
         (0..parts.len()).fold(part, |best, other| {
             let is_larger = volumes[other].abs() > volumes[best].abs();
-            if is_larger && around(part, other) { other } else { best }
+            if is_larger && lies_in(part, other) { other } else { best }
         })
     };
     (0..parts.len()).map(largest_around).collect()
