@@ -69,13 +69,7 @@ impl Simulation {
         vertices: &[usize],
         targets: Option<&[Vec3]>,
     ) -> Result<()> {
-        self.check_vertices(cloth, vertices)?;
-        if let Some(targets) = targets {
-            check_count("targets", targets.len(), vertices.len())?;
-            if !targets.is_empty() {
-                check_positions("targets", targets)?;
-            }
-        }
+        self.check_pins(cloth, vertices, targets)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
         for (index, vertex) in vertices.iter().enumerate() {
             let vertex = first + vertex;
@@ -108,19 +102,13 @@ impl Simulation {
                 return Err(Error::element("stiffness", "entry", index, *stiffness, wanted));
             }
         }
-        let before: Vec<Option<Vec3>> = {
-            self.check_vertices(cloth, vertices)?;
-            let first = self.dynamics.mesh.vertices_of(cloth).start;
-            vertices.iter().map(|vertex| self.guides.end(first + vertex)).collect()
-        };
-        self.set_pins(cloth, vertices, targets)?;
+        self.check_pins(cloth, vertices, targets)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
+        let start = |vertex: usize| self.guides.end(vertex).unwrap_or(self.state.positions[vertex]);
+        let starts: Vec<Vec3> = vertices.iter().map(|vertex| start(first + vertex)).collect();
         for (index, vertex) in vertices.iter().enumerate() {
-            let vertex = first + vertex;
-            let here = self.state.positions[vertex];
-            let start = before[index].unwrap_or(here);
-            let end = targets.map_or(start, |targets| targets[index]);
-            self.guides.draw(vertex, start, end, stiffness[index]);
+            let end = targets.map_or(starts[index], |targets| targets[index]);
+            self.guides.draw(first + vertex, starts[index], end, stiffness[index]);
         }
         self.update_held();
         Ok(())
@@ -275,6 +263,13 @@ impl Simulation {
         }
         let wanted = format!("an index below the {} cloths", self.cloth_count());
         Err(Error::value("cloth", cloth, wanted))
+    }
+
+    fn check_pins(&self, cloth: usize, vertices: &[usize], targets: Option<&[Vec3]>) -> Result<()> {
+        self.check_vertices(cloth, vertices)?;
+        let Some(targets) = targets else { return Ok(()) };
+        check_count("targets", targets.len(), vertices.len())?;
+        if targets.is_empty() { Ok(()) } else { check_positions("targets", targets) }
     }
 
     fn check_vertices(&self, cloth: usize, vertices: &[usize]) -> Result<()> {
