@@ -10,8 +10,21 @@ HELD_WEIGHT = 0.999  # of a vertex that is held; with less it is drawn
 def coordinates(mesh: Mesh) -> np.ndarray:
     """Vertex positions, float32 `(vertices, 3)`."""
     points = np.empty((len(mesh.vertices), 3), np.float32)
-    mesh.vertices.foreach_get("co", points.ravel())
+    if not _copied(mesh, "position", "vector", points.ravel()):
+        mesh.vertices.foreach_get("co", points.ravel())
     return points
+
+
+def _copied(mesh: Mesh, attribute: str, name: str, values: np.ndarray) -> bool:
+    """Reads what Blender keeps in one piece, hundreds of times as fast as element by element.
+
+    False where it does not give it so, as in Edit Mode.
+    """
+    layer = mesh.attributes.get(attribute)
+    if layer is None:
+        return False
+    layer.data.foreach_get(name, values)
+    return True
 
 
 def rest_coordinates(mesh: Mesh) -> np.ndarray:
@@ -26,7 +39,8 @@ def rest_coordinates(mesh: Mesh) -> np.ndarray:
 def corner_vertices(mesh: Mesh) -> np.ndarray:
     """The vertex of each face corner, face by face."""
     corners = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("vertex_index", corners)
+    if not _copied(mesh, ".corner_vert", "value", corners):
+        mesh.loops.foreach_get("vertex_index", corners)
     return corners
 
 
