@@ -18,7 +18,7 @@ use super::{
     BoundingBox, BoundingTree, Feature, closest_on_triangle,
     contact::Contact,
     contours::directions,
-    evening,
+    evening::{self, Evened},
     insides::escaped,
     layers::Layers,
     pair::Pair,
@@ -205,21 +205,28 @@ impl Tangle {
     ) -> Vec<Contact> {
         let drawing = Drawing { surfaces, positions, duration, crossed_for };
         let leads = self.leads(surfaces, positions, crossed_for);
+        let knots = self.knots(&leads);
+        let rings = evening::rings(surfaces, knots.iter().copied(), crossed_for);
+        let evened = Evened::new(surfaces, positions, (&knots, &rings));
         let mut pulls = Vec::new();
         for (index, (crossing, lead)) in self.crossings.iter().zip(&leads).enumerate() {
             let least = self.first_compression(surfaces, *crossing);
-            for (vertex, way) in self.ways(surfaces, positions, (index, *lead)) {
+            for (vertex, way) in self.ways((surfaces, positions), (index, *lead), &evened) {
                 pulls.extend(drawing.by_edge(*crossing, vertex, (way, least)));
             }
         }
-        let evened =
-            self.crossings.iter().zip(&leads).filter(|(_, lead)| matches!(lead, Lead::Even));
-        let knots = evened.map(|(knot, _)| *knot);
-        for (vertex, knot) in evening::rings(surfaces, knots, crossed_for) {
-            let way = evening::way(surfaces, positions, vertex, knot.triangle);
+        for (vertex, knot) in rings {
+            let way = evened.way(surfaces, positions, (vertex, knot.triangle));
             pulls.extend(drawing.by_edge(knot, vertex, (way, GENTLY)));
         }
         pulls
+    }
+
+    /// The crossings whose cloth is to be even.
+    fn knots(&self, leads: &[Lead]) -> Vec<Crossing> {
+        let evened =
+            self.crossings.iter().zip(leads).filter(|(_, lead)| matches!(lead, Lead::Even));
+        evened.map(|(knot, _)| *knot).collect()
     }
 
     /// How the edges of crossings go where nothing tells which end is on the wrong side, after a time in s.
@@ -292,9 +299,9 @@ impl Tangle {
     /// Which ends of an edge are drawn where, in m: as far as the crossing needs, and where it is led if nothing else tells.
     fn ways(
         &self,
-        surfaces: &Surfaces,
-        positions: &[Vec3],
+        (surfaces, positions): (&Surfaces, &[Vec3]),
         (index, lead): (usize, Lead),
+        evened: &Evened,
     ) -> Vec<(u32, Vec3)> {
         let crossing = self.crossings[index];
         let Crossing { edge, triangle } = crossing;
@@ -324,9 +331,8 @@ impl Tangle {
             Lead::Along(Some(direction)) => direction,
             Lead::Along(None) => return Vec::new(),
             Lead::Even => {
-                return ends
-                    .map(|end| (end, evening::way(surfaces, positions, end, triangle)))
-                    .to_vec();
+                let way = |end: u32| evened.way(surfaces, positions, (end, triangle));
+                return ends.map(|end| (end, way(end))).to_vec();
             }
         };
         // By then the end that it leads through the triangle is through.
