@@ -313,3 +313,24 @@ def test_a_cloth_scaled_to_nothing_is_refused_with_the_frame():
     cloth.scale.z = 0.0
     with pytest.raises(RuntimeError, match="'Sheet' is scaled to nothing at frame 1"):
         read()
+
+
+def test_a_mesh_is_read_in_edit_mode_as_in_object_mode():
+    """In Edit Mode Blender hands out no attributes to read in one piece."""
+    cloth = small_scenes.add_cloth(count=4)
+
+    def read_all():
+        return mesh_arrays.coordinates(cloth.data), mesh_arrays.corner_vertices(cloth.data)
+
+    expected = read_all()
+    assert cloth.data.attributes.get("position") is not None
+    bpy.context.view_layer.objects.active = cloth
+    bpy.ops.object.mode_set(mode="EDIT")
+    try:
+        assert cloth.data.attributes.get("position") is None
+        found = read_all()
+    finally:
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for ours, theirs in zip(found, expected, strict=True):
+        assert np.array_equal(ours, theirs)
+    assert expected[0].any() and expected[1].any()
