@@ -115,7 +115,9 @@ def squeezed(threads: int) -> str:
     """A sheet between two balls that come together, turn and part."""
     cloth = weft.Cloth(*sheet(SIDE, 0.0), weft.Material.preset("silk"))
     positions, triangles = sheets.sphere()
-    colliders = [weft.Collider(positions + [0.0, 0.0, side], triangles) for side in (-0.4, 0.4)]
+    colliders = [
+        weft.Collider(positions + np.array([0.0, 0.0, side]), triangles) for side in (-0.4, 0.4)
+    ]
     settings = weft.Settings(threads=threads, gravity=(0.0, 0.0, -2.0))
     simulation = weft.Simulation([cloth], colliders, settings)
 
@@ -125,7 +127,7 @@ def squeezed(threads: int) -> str:
         turn = np.array([[np.cos(angle), -np.sin(angle), 0.0], [np.sin(angle), np.cos(angle), 0.0]])
         turned = np.column_stack([positions @ turn.T, positions[:, 2]])
         for collider, side in enumerate((-apart, apart)):
-            simulation.set_collider(collider, turned + [0.0, 0.0, side])
+            simulation.set_collider(collider, turned + np.array([0.0, 0.0, side]))
 
     return digest(simulation, move=move)
 
