@@ -9,10 +9,10 @@ pub(crate) use strays::Strays;
 
 use super::{
     MovingTree,
+    intersection::Crossing,
     moving_tree::RoundedBox,
     pair::{Kind, Motion, Pair},
     surfaces::Surfaces,
-    tangle::Crossing,
     ways::RoundedWays,
 };
 use std::ops::Range;

@@ -10,23 +10,19 @@
 mod ground;
 mod panels;
 
-use super::{BoundingBox, closest_on_triangle, surfaces::Surfaces, tangle::Crossing};
+use super::{
+    BoundingBox, closest_on_triangle, intersection::Crossing, rounding::rounding,
+    surfaces::Surfaces,
+};
 use crate::Vec3;
 use ground::{Coincidence, Ground, Lift, PART, height};
 use panels::Panels;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// The part of its coordinates that a point is moved by where it is rounded to single precision twice.
-const ROUNDING: f64 = 1.0 / 4_194_304.0;
 /// Far from the origin, where that is much: what is farther off than this part of the height that it would be lifted to
 /// is on one side.
 const FINEST: f64 = 0.25;
-
-/// How far rounding moves points, in m: near the origin, what was moved there brought its error along.
-pub(super) fn rounding(points: &[Vec3]) -> f64 {
-    ROUNDING * points.iter().map(Vec3::amax).fold(0.0, f64::max)
-}
 
 /// For each cloth how far rounding moves its vertices, in m.
 fn roundings(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<f64> {

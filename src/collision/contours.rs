@@ -7,11 +7,9 @@
 //! way, and all of the other against it (Volino and Magnenat-Thalmann 2006): most of all the ends tell, where the
 //! contour comes to a border.
 
-use super::{
-    surfaces::{NONE, Surfaces},
-    tangle::Crossing,
-};
+use super::{intersection::Crossing, surfaces::Surfaces};
 use crate::Vec3;
+use crate::mesh::NONE;
 use std::collections::BTreeMap;
 
 /// The direction in which the edge of each of the crossings goes, where that is known, with all vertices at `positions` in m.
@@ -99,7 +97,7 @@ fn shortening(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::tangle::crosses;
+    use crate::collision::intersection::crosses;
 
     /// Triangles of a sheet of squares between `count` lines each way, the first vertex of which is `start`.
     fn squares(start: u32, count: u32) -> Vec<[u32; 3]> {

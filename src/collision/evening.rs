@@ -9,7 +9,7 @@
 //! sweep of Gauss and Seidel: that evens out a fold of several triangles in half the time. (With 3 sweeps or
 //! more it took longer.) In between it goes for a while where contours lead.
 
-use super::{surfaces::Surfaces, tangle::Crossing};
+use super::{intersection::Crossing, surfaces::Surfaces};
 use crate::Vec3;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,18 +5,8 @@
 //! What has been squeezed out of a solid as a whole crosses it nowhere. If that were forgotten it would stay outside, and the
 //! solid, wherever it opened again, would push it along.
 
-use super::{
-    BoundingBox, BoundingTree, closest_on_triangle, coincidence::rounding,
-    segment_crosses_triangle, surfaces::Surfaces,
-};
+use super::{BoundingBox, rounding::rounding, solid::Solid, surfaces::Surfaces};
 use crate::Vec3;
-
-/// A surface with an inside.
-pub(super) struct Solid {
-    triangles: Vec<[Vec3; 3]>,
-    bounds: BoundingBox,
-    tree: BoundingTree,
-}
 
 /// The cloths that are inside of solids, each with the body of the solid, with all vertices at `positions` in m.
 pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]> {
@@ -34,7 +24,7 @@ pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]>
         if near.is_empty() {
             continue;
         }
-        let solid = Solid::new(surfaces, positions, body);
+        let solid = solid(surfaces, positions, body);
         let is_inside = |cloth: &u32| solid.encloses(points(*cloth));
         found.extend(near.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
     }
@@ -46,7 +36,7 @@ pub(super) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]>
 pub(super) fn escaped(surfaces: &Surfaces, positions: &[Vec3], pieces: &[u32]) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
     for [cloth, body] in &surfaces.insiders {
-        let solid = Solid::new(surfaces, positions, *body);
+        let solid = solid(surfaces, positions, *body);
         let firsts =
             surfaces.vertices_of(*cloth).filter(|vertex| pieces[*vertex] as usize == *vertex);
         let outside = firsts.filter(|vertex| !solid.contains(&positions[*vertex]));
@@ -55,62 +45,14 @@ pub(super) fn escaped(surfaces: &Surfaces, positions: &[Vec3], pieces: &[u32]) -
     found
 }
 
-impl Solid {
-    fn new(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Self {
-        let all = surfaces.cloth_triangles as u32..surfaces.triangles.len() as u32;
-        let own = all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body);
-        let corners = |triangle: u32| {
-            surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
-        };
-        Self::of(own.map(corners).collect())
-    }
-
-    pub(super) fn of(triangles: Vec<[Vec3; 3]>) -> Self {
-        let boxes: Vec<BoundingBox> = triangles.iter().map(BoundingBox::around).collect();
-        Self {
-            bounds: BoundingBox::around(triangles.iter().flatten()),
-            tree: BoundingTree::new(&boxes),
-            triangles,
-        }
-    }
-
-    /// Whether all of these points are inside that are not on the surface but for rounding, and there are such.
-    fn encloses(&self, points: &[Vec3]) -> bool {
-        let rounding = rounding(points);
-        let is_on = |point: &Vec3| {
-            let nearest = self.tree.nearest(point, rounding, |triangle| {
-                (closest_on_triangle(point, &self.triangles[triangle]).distance_squared, ())
-            });
-            nearest.is_some()
-        };
-        let mut has_inside = false;
-        let are_inside = points.iter().all(|point| {
-            let is_on = is_on(point);
-            has_inside |= !is_on;
-            is_on || self.contains(point)
-        });
-        are_inside && has_inside
-    }
-
-    /// Whether the surface, where it faces outward, goes round a point.
-    fn contains(&self, point: &Vec3) -> bool {
-        self.turns(point) > 0
-    }
-
-    /// How many times it goes round a point, facing outward.
-    pub(super) fn turns(&self, point: &Vec3) -> i32 {
-        let height = self.bounds.high.z - self.bounds.low.z;
-        let above = Vec3::new(point.x, point.y, self.bounds.high.z + height);
-        let mut turns = 0;
-        self.tree.for_each_overlap(&BoundingBox { low: *point, high: above }, |triangle| {
-            let corners = &self.triangles[triangle];
-            if segment_crosses_triangle(point, &above, corners) {
-                let [a, b, c] = corners;
-                turns += if (b - a).cross(&(c - a)).z > 0.0 { 1 } else { -1 };
-            }
-        });
-        turns
-    }
+/// The solid that a body is, with all vertices at `positions` in m.
+fn solid(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Solid {
+    let all = surfaces.cloth_triangles as u32..surfaces.triangles.len() as u32;
+    let own = all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body);
+    let corners = |triangle: u32| {
+        surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
+    };
+    Solid::of(own.map(corners).collect())
 }
 
 #[cfg(test)]

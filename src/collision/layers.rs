@@ -7,7 +7,7 @@
 //! goes through, and speaks for the piece of its cloth that it belongs to; what most of the cloth says is right, for
 //! both.
 
-use super::{passages::Passages, surfaces::Surfaces, tangle::Crossing};
+use super::{intersection::Crossing, passages::Passages, surfaces::Surfaces};
 use crate::Vec3;
 use std::collections::BTreeMap;
 

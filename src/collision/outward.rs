@@ -4,7 +4,10 @@
 //! A part that faces inward is turned, unless it lies within another part: a hollow within a wall faces inward as it should, and
 //! is turned only together with what it lies in.
 
-use super::{BoundingBox, insides::Solid, surfaces::is_closed};
+use super::{
+    BoundingBox,
+    solid::{Solid, is_closed},
+};
 use crate::{Vec3, mesh::Groups};
 use std::collections::BTreeMap;
 

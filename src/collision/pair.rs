@@ -10,10 +10,10 @@ mod thickness;
 
 use super::{
     Feature, Impact, Path, closest_on_segments, closest_on_triangle, edge_edge_impact,
-    point_triangle_impact,
-    surfaces::{NONE, Surfaces},
+    point_triangle_impact, surfaces::Surfaces,
 };
 use crate::Vec3;
+use crate::mesh::NONE;
 
 /// What meets what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,6 +92,18 @@ const ROUNDING: f64 = 1.0e-14;
 const TOLD_APART: f64 = 2.0e-12;
 
 impl Pair {
+    /// The area of cloth that a contact stands for, in m².
+    pub(crate) fn area(&self, surfaces: &Surfaces, weights: &[f64; 4]) -> f64 {
+        let mut sides = [0.0; 2];
+        for (vertex, weight) in self.vertices.iter().zip(weights) {
+            if let Some(area) = surfaces.areas.get(*vertex as usize) {
+                sides[usize::from(*weight < 0.0)] += weight.abs() * area;
+            }
+        }
+        let area = sides.into_iter().filter(|area| *area > 0.0).fold(f64::INFINITY, f64::min);
+        if area.is_finite() { area } else { 0.0 }
+    }
+
     pub(crate) fn vertex_face(surfaces: &Surfaces, vertex: u32, triangle: u32) -> Self {
         let [a, b, c] = surfaces.triangles[triangle as usize];
         Self::new(Kind::VertexFace, [vertex, triangle], [vertex, a, b, c])

@@ -5,7 +5,7 @@
 //! triangle that is bent away from an end, that end seems to be on the other side. So each end is asked about
 //! only the triangle that it is next to, along the edge.
 
-use super::{surfaces::Surfaces, tangle::Crossing};
+use super::{intersection::Crossing, surfaces::Surfaces};
 use crate::Vec3;
 
 /// What is next to every crossing along its edge.
@@ -72,7 +72,7 @@ fn place(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossing) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::tangle::crosses;
+    use crate::collision::intersection::crosses;
 
     /// What an edge crosses that goes from `from` to `to` through a roof with its ridge along y at the height 0,
     /// whose sides fall as far as they reach.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pieces that cloth falls into where it is cut.
 
-use super::surfaces::{NONE, Surfaces};
+use super::surfaces::Surfaces;
 use crate::mesh::Groups;
+use crate::mesh::NONE;
 
 /// For every vertex of cloth the largest piece of its whole cloth.
 pub(super) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {

@@ -3,9 +3,9 @@
 
 use super::{
     contact::Contact,
+    intersection::Crossing,
     pair::{Pair, Touch},
     surfaces::Surfaces,
-    tangle::Crossing,
 };
 use crate::Vec3;
 
@@ -66,7 +66,7 @@ pub(super) fn pull(
     let length = way.norm();
     let normal = way.try_normalize(f64::MIN_POSITIVE)?;
     let weights = pair.weights(positions);
-    let area = surfaces.area(&pair, &weights);
+    let area = pair.area(surfaces, &weights);
     let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
     let mut contact = Contact::new(pair, touch, length / compression, area);
     contact.origin = contact.between(positions);

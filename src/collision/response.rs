@@ -27,15 +27,16 @@ mod verification;
 
 use super::{
     broad_phase::BroadPhase,
-    collider::Obstacle,
     contact::Contact,
     insides::insiders,
     loose::Loose,
     memory::{Memory, Remembered},
+    obstacle::Obstacle,
     pair::{Bounds, Kind, Motion, Pair},
-    surfaces::{NONE, Ridge, Surface, Surfaces},
+    surfaces::{Ridge, Surface, Surfaces},
     tangle::Tangle,
 };
+use crate::mesh::NONE;
 use crate::{Vec3, parallel};
 use rayon::prelude::*;
 use verification::{Watch, empty};
@@ -383,7 +384,7 @@ impl Response {
             return None;
         }
         let remembered = self.memory.of(pair);
-        let area = surfaces.area(pair, &touch.weights);
+        let area = pair.area(surfaces, &touch.weights);
         let mut contact = Contact::new(*pair, touch, thickness, area);
         contact.part(thickness * self.duration / PARTING_TIME, remembered.load);
         if touch.gap >= contact.wanted() && !has_pressed {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What contacts have to know of seams: vertices sewn together are one, and what is near them is near through the seam.
 
-use super::surfaces::NONE;
+use crate::mesh::NONE;
 use crate::{Vec3, mesh::Groups};
 
 /// Seams, by number. What is sewn to one vertex, directly or by others, is one seam: each vertex knows its number alone, or

@@ -2,8 +2,13 @@
 //! All surfaces that may touch, in one numbering: first the vertices, edges and triangles of the cloths, then
 //! those of the colliders.
 
-use super::{Collider, exclusions::Exclusions, outward::facing_outward, pair::Pair, seams::Seams};
-use crate::{Vec3, mesh::Incidence};
+use super::{
+    Collider, exclusions::Exclusions, outward::facing_outward, seams::Seams, solid::is_closed,
+};
+use crate::{
+    Vec3,
+    mesh::{Incidence, NONE},
+};
 use std::sync::Arc;
 
 /// Part of the thickness that a flat surface may fall away by. Where it is ridged its edges touch; what they lack by then
@@ -37,9 +42,6 @@ pub(crate) struct Surface {
     /// Contact thickness, in m.
     pub(crate) thickness: f64,
 }
-
-/// No triangle, or no corner.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// The corners opposite an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,18 +237,6 @@ impl Surfaces {
         (positions[vertex as usize] - corner).dot(&normal)
     }
 
-    /// The area of cloth that a contact stands for, in m².
-    pub(crate) fn area(&self, pair: &Pair, weights: &[f64; 4]) -> f64 {
-        let mut sides = [0.0; 2];
-        for (vertex, weight) in pair.vertices.iter().zip(weights) {
-            if let Some(area) = self.areas.get(*vertex as usize) {
-                sides[usize::from(*weight < 0.0)] += weight.abs() * area;
-            }
-        }
-        let area = sides.into_iter().filter(|area| *area > 0.0).fold(f64::INFINITY, f64::min);
-        if area.is_finite() { area } else { 0.0 }
-    }
-
     /// How ridged the surface is at an edge.
     pub(crate) fn ridge(&self, edge: usize, positions: &[Vec3]) -> Ridge {
         let [start, end] = self.edges[edge].map(|vertex| positions[vertex as usize]);
@@ -315,16 +305,6 @@ fn mean_lengths(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> {
     sums.into_iter()
         .map(|(sum, count)| if count > 0.0 { sum / count } else { f64::INFINITY })
         .collect()
-}
-
-/// Whether every edge is run along once in each direction.
-pub(super) fn is_closed(triangles: &[[u32; 3]]) -> bool {
-    let sides = triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
-    let mut there: Vec<[u32; 2]> = sides.collect();
-    let mut back: Vec<[u32; 2]> = there.iter().map(|[a, b]| [*b, *a]).collect();
-    there.sort_unstable();
-    back.sort_unstable();
-    there == back && there.iter().zip(&there[1..]).all(|(side, next)| side != next)
 }
 
 #[cfg(test)]

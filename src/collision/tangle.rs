@@ -20,15 +20,16 @@ use super::{
     contours::directions,
     evening::{self, Evened},
     insides::escaped,
+    intersection::Crossing,
     layers::Layers,
     pair::Pair,
     passages::Passages,
     pieces::{connected, main_pieces},
     pull::{Drawing, grown, pull},
-    segment_crosses_triangle,
-    surfaces::{NONE, Surfaces},
+    surfaces::Surfaces,
 };
 use crate::Vec3;
+use crate::mesh::NONE;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The least compression at which cloths that lie on each other are drawn apart at first.
@@ -44,21 +45,6 @@ const CRUSHED: usize = 64;
 const UNBOUNDED: f64 = 1.0e100;
 /// Time in which a piece that has gone through another cloth comes back, in s.
 const RETURN_TIME: f64 = 0.1;
-
-/// An edge that goes through a triangle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Crossing {
-    pub(crate) edge: u32,
-    pub(crate) triangle: u32,
-}
-
-impl Crossing {
-    /// Of the edge and of the triangle.
-    pub(super) fn bodies(self, surfaces: &Surfaces) -> [u32; 2] {
-        let [end, _] = surfaces.edges[self.edge as usize];
-        [surfaces.bodies[end as usize], surfaces.body_of_triangle(self.triangle)]
-    }
-}
 
 /// How an edge goes where nothing tells which of its ends is on the wrong side.
 #[derive(Clone, Copy, Debug)]
@@ -94,17 +80,6 @@ struct Near {
 
 /// Kind, feature, crossing, and whether it is beside its triangle rather than its edge.
 type Entry = (usize, u32, u32, bool);
-
-/// Whether an edge goes through a triangle that it has no vertex in common with.
-pub(crate) fn crosses(surfaces: &Surfaces, positions: &[Vec3], crossing: Crossing) -> bool {
-    let ends = surfaces.edges[crossing.edge as usize];
-    let corners = surfaces.triangles[crossing.triangle as usize];
-    let at = |vertex: u32| positions[vertex as usize];
-    let [from, to] = ends.map(at);
-    !ends.iter().any(|vertex| corners.contains(vertex))
-        && !surfaces.never_meet(&ends, &corners)
-        && segment_crosses_triangle(&from, &to, &corners.map(at))
-}
 
 impl Tangle {
     /// `crossings` in order, with all vertices at `positions` in m.

@@ -22,7 +22,7 @@ use super::{
         add_scaled, columns,
     },
 };
-use crate::{Cloth, Material, Vec3, mesh::Mesh, parallel};
+use crate::{Material, Vec3, mesh::Mesh, parallel};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 
@@ -53,13 +53,16 @@ pub struct Sewing {
     pub force: Option<f64>,
 }
 
-/// The seams of all cloths; `None` where nothing is sewn.
+/// The seams of all cloths, in their order; `None` where nothing is sewn.
 #[must_use]
-pub fn sewing(cloths: &[Cloth], sheets: &Sheets<'_>) -> Option<Box<dyn Elements>> {
+pub fn sewing<'a>(
+    of_cloths: impl Iterator<Item = Option<&'a Sewing>>,
+    sheets: &Sheets<'_>,
+) -> Option<Box<dyn Elements>> {
     let mut members = Vec::new();
-    for (index, cloth) in cloths.iter().enumerate() {
+    for (index, sewing) in of_cloths.enumerate() {
         let first = sheets.mesh.cloth_starts[index] as u32;
-        let Some(sewing) = &cloth.sewing else { continue };
+        let Some(sewing) = sewing else { continue };
         members.extend(sewing.pairs.iter().map(|pair| {
             let vertices = pair.map(|vertex| first + vertex);
             let area = vertices.map(|vertex| sheets.mesh.rest.vertex_areas[vertex as usize]);

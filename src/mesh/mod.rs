@@ -31,6 +31,9 @@ pub use yarn::Uv;
 use crate::{Vec3, error::Result};
 use std::sync::Arc;
 
+/// No triangle, corner or vertex: the index that is none.
+pub(crate) const NONE: u32 = u32::MAX;
+
 /// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
 #[derive(Clone, Debug)]
 pub struct Mesh {

@@ -102,7 +102,7 @@ impl Dynamics {
             property_scale: &property_scale,
         };
         let (mut elements, vertex_areas) = models::build(settings.model, &sheets);
-        elements.extend(sewing(cloths, &sheets));
+        elements.extend(sewing(cloths.iter().map(|cloth| cloth.sewing.as_ref()), &sheets));
         let mut air = Air::new(&mesh, &materials, settings.air_density, settings.wind);
         if let Some(scratch) = elements.iter().find_map(|elements| elements.scratch()) {
             air.set_scratch(scratch.clone());

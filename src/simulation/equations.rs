@@ -6,13 +6,13 @@ use super::{
     accuracy::Accuracy,
     constant_matrix::ConstantMatrix,
     fixed_point,
-    guides::{Goal, Guidance},
+    guides::Guidance,
     newton::{Newton, Solved},
     problem::Problem,
-    quadratic::{Metric, Quadratic},
+    quadratic::{Metric, Quadratic, constant_quadratic},
     report::Task,
     scheme::{Stage, semi_implicit},
-    step::Span,
+    step_control::Span,
 };
 use crate::{Vec3, settings::Solver};
 use std::sync::Arc;
@@ -125,33 +125,6 @@ impl Simulation {
             self.constant = (revision, matrix);
         }
     }
-}
-
-/// The potential around a place with forces in N, with the constant matrix of a revision and springs that draw vertices.
-pub(super) fn constant_quadratic<'a>(
-    problem: &Problem<'_>,
-    (matrix, revision): (&'a ConstantMatrix, u64),
-    around: (&'a [Vec3], &'a [Vec3]),
-) -> Quadratic<'a> {
-    let (stage, goals) = (problem.stage, &problem.dynamics.goals);
-    let masses = &problem.dynamics.masses;
-    let quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
-    let mut quadratic = quadratic.with_goals(stage.reach, goals);
-    quadratic.number = Some(number(stage, revision, goals));
-    quadratic
-}
-
-/// Numbers the matrix of such a potential.
-fn number(stage: &Stage, revision: u64, goals: &[Option<Goal>]) -> [u64; 3] {
-    // The offset and the factor of the 64-bit FNV-1a hash.
-    let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
-    let mut hash = mixed(0xcbf2_9ce4_8422_2325, revision);
-    for (vertex, goal) in goals.iter().enumerate() {
-        if let Some(goal) = goal {
-            hash = mixed(mixed(hash, vertex as u64), goal.stiffness.to_bits());
-        }
-    }
-    [hash, stage.beta.to_bits(), stage.reach.to_bits()]
 }
 
 /// One linear system, with given forces.

@@ -16,10 +16,10 @@ use super::{
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
     dynamics::Dynamics,
-    equations::constant_quadratic,
     lengths::{Cloths, longest},
     newton::{Newton, Solved},
     problem::Problem,
+    quadratic::constant_quadratic,
     scheme::Stage,
 };
 use crate::Vec3;

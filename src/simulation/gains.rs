@@ -10,10 +10,7 @@
 //! few of what is set in motion from rest, whose energy grows as fast: their number does not depend on the step, and that
 //! leaves the order of the scheme.
 
-use super::{
-    Report, Simulation,
-    step::{Candidate, Span},
-};
+use super::{Report, Simulation, step::Candidate, step_control::Span};
 use crate::settings::Integrator;
 
 /// A step gains what is more than this part of the energy there was, with what it fell by, and than what its equations

@@ -53,8 +53,8 @@ use newton::Newton;
 use spare::Spare;
 use state::State;
 use std::{sync::Arc, time::Instant};
-use step::{Candidate, Span};
-use step_control::{Squeeze, StepControl};
+use step::Candidate;
+use step_control::{Span, Squeeze, StepControl};
 
 /// Cloths and colliders in motion.
 pub struct Simulation {

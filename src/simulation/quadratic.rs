@@ -5,7 +5,10 @@
 //! minimum of such a potential. With the potentials of contacts added, [`super::newton`] finds the minimum of both: the
 //! least change to what the scheme wants, in the norm of its own matrix, that keeps what the response promises.
 
-use super::{constant_matrix::ConstantMatrix, guides::Goal, scheme::Stage, tangent::Tangent};
+use super::{
+    constant_matrix::ConstantMatrix, guides::Goal, problem::Problem, scheme::Stage,
+    tangent::Tangent,
+};
 use crate::{
     Vec3, parallel,
     solver::{Block, BlockMatrix, Ordering},
@@ -110,4 +113,31 @@ fn times(matrix: &BlockMatrix, ordering: &Ordering, field: &[Vec3]) -> Vec<Vec3>
     let mut images = field.to_vec();
     ordering.scatter(&products, &mut images, |_, image| image);
     images
+}
+
+/// The potential around a place with forces in N, with the constant matrix of a revision and springs that draw vertices.
+pub(super) fn constant_quadratic<'a>(
+    problem: &Problem<'_>,
+    (matrix, revision): (&'a ConstantMatrix, u64),
+    around: (&'a [Vec3], &'a [Vec3]),
+) -> Quadratic<'a> {
+    let (stage, goals) = (problem.stage, &problem.dynamics.goals);
+    let masses = &problem.dynamics.masses;
+    let quadratic = Quadratic::new(Metric::Constant(matrix), stage, masses, around);
+    let mut quadratic = quadratic.with_goals(stage.reach, goals);
+    quadratic.number = Some(number(stage, revision, goals));
+    quadratic
+}
+
+/// Numbers the matrix of such a potential.
+fn number(stage: &Stage, revision: u64, goals: &[Option<Goal>]) -> [u64; 3] {
+    // The offset and the factor of the 64-bit FNV-1a hash.
+    let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
+    let mut hash = mixed(0xcbf2_9ce4_8422_2325, revision);
+    for (vertex, goal) in goals.iter().enumerate() {
+        if let Some(goal) = goal {
+            hash = mixed(mixed(hash, vertex as u64), goal.stiffness.to_bits());
+        }
+    }
+    [hash, stage.beta.to_bits(), stage.reach.to_bits()]
 }

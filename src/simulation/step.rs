@@ -15,6 +15,7 @@ use super::{
     report::Task,
     scheme::{Measures, START_GAMMA, Stage, explicit, filled, semi_implicit},
     state::{Past, Restart},
+    step_control::Span,
 };
 use crate::{
     Vec3,
@@ -26,37 +27,6 @@ use std::collections::BTreeMap;
 
 /// What a direction adds to a projector along an axis is told from nothing by this part of it.
 const SHORT_COLUMN: f64 = 0.1;
-
-/// The part of a frame that a step covers, from 0 to 1, and its length in s.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
-    pub(super) start: f64,
-    pub(super) end: f64,
-    pub(super) duration: f64,
-    /// Length of the step, as a part of the longest that the frame may take.
-    pub(super) part: f64,
-    /// Most corrections of a stage.
-    pub(super) corrections: usize,
-    /// Whether a shorter step takes its place where it cannot be solved.
-    pub(super) can_shorten: bool,
-}
-
-impl Span {
-    /// A part of the span from its start.
-    fn first_part(&self, part: f64) -> Self {
-        Self {
-            start: self.start,
-            end: self.start + (self.end - self.start) * part,
-            duration: self.duration * part,
-            ..*self
-        }
-    }
-
-    /// Whether a step that came out so is given up, whatever it leads to.
-    pub(super) fn gives_up(&self, solved: &Solved) -> bool {
-        self.can_shorten && !solved.converged
-    }
-}
 
 /// A step that has been solved but not yet taken.
 pub(super) struct Candidate {

@@ -6,7 +6,7 @@
 //! equations that are linearised once, a step fails after which any triangle is stretched along a yarn by much more or
 //! less than before; with others, one that does not converge.
 
-use super::dynamics::Dynamics;
+use super::{dynamics::Dynamics, newton::Solved};
 use crate::{Vec3, mesh::of_all_corners, parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,37 @@ impl Dynamics {
                 (after - before).abs() <= LARGEST_CHANGE
             })
         })
+    }
+}
+
+/// The part of a frame that a step covers, from 0 to 1, and its length in s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) duration: f64,
+    /// Length of the step, as a part of the longest that the frame may take.
+    pub(super) part: f64,
+    /// Most corrections of a stage.
+    pub(super) corrections: usize,
+    /// Whether a shorter step takes its place where it cannot be solved.
+    pub(super) can_shorten: bool,
+}
+
+impl Span {
+    /// A part of the span from its start.
+    pub(super) fn first_part(&self, part: f64) -> Self {
+        Self {
+            start: self.start,
+            end: self.start + (self.end - self.start) * part,
+            duration: self.duration * part,
+            ..*self
+        }
+    }
+
+    /// Whether a step that came out so is given up, whatever it leads to.
+    pub(super) fn gives_up(&self, solved: &Solved) -> bool {
+        self.can_shorten && !solved.converged
     }
 }
 

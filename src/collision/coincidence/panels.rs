@@ -2,10 +2,8 @@
 //! Cloth that is in one layer: what hangs together without being folded flat.
 
 use super::{Crossing, Surfaces, height};
-use crate::{
-    Vec3,
-    collision::{pieces::connected, surfaces::NONE},
-};
+use crate::mesh::NONE;
+use crate::{Vec3, collision::pieces::connected};
 use std::collections::BTreeSet;
 
 /// Cosine of the angle between what is on both sides of an edge, from which cloth is folded flat there: three degrees.

@@ -2,7 +2,7 @@
 //! What coincides begins above, and everything else stays.
 
 use super::*;
-use crate::collision::{Collider, Obstacle, insides::insiders, tangle::crosses};
+use crate::collision::{Collider, Obstacle, insides::insiders, intersection::crosses};
 
 /// How far above it cloth begins in these scenes, in m: cloths keep a distance of 2 m, and their edges are longer.
 const HEIGHT: f64 = 0.05;

@@ -6,9 +6,10 @@ use crate::{
     Vec3,
     collision::{
         coincidence::{part, touches},
+        intersection::{Crossing, crosses},
         loose::Loose,
         surfaces::Surfaces,
-        tangle::{Crossing, Tangle, crosses},
+        tangle::Tangle,
     },
 };
 
@@ -108,8 +109,8 @@ mod tests {
     use crate::{
         Collider,
         collision::{
-            collider::Obstacle,
             exclusions::Exclusions,
+            obstacle::Obstacle,
             surfaces::{ClothSurfaces, Surface},
         },
     };

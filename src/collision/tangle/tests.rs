@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
 use crate::Collider;
+use crate::collision::intersection::crosses;
 
 /// Whether two edges are let go that are beside so many crossings each, but no common one.
 fn is_let_go(crossings: usize, second_is_cloth: bool) -> bool {

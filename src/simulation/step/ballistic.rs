@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Steps of explicit schemes.
 
-use super::{Candidate, Span, is_finite};
+use super::{super::step_control::Span, Candidate, is_finite};
 use crate::{
     forces::stretch,
     mesh::ShapeGradients,
