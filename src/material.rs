@@ -13,7 +13,7 @@ pub(crate) use curve::mirrored;
 pub(crate) use curve::stress_at;
 pub use curve::{CurvePoint, Curves, Hysteresis};
 pub use presets::preset_names;
-pub(crate) use quality::ELEMENTS as BRANCHES;
+pub(crate) use quality::BRANCHES;
 pub use quality::{ChainElement, MemoryBranch, Quality};
 
 /// A fabric. Immutable once built: every value in it has been checked.

@@ -30,7 +30,7 @@ pub struct Quality {
 }
 
 /// Elements of a chain.
-pub(crate) const ELEMENTS: usize = 8;
+pub(crate) const BRANCHES: usize = 8;
 /// How far beyond the band the times of elements reach, as a factor.
 const MARGIN: f64 = 3.0;
 /// Frequencies at which the fit is taken.
@@ -85,16 +85,16 @@ impl Quality {
 
     /// The chain that is fitted; the rest of the static compliance is the spring's.
     #[must_use]
-    pub fn chain(&self) -> [ChainElement; ELEMENTS] {
+    pub fn chain(&self) -> [ChainElement; BRANCHES] {
         let (first, last) = (1.0 / (TAU * self.high * MARGIN), MARGIN / (TAU * self.low));
-        let times: [f64; ELEMENTS] =
-            std::array::from_fn(|j| first * (last / first).powf(j as f64 / (ELEMENTS - 1) as f64));
-        let ratios: Vec<[f64; ELEMENTS]> = (0..SAMPLES)
+        let times: [f64; BRANCHES] =
+            std::array::from_fn(|j| first * (last / first).powf(j as f64 / (BRANCHES - 1) as f64));
+        let ratios: Vec<[f64; BRANCHES]> = (0..SAMPLES)
             .map(|sample| sample as f64 / (SAMPLES - 1) as f64)
             .map(|part| TAU * self.low * (self.high / self.low).powf(part))
             .map(|omega| times.map(|time| omega * time))
             .collect();
-        let mut compliances = [0.0; ELEMENTS];
+        let mut compliances = [0.0; BRANCHES];
         for _ in 0..ROUNDS {
             compliances = fit(self.q, &ratios, &compliances);
         }
@@ -104,13 +104,13 @@ impl Quality {
 
     /// The relaxation of the chain as branches in parallel.
     #[must_use]
-    pub fn branches(&self) -> [MemoryBranch; ELEMENTS] {
+    pub fn branches(&self) -> [MemoryBranch; BRANCHES] {
         let chain = self.chain();
         let spring = 1.0 - chain.iter().map(|element| element.compliance).sum::<f64>();
         let mut members: Vec<ChainElement> =
             chain.into_iter().filter(|element| element.compliance > 0.0).collect();
         members.sort_by(|a, b| b.time.total_cmp(&a.time));
-        let mut branches = [MemoryBranch::default(); ELEMENTS];
+        let mut branches = [MemoryBranch::default(); BRANCHES];
         for (index, branch) in branches.iter_mut().enumerate().take(members.len()) {
             *branch = relaxation(&members, spring, index);
         }
@@ -132,22 +132,22 @@ impl Quality {
 
 /// Least squares of Σ c_j (Q ωτ_j − 1)/(1 + ω²τ_j²) = 1 with every c_j ≥ 0, found one after the other. Each equation is
 /// divided by the Re S of the compliances `before`. `ratios` are ωτ_j.
-fn fit(q: f64, ratios: &[[f64; ELEMENTS]], before: &[f64; ELEMENTS]) -> [f64; ELEMENTS] {
-    let mut normal = [[0.0; ELEMENTS]; ELEMENTS];
-    let mut right = [0.0; ELEMENTS];
+fn fit(q: f64, ratios: &[[f64; BRANCHES]], before: &[f64; BRANCHES]) -> [f64; BRANCHES] {
+    let mut normal = [[0.0; BRANCHES]; BRANCHES];
+    let mut right = [0.0; BRANCHES];
     for ratios in ratios {
         let real = 1.0 + before.iter().zip(ratios).map(|(c, x)| c / (1.0 + x * x)).sum::<f64>();
         let row = ratios.map(|x| (q * x - 1.0) / (1.0 + x * x) / real);
-        for i in 0..ELEMENTS {
+        for i in 0..BRANCHES {
             right[i] += row[i] / real;
-            for j in 0..ELEMENTS {
+            for j in 0..BRANCHES {
                 normal[i][j] += row[i] * row[j];
             }
         }
     }
-    let mut found = [0.0; ELEMENTS];
+    let mut found = [0.0; BRANCHES];
     for _ in 0..SWEEPS {
-        for i in 0..ELEMENTS {
+        for i in 0..BRANCHES {
             let rest = right[i] - normal[i].iter().zip(&found).map(|(a, c)| a * c).sum::<f64>();
             found[i] = (found[i] + rest / normal[i][i]).max(0.0);
         }

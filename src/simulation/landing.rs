@@ -7,7 +7,7 @@
 
 use crate::{
     Vec3,
-    collision::{self, Response},
+    collision::{Response, inverse_mass},
 };
 
 /// Rounds over all contacts; those that share vertices need some.
@@ -70,7 +70,7 @@ fn landings(
             .map(|(vertex, weight)| (*vertex as usize, *weight))
             .collect();
         let masses = parts.iter().map(|(vertex, weight)| (*weight, inverse_masses(*vertex)));
-        let inverse_mass = collision::inverse_mass(masses);
+        let inverse_mass = inverse_mass(masses);
         let holds = contact.friction > 0.0 && friction < HOLDS * contact.friction * pressing;
         (pressing > 0.0 && inverse_mass > 0.0).then_some(Landing {
             parts,
