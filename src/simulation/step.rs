@@ -4,14 +4,14 @@
 mod ballistic;
 
 use super::{
-    Report, Simulation, State,
+    RejectionReason, Report, Simulation, State,
     beginning::Beginning,
     doubt::Doubt,
     dynamics::Dynamics,
     equations::Work,
     guides::Guidance,
     landing,
-    newton::Solved,
+    progress::Solved,
     report::Task,
     scheme::{Measures, START_GAMMA, Stage, explicit, filled, semi_implicit},
     state::{Past, Restart},
@@ -54,7 +54,7 @@ impl Span {
 
     /// Whether a step that came out so is given up, whatever it leads to.
     pub(super) fn gives_up(&self, solved: &Solved) -> bool {
-        self.can_shorten && !solved.converged
+        self.can_shorten && !solved.converged()
     }
 }
 
@@ -97,6 +97,12 @@ impl Candidate {
     /// The energy of what it leads to, in J.
     pub(super) fn energy(&self, dynamics: &Dynamics) -> f64 {
         dynamics.energy(&self.positions, &self.velocities).total()
+    }
+
+    /// The candidate with a violated criterion that counts as not solved, for a step that is taken all the same.
+    pub(super) fn judged(mut self, acceptance: Result<(), RejectionReason>) -> Self {
+        self.solved.unmet = acceptance.err().filter(|reason| reason.is_convergence_failure());
+        self
     }
 
     /// The first vertex whose position or velocity is not finite.
@@ -226,7 +232,7 @@ impl Simulation {
         self.discard(first);
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
-        second.solved.converged &= solved.converged;
+        second.solved.unmet = solved.unmet.or(second.solved.unmet);
         second.shortened += shortened;
         second.stopped += stopped;
         second.lost = lost.or(second.lost);
@@ -354,7 +360,7 @@ impl Simulation {
         }
         self.dynamics.end_step(&self.state.positions, span.duration / steps as f64);
         report.steps += steps;
-        report.converged &= solved.converged && stopped == 0;
+        report.converged &= solved.converged() && stopped == 0;
         report.residual = report.residual.max(solved.correction / self.length_of_tolerance);
         report.contacts = memory.contact_count();
         report.unresolved_contacts += candidate.unresolved;
