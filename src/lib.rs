@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 
+mod buffer_pool;
 mod cloth;
 pub mod collision;
 mod eights;

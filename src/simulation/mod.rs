@@ -28,7 +28,6 @@ mod progress;
 mod quadratic;
 mod report;
 mod scheme;
-mod spare;
 mod stability;
 mod state;
 mod step;
@@ -41,6 +40,7 @@ pub use report::{RejectionReason, Report, Task};
 
 use crate::{
     Cloth, Collider, Material, Vec3,
+    buffer_pool::BufferPool,
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     forces,
@@ -51,7 +51,6 @@ use constant_matrix::ConstantMatrix;
 use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
-use spare::Spare;
 use state::State;
 use std::{sync::Arc, time::Instant};
 use step::{Candidate, Span};
@@ -69,7 +68,8 @@ pub struct Simulation {
     /// The constant matrix, and the count of changes of materials that it was made after.
     constant: (u64, ConstantMatrix),
     state: State,
-    spare: Spare,
+    /// Of vectors of all vertices.
+    buffers: BufferPool<Vec<Vec3>>,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
     step_control: StepControl,
@@ -93,6 +93,8 @@ const MOST_STEPS: f64 = 1.0e7;
 const SHORTEST_STEP: f64 = 1.0 / 256.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
 const CONTACT_INTERVAL: f64 = 5.0e-4;
+/// Idle vectors of all vertices: as many as a step gives back.
+const VECTORS: usize = 4;
 /// Steps after which the longest stable one is looked for anew.
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
@@ -168,7 +170,7 @@ impl Simulation {
             response,
             guides: Guides::default(),
             state: State::at_rest(positions),
-            spare: Spare::default(),
+            buffers: BufferPool::new(VECTORS),
             fingerprint: fingerprint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,

@@ -95,11 +95,6 @@ impl Newton {
         &mut self.tangent
     }
 
-    /// Room for a vector of every vertex, while nothing is solved.
-    pub(super) fn room(&mut self) -> &mut [Vec3] {
-        &mut self.trial
-    }
-
     /// Solves a stage from the start `positions`, which become its solution.
     pub(super) fn solve(
         &mut self,

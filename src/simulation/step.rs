@@ -247,7 +247,7 @@ impl Simulation {
         span: Span,
         report: &mut Report,
     ) -> Candidate {
-        let room = self.spare.take();
+        let room = self.buffers.take();
         let state = &self.state;
         let touched = state.past.as_ref().filter(|_| self.response.memory().contact_count() > 0);
         let doubt = || Doubt::new(self.settings.tolerance * self.length_of_tolerance);
@@ -261,9 +261,9 @@ impl Simulation {
         let starts = self.dynamics.mesh.cloth_starts.clone();
         let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
         let mut positions = filled(room, cloths().flat_map(|cloth| beginning.led(cloth)));
-        let expected = self.newton.room();
-        state.extrapolate_velocities(span.duration, expected);
-        self.dynamics.predict_air_in(&stage, &positions, expected);
+        let expected = state.extrapolated_velocities(span.duration, self.buffers.take());
+        self.dynamics.predict_air_in(&stage, &positions, &expected);
+        self.buffers.give(expected);
         for cloth in cloths() {
             beginning.draw_together(cloth, &mut positions);
         }
@@ -308,7 +308,7 @@ impl Simulation {
         };
         let mut candidate = hand_on(self, &mut stage, positions, (solved, &retreated), &guidance);
         candidate.lost = lost;
-        self.spare.give(stage.positions);
+        self.buffers.give(stage.positions);
         self.dynamics.reuse(stage.measures);
         candidate
     }
@@ -327,13 +327,13 @@ impl Simulation {
 
     /// Room for x̂ and v̂ of a stage.
     fn room(&mut self) -> [Vec<Vec3>; 2] {
-        [self.spare.take(), self.spare.take()]
+        [self.buffers.take(), self.buffers.take()]
     }
 
     /// Gives back what a step is made of that is not taken.
     pub(super) fn discard(&mut self, candidate: Candidate) {
-        self.spare.give(candidate.positions);
-        self.spare.give(candidate.velocities);
+        self.buffers.give(candidate.positions);
+        self.buffers.give(candidate.velocities);
     }
 
     /// Takes a step that has been solved.
@@ -351,8 +351,8 @@ impl Simulation {
             memories: self.memories_to_keep(),
         });
         if let Some(past) = before.past {
-            self.spare.give(past.positions);
-            self.spare.give(past.velocities);
+            self.buffers.give(past.positions);
+            self.buffers.give(past.velocities);
         }
         self.dynamics.take_step();
         if let Some(memories) = &candidate.memories {
