@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 
+mod buffer_pool;
 mod cloth;
 pub mod collision;
 mod eights;
@@ -25,7 +26,7 @@ pub use material::{
     preset_names,
 };
 pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
-pub use simulation::{Energy, Report, Simulation, Task};
+pub use simulation::{Energy, RejectionReason, Report, Simulation, Task};
 
 /// A point or vector in space, in metres unless said otherwise.
 pub type Vec3 = nalgebra::Vector3<f64>;

@@ -213,9 +213,23 @@ impl Contact {
         way - self.touch.normal * way.dot(&self.touch.normal)
     }
 
-    /// Farthest way from the anchor, in m.
+    /// Largest elastic tangential displacement in m, at which friction reaches the Coulomb bound.
     pub(crate) fn slip_length(&self) -> f64 {
-        self.limit / self.stiffness
+        self.slip_length_at(self.limit)
+    }
+
+    /// The elastic tangential displacement in m at which friction reaches a Coulomb bound in N.
+    fn slip_length_at(&self, limit: f64) -> f64 {
+        limit / self.stiffness
+    }
+
+    /// Direction in which the contact slips with the sides `between` apart under a normal force in N; `None` where it
+    /// sticks.
+    pub(crate) fn slip(&self, between: &Vec3, force: f64) -> Option<Vec3> {
+        let (reach, slip_length) =
+            (self.reach(between), self.slip_length_at(self.friction * force));
+        let slips = slip_length > 0.0 && reach.norm() > slip_length;
+        reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slips)
     }
 
     /// How far a constraint that presses has to be lifted along its normal, in m, with the sides `between` apart.

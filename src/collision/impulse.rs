@@ -79,15 +79,12 @@ impl Response {
         let between = self.between(contact, positions);
         let force = contact.normal_force(between.dot(&contact.touch.normal));
         let inverse_mass = self.inverse_mass(contact, inverse_masses);
-        let reach = contact.reach(&between);
-        let slip_length = contact.friction * force / contact.stiffness;
-        let slides = slip_length > 0.0 && reach.norm() > slip_length;
         let is_impact = contact.is_new && force > 0.0 && inverse_mass > 0.0;
         is_impact.then(|| Impact {
             contact,
             inverse_mass,
             motion: Motion::Landing {
-                slip: reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slides),
+                slip: contact.slip(&between, force),
                 given: force * self.duration(),
             },
         })

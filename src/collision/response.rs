@@ -37,7 +37,7 @@ use super::{
     tangle::Tangle,
 };
 use crate::mesh::NONE;
-use crate::{Vec3, parallel};
+use crate::{Vec3, buffer_pool::BufferPool, parallel};
 use rayon::prelude::*;
 use verification::{Watch, empty};
 
@@ -70,8 +70,7 @@ pub(crate) struct Response {
     /// clearances on the ways that these were looked for along, or 0.
     pairs: Vec<Pair>,
     contacts: Vec<Contact>,
-    /// Room for others.
-    spare: Vec<Contact>,
+    buffers: BufferPool<Vec<Contact>>,
     /// For every pair its place among the contacts, or [`NONE`].
     places: Vec<u32>,
     /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
@@ -113,7 +112,7 @@ impl Response {
             is_held: vec![false; positions.len()],
             pairs: Vec::new(),
             contacts: Vec::new(),
-            spare: Vec::new(),
+            buffers: BufferPool::new(1),
             places: Vec::new(),
             tangle: None,
             pulls: Vec::new(),
@@ -219,7 +218,7 @@ impl Response {
         let pairs = std::mem::take(&mut self.pairs);
         self.pairs = self.watch(pairs);
         self.rescue_again();
-        let mut none = std::mem::take(&mut self.spare);
+        let mut none = self.buffers.take();
         empty(&mut none, self.contacts.len());
         self.take(none);
     }
@@ -263,8 +262,7 @@ impl Response {
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
     pub(crate) fn start(&mut self, positions: &[Vec3]) {
         self.move_to(positions);
-        let room = std::mem::take(&mut self.spare);
-        let mut contacts = self.collect(room, |pair, _| {
+        let mut contacts = self.collect(|pair, _| {
             let Remembered { force, sliding, .. } = self.memory.of(pair);
             let mut contact = self.touching(pair, force > 0.0)?;
             contact.carry(force);
@@ -278,9 +276,8 @@ impl Response {
     /// Which pairs touch with the cloths at `positions`, and in which direction.
     pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        let room = std::mem::take(&mut self.spare);
-        let mut contacts = self
-            .collect(room, |pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
+        let mut contacts =
+            self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
         self.choose_constraints(&mut contacts);
         contacts
     }
@@ -289,8 +286,7 @@ impl Response {
     /// of others only those that have come close.
     pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.move_to(positions);
-        let room = std::mem::take(&mut self.spare);
-        let mut contacts = self.collect(room, |pair, known| match known {
+        let mut contacts = self.collect(|pair, known| match known {
             Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
                 Some(self.pressed(*known))
             }
@@ -303,7 +299,7 @@ impl Response {
 
     /// Goes on with contacts that have been found, in order.
     pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
-        self.spare = std::mem::replace(&mut self.contacts, contacts);
+        self.buffers.give(std::mem::replace(&mut self.contacts, contacts));
         self.find_places();
     }
 
@@ -334,7 +330,6 @@ impl Response {
     /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
     fn collect(
         &self,
-        room: Vec<Contact>,
         one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync,
     ) -> Vec<Contact> {
         let contact = |place: usize| {
@@ -345,7 +340,8 @@ impl Response {
             }
             one(pair, known)
         };
-        parallel::collect(self.pairs.len(), parallel::ELEMENTS / 4, room, contact)
+        let buffer = self.buffers.take();
+        parallel::collect(self.pairs.len(), parallel::ELEMENTS / 4, buffer, contact)
     }
 
     /// The contact of a pair that has let go, which the next correction must not go through unseen.

@@ -9,9 +9,9 @@
 //! leaves the force linear in the velocity and the scheme second order:
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
-use super::Scratch;
 use crate::{
     Material, Vec3,
+    buffer_pool::BufferPool,
     mesh::{Incidence, Mesh},
     parallel,
 };
@@ -40,7 +40,7 @@ pub struct Air {
     resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
 }
 
 impl Air {
@@ -55,13 +55,13 @@ impl Air {
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
         }
     }
 
     /// Shares room with others.
-    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
+    pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
+        self.buffers = buffers;
     }
 
     /// New coefficients for a cloth.
@@ -93,7 +93,7 @@ impl Air {
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
     pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let mut numbers = self.scratch.take(5 * self.triangles.len());
+        let mut numbers = self.buffers.take_numbers(5 * self.triangles.len());
         let faces: &mut [Face] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
         let each = each.into_par_iter().with_min_len(parallel::ELEMENTS);
@@ -117,7 +117,7 @@ impl Air {
             let [a, b, c, d, e, f] = products;
             *resistance = [along + a, along + b, along + c, d, e, f];
         });
-        self.scratch.give(numbers);
+        self.buffers.give(numbers);
     }
 
     /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.

@@ -16,11 +16,12 @@ mod tangent;
 pub use tangent::TriangleTangent;
 
 use super::{
-    Scratch, StrainHistory,
+    StrainHistory,
     inelastic::{Inelastic, Part, Past, apply},
 };
 use crate::{
     Material, Vec3,
+    buffer_pool::BufferPool,
     mesh::{Incidence, Mesh, ShapeGradients},
     parallel,
 };
@@ -96,7 +97,7 @@ pub struct Membrane {
     /// The shape last evaluated, and the elastic plus viscous stress of each triangle there, in N/m.
     shape: Vec<Vec3>,
     stresses: Vec<Strain>,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
     inverse_beta: f64,
     pub(super) past: Past,
 }
@@ -126,7 +127,7 @@ impl Membrane {
             incidence: Arc::clone(&mesh.topology.around),
             shape: Vec::new(),
             stresses: vec![[0.0; 3]; count],
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
             inverse_beta: 0.0,
             past: Past::new(vec![Part::Membrane], materials, Arc::clone(&mesh.cloth_of_triangle)),
         }
@@ -144,12 +145,12 @@ impl Membrane {
 
     /// The same membrane with room in common with others.
     #[must_use]
-    pub(crate) fn with_scratch(self, scratch: Scratch) -> Self {
-        Self { scratch, ..self }
+    pub(crate) fn with_buffers(self, buffers: BufferPool<Vec<f64>>) -> Self {
+        Self { buffers, ..self }
     }
 
-    pub(super) fn scratch(&self) -> &Scratch {
-        &self.scratch
+    pub(super) fn buffers(&self) -> &BufferPool<Vec<f64>> {
+        &self.buffers
     }
 
     /// New moduli for a cloth.
@@ -197,7 +198,7 @@ impl Membrane {
         self.inverse_beta = inverse_beta;
         self.shape.clear();
         self.shape.extend_from_slice(positions);
-        let mut numbers = self.scratch.take(6 * self.triangles.len());
+        let mut numbers = self.buffers.take_numbers(6 * self.triangles.len());
         let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
         let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
         let results = (self.stresses.as_mut_slice(), &mut *loads);
@@ -211,7 +212,7 @@ impl Membrane {
             }
         };
         self.gather(loads, forces);
-        self.scratch.give(numbers);
+        self.buffers.give(numbers);
         potential
     }
 

@@ -9,7 +9,6 @@ mod fem;
 mod inelastic;
 mod membrane;
 mod particles;
-mod scratch;
 mod sewing;
 mod sheets;
 mod springs;
@@ -26,7 +25,6 @@ pub use membrane::{
     Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch, stretch,
 };
 pub use particles::{BendingKind, particles};
-pub use scratch::Scratch;
 pub use sewing::{Sewing, sewing};
 pub use sheets::{Sheets, edge_scale, scaled_gradients};
 pub use springs::{choi_ko, mass_spring};

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     Cloth, Material, Vec3,
+    buffer_pool::BufferPool,
     forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory, scaled_gradients, sewing},
     mesh::{Mesh, ShapeGradients},
     parallel,
@@ -52,8 +53,7 @@ pub(super) struct Dynamics {
     mass_scales: Vec<f64>,
     /// Measures of the state, and of that one step ago, where they are known.
     known: [Option<Measures>; 2],
-    /// Measures that are of no more use.
-    spare: Option<Measures>,
+    buffers: BufferPool<Measures>,
 }
 
 /// Energies in J.
@@ -104,8 +104,8 @@ impl Dynamics {
         let (mut elements, vertex_areas) = models::build(settings.model, &sheets);
         elements.extend(sewing(cloths.iter().map(|cloth| cloth.sewing.as_ref()), &sheets));
         let mut air = Air::new(&mesh, &materials, settings.air_density, settings.wind);
-        if let Some(scratch) = elements.iter().find_map(|elements| elements.scratch()) {
-            air.set_scratch(scratch.clone());
+        if let Some(buffers) = elements.iter().find_map(|elements| elements.buffers()) {
+            air.set_buffers(buffers.clone());
         }
         let mut dynamics = Self {
             elements,
@@ -123,7 +123,7 @@ impl Dynamics {
             vertex_areas,
             mass_scales,
             known: [None, None],
-            spare: None,
+            buffers: BufferPool::new(1),
             materials,
             mesh,
         };
@@ -211,7 +211,7 @@ impl Dynamics {
         if let Some(measures) = &self.known[0] {
             return measures.clone();
         }
-        let room = self.spare.take().unwrap_or_default();
+        let room = self.buffers.take();
         let measures = self.measure_in(room, positions);
         self.known[0] = Some(measures.clone());
         measures
@@ -223,8 +223,8 @@ impl Dynamics {
     }
 
     /// Takes back measures that nobody asks for any more.
-    pub(super) fn reuse(&mut self, measures: Measures) {
-        self.spare = Some(measures);
+    pub(super) fn reuse(&self, measures: Measures) {
+        self.buffers.give(measures);
     }
 
     /// Goes on to the next state.

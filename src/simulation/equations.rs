@@ -7,8 +7,9 @@ use super::{
     constant_matrix::ConstantMatrix,
     fixed_point,
     guides::Guidance,
-    newton::{Newton, Solved},
+    newton::Newton,
     problem::Problem,
+    progress::Solved,
     quadratic::{Metric, Quadratic, constant_quadratic},
     report::Task,
     scheme::{Stage, semi_implicit},
@@ -50,7 +51,7 @@ impl Simulation {
         report: &mut Report,
     ) -> Solved {
         if matches!(work, Work::Ballistic) && self.lead_on(stage, positions, report) {
-            return Solved { iterations: 0, correction: 0.0, converged: true, is_clear: true };
+            return Solved { iterations: 0, correction: 0.0, unmet: None, is_clear: true };
         }
         let accuracy = self.accuracy(span);
         // What takes the place of a step by another scheme has no setting of its own.

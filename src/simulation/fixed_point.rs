@@ -11,14 +11,15 @@
 //! tolerance. Contacts enter R by the balance that the linear equations have found for them.
 
 use super::{
-    Report,
+    RejectionReason, Report,
     accuracy::Accuracy,
     anderson::Anderson,
     constant_matrix::ConstantMatrix,
     dynamics::Dynamics,
     lengths::{Cloths, longest},
-    newton::{Newton, Solved},
+    newton::Newton,
     problem::Problem,
+    progress::Solved,
     quadratic::constant_quadratic,
     scheme::Stage,
 };
@@ -45,8 +46,7 @@ pub(super) fn solve(
     let stage = problem.stage;
     let accuracy = accuracy.times(STRICT);
     let inner = accuracy.times(INNER);
-    let mut solved =
-        Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
+    let mut solved = Solved::UNSOLVED;
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let (mut first, mut last, mut touches) = (0.0, 0.0, false);
     let mut anderson = Anderson::default();
@@ -56,6 +56,7 @@ pub(super) fn solve(
         let point = positions.to_vec();
         let potential = problem.dynamics.evaluate(stage, &point, &mut residuals, report);
         if !potential.is_finite() {
+            solved.unmet = Some(RejectionReason::NotFinite);
             return solved;
         }
         let quadratic = constant_quadratic(problem, constant, (&point, &residuals));
@@ -79,14 +80,15 @@ pub(super) fn solve(
         }
         let wanted = accuracy.after(solved.iterations, first, (touches, true));
         solved.is_clear = linear.is_clear;
-        if solved.correction <= wanted && linear.converged && linear.is_clear {
+        solved.unmet = unmet(solved.correction <= wanted, &linear);
+        if solved.converged() {
             let contacts = touches.then_some((&anderson, residuals.as_slice()));
             let error = largest_error(problem, positions, contacts, report);
             solved.correction = solved.correction.max(error);
             if solved.correction <= wanted {
-                solved.converged = true;
                 return solved;
             }
+            solved.unmet = Some(RejectionReason::ForceResidual);
         }
         if solved.iterations < UPDATES * accuracy.max_iterations {
             solved.is_clear = false;
@@ -94,6 +96,13 @@ pub(super) fn solve(
         }
     }
     solved
+}
+
+/// The criterion that an update leaves unmet, before its residual forces are known, with the result of its linear equations.
+fn unmet(is_short: bool, linear: &Solved) -> Option<RejectionReason> {
+    let is_long = (!is_short).then_some(RejectionReason::NewtonStep);
+    let crosses = (!linear.is_clear).then_some(RejectionReason::Penetration);
+    is_long.or(linear.unmet).or(crosses)
 }
 
 /// The largest error that what is left of the forces at `positions` may mean, in m as in [`Accuracy`]. The balance of

@@ -61,7 +61,7 @@ impl Simulation {
             Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
         );
         // Where something drives, what is taken unsolved may bring as much again with every step.
-        let is_unsolved = !span.can_shorten && !candidate.solved.converged;
+        let is_unsolved = !span.can_shorten && !candidate.solved.converged();
         if !(may_multiply && (is_unsolved || self.multiplies_energy(&candidate, span))) {
             return candidate;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scene in motion.
 
+mod acceptance;
 mod access;
 mod accuracy;
 mod anderson;
@@ -27,7 +28,6 @@ mod progress;
 mod quadratic;
 mod report;
 mod scheme;
-mod spare;
 mod stability;
 mod state;
 mod step;
@@ -36,10 +36,11 @@ mod stopping;
 mod tangent;
 
 pub use dynamics::Energy;
-pub use report::{Report, Task};
+pub use report::{RejectionReason, Report, Task};
 
 use crate::{
     Cloth, Collider, Material, Vec3,
+    buffer_pool::BufferPool,
     collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
     error::{Error, Result},
     forces,
@@ -50,7 +51,6 @@ use constant_matrix::ConstantMatrix;
 use dynamics::Dynamics;
 use guides::Guides;
 use newton::Newton;
-use spare::Spare;
 use state::State;
 use std::{sync::Arc, time::Instant};
 use step::Candidate;
@@ -68,7 +68,8 @@ pub struct Simulation {
     /// The constant matrix, and the count of changes of materials that it was made after.
     constant: (u64, ConstantMatrix),
     state: State,
-    spare: Spare,
+    /// Of vectors of all vertices.
+    buffers: BufferPool<Vec<Vec3>>,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
     step_control: StepControl,
@@ -92,6 +93,8 @@ const MOST_STEPS: f64 = 1.0e7;
 const SHORTEST_STEP: f64 = 1.0 / 256.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
 const CONTACT_INTERVAL: f64 = 5.0e-4;
+/// Idle vectors of all vertices: as many as a step gives back.
+const VECTORS: usize = 4;
 /// Steps after which the longest stable one is looked for anew.
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
@@ -99,9 +102,6 @@ const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
 /// `Simulation::cost`.
 const MOST_STAGES: f64 = 28.0;
-/// Vertices that had to be held back have torn at others if that has brought this part of the energy there was, but for
-/// that of height.
-const TORN: f64 = 0.02;
 /// How much steps are lengthened.
 const LENGTHENING: f64 = 2.0;
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -170,7 +170,7 @@ impl Simulation {
             response,
             guides: Guides::default(),
             state: State::at_rest(positions),
-            spare: Spare::default(),
+            buffers: BufferPool::new(VECTORS),
             fingerprint: fingerprint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,
@@ -268,22 +268,17 @@ impl Simulation {
             let part = length / whole;
             let span = Span { start: done, end, duration: length, part, corrections, can_shorten };
             let before = report.newton_iterations;
-            let mut candidate = self.solve_step(span, report);
+            let candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
             spent += (corrections * self.cost()) as f64 * self.crowding();
-            candidate.solved.converged &= self.is_acceptable(&candidate);
-            let is_good = candidate.solved.converged
-                && squeeze.bears(self.torn(&candidate))
-                && !self.gains_energy(&candidate, span);
-            if can_shorten && !is_good {
-                self.preferred_step = 0.5 * span.duration;
-                if !candidate.solved.converged {
-                    self.step_control.fail();
-                }
-                report.rejected_steps += 1;
-                self.discard(candidate);
+            let acceptance = self.acceptance(&candidate, span, &mut squeeze);
+            if let Err(reason) = acceptance
+                && can_shorten
+            {
+                self.reject(candidate, reason, span, report);
                 continue;
             }
+            let candidate = candidate.judged(acceptance);
             let candidate = self.within_range(candidate, span, report)?;
             self.take(candidate, span, report);
             self.steer(corrections as f64, span);
@@ -312,26 +307,6 @@ impl Simulation {
         // What is lost even at rest never had numbers.
         self.check_finite(resting.lost()).inspect_err(|_| self.state = before)?;
         Ok(resting)
-    }
-
-    /// Whether a step may be taken as it was solved.
-    fn is_acceptable(&self, candidate: &Candidate) -> bool {
-        let is_solved = candidate.not_finite().is_none() && candidate.solved.converged;
-        let positions = &self.state.positions;
-        is_solved
-            && (!self.is_linearised()
-                || self.dynamics.stretches_little(positions, candidate.positions()))
-    }
-
-    /// Vertices of a step that contacts let go only a part of their way, if that has torn at the others: if there is more
-    /// energy than before.
-    fn torn(&self, candidate: &Candidate) -> usize {
-        if candidate.shortened == 0 || self.response.crossing_count() > 0 {
-            return 0;
-        }
-        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
-        let grown = candidate.energy(&self.dynamics) - before.total();
-        if grown > TORN * (before.total() - before.gravity) { candidate.shortened } else { 0 }
     }
 
     /// Whether the equations are linearised once a step.

@@ -6,13 +6,13 @@
 //! and the ways of all vertices have been found to cross nothing.
 
 use super::{
-    Report,
+    RejectionReason, Report,
     accuracy::Accuracy,
     constrained::{Constrained, Promise},
     dynamics::Dynamics,
     lengths::Cloths,
     problem::{Potential, Problem},
-    progress::Progress,
+    progress::{Progress, Solved},
     report::Task,
     stopping::{part_to_leave, stopping},
     tangent::Tangent,
@@ -26,19 +26,6 @@ use crate::{
         preconditioner::{BlockJacobi, IncompleteCholesky, Multigrid, Preconditioner},
     },
 };
-
-/// How a stage ended.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Solved {
-    /// Corrections made.
-    pub(super) iterations: usize,
-    /// Length of the last correction in m, of the cloth of which it is longest: see [`Accuracy`].
-    pub(super) correction: f64,
-    /// Whether the last correction was short enough.
-    pub(super) converged: bool,
-    /// Whether the ways of all vertices were found to cross nothing.
-    pub(super) is_clear: bool,
-}
 
 /// Potentials before the current one that a correction is measured against: the second-order stretch
 /// of a rotation may raise the potential for one correction.
@@ -108,11 +95,6 @@ impl Newton {
         &mut self.tangent
     }
 
-    /// Room for a vector of every vertex, while nothing is solved.
-    pub(super) fn room(&mut self) -> &mut [Vec3] {
-        &mut self.trial
-    }
-
     /// Solves a stage from the start `positions`, which become its solution.
     pub(super) fn solve(
         &mut self,
@@ -122,14 +104,18 @@ impl Newton {
         report: &mut Report,
     ) -> Solved {
         let mut recent = vec![self.start(problem, positions, report)];
-        let mut solved =
-            Solved { iterations: 0, correction: f64::INFINITY, converged: false, is_clear: false };
+        let mut solved = Solved::UNSOLVED;
         let mut progress = Progress::new();
         loop {
             let mut wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
-            solved.converged = progress.is_within(&wanted)
-                && self.keeps_momentum((problem, positions), accuracy, (&solved, &progress));
-            if solved.converged {
+            solved.unmet = if !progress.is_within(&wanted) {
+                Some(RejectionReason::NewtonStep)
+            } else if !self.keeps_momentum((problem, positions), accuracy, (&solved, &progress)) {
+                Some(RejectionReason::ForceBalance)
+            } else {
+                None
+            };
+            if solved.converged() {
                 let response = &mut *problem.response;
                 solved.is_clear = report.time(Task::Contact, || response.verify(positions));
                 if solved.is_clear || !progress.rescue(solved.iterations) {
@@ -143,13 +129,13 @@ impl Newton {
             let touches = !problem.response.contacts().is_empty();
             let is_hopeless = touches && progress.is_hopeless(solved.iterations);
             if is_hopeless || solved.iterations == accuracy.max_iterations {
-                return solved;
+                return solved.given_up(is_hopeless);
             }
             let is_first = solved.iterations == 0;
             let enough = if is_first { 0.0 } else { enough(problem, &wanted) };
             let longest = CONVERGING * solved.correction;
             let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
-                return solved;
+                return solved.ended_by(RejectionReason::LinearSolve);
             };
             let lengths = Cloths::new(problem.dynamics, problem.stage).lengths(&promise.squares);
             solved.correction = progress.measure(lengths);
@@ -158,12 +144,12 @@ impl Newton {
             let is_last = progress.is_within(&wanted);
             let is_sure = is_last && !is_first && !touches && solved.correction <= longest;
             if is_sure && self.arrives(problem, positions, solved.iterations, report) {
-                return Solved { converged: true, is_clear: true, ..solved };
+                return Solved { unmet: None, is_clear: true, ..solved };
             }
             self.predict(problem, is_last, report);
             let way = (solved.iterations, &promise);
             let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
-                return solved;
+                return solved.ended_by(RejectionReason::NotFinite);
             };
             let cloths = Cloths::new(problem.dynamics, problem.stage);
             let main = promise.main();

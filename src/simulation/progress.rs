@@ -1,12 +1,55 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How the corrections of a stage come along.
 
-use super::lengths::longest;
+use super::{RejectionReason, lengths::longest};
 
 /// Corrections without a shorter one after which no more are made, where anything touches.
 const PATIENCE: usize = 10;
 /// Times that a stage whose way would cross something is corrected further, with stiffer contacts.
 const MOST_RESCUES: usize = 6;
+
+/// How a stage ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Solved {
+    /// Corrections made.
+    pub(super) iterations: usize,
+    /// Length of the last correction in m, of the cloth of which it is longest: see `Accuracy`.
+    pub(super) correction: f64,
+    /// Convergence criterion that is not met; none where the stage has converged.
+    pub(super) unmet: Option<RejectionReason>,
+    /// Whether the ways of all vertices were found to cross nothing.
+    pub(super) is_clear: bool,
+}
+
+impl Solved {
+    /// Of a stage before its first iteration.
+    pub(super) const UNSOLVED: Self = Self {
+        iterations: 0,
+        correction: f64::INFINITY,
+        unmet: Some(RejectionReason::NewtonStep),
+        is_clear: false,
+    };
+
+    pub(super) fn converged(&self) -> bool {
+        self.unmet.is_none()
+    }
+
+    /// The stage, ended for a reason other than the criterion that it does not meet. One that had converged before its
+    /// contacts were stiffened stays converged: displacements are truncated then.
+    pub(super) fn ended_by(self, reason: RejectionReason) -> Self {
+        Self { unmet: self.unmet.map(|_| reason), ..self }
+    }
+
+    /// The stage at the iteration limit, or before it where Newton steps have not become shorter for long.
+    pub(super) fn given_up(self, is_stagnant: bool) -> Self {
+        match self.unmet {
+            Some(RejectionReason::NewtonStep) if is_stagnant => {
+                self.ended_by(RejectionReason::Stagnation)
+            }
+            _ => self,
+        }
+    }
+}
 
 /// What is known of a stage's corrections so far.
 #[derive(Clone, Debug)]

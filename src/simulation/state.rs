@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a step changes.
 
-use super::scheme::explicit::Motion;
+use super::scheme::{explicit::Motion, filled};
 use crate::Vec3;
 use serde::{Deserialize, Serialize};
 
@@ -64,8 +64,8 @@ impl State {
     }
 
     /// The velocities one step on, if they went on changing as they did.
-    pub(super) fn extrapolate_velocities(&self, step: f64, velocities: &mut [Vec3]) {
-        velocities.copy_from_slice(&self.velocities);
+    pub(super) fn extrapolated_velocities(&self, step: f64, buffer: Vec<Vec3>) -> Vec<Vec3> {
+        let mut velocities = filled(buffer, self.velocities.iter().copied());
         if let Some(past) = &self.past {
             let weight = step / past.step;
             for (velocity, before) in velocities.iter_mut().zip(&past.velocities) {
@@ -76,5 +76,6 @@ impl State {
                 velocities[restart.vertex as usize] = now + (now - restart.velocity) * weight;
             }
         }
+        velocities
     }
 }

@@ -4,14 +4,14 @@
 mod ballistic;
 
 use super::{
-    Report, Simulation, State,
+    RejectionReason, Report, Simulation, State,
     beginning::Beginning,
     doubt::Doubt,
     dynamics::Dynamics,
     equations::Work,
     guides::Guidance,
     landing,
-    newton::Solved,
+    progress::Solved,
     report::Task,
     scheme::{Measures, START_GAMMA, Stage, explicit, filled, semi_implicit},
     state::{Past, Restart},
@@ -67,6 +67,12 @@ impl Candidate {
     /// The energy of what it leads to, in J.
     pub(super) fn energy(&self, dynamics: &Dynamics) -> f64 {
         dynamics.energy(&self.positions, &self.velocities).total()
+    }
+
+    /// The candidate with a violated criterion that counts as not solved, for a step that is taken all the same.
+    pub(super) fn judged(mut self, acceptance: Result<(), RejectionReason>) -> Self {
+        self.solved.unmet = acceptance.err().filter(|reason| reason.is_convergence_failure());
+        self
     }
 
     /// The first vertex whose position or velocity is not finite.
@@ -196,7 +202,7 @@ impl Simulation {
         self.discard(first);
         let mut second = self.solve_stage((stage, Work::Implicit), span, report);
         self.response.set_memory(memory);
-        second.solved.converged &= solved.converged;
+        second.solved.unmet = solved.unmet.or(second.solved.unmet);
         second.shortened += shortened;
         second.stopped += stopped;
         second.lost = lost.or(second.lost);
@@ -211,7 +217,7 @@ impl Simulation {
         span: Span,
         report: &mut Report,
     ) -> Candidate {
-        let room = self.spare.take();
+        let room = self.buffers.take();
         let state = &self.state;
         let touched = state.past.as_ref().filter(|_| self.response.memory().contact_count() > 0);
         let doubt = || Doubt::new(self.settings.tolerance * self.length_of_tolerance);
@@ -225,9 +231,9 @@ impl Simulation {
         let starts = self.dynamics.mesh.cloth_starts.clone();
         let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
         let mut positions = filled(room, cloths().flat_map(|cloth| beginning.led(cloth)));
-        let expected = self.newton.room();
-        state.extrapolate_velocities(span.duration, expected);
-        self.dynamics.predict_air_in(&stage, &positions, expected);
+        let expected = state.extrapolated_velocities(span.duration, self.buffers.take());
+        self.dynamics.predict_air_in(&stage, &positions, &expected);
+        self.buffers.give(expected);
         for cloth in cloths() {
             beginning.draw_together(cloth, &mut positions);
         }
@@ -272,7 +278,7 @@ impl Simulation {
         };
         let mut candidate = hand_on(self, &mut stage, positions, (solved, &retreated), &guidance);
         candidate.lost = lost;
-        self.spare.give(stage.positions);
+        self.buffers.give(stage.positions);
         self.dynamics.reuse(stage.measures);
         candidate
     }
@@ -291,13 +297,13 @@ impl Simulation {
 
     /// Room for x̂ and v̂ of a stage.
     fn room(&mut self) -> [Vec<Vec3>; 2] {
-        [self.spare.take(), self.spare.take()]
+        [self.buffers.take(), self.buffers.take()]
     }
 
     /// Gives back what a step is made of that is not taken.
     pub(super) fn discard(&mut self, candidate: Candidate) {
-        self.spare.give(candidate.positions);
-        self.spare.give(candidate.velocities);
+        self.buffers.give(candidate.positions);
+        self.buffers.give(candidate.velocities);
     }
 
     /// Takes a step that has been solved.
@@ -315,8 +321,8 @@ impl Simulation {
             memories: self.memories_to_keep(),
         });
         if let Some(past) = before.past {
-            self.spare.give(past.positions);
-            self.spare.give(past.velocities);
+            self.buffers.give(past.positions);
+            self.buffers.give(past.velocities);
         }
         self.dynamics.take_step();
         if let Some(memories) = &candidate.memories {
@@ -324,7 +330,7 @@ impl Simulation {
         }
         self.dynamics.end_step(&self.state.positions, span.duration / steps as f64);
         report.steps += steps;
-        report.converged &= solved.converged && stopped == 0;
+        report.converged &= solved.converged() && stopped == 0;
         report.residual = report.residual.max(solved.correction / self.length_of_tolerance);
         report.contacts = memory.contact_count();
         report.unresolved_contacts += candidate.unresolved;

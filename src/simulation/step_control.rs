@@ -6,7 +6,7 @@
 //! equations that are linearised once, a step fails after which any triangle is stretched along a yarn by much more or
 //! less than before; with others, one that does not converge.
 
-use super::{dynamics::Dynamics, newton::Solved};
+use super::{dynamics::Dynamics, progress::Solved};
 use crate::{Vec3, mesh::of_all_corners, parallel};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ impl Span {
 
     /// Whether a step that came out so is given up, whatever it leads to.
     pub(super) fn gives_up(&self, solved: &Solved) -> bool {
-        self.can_shorten && !solved.converged
+        self.can_shorten && !solved.converged()
     }
 }
 

@@ -32,9 +32,10 @@ mod tests;
 pub use angle::extrapolate_angle;
 pub(crate) use angle::shortest;
 
-use super::{Scratch, StrainHistory};
+use super::StrainHistory;
 use crate::{
     Material, PlateRigidity, Vec3,
+    buffer_pool::BufferPool,
     fours::places,
     mesh::{Mesh, hinge_angles},
     parallel,
@@ -98,7 +99,7 @@ pub struct Bending {
     dampings: Dampings,
     /// 1/β of the last evaluation.
     inverse_beta: f64,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
     materials: Vec<Material>,
     /// Where the past matters.
     plates: Option<Plates>,
@@ -122,7 +123,7 @@ impl Bending {
             scales: Vec::new(),
             dampings: Dampings::new(mesh, &hinges, laws),
             inverse_beta: 0.0,
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
             materials: Vec::new(),
             plates: None,
             hinges,
@@ -171,8 +172,8 @@ impl Bending {
     }
 
     /// Shares room with others.
-    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
+    pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
+        self.buffers = buffers;
     }
 
     fn set_plates(&mut self, mesh: &Mesh) {
@@ -254,7 +255,7 @@ impl Bending {
     /// Arrays for passes, in the room that is shared.
     fn passes(&self) -> Passes {
         let count = self.hinges.count();
-        Passes::of(self.scratch.take(Passes::length(count)), count)
+        Passes::of(self.buffers.take_numbers(Passes::length(count)), count)
     }
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
@@ -263,7 +264,7 @@ impl Bending {
         let inverse_lengths = folding.inverse_lengths();
         let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
         folding.gather(loads, hinges, sign, out);
-        self.scratch.give(passes.into_numbers());
+        self.buffers.give(passes.into_numbers());
     }
 
     /// Number of hinges.

@@ -17,8 +17,8 @@ pub use blocks::{BlockCode, BlockParts, Tangents, block_code};
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 pub(crate) use scatter::Scatter;
 
-use super::{Scratch, StrainHistory, inelastic::Past};
-use crate::{Material, Vec3, mesh::Mesh};
+use super::{StrainHistory, inelastic::Past};
+use crate::{Material, Vec3, buffer_pool::BufferPool, mesh::Mesh};
 use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.
@@ -104,8 +104,8 @@ pub trait Elements: Send + Sync {
     /// Tangents of some elements.
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;
 
-    /// Room that is used only while forces are found.
-    fn scratch(&self) -> Option<&Scratch> {
+    /// Pool of the buffers that are used only while forces are evaluated.
+    fn buffers(&self) -> Option<&BufferPool<Vec<f64>>> {
         None
     }
 

@@ -7,11 +7,11 @@ use crate::{
     mesh::ShapeGradients,
     parallel,
     simulation::{
-        Report, Simulation,
+        RejectionReason, Report, Simulation,
         dynamics::Dynamics,
         equations::Work,
         guides::Guidance,
-        newton::Solved,
+        progress::Solved,
         report::Task,
         scheme::{
             Stage,
@@ -86,7 +86,6 @@ impl Simulation {
     /// A motion that is not followed, because of a vertex.
     fn give_up(&self, motion: Motion, lost: usize) -> Candidate {
         let Motion { positions, velocities } = motion;
-        let correction = f64::INFINITY;
         Candidate {
             positions,
             velocities,
@@ -94,7 +93,7 @@ impl Simulation {
             memory: self.response.memory().clone(),
             steps: 0,
             memories: None,
-            solved: Solved { iterations: 0, correction, converged: false, is_clear: false },
+            solved: Solved { unmet: Some(RejectionReason::Instability), ..Solved::UNSOLVED },
             shortened: 0,
             stopped: 0,
             unresolved: 0,
