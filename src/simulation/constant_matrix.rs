@@ -12,27 +12,17 @@
 
 use super::{dynamics::Dynamics, tangent::Tangent};
 use crate::{Vec3, parallel, solver::Block};
+use nalgebra::Vector2;
 use rayon::prelude::*;
+use sprs::{CsMatI, TriMatI};
 use std::sync::Arc;
 
 /// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
 const INVERSE_BETA: f64 = 1.0e3;
 
-/// K and D, by vertices, without diagonals: each row sums to 0.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ConstantMatrix {
-    starts: Vec<u32>,
-    entries: Vec<Entry>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    column: u32,
-    /// In N/m.
-    stiffness: f64,
-    /// In N·s/m.
-    viscosity: f64,
-}
+/// K in N/m and D in N·s/m, by vertices, without diagonals: each row sums to 0.
+#[derive(Clone, Debug)]
+pub(super) struct ConstantMatrix(CsMatI<Vector2<f64>, u32>);
 
 impl ConstantMatrix {
     /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
@@ -46,26 +36,25 @@ impl ConstantMatrix {
             (elastic, tangent.of_elements(dynamics, rest, INVERSE_BETA))
         });
         dynamics.set_memories(&memories);
-        let pattern = elastic.pattern();
-        let mut rows: Vec<Vec<Entry>> = vec![Vec::new(); pattern.row_count()];
-        for (row, column) in pattern.below_diagonal() {
+        let mut entries = TriMatI::new((rest.len(), rest.len()));
+        for ((), (row, column)) in &elastic.pattern().lower_triangle() {
+            let [row, column] = [row, column].map(|row| row as usize);
             let stiffness = scalar(&elastic.block(row, column));
             let viscosity = (scalar(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
             let [vertex, other] = [row, column].map(|row| ordering.vertex(row));
-            rows[vertex].push(Entry { column: other as u32, stiffness, viscosity });
-            rows[other].push(Entry { column: vertex as u32, stiffness, viscosity });
+            for (vertex, other) in [(vertex, other), (other, vertex)] {
+                entries.add_triplet(vertex, other, Vector2::new(stiffness, viscosity));
+            }
         }
-        let mut matrix = Self { starts: vec![0], entries: Vec::new() };
-        for mut row in rows {
-            row.sort_unstable_by_key(|entry| entry.column);
-            matrix.entries.append(&mut row);
-            matrix.starts.push(matrix.entries.len() as u32);
-        }
-        matrix
+        Self(entries.to_csr())
     }
 
-    fn row(&self, row: usize) -> &[Entry] {
-        &self.entries[self.starts[row] as usize..self.starts[row + 1] as usize]
+    /// The entries of a row at the factors a and b: columns and values of aK + bD.
+    fn row(&self, row: usize, factors: [f64; 2]) -> impl Iterator<Item = (usize, f64)> {
+        let slots = self.0.indptr().outer_inds_sz(row);
+        let columns = self.0.indices()[slots.clone()].iter();
+        let entries = columns.zip(&self.0.data()[slots]);
+        entries.map(move |(column, entry)| (*column as usize, at(factors, entry)))
     }
 
     /// (aK + bD) times a field, with the factors a and b; minus the linear force of Etzmuss 2002, eq. 3.19. Each entry
@@ -73,10 +62,8 @@ impl ConstantMatrix {
     pub(super) fn times(&self, factors: [f64; 2], field: &[Vec3]) -> Vec<Vec3> {
         let rows = (0..field.len()).into_par_iter().with_min_len(parallel::VERTICES);
         rows.map(|row| {
-            let entries = self.row(row).iter();
-            let parts = entries
-                .map(|entry| (field[entry.column as usize] - field[row]) * entry.value(factors));
-            parts.sum()
+            let entries = self.row(row, factors);
+            entries.map(|(column, value)| (field[column] - field[row]) * value).sum()
         })
         .collect()
     }
@@ -84,22 +71,25 @@ impl ConstantMatrix {
     /// Fills the matrix of `tangent` with aK + bD and a diagonal.
     pub(super) fn fill(&self, factors: [f64; 2], diagonal: &[f64], tangent: &mut Tangent) {
         tangent.fill_by(|row, column| {
-            let entries = self.row(row);
             let value = if row == column {
-                diagonal[row] - entries.iter().map(|entry| entry.value(factors)).sum::<f64>()
+                diagonal[row] - self.row(row, factors).map(|(_, value)| value).sum::<f64>()
             } else {
-                let place = entries.binary_search_by_key(&(column as u32), |entry| entry.column);
-                place.map_or(0.0, |place| entries[place].value(factors))
+                self.0.get(row, column).map_or(0.0, |value| at(factors, value))
             };
             Block::scaled_identity(value as f32)
         });
     }
 }
 
-impl Entry {
-    fn value(&self, [stiffness, viscosity]: [f64; 2]) -> f64 {
-        self.stiffness * stiffness + self.viscosity * viscosity
+impl Default for ConstantMatrix {
+    fn default() -> Self {
+        Self(CsMatI::zero((0, 0)))
     }
+}
+
+/// The entry of aK + bD.
+fn at([a, b]: [f64; 2], entry: &Vector2<f64>) -> f64 {
+    entry.x * a + entry.y * b
 }
 
 /// The trace, but of what is alike in all directions, as seams are, what it is in each.

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Neighbours in a mesh, and an order of its vertices in which they are close to each other.
 
-use super::GROUP;
-use rayon::prelude::*;
+use super::{GROUP, pattern::columns};
+use sprs::{CsMatI, PermViewI, TriMatI};
 use std::collections::VecDeque;
 
-/// Neighbours of every vertex, in ascending order.
-pub(super) struct Graph {
-    starts: Vec<u32>,
-    neighbours: Vec<u32>,
-}
+/// Adjacency matrix of a mesh: the number of times that an edge between two vertices is listed.
+pub(super) struct Graph(CsMatI<u32, u32>);
 
 impl Graph {
     pub(super) fn new(count: usize, edges: &[[u32; 2]]) -> Self {
-        let mut pairs: Vec<(u32, u32)> =
-            edges.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]).collect();
-        pairs.par_sort_unstable();
-        pairs.dedup();
-        let mut starts = vec![0_u32; count + 1];
-        for (vertex, _) in &pairs {
-            starts[*vertex as usize + 1] += 1;
+        let mut entries = TriMatI::with_capacity((count, count), 2 * edges.len());
+        for [a, b] in edges.iter().map(|edge| edge.map(|vertex| vertex as usize)) {
+            entries.add_triplet(a, b, 1);
+            entries.add_triplet(b, a, 1);
         }
-        for vertex in 0..count {
-            starts[vertex + 1] += starts[vertex];
-        }
-        Self { starts, neighbours: pairs.into_iter().map(|(_, neighbour)| neighbour).collect() }
+        Self(entries.to_csr())
     }
 
     pub(super) fn count(&self) -> usize {
-        self.starts.len() - 1
+        self.0.rows()
     }
 
+    /// Neighbours of a vertex, in ascending order.
     pub(super) fn around(&self, vertex: usize) -> &[u32] {
-        &self.neighbours[self.starts[vertex] as usize..self.starts[vertex + 1] as usize]
+        columns(&self.0, vertex)
+    }
+
+    /// The graph with its vertices in another order.
+    pub(super) fn permuted(&self, order: PermViewI<'_, u32>) -> Self {
+        Self(sprs::transform_mat_papt(self.0.view(), order))
     }
 
     /// Vertices in an order that cuts the graph into compact patches of [`GROUP`], each next to those before.

@@ -5,7 +5,7 @@
 //! stored, two side by side; each serves for its transpose too. What couples different groups is stored in
 //! both halves, so that every group can be worked on by a thread of its own.
 
-use rayon::prelude::*;
+use sprs::{CsMatI, CsStructureI, TriMatI};
 use std::ops::Range;
 
 /// Rows of a group.
@@ -84,6 +84,12 @@ impl RowList {
         self.starts[position] as usize..self.starts[position + 1] as usize
     }
 
+    /// Columns of a row, in ascending order.
+    fn columns_of(&self, row: u32) -> &[u32] {
+        let slots = self.rows.binary_search(&row).map(|position| self.slots(position));
+        &self.columns[slots.unwrap_or_default()]
+    }
+
     /// Positions in [`Self::rows`] of the rows within a range.
     #[must_use]
     pub fn positions(&self, rows: &Range<usize>) -> Range<usize> {
@@ -115,30 +121,20 @@ impl Pattern {
     /// The pattern in which the vertices of every element are coupled.
     #[must_use]
     pub fn of_elements(row_count: usize, elements: &[&[u32]]) -> Self {
-        let mut starts = vec![0_u32; row_count + 1];
+        let mut entries = TriMatI::<u32, u32>::new((row_count, row_count));
         for element in elements {
             for row in *element {
-                starts[*row as usize + 1] += element.len() as u32;
+                for column in *element {
+                    entries.add_triplet(*row as usize, *column as usize, 1);
+                }
             }
         }
-        for row in 0..row_count {
-            starts[row + 1] += starts[row];
-        }
-        let mut next = starts.clone();
-        let mut columns = vec![0_u32; starts[row_count] as usize];
-        for element in elements {
-            for row in *element {
-                let first = next[*row as usize] as usize;
-                columns[first..first + element.len()].copy_from_slice(element);
-                next[*row as usize] += element.len() as u32;
-            }
-        }
-        let rows = crate::parallel::split_rows(&mut columns, &starts, GROUP);
-        let sorted: Vec<Vec<Vec<u32>>> = rows
-            .into_par_iter()
-            .map(|(rows, columns)| sort_rows(&starts[rows.start..=rows.end], columns))
-            .collect();
-        Self::of_rows(sorted.iter().flatten().map(Vec::as_slice))
+        Self::of_matrix(&entries.to_csr())
+    }
+
+    /// The pattern of a symmetric sparse matrix.
+    pub(super) fn of_matrix<N>(matrix: &CsMatI<N, u32>) -> Self {
+        Self::of_rows((0..matrix.rows()).map(|row| columns(matrix, row)))
     }
 
     /// The pattern of rows of ascending columns without repetition. Diagonals are always there.
@@ -200,19 +196,19 @@ impl Pattern {
         &self.far
     }
 
-    /// Row and column of all blocks below the diagonal, row by row.
-    pub fn below_diagonal(&self) -> impl Iterator<Item = (usize, usize)> {
-        let far = |row: usize| {
-            let slots =
-                self.far.rows.binary_search(&(row as u32)).map(|place| self.far.slots(place));
-            let columns = &self.far.columns[slots.unwrap_or_default()];
-            columns.iter().map(|column| *column as usize).take_while(move |column| *column < row)
-        };
-        (0..self.row_count()).flat_map(move |row| {
-            let first = group_of(row).start;
-            let near = self.near(row).map(move |column| first + usize::from(column));
-            far(row).chain(near).map(move |column| (row, column))
-        })
+    /// The blocks below the diagonal as a sparse matrix in compressed rows.
+    #[must_use]
+    pub fn lower_triangle(&self) -> CsStructureI<u32> {
+        let (mut starts, mut columns) = (vec![0], Vec::new());
+        for row in 0..self.row_count() {
+            let far = self.far.columns_of(row as u32).iter();
+            columns.extend(far.take_while(|column| (**column as usize) < row));
+            let first = group_of(row).start as u32;
+            columns.extend(self.near(row).map(|column| first + u32::from(column)));
+            starts.push(columns.len() as u32);
+        }
+        let values = vec![(); columns.len()];
+        CsStructureI::new((self.row_count(), self.row_count()), starts, columns, values)
     }
 
     /// Where each row's pairs start.
@@ -237,14 +233,7 @@ pub(super) fn group_of(row: usize) -> Range<usize> {
     first..first + GROUP
 }
 
-fn sort_rows(starts: &[u32], columns: &mut [u32]) -> Vec<Vec<u32>> {
-    let first = starts[0];
-    let rows = starts.windows(2).map(|ends| {
-        let row = &mut columns[(ends[0] - first) as usize..(ends[1] - first) as usize];
-        row.sort_unstable();
-        let mut row = row.to_vec();
-        row.dedup();
-        row
-    });
-    rows.collect()
+/// The columns of a row of a sparse matrix in compressed rows, in ascending order.
+pub(super) fn columns<N>(matrix: &CsMatI<N, u32>, row: usize) -> &[u32] {
+    &matrix.indices()[matrix.indptr().outer_inds_sz(row)]
 }

@@ -4,16 +4,14 @@
 //! definite and, for contacts between two sides, at least half of A.
 
 use super::Preconditioner;
-use crate::solver::{Block, BlockMatrix, Pattern, Row3, pattern::group_of};
+use crate::solver::{Block, BlockMatrix, Pattern, Row3};
+use sprs::CsMatI;
 
 /// The factors of A ≈ L D Lᵀ.
 #[derive(Clone, Debug)]
 pub struct IncompleteCholesky {
-    /// Where the rows of L start, and their columns in ascending order.
-    starts: Vec<u32>,
-    columns: Vec<u32>,
-    /// L D; D⁻¹ apart.
-    lower: Vec<Block>,
+    /// L D below its diagonal; D⁻¹ apart.
+    lower: CsMatI<Block, u32>,
     inverses: Vec<Block>,
 }
 
@@ -21,43 +19,31 @@ impl IncompleteCholesky {
     /// Room for the factors of matrices on a pattern.
     #[must_use]
     pub fn new(pattern: &Pattern) -> Self {
-        let (mut starts, mut columns) = (vec![0], Vec::new());
-        let far = pattern.far();
-        let mut far_rows = far.rows().iter().enumerate().peekable();
-        for row in 0..pattern.row_count() {
-            if let Some((position, _)) = far_rows.next_if(|(_, far)| **far as usize == row) {
-                let own = far.columns()[far.slots(position)].iter();
-                columns.extend(own.filter(|column| (**column as usize) < row));
-            }
-            let first = group_of(row).start as u32;
-            columns.extend(pattern.near(row).map(|column| first + u32::from(column)));
-            starts.push(columns.len() as u32);
-        }
         Self {
-            starts,
-            lower: vec![Block::default(); columns.len()],
+            lower: pattern.lower_triangle().map(|()| Block::default()),
             inverses: vec![Block::default(); pattern.row_count()],
-            columns,
         }
     }
 
+    /// Slots of a row in the columns and blocks of L D.
     fn row(&self, row: usize) -> std::ops::Range<usize> {
-        self.starts[row] as usize..self.starts[row + 1] as usize
+        self.lower.indptr().outer_inds_sz(row)
     }
 
     /// Row `row` of L D from the rows above: (LD)_ij = A_ij − Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ.
     fn factor_row(&mut self, row: usize, matrix: &BlockMatrix) {
         for slot in self.row(row) {
-            let column = self.columns[slot] as usize;
+            let column = self.lower.indices()[slot] as usize;
             let mut value = matrix.block(row, column);
             self.subtract_shared((row, slot), column, &mut value);
-            self.lower[slot] = value;
+            self.lower.data_mut()[slot] = value;
         }
         let original = matrix.diagonals()[row];
         let mut value = original;
         for slot in self.row(row) {
-            let scaled = self.lower[slot].product(&self.inverses[self.columns[slot] as usize]);
-            value.add_scaled(-1.0, &scaled.product(&self.lower[slot].transposed()));
+            let (column, block) = (self.lower.indices()[slot], &self.lower.data()[slot]);
+            let scaled = block.product(&self.inverses[column as usize]);
+            value.add_scaled(-1.0, &scaled.product(&block.transposed()));
         }
         // A factorisation without fill can lose definiteness; the row then keeps its own diagonal.
         let definite = value.to_matrix().cholesky().is_some();
@@ -66,13 +52,14 @@ impl IncompleteCholesky {
 
     /// Subtracts Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ over the columns k that rows i and j share below `end`.
     fn subtract_shared(&self, (row, end): (usize, usize), other: usize, value: &mut Block) {
+        let (columns, blocks) = (self.lower.indices(), self.lower.data());
         let (mut mine, theirs) = (self.row(row).start, self.row(other));
         let (mut their, their_end) = (theirs.start, theirs.end);
         while mine < end && their < their_end {
-            let (a, b) = (self.columns[mine], self.columns[their]);
+            let (a, b) = (columns[mine], columns[their]);
             if a == b {
-                let scaled = self.lower[mine].product(&self.inverses[a as usize]);
-                value.add_scaled(-1.0, &scaled.product(&self.lower[their].transposed()));
+                let scaled = blocks[mine].product(&self.inverses[a as usize]);
+                value.add_scaled(-1.0, &scaled.product(&blocks[their].transposed()));
             }
             mine += usize::from(a <= b);
             their += usize::from(b <= a);
@@ -89,10 +76,10 @@ impl Preconditioner for IncompleteCholesky {
 
     fn apply(&mut self, _matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
         // Forwards with L D, so that `result` holds D⁻¹ times the usual intermediate.
-        for row in 0..self.inverses.len() {
+        for (row, entries) in self.lower.outer_iterator().enumerate() {
             let mut value = vector[row];
-            for slot in self.row(row) {
-                let image = self.lower[slot].times(&result[self.columns[slot] as usize]);
+            for (column, block) in entries.iter() {
+                let image = block.times(&result[column]);
                 for k in 0..3 {
                     value[k] -= image[k];
                 }
@@ -100,12 +87,11 @@ impl Preconditioner for IncompleteCholesky {
             result[row] = self.inverses[row].times(&value);
         }
         // Backwards with Lᵀ = D⁻¹ (L D)ᵀ.
-        for row in (0..self.inverses.len()).rev() {
+        for (row, entries) in self.lower.outer_iterator().enumerate().rev() {
             let value = result[row];
-            for slot in self.row(row) {
+            for (column, block) in entries.iter() {
                 let mut image = [0.0; 4];
-                self.lower[slot].subtract_transposed(&value, &mut image);
-                let column = self.columns[slot] as usize;
+                block.subtract_transposed(&value, &mut image);
                 let step = self.inverses[column].times(&image);
                 for k in 0..3 {
                     result[column][k] += step[k];

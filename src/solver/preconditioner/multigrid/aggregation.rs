@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Aggregates of vertices and the interpolation from them.
 
-use super::weights::{Weight, Weights};
 use crate::{
     parallel,
     solver::{GROUP, Row3, graph::Graph},
 };
 use rayon::prelude::*;
+use sprs::{CsMatI, PermOwnedI};
 
-/// A matrix of weights: which coarse values a fine value is made of.
+/// A matrix of weights P: which coarse values a fine value is made of.
 pub(super) struct Interpolation {
-    /// Rows are fine.
-    weights: Weights,
-    /// Rows are coarse.
-    transposed: Weights,
+    /// P in compressed rows, which are fine.
+    rows: CsMatI<f32, u32>,
+    /// P in compressed columns, which are coarse: the rows of Pᵀ.
+    columns: CsMatI<f32, u32>,
 }
+
+/// Entries of a row of P or Pᵀ: places in ascending order, and weights.
+pub(super) type Weights<'a> = (&'a [u32], &'a [f32]);
 
 /// Not yet in any aggregate.
 const NONE: u32 = u32::MAX;
@@ -28,33 +31,32 @@ impl Interpolation {
     /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
     pub(super) fn new(graph: &Graph) -> (Self, Graph) {
         let (mut aggregates, coarse_count) = aggregate(graph);
-        let mut numbers = vec![0; coarse_count];
-        for (new, old) in
-            coarse_graph(graph, &aggregates, coarse_count).patches().iter().enumerate()
-        {
-            numbers[*old as usize] = new as u32;
-        }
+        let coarse = coarse_graph(graph, &aggregates, coarse_count);
+        let order = PermOwnedI::new(coarse.patches());
         for aggregate in &mut aggregates {
-            *aggregate = numbers[*aggregate as usize];
+            *aggregate = order.at_inv(*aggregate as usize) as u32;
         }
-        let mut starts = Vec::with_capacity(graph.count() + 1);
-        starts.push(0);
-        let mut entries = Vec::new();
-        let mut row: Vec<Weight> = Vec::new();
+        let (mut starts, mut places, mut weights) = (vec![0], Vec::new(), Vec::new());
+        let mut row = Vec::new();
         for vertex in 0..graph.count() {
-            row.clear();
             smooth(graph, &aggregates, vertex, &mut row);
-            entries.extend_from_slice(&row);
-            starts.push(entries.len() as u32);
+            places.extend(row.iter().map(|(aggregate, _)| *aggregate));
+            weights.extend(row.drain(..).map(|(_, weight)| weight));
+            starts.push(places.len() as u32);
         }
-        entries.shrink_to_fit();
-        let weights = Weights::new(starts, entries);
-        let transposed = weights.transposed(coarse_count);
-        (Self { weights, transposed }, coarse_graph(graph, &aggregates, coarse_count))
+        places.shrink_to_fit();
+        weights.shrink_to_fit();
+        let rows = CsMatI::new((graph.count(), coarse_count), starts, places, weights);
+        (Self { columns: rows.to_csc(), rows }, coarse.permuted(order.view()))
     }
 
     pub(super) fn coarse_count(&self) -> usize {
-        self.transposed.row_count()
+        self.rows.cols()
+    }
+
+    /// P.
+    pub(super) fn matrix(&self) -> &CsMatI<f32, u32> {
+        &self.rows
     }
 
     /// `fine` = P · `coarse`.
@@ -70,14 +72,23 @@ impl Interpolation {
     }
 
     /// Coarse rows that a fine row is made of, in ascending order, with their weights.
-    pub(super) fn row(&self, fine: usize) -> &[Weight] {
-        self.weights.row(fine)
+    #[inline]
+    pub(super) fn row(&self, fine: usize) -> Weights<'_> {
+        weights(&self.rows, fine)
     }
 
     /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
-    pub(super) fn column(&self, coarse: usize) -> &[Weight] {
-        self.transposed.row(coarse)
+    #[inline]
+    pub(super) fn column(&self, coarse: usize) -> Weights<'_> {
+        weights(&self.columns, coarse)
     }
+}
+
+/// A row of a matrix in compressed rows, or a column of one in compressed columns.
+#[inline]
+fn weights(matrix: &CsMatI<f32, u32>, outer: usize) -> Weights<'_> {
+    let slots = matrix.indptr().outer_inds_sz(outer);
+    (&matrix.indices()[slots.clone()], &matrix.data()[slots])
 }
 
 fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
@@ -94,7 +105,7 @@ fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
 }
 
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.
-fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<Weight>) {
+fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
     let around = graph.around(vertex);
     let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
     row.push((aggregates[vertex], own));
@@ -154,9 +165,9 @@ fn most_touched(graph: &Graph, founded: &[u32], vertex: usize) -> u32 {
 
 /// Σ weight · vector.
 #[inline]
-fn combine(weights: &[Weight], vectors: &[Row3]) -> Row3 {
+fn combine((rows, weights): Weights<'_>, vectors: &[Row3]) -> Row3 {
     let mut sum = [0.0; 4];
-    for (row, weight) in weights {
+    for (row, weight) in rows.iter().zip(weights) {
         for (entry, value) in sum.iter_mut().zip(&vectors[*row as usize]) {
             *entry += weight * value;
         }

@@ -62,11 +62,13 @@ impl RowSums {
 
     fn collect(&mut self, coupling: &Coupling, interpolation: &Interpolation, coarse: usize) {
         let (list, blocks) = (coupling.list(), coupling.outer().blocks);
-        for (fine, weight) in interpolation.column(coarse) {
+        let (fine_rows, weights) = interpolation.column(coarse);
+        for (fine, weight) in fine_rows.iter().zip(weights) {
             let Ok(position) = list.rows().binary_search(fine) else { continue };
             let slots = list.slots(position);
             for (column, block) in list.columns()[slots.clone()].iter().zip(&blocks[slots]) {
-                for (other, other_weight) in interpolation.row(*column as usize) {
+                let (others, other_weights) = interpolation.row(*column as usize);
+                for (other, other_weight) in others.iter().zip(other_weights) {
                     let place = &mut self.places[*other as usize];
                     if *place == NONE {
                         *place = self.columns.len() as u32;

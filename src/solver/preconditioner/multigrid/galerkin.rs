@@ -6,7 +6,7 @@
 //! sums of them. This goes on batch by batch of groups, so that few of their blocks are there at a time. Where each product
 //! goes is found once.
 
-use super::{aggregation::Interpolation, coupling::add_coupling, weights::Weight};
+use super::{aggregation::Interpolation, coupling::add_coupling};
 use crate::{
     parallel,
     solver::{
@@ -90,9 +90,7 @@ impl Galerkin {
         let products = plans.map(|plan| [plan.terms.len(), plan.targets.len()]);
         LevelSizes {
             coarse,
-            weights: (0..coarse.diagonals().len())
-                .map(|row| self.interpolation.column(row).len())
-                .sum(),
+            weights: self.interpolation.matrix().nnz(),
             products: products.fold([0; 2], |[a, b], [c, d]| [a + c, b + d]),
             sources: self.sources.list.len(),
         }
@@ -106,7 +104,7 @@ impl Galerkin {
                 Plan::new(pattern, &interpolation, &rows)
             })
             .unzip();
-        let coarse_pattern = coarse_pattern(&keys, interpolation.coarse_count());
+        let coarse_pattern = coarse_pattern(pattern, &interpolation);
         let mut partial_starts = vec![0];
         for keys in &keys {
             partial_starts.push(partial_starts[partial_starts.len() - 1] + keys.len() as u32);
@@ -193,8 +191,8 @@ impl Plan {
                 sum_count: sums.len() as u32,
             });
             plan.most = plan.most.max(sums.len());
-            let own = interpolation.row(row).iter();
-            products.extend(own.flat_map(|(i, _)| sums.iter().map(|j| (*i, *j))));
+            let own = interpolation.row(row).0.iter();
+            products.extend(own.flat_map(|i| sums.iter().map(|j| (*i, *j))));
         }
         let mut keys = products.clone();
         keys.sort_unstable();
@@ -209,31 +207,22 @@ impl Plan {
 
     /// Adds what a row of H has, given the columns of its blocks, and gives the coarse columns.
     fn push_terms(&mut self, interpolation: &Interpolation, columns: &[usize]) -> Vec<u32> {
-        let weights = |column: &usize| interpolation.row(*column).iter();
-        let mut sums: Vec<u32> = columns.iter().flat_map(weights).map(|(j, _)| *j).collect();
+        let places = |column: &usize| interpolation.row(*column).0;
+        let mut sums: Vec<u32> = columns.iter().flat_map(places).copied().collect();
         sums.sort_unstable();
         sums.dedup();
-        let terms = columns.iter().flat_map(weights);
-        self.terms.extend(terms.map(|(j, _)| sums.partition_point(|sum| sum < j) as u16));
+        let terms = columns.iter().flat_map(places);
+        self.terms.extend(terms.map(|j| sums.partition_point(|sum| sum < j) as u16));
         sums
     }
 }
 
-/// The pattern of all blocks that groups sum up.
-fn coarse_pattern(keys: &[Keys], coarse_count: usize) -> Pattern {
-    let mut pairs = keys.concat();
-    pairs.extend_from_within(..);
-    let half = pairs.len() / 2;
-    for (i, j) in &mut pairs[half..] {
-        std::mem::swap(i, j);
-    }
-    pairs.par_sort_unstable();
-    pairs.dedup();
-    let mut rows: Vec<Vec<u32>> = vec![Vec::new(); coarse_count];
-    for (row, column) in pairs {
-        rows[row as usize].push(column);
-    }
-    Pattern::of_rows(rows.iter().map(Vec::as_slice))
+/// The pattern of PᵀAP: that of the product of the patterns, found as PᵀHP and its transpose.
+fn coarse_pattern(pattern: &Pattern, interpolation: &Interpolation) -> Pattern {
+    let weights = interpolation.matrix();
+    let lower = pattern.lower_triangle().map(|()| 1.0);
+    let half = &weights.transpose_view() * &(weights + &(&lower * weights));
+    Pattern::of_matrix(&(&half + &half.transpose_view()))
 }
 
 /// Numbers of the blocks of a group: its diagonals, then those inside it by twos, then those outside.
@@ -368,7 +357,7 @@ impl Kernel for Multiply<'_> {
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
             let parts = &mut parts[..counts.sum_count as usize];
             parts.fill(Block::default());
-            let weights = |column: usize| interpolation.row(column);
+            let weights = |column: usize| interpolation.row(column).1;
             let mut half = matrix.diagonals()[row];
             half.scale(0.5);
             spread(lanes, (weights(row), &half), &mut terms, parts);
@@ -386,7 +375,7 @@ impl Kernel for Multiply<'_> {
             {
                 spread(lanes, (weights(*column as usize), block), &mut terms, parts);
             }
-            for (_, weight) in interpolation.row(row) {
+            for weight in weights(row) {
                 for (part, target) in parts.iter().zip(&mut targets) {
                     lanes.add_scaled(&mut sums[*target as usize], *weight, part);
                 }
@@ -399,11 +388,11 @@ impl Kernel for Multiply<'_> {
 #[inline(always)]
 fn spread<'a, L: Lanes>(
     lanes: L,
-    (weights, block): (&[Weight], &Block),
+    (weights, block): (&[f32], &Block),
     terms: &mut impl Iterator<Item = &'a u16>,
     sums: &mut [Block],
 ) {
-    for ((_, weight), sum) in weights.iter().zip(terms) {
+    for (weight, sum) in weights.iter().zip(terms) {
         lanes.add_scaled(&mut sums[usize::from(*sum)], *weight, block);
     }
 }

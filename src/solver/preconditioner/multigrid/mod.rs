@@ -12,7 +12,6 @@ mod aggregation;
 mod coupling;
 mod galerkin;
 mod smoother;
-mod weights;
 
 use super::Preconditioner;
 use crate::solver::{Block, BlockMatrix, Pattern, Row3, graph::Graph};
