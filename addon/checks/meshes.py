@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from bpy.types import Object
 
-from .. import mesh_arrays
+from ..blender import mesh_arrays
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces

@@ -7,8 +7,12 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Context, Object, Scene
 
-from .. import cache, fingerprint, location, record, stage, timing
-from ..scene_reader import ChangedTopologyError, FrameInput, SceneReader
+from ..bake import fingerprint
+from ..blender import scene_time
+from ..cache import pc2
+from ..scene import evaluation_state
+from ..scene.reader import ChangedTopologyError, FrameInput, SceneReader
+from ..storage import cache_paths, frame_record
 from .finding import ERROR, WARNING, Finding
 
 SAMPLES = 12  # frames that are looked at
@@ -24,10 +28,10 @@ UNREADABLE = (
 
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
     """Reads a few frames of the range as a bake would."""
-    first, last = timing.frame_range(context.scene)
+    first, last = scene_time.frame_range(context.scene)
     if last < first:
         return
-    stage.prepare(context, cloths, colliders)
+    evaluation_state.prepare(context, cloths, colliders)
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (RuntimeError, ValueError):
@@ -36,7 +40,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
         records = {path: None for obj in cloths if (path := _record(context.scene, obj))}
         yield from _through(reader, last, list(records))
     finally:
-        stage.repair()
+        evaluation_state.repair()
 
 
 def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:
@@ -58,13 +62,13 @@ def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Fi
 
 def _record(scene: Scene, obj: Object) -> Path | None:
     """The record of the bake that an object's result is of, None when it has none."""
-    stem = location.stem(scene, obj)
-    description = cache.described(stem) if obj.weft.identity else None
-    return record.path_of(stem.parent, description.bake) if description is not None else None
+    stem = cache_paths.stem(scene, obj)
+    description = pc2.described(stem) if obj.weft.identity else None
+    return frame_record.path_of(stem.parent, description.bake) if description is not None else None
 
 
 def _changed(path: Path, reader: SceneReader, source: FrameInput) -> str:
-    then = record.read(path, source.frame)
-    now = record.of_frame(source, reader.cloths, reader.colliders)
-    key = record.difference(then, now)
+    then = frame_record.read(path, source.frame)
+    now = frame_record.of_frame(source, reader.cloths, reader.colliders)
+    key = frame_record.difference(then, now)
     return fingerprint.moved(key, source.frame) if key else ""

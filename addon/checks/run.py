@@ -5,23 +5,25 @@ from collections.abc import Iterator
 
 from bpy.types import Context, Object, Scene
 
-from .. import bake, identity, stage, unkeyed
-from ..participants import check_cloth, participants
-from ..reports import UnfitError
+from ..bake import job
+from ..blender import object_identity, unkeyed_values
+from ..blender.errors import UnfitError
+from ..scene import evaluation_state
+from ..scene.participants import check_cloth, participants
 from . import meshes, motion, settings, start
 from .finding import ERROR, ORDER, Finding, on_object
 
 
 def check_scene(context: Context) -> list[Finding]:
     """Looks at everything that takes part; edit mode is left, nothing else changes."""
-    if bake.running() is not None:
+    if job.running() is not None:
         raise RuntimeError("a bake is running")
     context.view_layer.update()
     cloths, colliders = participants(context.scene, context.view_layer)
     for obj in (*cloths, *colliders):
         if obj.library is None:
-            stage.leave_mode(context, obj)
-            identity.ensure(obj)
+            evaluation_state.leave_mode(context, obj)
+            object_identity.ensure(obj)
     found = list(settings.check(context.scene, context.view_layer, cloths))
     sound, scale = [], context.scene.unit_settings.scale_length
     for obj in cloths:
@@ -32,7 +34,7 @@ def check_scene(context: Context) -> list[Finding]:
     for obj in colliders:
         found += meshes.check_collider(obj)
     if sound:
-        with unkeyed.kept():
+        with unkeyed_values.kept():
             found += start.check(context, sound, colliders)
             found += motion.check(context, sound, colliders)
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 from bpy.types import Object, Scene, ViewLayer
 
-from .. import bridge, location, status, timing
-from ..fields import snapshot
-from ..participants import excluded_cloths, unseen_colliders
-from ..scene_reader import gravity
+from ..bake import status
+from ..blender import scene_time
+from ..force_fields import snapshot
+from ..scene.participants import excluded_cloths, unseen_colliders
+from ..scene.reader import gravity
+from ..simulation import bridge
+from ..storage import cache_paths
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
 STRONG_GRAVITY = 50.0  # m/s²
@@ -36,9 +39,9 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
     yield from _gravity(scene)
     for obj in cloths:
         yield from _result(scene, view_layer, obj)
-    orphans = location.orphans(scene)
+    orphans = cache_paths.orphans(scene)
     if orphans:
-        megabytes = location.size(orphans) / 1e6
+        megabytes = cache_paths.size(orphans) / 1e6
         title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
         meaning = "They are kept in case the deletion is undone. Fix deletes them"
         yield Finding(INFO, title, meaning, fix="remove_orphans")
@@ -54,7 +57,7 @@ def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
 
 
 def _frames(scene: Scene) -> Iterator[Finding]:
-    first, last = timing.frame_range(scene)
+    first, last = scene_time.frame_range(scene)
     if last < first:
         meaning = "Set the end of the frame range behind its start"
         yield Finding(ERROR, f"The frame range is empty: {first} to {last}", meaning)
@@ -62,7 +65,7 @@ def _frames(scene: Scene) -> Iterator[Finding]:
         title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
         meaning = "Between two frames pins and colliders move in straight lines, which gets coarse"
         yield Finding(WARNING, title, meaning)
-    if timing.stretch(scene) != 1.0:
+    if scene_time.stretch(scene) != 1.0:
         meaning = (
             "Time Stretching is on: the cloth is baked in the frames of the animation and plays in "
             "slow or fast motion like everything else"

@@ -8,8 +8,10 @@ from itertools import combinations
 import numpy as np
 from bpy.types import Context, Mesh, Object
 
-from .. import bridge, mesh_arrays, nodes, stage, timing
-from ..scene_reader import SceneReader, mesh_of, to_world
+from ..blender import mesh_arrays, scene_time
+from ..scene import deforming_nodes, evaluation_state
+from ..scene.reader import SceneReader, mesh_of, to_world
+from ..simulation import bridge
 from . import crossing
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
@@ -33,17 +35,17 @@ class Placed:
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
     """Findings of the first frame."""
     for obj in cloths:
-        nodes.find_deforming(context, obj)
-    stage.prepare(context, cloths, colliders)
+        deforming_nodes.find_deforming(context, obj)
+    evaluation_state.prepare(context, cloths, colliders)
     try:
-        timing.go_to(context.scene, timing.frame_range(context.scene)[0])
+        scene_time.go_to(context.scene, scene_time.frame_range(context.scene)[0])
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
         refusal = list(_refusal(context, cloths, colliders))
     except (ValueError, RuntimeError) as error:
         yield _refused("The first frame cannot be read", error)
         return
     finally:
-        stage.repair()
+        evaluation_state.repair()
     yield from refusal
     yield from _crossings(placed[: len(cloths)], placed[len(cloths) :])
 
@@ -66,7 +68,7 @@ def _faces(mesh: Mesh) -> np.ndarray:
 
 def _refusal(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
     """What keeps a bake from starting: what cannot be read, and what the library says of it."""
-    first = timing.frame_range(context.scene)[0]
+    first = scene_time.frame_range(context.scene)[0]
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (ValueError, RuntimeError) as error:

@@ -15,7 +15,7 @@ import particles
 import small_scenes
 
 import addon
-from addon.fields import fluid_cache, formulas, snapshot
+from addon.force_fields import fluid_cache, formulas, snapshot
 
 KIND = "FLUID_FLOW"
 FOLDER = Path(sys.argv[-1])

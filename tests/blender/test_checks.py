@@ -9,13 +9,12 @@ import pytest
 import small_scenes
 from test_outdated import push_down
 
-from addon import check_operators
-from addon.checks import crossing
+from addon.checks import crossing, operators
 
 
 def check():
     assert bpy.ops.weft.check_scene() == {"FINISHED"}
-    return check_operators._findings
+    return operators._findings
 
 
 def titles():
@@ -25,12 +24,12 @@ def titles():
 def found(part):
     """The one finding whose title has these words."""
     matching = [finding for finding in check() if part in finding.title]
-    assert len(matching) == 1, [finding.title for finding in check_operators._findings]
+    assert len(matching) == 1, [finding.title for finding in operators._findings]
     return matching[0]
 
 
 def index_of(finding):
-    return check_operators._findings.index(finding)
+    return operators._findings.index(finding)
 
 
 def select(finding):
@@ -362,7 +361,7 @@ def test_an_outdated_result_is_found_even_at_frames_that_are_not_shown():
 
 
 def test_caches_of_deleted_objects_are_found_and_removed():
-    from addon import location
+    from addon.storage import cache_paths
 
     small_scenes.set_frames(1, 3)
     good_cloth("Kept")
@@ -372,7 +371,7 @@ def test_caches_of_deleted_objects_are_found_and_removed():
     bpy.data.objects.remove(deleted)
     bpy.ops.weft.bake()
     fix(found("caches of deleted objects take"))
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
 
 
 # --- intersections ----------------------------------------------------------------------------

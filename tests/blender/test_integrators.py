@@ -9,10 +9,11 @@ import pytest
 import small_scenes
 from test_panels import Layout, context
 
-from addon import bridge, check_operators
-from addon.cloth_panels import PHYSICS_PT_weft_memory
-from addon.scene_panels import PHYSICS_PT_weft_solver
-from addon.scene_properties import CURVED, INTEGRATORS, MODELS, SOLVED, SOLVERS
+from addon.checks import operators
+from addon.properties.scene import CURVED, INTEGRATORS, MODELS, SOLVED, SOLVERS
+from addon.simulation import bridge
+from addon.ui.cloth_panels import PHYSICS_PT_weft_memory
+from addon.ui.scene_panels import PHYSICS_PT_weft_solver
 
 CHOICES = [
     (field, item[0])
@@ -119,7 +120,7 @@ def test_curves_of_bending_are_greyed_out_and_refused_where_nothing_has_a_curvat
         assert any("Baraff-Witkin" in line for line in panel.text) != (name in CURVED)
         bpy.ops.weft.check_scene()
         refusal = f"'Sheet': material: bend_warp_curve with the model {name}, .*; wanted .*fem"
-        told = [re.search(refusal, finding.title) for finding in check_operators._findings]
+        told = [re.search(refusal, finding.title) for finding in operators._findings]
         assert any(told) != (name in CURVED), name
         if name not in CURVED:
             with pytest.raises(RuntimeError, match=refusal):
@@ -213,6 +214,6 @@ def test_a_face_that_is_no_quad_is_named_and_finite_elements_are_offered(model):
     small_scenes.set_frames(1, 2)
     bpy.ops.weft.check_scene()
     wanted = r"'Cut': faces: face 1: 3 corners.*fem takes any"
-    assert any(re.search(wanted, finding.title) for finding in check_operators._findings)
+    assert any(re.search(wanted, finding.title) for finding in operators._findings)
     with pytest.raises(RuntimeError, match=wanted):
         bpy.ops.weft.bake()

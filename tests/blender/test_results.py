@@ -7,7 +7,11 @@ import pytest
 import small_scenes
 from small_scenes import baked, state
 
-from addon import animation, bake, check_operators, shape_keys, statistic
+from addon.bake import job
+from addon.blender import fcurves
+from addon.cache import statistics
+from addon.checks import operators
+from addon.result import shape_keys
 
 
 def as_modifier():
@@ -104,7 +108,7 @@ def test_a_cancelled_bake_leaves_a_modifier_that_plays():
     as_modifier()
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 500)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     while running.frame < 4:
         running.pump(0.01)
         running.wait(0.005)
@@ -142,15 +146,15 @@ def test_an_action_of_two_cloths_is_refused_and_copied_by_check_scene():
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.weft.bake()
     bpy.ops.weft.check_scene()
-    index = next(i for i, f in enumerate(check_operators._findings) if f.fix == "own_action")
+    index = next(i for i, f in enumerate(operators._findings) if f.fix == "own_action")
     assert bpy.ops.weft.finding_fix(index=index) == {"FINISHED"}
-    assert not any(finding.fix == "own_action" for finding in check_operators._findings)
+    assert not any(finding.fix == "own_action" for finding in operators._findings)
     assert bpy.ops.weft.bake() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
     bpy.ops.weft.free()
     for cloth in (first, second):
-        (curve,) = animation.curves(cloth.data.shape_keys)
+        (curve,) = fcurves.curves(cloth.data.shape_keys)
         assert curve.data_path == 'key_blocks["Fit"].value'
 
 
@@ -167,7 +171,7 @@ def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_the
     third = small_scenes.add_cloth("Third")
     third.location.x = 6.0
     small_scenes.set_frames(1, 3)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     animate_alike(second, first)
     while not running.is_done:
         running.pump(0.01)
@@ -178,7 +182,7 @@ def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_the
     assert [block.name for block in first.data.shape_keys.key_blocks] == ["Basis", "Fit"]
     assert not first.data.shape_keys.key_blocks["Fit"].mute
     small_scenes.assert_plays(third, small_scenes.cached_frames(third), 1)
-    animation.make_single_user(second.data.shape_keys)
+    fcurves.make_single_user(second.data.shape_keys)
     assert bpy.ops.weft.resume() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
@@ -190,7 +194,7 @@ def test_half_a_result_is_taken_back(monkeypatch):
     def fail(*_arguments):
         raise RuntimeError("no more curves")
 
-    monkeypatch.setattr(animation, "new_curve", fail)
+    monkeypatch.setattr(fcurves, "new_curve", fail)
     small_scenes.set_frames(1, 3)
     with pytest.raises(RuntimeError, match=r"'Sheet' cannot take its result.*no more curves"):
         bpy.ops.weft.bake()
@@ -285,7 +289,7 @@ def test_where_all_cloths_are_excluded_that_is_said():
         with pytest.raises(RuntimeError, match="'Hidden' takes no part: its collection is exclu"):
             operator()
     bpy.ops.weft.check_scene()
-    titles = [finding.title for finding in check_operators._findings]
+    titles = [finding.title for finding in operators._findings]
     assert titles == ["Hidden: its collection is excluded from the view layer"]
 
 
@@ -420,7 +424,7 @@ def test_the_line_of_statistics_tells_time_contacts_and_stretch():
 
 
 def test_what_was_not_as_it_should_be_is_a_warning():
-    found = statistic.Statistic(
+    found = statistics.Statistic(
         frames=9,
         seconds=3725.0,
         steps=4,
@@ -433,4 +437,4 @@ def test_what_was_not_as_it_should_be_is_a_warning():
     words = " ".join(found.warnings())
     for part in ("2 frames were not solved", "7 contacts", "by 80 %", "5 time steps"):
         assert part in words
-    assert statistic.Statistic().warnings() == []
+    assert statistics.Statistic().warnings() == []

@@ -7,8 +7,9 @@ import pytest
 import small_scenes
 from test_scene_reader import read
 
-from addon import bridge, mesh_arrays
-from addon.fields import forces
+from addon.blender import mesh_arrays
+from addon.force_fields import forces
+from addon.simulation import bridge
 
 
 def weight_group(obj, name, weights):

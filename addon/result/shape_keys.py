@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A result as shape keys: one relative key a frame, each shown by a linear 0-1-0 curve.
+
+The first key has no rise and the last no fall, so the cloth holds its first and last shape outside
+the range instead of snapping to rest. While the result is shown the user's own keys and deforming
+modifiers are muted, because they are in the result already and would act a second time; `disable`
+and `remove` give them back exactly as they were.
+"""
+
+import re
+from collections.abc import Iterable
+
+import bpy
+import numpy as np
+from bpy.types import Key, Object, ShapeKey
+
+from ..blender import fcurves, modifier_state
+from ..blender.errors import UnfitError
+
+LINEAR = 1  # the number of keyframe interpolation LINEAR
+
+
+def own_keys(obj: Object) -> list[ShapeKey]:
+    """The keys that a bake made on this object, in their order."""
+    prefix = obj.weft.result.key_prefix
+    key = obj.data.shape_keys
+    if not prefix or key is None:
+        return []
+    own = re.compile(re.escape(prefix) + r"-?\d+")
+    return [block for block in key.key_blocks if own.fullmatch(block.name)]
+
+
+def check_action(obj: Object) -> None:
+    """Refuses keys whose action cannot take the curves of a result."""
+    key = obj.data.shape_keys
+    action = fcurves.action_of(key) if key is not None else None
+    if action is None:
+        return
+    words = f"the shape keys of '{obj.name}' are animated by the "
+    if action.library is not None:
+        raise UnfitError(f"{words}linked action '{action.name}': make it local")
+    others = _playing_the_same(obj)
+    # One that a bake made was copied together with its object: `_remove_own` separates them.
+    if others and not obj.weft.result.made_action:
+        raise UnfitError(
+            f"{words}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
+            "action of its own (Check Scene makes a copy)",
+            fix="own_action",
+        )
+
+
+def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
+    """Replaces the keys of an object by these frames, float32 `(vertices, 3)`, and shows them."""
+    disable(obj)
+    _remove_own(obj)
+    try:
+        _write_keys(obj, frame_start, frames)
+    except BaseException:
+        remove(obj)  # half a result would be in the way
+        raise
+    enable(obj)
+
+
+def _write_keys(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
+    result = obj.weft.result
+    if obj.data.shape_keys is None:
+        obj.shape_key_add(name="Basis", from_mix=False)
+        result.made_basis = True
+    result.key_prefix = _free_prefix(obj.data.shape_keys)
+    active = obj.active_shape_key_index
+    names = []
+    for number, points in enumerate(frames, start=frame_start):
+        block = obj.shape_key_add(name=f"{result.key_prefix}{number:04d}", from_mix=False)
+        block.points.foreach_set("co", np.ascontiguousarray(points, np.float32).ravel())
+        names.append(block.name)
+    obj.active_shape_key_index = active
+    result.frame_start, result.frame_count = frame_start, len(names)
+    _write_curves(obj, names)
+
+
+def enable(obj: Object) -> None:
+    """Shows the result, and mutes what is in it already."""
+    result, key = obj.weft.result, obj.data.shape_keys
+    if result.shown or key is None or result.frame_count == 0:
+        return
+    own = {block.name for block in own_keys(obj)}
+    result.was_absolute, key.use_relative = not key.use_relative, True
+    result.was_solo, obj.show_only_shape_key = obj.show_only_shape_key, False
+    for place, block in enumerate(key.key_blocks[1:], start=1):
+        if block.name in own:
+            block.mute = False
+        elif not block.mute:
+            memory = result.muted_keys.add()
+            memory.name, memory.place = block.name, place
+            block.mute = True
+    modifier_state.mute(obj, modifier_state.is_deforming)
+    result.shown = True
+
+
+def disable(obj: Object) -> None:
+    """Hides the result and gives the user's keys and modifiers back; the keys stay."""
+    result, key = obj.weft.result, obj.data.shape_keys
+    if not result.shown:
+        return
+    if key is not None:
+        for block in resting_keys(obj):
+            block.mute = False
+        for block in own_keys(obj):
+            block.mute = True
+        key.use_relative = not result.was_absolute
+    obj.show_only_shape_key = result.was_solo
+    result.muted_keys.clear()
+    modifier_state.restore(obj)
+    result.shown = False
+
+
+def resting_keys(obj: Object) -> list[ShapeKey]:
+    """The user's keys that Weft has muted: by their names or, since renamed, by their places."""
+    key, own = obj.data.shape_keys, {block.name for block in own_keys(obj)}
+    muted = {
+        block.name: place
+        for place, block in enumerate(key.key_blocks[1:], start=1)
+        if block.mute and block.name not in own
+    }
+    memories = obj.weft.result.muted_keys
+    names = [memory.name for memory in memories if memory.name in muted]
+    others = {place: name for name, place in muted.items() if name not in names}
+    lost = [memory.place for memory in memories if memory.name not in muted]
+    names += [others[place] for place in lost if place in others]
+    return [key.key_blocks[name] for name in names]
+
+
+def remove(obj: Object) -> None:
+    """Deletes the keys, and the basis if it was made for them, and gives back what was muted."""
+    disable(obj)
+    _remove_own(obj)
+    result, key = obj.weft.result, obj.data.shape_keys
+    if result.made_basis and key is not None and len(key.key_blocks) == 1:
+        obj.shape_key_remove(key.key_blocks[0])
+    for name in ("frame_start", "frame_count", "key_prefix", "made_basis"):
+        result.property_unset(name)
+
+
+def _free_prefix(key: Key) -> str:
+    """A beginning for key names that no key has, and no curve of a key that was deleted."""
+    names = [block.name for block in key.key_blocks]
+    paths = [curve.data_path for curve in fcurves.curves(key)]
+    number, prefix = 1, "weft_"
+    while any(f'["{prefix}' in path for path in (*map(value_path, names), *paths)):
+        number += 1
+        prefix = f"weft{number}_"
+    return prefix
+
+
+def _remove_own(obj: Object) -> None:
+    own = own_keys(obj)
+    if not own:
+        return
+    if _playing_the_same(obj):
+        fcurves.make_single_user(obj.data.shape_keys)  # a duplicate's result stays
+    _remove_curves(obj, {value_path(block.name) for block in own})
+    active = obj.active_shape_key_index
+    for block in reversed(own):
+        obj.shape_key_remove(block)
+    if obj.data.shape_keys is not None:
+        obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
+
+
+def _playing_the_same(obj: Object) -> list[Object]:
+    """Other objects whose keys play the same curves."""
+    key = obj.data.shape_keys
+    keys = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
+    return [o for o, its in keys if its is not None and fcurves.shares_curves(key, its)]
+
+
+# --- value curves -----------------------------------------------------------------------------
+
+
+def value_path(name: str) -> str:
+    """Where a curve finds the value of a key."""
+    return f'key_blocks["{name}"].value'
+
+
+def _write_curves(obj: Object, names: list[str]) -> None:
+    key, result = obj.data.shape_keys, obj.weft.result
+    data = key.animation_data or key.animation_data_create()
+    if data.action is None:
+        data.action = bpy.data.actions.new(f"{obj.name} Weft")
+        result.made_action = True
+    for index, name in enumerate(names):
+        frame = result.frame_start + index
+        points = np.array([(frame - 1, 0.0), (frame, 1.0), (frame + 1, 0.0)], np.float32)
+        first, last = index == 0, index == len(names) - 1
+        points = points[first : len(points) - last]
+        curve = fcurves.new_curve(key, value_path(name))
+        curve.keyframe_points.add(len(points))
+        curve.keyframe_points.foreach_set("co", points.ravel())
+        curve.keyframe_points.foreach_set("interpolation", np.full(len(points), LINEAR, np.int32))
+        curve.update()
+
+
+def _remove_curves(obj: Object, paths: set[str]) -> None:
+    key, result = obj.data.shape_keys, obj.weft.result
+    action = fcurves.action_of(key)
+    for curves in fcurves.curve_lists(key):
+        for curve in [curve for curve in curves if curve.data_path in paths]:
+            curves.remove(curve)
+    if result.made_action and action and action.users == 1 and not fcurves.curves(key):
+        bpy.data.actions.remove(action)
+    result.made_action = False

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Geometry nodes that move a cloth without changing its mesh: they act like a deforming modifier.
+
+Whether a modifier does is found by evaluating it: vertices and faces must come out as they went
+in. One that also moves nothing and has no node that could, such as one that only sets materials,
+is not in the way of a result and stays on.
+"""
+
+import numpy as np
+from bpy.types import Context, Modifier, NodesModifier, NodeTree, Object
+
+from ..blender import mesh_arrays, modifier_state
+from ..result import playback
+
+# Nodes through which points can get elsewhere although the mesh stays the same.
+MOVING_NODES = frozenset(
+    (
+        "GeometryNodeBake",
+        "GeometryNodeCollectionInfo",
+        "GeometryNodeObjectInfo",
+        "GeometryNodeScaleElements",
+        "GeometryNodeSetPosition",
+        "GeometryNodeStoreNamedAttribute",
+        "GeometryNodeTransform",
+    )
+)
+
+
+def find_deforming(context: Context, obj: Object) -> None:
+    """Remembers on the object which of its geometry nodes act like a deforming modifier."""
+    known = obj.weft.deforming_nodes
+    if not any(modifier.type == "NODES" for modifier in obj.modifiers):
+        known.clear()
+        return
+    had_result = obj.weft.result.shown
+    playback.disable(obj)
+    known.clear()
+    modifier_state.mute(obj, modifier_state.is_generative)
+    try:
+        _test_each(context, obj)
+    finally:
+        modifier_state.restore(obj)
+        if had_result:
+            playback.enable(obj)
+        context.view_layer.update()
+
+
+def _test_each(context: Context, obj: Object) -> None:
+    before = _evaluated(context, obj)
+    for modifier in obj.modifiers:
+        if modifier.type != "NODES" or not modifier_state.shown(obj, modifier)[0]:
+            continue
+        modifier.show_viewport = True
+        after = _evaluated(context, obj)
+        if _same_mesh(before, after) and _moves(modifier, before, after):
+            modifier_state.remember(obj.weft.deforming_nodes.add(), modifier)
+            before = after
+        else:
+            modifier.show_viewport = False
+
+
+def _evaluated(context: Context, obj: Object) -> tuple[np.ndarray, ...]:
+    context.view_layer.update()
+    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    mesh = evaluated.to_mesh()
+    try:
+        return (
+            mesh_arrays.coordinates(mesh),
+            mesh_arrays.corner_vertices(mesh),
+            mesh_arrays.corner_counts(mesh),
+        )
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _same_mesh(before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> bool:
+    same_count = len(before[0]) == len(after[0])
+    return same_count and all(map(np.array_equal, before[1:], after[1:]))
+
+
+def _moves(
+    modifier: Modifier, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]
+) -> bool:
+    return _can_move(modifier) or not np.array_equal(before[0], after[0])
+
+
+def _can_move(modifier: NodesModifier) -> bool:
+    waiting, seen = [modifier.node_group], set()
+    while waiting:
+        tree = waiting.pop()
+        if not isinstance(tree, NodeTree) or tree in seen:
+            continue
+        seen.add(tree)
+        if any(node.bl_idname in MOVING_NODES and not node.mute for node in tree.nodes):
+            return True
+        waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
+    return False
