@@ -41,7 +41,7 @@ def running() -> "Bake | None":
 class Outcome:
     """How a bake ended, in words: what there is now, and what went wrong."""
 
-    playback: str
+    result: str
     error: str
     cancelled: bool
 

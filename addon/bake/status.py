@@ -35,7 +35,7 @@ class Status:
 
 @dataclass(frozen=True)
 class _Known:
-    change_counter: int
+    revision: int
     looked: float
     stamp: tuple
     status: Status

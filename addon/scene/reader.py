@@ -28,7 +28,7 @@ class ClothInput:
     """What a cloth is made from."""
 
     session_uid: int
-    object_identity: str
+    identity: str
     name: str
     faces: np.ndarray | list[list[int]]
     rest_positions: np.ndarray
@@ -50,7 +50,7 @@ class ColliderInput:
     """What a collider is made from."""
 
     session_uid: int
-    object_identity: str
+    identity: str
     name: str
     triangles: np.ndarray
     positions: np.ndarray
