@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps results right while objects are edited, duplicated, undone, saved and loaded."""
+"""Application handlers: keep results consistent across edits, duplication, undo, save and load."""
 
 import bpy
 from bpy.app.handlers import persistent
@@ -19,24 +19,24 @@ _object_count = 0
 
 @persistent
 def _scene_changed(_scene: Scene, depsgraph: Depsgraph) -> None:
-    """After an edit; not after a change of frame, so playing back costs nothing."""
+    """Called after edits, not after frame changes, so that playback costs nothing."""
     global _object_count
     if job.running() is not None:
-        return  # it is the bake that moves the scene
+        return  # changes made by the bake
     for update in depsgraph.updates:
         if isinstance(update.id, Object):
             _object_changed(update.id.original, update.is_updated_geometry)
     if len(bpy.data.objects) != _object_count:
         _object_count = len(bpy.data.objects)
-        object_identity.settle_duplicates()
-    change_counter.bump()
+        object_identity.resolve_duplicates()
+    change_counter.increment()
 
 
 def _object_changed(obj: Object, geometry: bool) -> None:
     if geometry:
         fingerprint.forget_geometry(obj.session_uid)
     if obj.weft.role != "NONE" and not obj.weft.identity and obj.library is None:
-        # Early, so that it is saved even if Blender ends during the first bake.
+        # Early, so that it is saved even if Blender exits during the first bake.
         object_identity.ensure(obj)
 
 
@@ -49,12 +49,12 @@ def _before_undo(_scene: Scene, _unused: object = None) -> None:
 @persistent
 def _after_undo(_scene: Scene, _unused: object = None) -> None:
     fingerprint.forget_geometry()
-    object_identity.settle_duplicates()
+    object_identity.resolve_duplicates()
     file_identity.stamp()
     if job.running() is None:
-        evaluation_state.repair()  # the step may have been kept while a bake ran
-    _mend()
-    change_counter.bump()
+        evaluation_state.restore()  # the undo step may date from a running bake
+    _relink_results()
+    change_counter.increment()
 
 
 @persistent
@@ -67,20 +67,20 @@ def _before_load(_path: str, _unused: object = None) -> None:
 def _after_load(_path: str, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     object_identity.forget()
-    file_identity.loaded()
+    file_identity.after_load()
     status.forget()
     operators.forget()
-    object_identity.settle_duplicates()
-    evaluation_state.repair()  # the file may have been saved while a bake ran
-    _mend()
-    change_counter.bump()
+    object_identity.resolve_duplicates()
+    evaluation_state.restore()  # the file may have been saved during a bake
+    _relink_results()
+    change_counter.increment()
 
 
 @persistent
 def _before_save(path: str, _unused: object = None) -> None:
     file_identity.before_save(path)
     if job.running() is not None:
-        return  # the bake moves its caches itself when it has ended
+        return  # the bake moves its caches at its end
     try:
         transfer.before_save(path)
     except (OSError, pc2.CacheError) as error:
@@ -92,7 +92,7 @@ def _after_save(path: str, _unused: object = None) -> None:
     file_identity.after_save(path)
     if job.running() is None:
         transfer.after_save(path)
-    change_counter.bump()
+    change_counter.increment()
 
 
 @persistent
@@ -101,15 +101,15 @@ def _save_failed(path: str, _unused: object = None) -> None:
     transfer.save_failed()
 
 
-def _mend() -> None:
-    """Mesh Cache modifiers find what they showed, if it is somewhere that Weft knows of."""
+def _relink_results() -> None:
+    """Sets the files of Mesh Cache modifiers whose previous file is missing."""
     for scene in bpy.data.scenes:
         for obj in scene.objects:
             if obj.library is None and obj.weft.result.modifier:
                 stem = cache_paths.stem(scene, obj)
-                description = pc2.described(stem)
+                description = pc2.cached_description(stem)
                 if description is not None and ownership.is_shown(obj, description):
-                    mesh_cache.mend(obj, stem)
+                    mesh_cache.relink(obj, stem)
 
 
 _HANDLERS = (

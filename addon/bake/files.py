@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The files of a bake: begun, found again, gone on with, shown."""
+"""Files of a bake: caches, checkpoints and the record, for a new and for a resumed bake."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from bpy.types import Object, Scene
 from ..blender import file_identity, mesh_arrays
 from ..cache import checkpoint, pc2
 from ..cache.checkpoint import Checkpoint
-from ..cache.statistics import Statistic
+from ..cache.statistics import Statistics
 from ..result import playback
 from ..scene.reader import FrameInput, SceneReader
 from ..simulation import bridge
@@ -19,12 +19,12 @@ from ..storage import cache_paths, frame_record, ownership, transfer
 from . import fingerprint
 
 
-def begin(
+def create_caches(
     scene: Scene, cloths: list[Object], reader: SceneReader, hashes: dict[str, str]
 ) -> list[pc2.Writer]:
-    """New caches with the first frame in them; earlier ones of these cloths are deleted.
+    """New caches with the first frame; earlier caches of these cloths are deleted.
 
-    Those of other files are left alone, even where this file has shown them so far.
+    Caches of other files are kept, even those that this file has shown so far.
     """
     bake = f"bake_{uuid.uuid4().hex[:16]}"
     descriptions = [
@@ -47,54 +47,54 @@ def begin(
         writers, reader.cloths, reader.first.world_to_object, strict=True
     ):
         writer.append(mesh_arrays.transformed(source.positions, matrix))
-        writer.sync()  # another Blender sees from now on whose it is
+        writer.sync()  # ownership is visible to other processes
     return writers
 
 
-def go_on(
+def continue_caches(
     scene: Scene, cloths: list[Object], frame: int, hashes: dict[str, str]
 ) -> list[pc2.Writer]:
-    """The caches that there are, cut off behind a frame."""
+    """The existing caches, truncated after a frame."""
     stems = [cache_paths.stem(scene, obj) for obj in cloths]
     descriptions = [pc2.read_description(stem) for stem in stems]
     for description in descriptions:
-        description.cut(frame - description.frame_start + 1)
+        description.truncate(frame - description.frame_start + 1)
         description.fingerprint = hashes
         checkpoint.remove(cache_paths.directory(scene), description.bake, after=frame)
     return _open(stems, cloths, descriptions)
 
 
-def checkpoint_store(scene: Scene, bake: str) -> checkpoint.Store:
-    """Where a bake puts its checkpoints."""
+def checkpoint_store(scene: Scene, bake: str) -> checkpoint.CheckpointStore:
+    """Checkpoint files of a bake."""
     settings = scene.weft
-    return checkpoint.Store(
+    return checkpoint.CheckpointStore(
         cache_paths.directory(scene), bake, settings.checkpoint_interval, settings.keep_checkpoints
     )
 
 
-def open_record(scene: Scene, bake: str, reader: SceneReader) -> frame_record.Recorder:
-    """A new record of a bake, with the first frame in it."""
+def create_record(scene: Scene, bake: str, reader: SceneReader) -> frame_record.Recorder:
+    """A new record of a bake, with the first frame."""
     recorder = frame_record.Recorder(frame_record.path_of(cache_paths.directory(scene), bake))
     found = frame_record.of_frame(reader.first, reader.cloths, reader.colliders)
     recorder.append(reader.first.frame, found)
     return recorder
 
 
-def reopen_record(
+def continue_record(
     scene: Scene, kept: Checkpoint, reader: SceneReader, before: FrameInput, *, changed: bool
 ) -> frame_record.Recorder:
-    """The record that goes on behind a checkpoint; what was before counts if nothing changed."""
+    """The record after a checkpoint; its earlier frames are kept if nothing changed."""
     path = frame_record.path_of(cache_paths.directory(scene), kept.bake)
     if not changed:
         return frame_record.Recorder(path, keep_to=kept.frame)
     recorder = frame_record.Recorder(path)
     recorder.append(kept.frame, frame_record.of_frame(before, reader.cloths, reader.colliders))
-    recorder.flush()  # a bake that is killed now goes on from here
+    recorder.flush()  # a killed process can resume from here
     return recorder
 
 
 def check_record(scene: Scene, kept: Checkpoint, reader: SceneReader) -> None:
-    """Refuses to go on when the scene moves otherwise than it did, whatever the reason."""
+    """Raises `ValueError` if the motion of the scene differs from the record."""
     path = frame_record.path_of(cache_paths.directory(scene), kept.bake)
     if not frame_record.read(path, kept.frame):
         raise ValueError(
@@ -106,14 +106,14 @@ def check_record(scene: Scene, kept: Checkpoint, reader: SceneReader) -> None:
         now = frame_record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)
         changed = frame_record.difference(then, now)
         if changed:
-            words = fingerprint.moved(changed, frame)
+            words = fingerprint.movement_message(changed, frame)
             raise ValueError(f"the bake cannot be resumed: {words}")
 
 
 def read(scene: Scene, obj: Object, now: dict[str, str] | None) -> pc2.Contents:
-    """The cache of a cloth, refused when the scene has changed since it was baked.
+    """Cache of a cloth; `ValueError` if the scene has changed since the bake.
 
-    Without `now` it may have changed.
+    Without the hashes `now` the scene is not compared.
     """
     try:
         contents = pc2.read(cache_paths.stem(scene, obj))
@@ -128,9 +128,9 @@ def read(scene: Scene, obj: Object, now: dict[str, str] | None) -> pc2.Contents:
 def find_checkpoint(
     scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
 ) -> Checkpoint:
-    """What all these cloths go on from; refuses with the reason when there is nothing.
+    """Latest checkpoint common to all cloths; `ValueError` with the reason if there is none.
 
-    With `last` it is no later than this frame, and the scene may have changed since the bake.
+    With `last` it is at most of this frame, and the scene may have changed since the bake.
     """
     found = [read(scene, obj, None if last is not None else now) for obj in cloths]
     bakes = {contents.description.bake for contents in found}
@@ -149,28 +149,28 @@ def find_checkpoint(
     return kept
 
 
-def take_up(
+def claim_checkpoint(
     scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
 ) -> Checkpoint:
-    """The same, from caches that may be written to: those of other files are copied."""
+    """Latest common checkpoint as by `find_checkpoint`, in caches that this file owns."""
     kept = find_checkpoint(scene, cloths, now, last)
-    if transfer.take_over(scene, cloths):
+    if transfer.adopt(scene, cloths):
         return find_checkpoint(scene, cloths, now, last)
     return kept
 
 
 def show(scene: Scene, obj: Object, stem: Path, description: pc2.Description, count: int) -> str:
-    """Shows the first frames of a cache on its object; says what kept it from it."""
+    """Shows the first frames of a cache on its object; returns a reason if that is impossible."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
-    on_disk = pc2.described(stem)
+    on_disk = pc2.cached_description(stem)
     if on_disk is not None and on_disk.bake != description.bake:
         return f"the cache of '{obj.name}' is of another bake now"
     playback.write(obj, scene.weft.result_kind, stem, description, count)
-    statistic = Statistic.from_dict(description.statistic)
+    statistic = Statistics.from_dict(description.statistic)
     obj.weft.result.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)
-    obj.weft.result.statistic = statistic.line()
+    obj.weft.result.statistic = statistic.summary()
     obj.weft.result.warnings = "\n".join(statistic.warnings())
     return ""
 
@@ -178,6 +178,7 @@ def show(scene: Scene, obj: Object, stem: Path, description: pc2.Description, co
 def _open(
     stems: list[Path], cloths: list[Object], descriptions: list[pc2.Description]
 ) -> list[pc2.Writer]:
+    """Writers for the caches, signed by the open file; none stays open after an error."""
     writers = []
     try:
         for stem, obj, description in zip(stems, cloths, descriptions, strict=True):

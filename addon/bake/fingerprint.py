@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a result was baked from, in hashes: tells which part has changed since.
+"""Fingerprint of the input of a bake: hashes per participant and aspect.
 
-Covered is what can be read without evaluating other frames: meshes, user's shape keys, pins,
-materials, settings, and what the motion depends on. Weft's own keys and what it mutes do not
-count, so showing a result changes nothing.
+It covers everything that can be read without evaluating other frames: meshes, the user's shape
+keys, pins, materials, settings and dependencies of the motion. Keys and modifiers that Weft itself
+creates or mutes are excluded, so that showing a result does not change it.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from ..properties.fabric import MATERIAL_FIELDS, as_decimal
 from ..properties.scene import FRAME_SETTINGS
 from ..result import shape_keys
 from ..scene import dependencies, rest_shape
-from ..scene.participants import GROUPS, participants
+from ..scene.participants import GROUP_USES, participants
 from ..scene.reader import gravity
 from ..storage import frame_record
 
@@ -52,7 +52,7 @@ SHAPE_SETTINGS = (
     "use_self_collision",
     "self_collision_group",
 )
-NUMBERS = (  # of a cloth, that can be animated
+NUMBERS = (  # animatable numbers of a cloth
     "pressure",
     "target_volume",
     "volume_stiffness",
@@ -60,20 +60,20 @@ NUMBERS = (  # of a cloth, that can be animated
     "shrink",
     "shrink_max",
 )
-SURFACE = ("friction", "thickness")  # of a collider
-WORDS = {
+SURFACE = ("friction", "thickness")  # animatable numbers of a collider
+MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
     "surface": "the material of '{}' has changed",
     "motion": "the motion or the modifiers of '{}' have changed",
 }
 
-# Hashes of what takes long to read: (session id, aspect, settings of it) -> hash
+# Memoised hashes of geometry: (session uid, aspect, settings) -> hash
 _geometry: dict[tuple, str] = {}
 
 
 def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
-    """A hash for each aspect of each participant, and for the settings."""
+    """Hashes of all aspects of all participants, and of the settings."""
     cloths, colliders = participants(scene, view_layer)
     hashes = {SETTINGS: _digest(_settings(scene)), BLENDER: f"{app.version[0]}.{app.version[1]}"}
     for obj in cloths:
@@ -91,8 +91,8 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
 
 
 def difference(then: dict[str, str], now: dict[str, str]) -> str:
-    """The first thing that has changed, in words; empty when nothing has."""
-    # In another Blender modifiers and nodes have other settings: `record` tells if they act alike.
+    """Description of the first difference between two fingerprints, empty without one."""
+    # Modifiers have other properties in another Blender; the record shows if they act alike.
     same_blender = then.get(BLENDER) == now.get(BLENDER)
     for part in sorted((then.keys() | now.keys()) - {BLENDER}):
         if then.get(part) == now.get(part):
@@ -108,24 +108,25 @@ def difference(then: dict[str, str], now: dict[str, str]) -> str:
             return f"'{_name(key)}' takes no part any more"
         if part not in then:
             return f"'{_name(key)}' takes part now"
-        return WORDS[aspect].format(_name(key))
+        return MESSAGES[aspect].format(_name(key))
     return ""
 
 
-def moved(key: str, frame: int) -> str:
-    """What a difference between a recorded frame and the scene means, in words."""
+def movement_message(key: str, frame: int) -> str:
+    """Description of a difference between the record of a frame and the scene."""
     if key == frame_record.SCENE:
         return f"gravity or wind at frame {frame} are not what they were"
-    return f"'{_name(frame_record.identity_in(key))}' at frame {frame} is not where it was"
+    return f"'{_name(frame_record.participant_of(key))}' at frame {frame} is not where it was"
 
 
 def forget_geometry(session_uid: int | None = None) -> None:
-    """Reads the mesh of this object again next time, or of all objects."""
+    """Drops the memoised hashes of an object, or of all objects."""
     for known in [k for k in _geometry if session_uid in (None, k[0])]:
         del _geometry[known]
 
 
 def _name(key: str) -> str:
+    """Name of the object with this identity."""
     return next((obj.name for obj in bpy.data.objects if obj.weft.identity == key), key)
 
 
@@ -134,8 +135,8 @@ def _name(key: str) -> str:
 
 def _settings(scene: Scene) -> Iterator[Any]:
     solver = scene.weft.solver_settings()
-    del solver["threads"]  # the result does not depend on it
-    moving = fcurves.moving_paths(scene)
+    del solver["threads"]  # no effect on the result
+    moving = fcurves.animated_paths(scene)
     yield {name: value for name, value in solver.items() if f"weft.{name}" not in moving}
     yield scene_time.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
@@ -147,7 +148,7 @@ def _settings(scene: Scene) -> Iterator[Any]:
 
 
 def _fabric(obj: Object) -> Iterator[Any]:
-    material, moving = obj.weft.material, fcurves.moving_paths(obj)
+    material, moving = obj.weft.material, fcurves.animated_paths(obj)
     yield material.use_bend_twist
     for name in MATERIAL_FIELDS:
         if not any(path.startswith(f"weft.material.{name}") for path in moving):
@@ -167,7 +168,7 @@ def _fabric(obj: Object) -> Iterator[Any]:
 
 
 def _surface(obj: Object) -> Iterator[Any]:
-    moving = fcurves.moving_paths(obj)
+    moving = fcurves.animated_paths(obj)
     for name in SURFACE:
         if f"weft.{name}" not in moving:
             yield as_decimal(getattr(obj.weft, name))
@@ -182,7 +183,7 @@ def _pins(obj: Object) -> str:
 
     def read() -> Iterator[Any]:
         yield chosen
-        for use in GROUPS:
+        for use in GROUP_USES:
             yield mesh_arrays.group_weights(obj, getattr(settings, f"{use}_group"))
         if settings.use_uv or settings.rest_shape == "PATTERN":
             yield mesh_arrays.active_uv(obj.data)
@@ -191,7 +192,7 @@ def _pins(obj: Object) -> str:
         if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
             yield rest_shape.key_coordinates(obj, settings.rest_key)
 
-    return _remembered((obj.session_uid, "pins", *chosen), read)
+    return _memoised((obj.session_uid, "pins", *chosen), read)
 
 
 def _mesh(obj: Object) -> str:
@@ -201,7 +202,7 @@ def _mesh(obj: Object) -> str:
         yield mesh_arrays.corner_counts(obj.data)
         yield from _user_keys(obj)
 
-    return _remembered((obj.session_uid, "mesh"), read)
+    return _memoised((obj.session_uid, "mesh"), read)
 
 
 def _user_keys(obj: Object) -> Iterator[Any]:
@@ -210,8 +211,8 @@ def _user_keys(obj: Object) -> Iterator[Any]:
         return
     own = {block.name for block in shape_keys.own_keys(obj)}
     users = [block for block in key.key_blocks[1:] if block.name not in own]
-    moving = fcurves.moving_paths(key)
-    resting = shape_keys.resting_keys(obj)
+    moving = fcurves.animated_paths(key)
+    resting = shape_keys.muted_user_keys(obj)
     for block in users:
         points = np.empty(3 * len(obj.data.vertices), np.float32)
         block.points.foreach_get("co", points)
@@ -228,7 +229,7 @@ def _user_keys(obj: Object) -> Iterator[Any]:
 # --- hashing ----------------------------------------------------------------------------------
 
 
-def _remembered(known: tuple, read: Any) -> str:
+def _memoised(known: tuple, read: Any) -> str:
     if known not in _geometry:
         _geometry[known] = _digest(read())
     return _geometry[known]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bake: the main thread reads the scene ahead, a worker simulates and writes, and in the end
-the frames become shape keys. The same in a window, where a timer calls `pump`, and in background.
+"""A bake: the main thread reads frames ahead, a worker simulates and writes them.
+
+In a window a timer calls `pump`, in background mode a loop does. At the end the frames become the
+result on the objects.
 """
 
 import time
@@ -10,36 +12,36 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..blender import object_identity, scene_time
-from ..blender.errors import REFUSALS
+from ..blender.errors import REPORTED_ERRORS
 from ..cache import pc2
 from ..cache.checkpoint import Checkpoint
-from ..cache.statistics import Statistic
+from ..cache.statistics import Statistics
 from ..properties import change_counter
 from ..result import playback
 from ..scene import deforming_nodes, evaluation_state
-from ..scene.participants import check_any, check_cloth, participants
+from ..scene.participants import check_cloth, participants, require_cloth
 from ..scene.reader import SceneReader
 from ..simulation import bridge
-from ..simulation.external_forces import ClothForces
-from ..simulation.texture_requests import Textures
+from ..simulation.external_forces import ExternalForces
+from ..simulation.texture_requests import TextureRequests
 from ..simulation.worker import Plan, Worker
 from ..storage import cache_paths, transfer
 from . import files, fingerprint
 
-PUMP_SECONDS = 0.03  # for reading ahead before a window gets its turn again
+PUMP_SECONDS = 0.03  # duration of one call from the timer
 WAIT_SECONDS = 0.02
 
 _running: "Bake | None" = None
 
 
 def running() -> "Bake | None":
-    """The bake that is under way, if any."""
+    """The current bake, None without one."""
     return _running
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a bake ended, in words: what there is now, and what went wrong."""
+    """Result of a bake for a report: summary, error, and whether it was cancelled."""
 
     result: str
     error: str
@@ -47,10 +49,10 @@ class Outcome:
 
 
 class Bake:
-    """Started when built; `pump` it until it `is_done`, then `finish` it.
+    """Starts when constructed; call `pump` until `is_done`, then `finish`.
 
-    It begins anew, or with `resume` goes on from the last checkpoint of an unchanged scene, or with
-    `rebake_after` goes on from the last checkpoint up to that frame, whatever has changed.
+    It starts at the first frame; with `resume` at the last checkpoint of an unchanged scene; with
+    `rebake_after` at the last checkpoint up to that frame, whatever has changed.
     """
 
     def __init__(
@@ -67,19 +69,19 @@ class Bake:
         now = fingerprint.of_scene(context.scene, context.view_layer)
         kept = None
         if resume or rebake_after is not None:
-            kept = files.take_up(context.scene, cloths, now, rebake_after)
-        self._textures = Textures()
+            kept = files.claim_checkpoint(context.scene, cloths, now, rebake_after)
+        self._textures = TextureRequests()
         self._scene_uid = context.scene.session_uid
         evaluation_state.prepare(context, cloths, colliders)
         try:
             if kept is not None:
-                cloths, colliders = _in_order_of(kept, cloths, colliders)
+                cloths, colliders = _in_checkpoint_order(kept, cloths, colliders)
             self._reader = SceneReader(context, cloths, colliders, self.first)
             if resume:
                 files.check_record(context.scene, kept, self._reader)
             self._worker = self._make_worker(context.scene, cloths, now, kept, changed=not resume)
         except BaseException:
-            evaluation_state.repair()
+            evaluation_state.restore()
             raise
         self._begun_at, self._next = self._worker.frame, self._worker.frame + 1
         self._started = time.monotonic()
@@ -97,22 +99,22 @@ class Bake:
     ) -> Worker:
         simulation = bridge.build_simulation(scene, self._reader)
         if kept is None:
-            before, statistic = self._reader.first, Statistic()
-            writers = files.begin(scene, cloths, self._reader, now)
-            recorder = files.open_record(scene, writers[0].description.bake, self._reader)
+            before, statistic = self._reader.first, Statistics()
+            writers = files.create_caches(scene, cloths, self._reader, now)
+            recorder = files.create_record(scene, writers[0].description.bake, self._reader)
         else:
             before = self._reader.read_frame(kept.frame)
-            statistic = Statistic.from_dict(kept.statistic)
+            statistic = Statistics.from_dict(kept.statistic)
             simulation.restore(kept.state)
-            writers = files.go_on(scene, cloths, kept.frame, now)
-            recorder = files.reopen_record(scene, kept, self._reader, before, changed=changed)
+            writers = files.continue_caches(scene, cloths, kept.frame, now)
+            recorder = files.continue_record(scene, kept, self._reader, before, changed=changed)
         plan = Plan(
             simulation=simulation,
             cloths=self._reader.cloths,
             colliders=self._reader.colliders,
             writers=writers,
             frame_seconds=scene.render.fps_base / scene.render.fps,
-            forces=ClothForces(self._reader.cloths, self._reader.scale, self._textures.ask),
+            forces=ExternalForces(self._reader.cloths, self._reader.scale, self._textures.evaluate),
             recorder=recorder,
             checkpoints=files.checkpoint_store(scene, writers[0].description.bake),
             library=bridge.version(),
@@ -127,32 +129,32 @@ class Bake:
 
     @property
     def frame(self) -> int:
-        """The last frame that is simulated."""
+        """Last simulated frame."""
         return self._worker.frame
 
     @property
-    def factor(self) -> float:
-        """The part that is done, from 0 to 1."""
+    def progress(self) -> float:
+        """Fraction of the frames that are simulated, from 0 to 1."""
         return (self.frame - self.first + 1) / (self.last - self.first + 1)
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate from the frames so far, None before the first."""
+        """Estimate from the speed so far, None before the first frame."""
         done = self.frame - self._begun_at
         if done == 0:
             return None
         return (time.monotonic() - self._started) / done * (self.last - self.frame)
 
     def latest(self) -> tuple[int, list[tuple[np.ndarray, np.ndarray]]]:
-        """The last frame that is simulated: its number, and positions in m with triangles."""
+        """Last simulated frame: its number, and positions in m with triangles."""
         shapes = self._worker.latest
         return self.frame, [
             (positions, cloth.triangles)
             for positions, cloth in zip(shapes, self._reader.cloths, strict=True)
         ]
 
-    def line(self) -> str:
-        """Frame counter and time left."""
+    def progress_text(self) -> str:
+        """Frame counter and remaining time."""
         if self._cancelled:
             return f"Weft: cancelling after frame {self.frame + 1}"
         left = self.seconds_left
@@ -162,15 +164,15 @@ class Bake:
         return f"Weft: frame {self.frame} of {self.last}, {minutes}:{seconds:02d} left"
 
     def wait(self, seconds: float) -> None:
-        """Waits for the worker, at most this long."""
-        self._textures.answer()
+        """Waits for the worker for at most `seconds`."""
+        self._textures.serve()
         self._worker.join(seconds)
 
     def pump(self, seconds: float) -> None:
-        """Reads frames of the scene ahead of the worker for about this long."""
-        self._textures.answer()
+        """Reads frames ahead of the worker for about `seconds`."""
+        self._textures.serve()
         until = time.monotonic() + seconds
-        while self._next is not None and self._worker.has_room and not self._cancelled:
+        while self._next is not None and self._worker.has_space and not self._cancelled:
             self._hand_over(self._next)
             if time.monotonic() > until:
                 return
@@ -186,7 +188,7 @@ class Bake:
         self._next = frame + 1 if source is not None else None
 
     def stop(self) -> None:
-        """Cancels: the frame that is being simulated is the last one."""
+        """Cancels the bake after the current frame."""
         self._cancelled = True
         self._textures.close()
         self._worker.stop()
@@ -194,36 +196,36 @@ class Bake:
     # --- the end ------------------------------------------------------------------------------
 
     def abandon(self, *, restore: bool) -> None:
-        """Ends without a result; the frames so far stay in the cache, where Resume finds them.
+        """Ends without a result; the frames stay in the cache for Resume.
 
-        Without `restore` the open file is not touched, because it is being replaced.
+        Without `restore` the open file is not modified, because it is being replaced.
         """
         global _running
         self.stop()
         self._worker.join()
         if restore:
-            evaluation_state.repair()
+            evaluation_state.restore()
         _running = None
 
     def finish(self, context: Context) -> Outcome:
-        """Turns the frames into shape keys and leaves the scene as it was otherwise."""
+        """Shows the frames as results and restores the rest of the scene."""
         global _running
         try:
             self._worker.join()
-            evaluation_state.repair()
+            evaluation_state.restore()
             scene = object_identity.find_scene(self._scene_uid)
             errors = [self._worker_error(), self._reading_error]
             errors += self._show_results(context, scene)
             errors.append(_move_from_temporary())
         finally:
             fingerprint.forget_geometry()
-            change_counter.bump()
+            change_counter.increment()
             _running = None
-        result = f"frames {self.first} to {self.frame}: {self._worker.statistic.line()}"
+        result = f"frames {self.first} to {self.frame}: {self._worker.statistic.summary()}"
         return Outcome(result, "; ".join(filter(None, errors)), self._cancelled)
 
     def _show_results(self, context: Context, scene: Scene | None) -> list[str]:
-        """Writes the shape keys; says of each cloth what kept it from it."""
+        """Shows the result of each cloth; returns reasons where that is impossible."""
         errors = []
         if scene is None:
             return ["the scene was deleted: the frames are in the cache only"]
@@ -232,17 +234,17 @@ class Bake:
             if obj is None:
                 errors.append(f"'{cloth.name}' was deleted: its frames are in the cache only")
                 continue
-            evaluation_state.leave_mode(context, obj)
+            evaluation_state.enter_object_mode(context, obj)
             errors.append(self._show(scene, obj, writer))
         return errors
 
     def _show(self, scene: Scene, obj: Object, writer: pc2.Writer) -> str:
-        """From where it was written to, which is not what the scene names if that was changed."""
+        """Shows a result from the path it was written to, also if the scene names another now."""
         description = writer.description
         try:
             return files.show(scene, obj, writer.stem, description, description.frames)
-        except REFUSALS as error:
-            playback.enable(obj)  # the one before, if it is still there
+        except REPORTED_ERRORS as error:
+            playback.enable(obj)  # the previous result, if it still exists
             if isinstance(error, OSError):
                 return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
             return f"'{obj.name}' cannot take its result, which is in the cache only: {error}"
@@ -260,27 +262,27 @@ class Bake:
 
 
 def prepare(context: Context) -> tuple[list[Object], list[Object]]:
-    """The cloths and colliders, checked, in object mode, each with an identity of its own."""
-    context.view_layer.update()  # objects that a script has just linked are not listed before
+    """Cloths and colliders, checked, in object mode, with identities."""
+    context.view_layer.update()  # includes objects that a script has just linked
     cloths, colliders = participants(context.scene, context.view_layer)
-    check_any(context.scene, context.view_layer, cloths)
-    object_identity.settle_duplicates()
+    require_cloth(context.scene, context.view_layer, cloths)
+    object_identity.resolve_duplicates()
     for obj in cloths:
         check_cloth(context.scene, obj)
     for obj in (*cloths, *colliders):
         if obj.library is None:
             object_identity.ensure(obj)
-        evaluation_state.leave_mode(context, obj)
+        evaluation_state.enter_object_mode(context, obj)
     for obj in cloths:
-        deforming_nodes.find_deforming(context, obj)
+        deforming_nodes.detect(context, obj)
     fingerprint.forget_geometry()
     return cloths, colliders
 
 
-def _in_order_of(
+def _in_checkpoint_order(
     kept: Checkpoint, cloths: list[Object], colliders: list[Object]
 ) -> tuple[list[Object], list[Object]]:
-    """The order of a checkpoint: sorting by name would change it after renaming."""
+    """Participants in the order of a checkpoint: names may have changed since."""
     ordered = []
     for keys, objects in ((kept.cloths, cloths), (kept.colliders, colliders)):
         found = {object_identity.key(obj): obj for obj in objects}
@@ -293,7 +295,7 @@ def _in_order_of(
 
 
 def show_complete_caches(context: Context) -> bool:
-    """Makes shape keys of caches that already reach the last frame; False when one does not."""
+    """Shows caches that reach the last frame; False if one does not."""
     cloths, _colliders = prepare(context)
     now = fingerprint.of_scene(context.scene, context.view_layer)
     found = {obj: files.read(context.scene, obj, now) for obj in cloths}
@@ -303,11 +305,12 @@ def show_complete_caches(context: Context) -> bool:
     for obj, contents in found.items():
         stem = cache_paths.stem(context.scene, obj)
         files.show(context.scene, obj, stem, contents.description, contents.intact)
-    change_counter.bump()
+    change_counter.increment()
     return True
 
 
 def _checked_range(scene: Scene) -> tuple[int, int]:
+    """First and last frame; `ValueError` for an empty range."""
     first, last = scene_time.frame_range(scene)
     if last < first:
         raise ValueError(f"the frame range is empty: it ends at {last}, before its start {first}")
@@ -323,7 +326,7 @@ def _move_from_temporary() -> str:
 
 
 def register() -> None:
-    """Nothing to do before the first bake."""
+    """Nothing to register."""
 
 
 def unregister() -> None:

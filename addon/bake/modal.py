@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How a bake runs in a window, where a timer keeps it going, and without one."""
+"""Base of the bake operators: modal with a timer in a window, blocking in background mode."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,28 +8,30 @@ import bpy
 from bpy.types import Context, Event, Scene
 
 from ..blender import object_identity
-from ..blender.errors import REFUSALS, LeftOutError, in_words
-from ..scene.participants import unseen_colliders
+from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
+from ..scene.participants import instanced_colliders
 from ..simulation import bridge
 from . import job
 
 TIMER_SECONDS = 0.05
 
 
-class Display:
-    """What shows the progress of a bake in a window: timer, status bar, cursor, panels."""
+class ProgressDisplay:
+    """Progress of a bake in a window: timer, status bar, cursor, panels."""
 
-    current: "Display | None" = None
+    current: "ProgressDisplay | None" = None
 
     def __init__(self, context: Context) -> None:
         manager = context.window_manager
         self._timer = manager.event_timer_add(TIMER_SECONDS, window=context.window)
         manager.progress_begin(0, 100)
-        Display.current = self
+        ProgressDisplay.current = self
 
     def update(self, context: Context, running: job.Bake) -> None:
-        context.window_manager.progress_update(int(100 * running.factor))
-        context.workspace.status_text_set(f"{running.line()}   (Esc: cancel and keep the frames)")
+        context.window_manager.progress_update(int(100 * running.progress))
+        context.workspace.status_text_set(
+            f"{running.progress_text()}   (Esc: cancel and keep the frames)"
+        )
         for window in context.window_manager.windows:
             for area in window.screen.areas:
                 if area.type in {"PROPERTIES", "VIEW_3D"}:
@@ -40,11 +42,11 @@ class Display:
         context.window_manager.progress_end()
         for workspace in bpy.data.workspaces:
             workspace.status_text_set(None)
-        Display.current = None
+        ProgressDisplay.current = None
 
 
 class BakeOperator:
-    """Runs bakes one after the other, modally in a window, in one go where there is none."""
+    """Bakes scenes one after the other, modally in a window, else blocking."""
 
     bl_options = {"UNDO"}
 
@@ -58,7 +60,7 @@ class BakeOperator:
     def execute(self, context: Context) -> set[str]:
         self.begin(context)
         while (running := self._start_next(context)) is not None:
-            with _leaving_nothing(context, running):
+            with _cleanup_on_error(context, running):
                 _wait(running)
                 self._finish(context, running)
         return self._end(context)
@@ -71,13 +73,13 @@ class BakeOperator:
         self.begin(context)
         if self._start_next(context) is None:
             return self._end(context)
-        Display(context)
+        ProgressDisplay(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        running, display = job.running(), Display.current
-        if running is None:  # the file was replaced or the extension disabled
+        running, display = job.running(), ProgressDisplay.current
+        if running is None:  # another file was loaded, or the extension disabled
             self.cancel(context)
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
@@ -85,7 +87,7 @@ class BakeOperator:
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
             return {"PASS_THROUGH"}
-        with _leaving_nothing(context, running):
+        with _cleanup_on_error(context, running):
             running.pump(job.PUMP_SECONDS)
             display.update(context, running)
             if not running.is_done:
@@ -93,73 +95,73 @@ class BakeOperator:
             self._finish(context, running)
             if self._start_next(context) is not None:
                 return {"PASS_THROUGH"}
-        Display.current.end(context)
+        ProgressDisplay.current.end(context)
         return self._end(context)
 
     def cancel(self, context: Context) -> None:
-        """Blender ends the operator: its window is closed, another file is loaded, or it quits."""
-        if job.running() is not None:  # before loading, the bake has been abandoned already
+        """Called by Blender when the window is closed, another file is loaded, or Blender exits."""
+        if job.running() is not None:  # already abandoned before a load
             job.running().abandon(restore=True)
-        if Display.current is not None:
-            Display.current.end(context)
+        if ProgressDisplay.current is not None:
+            ProgressDisplay.current.end(context)
 
     def scenes(self, context: Context) -> list[Scene]:
-        """What is baked, in this order."""
+        """Scenes to bake, in this order."""
         return [context.scene]
 
     def start(self, context: Context) -> job.Bake:
-        """Begins the bake of the scene that is shown."""
+        """Starts the bake of the current scene."""
         return job.Bake(context)
 
     def begin(self, context: Context) -> None:
-        # By their numbers: undoing makes all of Blender's data anew.
-        self._before = context.window.scene.session_uid
-        self._waiting = [scene.session_uid for scene in self.scenes(context)]
-        self._has_several = len(self._waiting) > 1
+        # By session uid: undo invalidates references to Blender's data.
+        self._shown_scene = context.window.scene.session_uid
+        self._pending = [scene.session_uid for scene in self.scenes(context)]
+        self._has_several = len(self._pending) > 1
         self._has_baked = False
-        self._refusals: list[tuple[str, bool]] = []  # what is to be said, and whether it is wrong
+        self._messages: list[tuple[str, bool]] = []  # text, and whether it is an error
 
     def _start_next(self, context: Context) -> job.Bake | None:
-        """Begins with the next scene that can be baked; None when none is left."""
-        while self._waiting:
-            scene = object_identity.find_scene(self._waiting.pop(0))
+        """Starts the next scene that can be baked; None if there is none."""
+        while self._pending:
+            scene = object_identity.find_scene(self._pending.pop(0))
             if scene is None:
-                self._refusals.append(("a scene was deleted before its turn to be baked", True))
+                self._messages.append(("a scene was deleted before its turn to be baked", True))
                 continue
             _show_scene(context, scene.session_uid)
             try:
-                # The Properties editor has the scene before in its context until it is drawn.
+                # The context of the Properties editor has the previous scene until a redraw.
                 with context.temp_override(window=context.window):
                     running = self.start(context)
                     self._warn(context)
                 return running
-            except REFUSALS as error:
+            except REPORTED_ERRORS as error:
                 where = f"scene '{scene.name}': " if self._has_several else ""
-                is_wrong = not isinstance(error, LeftOutError)
-                self._refusals.append((where + in_words(error), is_wrong))
+                is_wrong = not isinstance(error, SkippedSceneError)
+                self._messages.append((where + error_message(error), is_wrong))
         return None
 
     def _warn(self, context: Context) -> None:
-        for obj, name in unseen_colliders(context.scene, context.view_layer):
+        for obj, name in instanced_colliders(context.scene, context.view_layer):
             words = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
             self.report({"WARNING"}, f"{words}make it real or a library override")
 
     def _finish(self, context: Context, running: job.Bake) -> None:
-        """One scene is done."""
+        """Finishes the bake of one scene."""
         outcome = running.finish(context)
-        self._tell(outcome)
+        self._report_outcome(outcome)
         self._has_baked = True
         if outcome.cancelled:
-            self._waiting.clear()
+            self._pending.clear()
 
     def _end(self, context: Context) -> set[str]:
-        """All scenes are done; what one bake has changed can be undone even if others failed."""
-        for words, is_wrong in self._refusals:
+        """Reports all messages. FINISHED, so undoable, if any scene was baked."""
+        for words, is_wrong in self._messages:
             self.report({"ERROR"} if is_wrong or not self._has_baked else {"WARNING"}, words)
-        _show_scene(context, self._before)
+        _show_scene(context, self._shown_scene)
         return {"FINISHED"} if self._has_baked else {"CANCELLED"}
 
-    def _tell(self, outcome: job.Outcome) -> None:
+    def _report_outcome(self, outcome: job.Outcome) -> None:
         if outcome.error:
             self.report({"ERROR"}, f"{outcome.error} (kept: {outcome.result})")
         elif outcome.cancelled:
@@ -169,26 +171,26 @@ class BakeOperator:
 
 
 def _show_scene(context: Context, session_uid: int) -> None:
-    """Shows a scene in the window, unless it has been deleted."""
+    """Shows a scene in the window, unless it was deleted."""
     scene = object_identity.find_scene(session_uid)
     if scene is not None and context.window.scene != scene:
         context.window.scene = scene
 
 
 @contextmanager
-def _leaving_nothing(context: Context, running: job.Bake) -> Iterator[None]:
-    """After an error that nobody foresaw no thread, timer or status text stays behind."""
+def _cleanup_on_error(context: Context, running: job.Bake) -> Iterator[None]:
+    """After an unexpected exception no thread, timer or status text remains."""
     try:
         yield
     except BaseException:
         running.abandon(restore=True)
-        if Display.current is not None:
-            Display.current.end(context)
+        if ProgressDisplay.current is not None:
+            ProgressDisplay.current.end(context)
         raise
 
 
 def _wait(running: job.Bake) -> None:
-    """Bakes to the end, telling every tenth."""
+    """Bakes to the end, printing the progress at every tenth."""
     told = 0
     while not running.is_done:
         try:
@@ -196,7 +198,7 @@ def _wait(running: job.Bake) -> None:
             running.wait(job.WAIT_SECONDS)
         except KeyboardInterrupt:
             running.stop()
-        tenth = int(10 * running.factor)
+        tenth = int(10 * running.progress)
         if tenth > told:
             told = tenth
-            print(running.line(), flush=True)
+            print(running.progress_text(), flush=True)

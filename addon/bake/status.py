@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the panel says of the result of a cloth; looked up again only after a change."""
+"""Status of the result and cache of a cloth for the panel, recomputed only after a change."""
 
 import json
 import time
@@ -12,16 +12,16 @@ from ..blender import scene_time
 from ..cache import pc2
 from ..properties import change_counter
 from ..result import mesh_cache
-from ..result.playback import kind_in_words, problem
+from ..result.playback import kind_label, problem
 from ..storage import cache_paths, frame_record, ownership
 from . import fingerprint
 
-STAT_SECONDS = 1.0  # how often a redraw may look at the disk
+STAT_SECONDS = 1.0  # minimum interval of disk accesses by redraws
 
 
 @dataclass(frozen=True)
 class Status:
-    """What has changed since the bake, what is wrong with the files, and what there is."""
+    """Reason why the result is outdated, defects of result and files, and notes."""
 
     outdated: str
     problems: tuple[str, ...]
@@ -29,14 +29,16 @@ class Status:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was baked yet."""
+        """Whether there is nothing to show."""
         return not (self.outdated or self.problems or self.notes)
 
 
 @dataclass(frozen=True)
 class _Known:
+    """A status with the state that it was computed for."""
+
     revision: int
-    looked: float
+    checked: float
     stamp: tuple
     status: Status
 
@@ -45,15 +47,15 @@ _known: dict[int, _Known] = {}
 
 
 def of(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
-    """The state of a cloth's result and cache."""
+    """Status of the result and cache of a cloth."""
     known, now = _known.get(obj.session_uid), time.monotonic()
-    fresh = known is not None and known.revision == change_counter.current()
-    if fresh and now - known.looked < STAT_SECONDS:
+    fresh = known is not None and known.revision == change_counter.value()
+    if fresh and now - known.checked < STAT_SECONDS:
         return known.status
     stamp = _stamp(scene, obj)
     if not fresh or stamp != known.stamp:
-        known = _Known(change_counter.current(), now, stamp, _look(scene, view_layer, obj))
-    _known[obj.session_uid] = replace(known, looked=now)
+        known = _Known(change_counter.value(), now, stamp, _computed_status(scene, view_layer, obj))
+    _known[obj.session_uid] = replace(known, checked=now)
     return known.status
 
 
@@ -69,32 +71,33 @@ _orphans: tuple[int, float, Orphans] | None = None
 
 
 def orphans(scene: Scene) -> Orphans:
-    """The caches of deleted objects in the folder of a scene; looks at the disk now and then."""
+    """Caches of deleted objects in the cache folder; the disk is read at most once a second."""
     global _orphans
     now = time.monotonic()
-    fresh = _orphans is not None and _orphans[0] == change_counter.current()
+    fresh = _orphans is not None and _orphans[0] == change_counter.value()
     if fresh and now - _orphans[1] < STAT_SECONDS:
         return _orphans[2]
     stems = cache_paths.orphans(scene)
     found = Orphans(len(stems), cache_paths.size(stems) / 1e6)
-    _orphans = (change_counter.current(), now, found)
+    _orphans = (change_counter.value(), now, found)
     return found
 
 
 def forget() -> None:
-    """Another file has been loaded."""
+    """Drops all memoised status after a load."""
     global _orphans
     _known.clear()
-    pc2.forget()
+    pc2.clear_memory()
     _orphans = None
 
 
-def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
+def _computed_status(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
+    """Computes the status."""
     result = obj.weft.result
     outdated, problems, notes = "", [], []
     if result.frame_count:
         last = result.frame_start + result.frame_count - 1
-        notes.append(f"{kind_in_words(obj)}: frames {result.frame_start} to {last}")
+        notes.append(f"{kind_label(obj)}: frames {result.frame_start} to {last}")
         if problem(obj):
             problems.append(problem(obj))
         then = json.loads(result.fingerprint or "{}")
@@ -105,19 +108,19 @@ def _look(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
 
 
 def _moved_now(scene: Scene, view_layer: ViewLayer, obj: Object) -> str:
-    """What is elsewhere at the frame that is shown than it was when this frame was baked."""
+    """Difference of the current frame from the record of the bake, empty without one."""
     frame = round(scene_time.current(scene))
     if abs(scene_time.current(scene) - frame) > 1e-6:
         return ""
     stem = cache_paths.stem(scene, obj)
-    description = pc2.described(stem)
+    description = pc2.cached_description(stem)
     if description is None:
         return ""
     then = frame_record.read(frame_record.path_of(stem.parent, description.bake), frame)
     if not then:
         return ""
     changed = frame_record.difference(then, frame_record.of_view_layer(scene, view_layer))
-    return fingerprint.moved(changed, frame) if changed else ""
+    return fingerprint.movement_message(changed, frame) if changed else ""
 
 
 def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
@@ -126,12 +129,12 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
         return []
     stem = cache_paths.stem(scene, obj)
     try:
-        contents = pc2.verified(stem)
+        contents = pc2.cached_contents(stem)
     except pc2.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
     last, wanted = first + contents.intact - 1, scene_time.frame_range(scene)[1]
-    notes.append(f"Cache: frames {first} to {last}{_whereabouts(scene, obj, stem)}")
+    notes.append(f"Cache: frames {first} to {last}{_location_remark(scene, obj, stem)}")
     if not obj.weft.result.frame_count:
         notes.append("The cache is not shown: Resume shows it")
     elif not ownership.is_shown(obj, contents.description):
@@ -143,9 +146,9 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     return []
 
 
-def _whereabouts(scene: Scene, obj: Object, stem: Path) -> str:
-    """What is not as usual with a cache: that it lies elsewhere, or is another file's."""
-    description, words = pc2.described(stem), ""
+def _location_remark(scene: Scene, obj: Object, stem: Path) -> str:
+    """Remark if a cache is in another folder or belongs to another file."""
+    description, words = pc2.cached_description(stem), ""
     if stem.parent != cache_paths.directory(scene):
         words += f", in {stem.parent}"
     if not ownership.is_own(obj, stem, description):
@@ -154,9 +157,9 @@ def _whereabouts(scene: Scene, obj: Object, stem: Path) -> str:
 
 
 def _stamp(scene: Scene, obj: Object) -> tuple:
-    """Changes when the files do."""
+    """State of the files of a cache; differs after a change."""
     if not obj.weft.identity:
         return ()
     stem = cache_paths.stem(scene, obj)
-    files = pc2.stamp(pc2.description_path(stem), pc2.data_path(stem))
-    return (*files, mesh_cache.missing(obj))
+    files = pc2.file_stamp(pc2.description_path(stem), pc2.data_path(stem))
+    return (*files, mesh_cache.missing_file(obj))

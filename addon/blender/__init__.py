@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own data: meshes as arrays, modifiers, animation curves, identities, time."""
+"""Access to Blender's own data: mesh arrays, modifiers, F-curves, identities and scene time."""

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors that operators tell in words."""
+"""Exceptions that operators turn into reports."""
 
-REFUSALS = (ValueError, TypeError, RuntimeError, OSError)
-
-
-class LeftOutError(ValueError):
-    """Why a scene is not baked, which is no mistake where others are."""
+REPORTED_ERRORS = (ValueError, TypeError, RuntimeError, OSError)
 
 
-class UnfitError(ValueError):
-    """Why a cloth cannot take a result, and what of `checks.fixes` mends it."""
+class SkippedSceneError(ValueError):
+    """Reason why a scene is not baked; only a warning while other scenes are."""
+
+
+class UnsuitableClothError(ValueError):
+    """Reason why a cloth cannot carry a result, with the key of a remedy in `checks.fixes`."""
 
     def __init__(self, words: str, fix: str = "") -> None:
         super().__init__(words)
         self.fix = fix
 
 
-def in_words(error: BaseException, file: str = "the cache folder cannot be used") -> str:
-    """What went wrong, for a report; with what it means when a file cannot be used."""
+def error_message(error: BaseException, file: str = "the cache folder cannot be used") -> str:
+    """Text of an exception for a report; for file errors with the file and the consequence."""
     if isinstance(error, OSError):
         return f"{file}: {error.strerror} ({error.filename})"
     return str(error)

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Animation curves in all versions of Blender: `Action.fcurves` is gone in 5.0."""
+"""F-curves of a datablock in every supported Blender; 5.0 removed `Action.fcurves`."""
 
 import numpy as np
 from bpy.types import ID, Action, AnimData, FCurve, NlaStrip, NlaTrack
 
 
 def action_of(owner: ID) -> Action | None:
+    """The action assigned to a datablock, or None."""
     return owner.animation_data.action if owner.animation_data is not None else None
 
 
-def curve_lists(owner: ID) -> list:
-    """The lists of curves that animate a datablock: those of its slot in a layered action."""
+def curve_collections(owner: ID) -> list:
+    """F-curve collections that animate a datablock; of a layered action those of its slot."""
     action = action_of(owner)
-    return [] if action is None else _lists(action, owner.animation_data)
+    return [] if action is None else _curve_collections(action, owner.animation_data)
 
 
-def _lists(action: Action, user: AnimData | NlaStrip) -> list:
-    """The lists of curves in an action for who uses it."""
+def _curve_collections(action: Action, user: AnimData | NlaStrip) -> list:
+    """F-curve collections of an action for one of its users."""
     if not hasattr(action, "layers"):
         return [action.fcurves]
     slot = user.action_slot
@@ -28,7 +29,8 @@ def _lists(action: Action, user: AnimData | NlaStrip) -> list:
 
 
 def curves(owner: ID) -> list[FCurve]:
-    return [curve for curves in curve_lists(owner) for curve in curves]
+    """All F-curves that animate a datablock through its own action."""
+    return [curve for curves in curve_collections(owner) for curve in curves]
 
 
 def tracks(owner: ID) -> list[NlaTrack]:
@@ -36,10 +38,10 @@ def tracks(owner: ID) -> list[NlaTrack]:
 
 
 def strip_curves(strip: NlaStrip) -> list[FCurve]:
-    """The curves that a strip plays, those of a transition or sound excepted."""
+    """F-curves of the action of an NLA strip; none for transition and sound strips."""
     if strip.action is None:
         return []
-    return [curve for curves in _lists(strip.action, strip) for curve in curves]
+    return [curve for curves in _curve_collections(strip.action, strip) for curve in curves]
 
 
 def drivers(owner: ID) -> list[FCurve]:
@@ -47,19 +49,19 @@ def drivers(owner: ID) -> list[FCurve]:
 
 
 def keyed_paths(owner: ID) -> set[str]:
-    """The properties of a datablock that curves or strips set."""
+    """Data paths of a datablock that F-curves or NLA strips set."""
     strips = [strip for track in tracks(owner) for strip in track.strips]
     played = [curve for strip in strips for curve in strip_curves(strip)]
     return {curve.data_path for curve in (*curves(owner), *played)}
 
 
-def moving_paths(owner: ID) -> set[str]:
-    """The properties of a datablock that curves, strips or drivers set."""
+def animated_paths(owner: ID) -> set[str]:
+    """Data paths of a datablock that F-curves, NLA strips or drivers set."""
     return keyed_paths(owner) | {curve.data_path for curve in drivers(owner)}
 
 
 def new_curve(owner: ID, path: str) -> FCurve:
-    """A curve in the action that the datablock has."""
+    """A new F-curve in the action that is assigned to the datablock."""
     action = owner.animation_data.action
     if hasattr(action, "fcurve_ensure_for_datablock"):
         return action.fcurve_ensure_for_datablock(owner, path)
@@ -67,7 +69,7 @@ def new_curve(owner: ID, path: str) -> FCurve:
 
 
 def shares_curves(one: ID, other: ID) -> bool:
-    """Whether two datablocks play the same curves: changing those of one changes the other."""
+    """Whether both datablocks are animated by the same F-curves of one action."""
     if one == other or action_of(one) is None or action_of(one) != action_of(other):
         return False
     slots = [getattr(owner.animation_data, "action_slot_handle", 0) for owner in (one, other)]
@@ -75,12 +77,12 @@ def shares_curves(one: ID, other: ID) -> bool:
 
 
 def make_single_user(owner: ID) -> None:
-    """Gives a datablock a copy of its action."""
+    """Assigns a copy of its action to a datablock."""
     owner.animation_data.action = action_of(owner).copy()
 
 
 def keyframes(curve: FCurve) -> tuple[np.ndarray, ...]:
-    """Points, handles and interpolations as arrays."""
+    """Coordinates, handles and interpolation modes of the keyframes, as arrays."""
     points = curve.keyframe_points
     arrays = []
     for name in ("co", "handle_left", "handle_right"):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switching modifiers off and back on.
+"""Disabling and restoring modifiers.
 
-While a scene is read, generative modifiers are off, because the cloth is the mesh itself. While a
-result is shown, deforming ones are off, because their motion is in the result already: an
-armature would deform the cloth a second time. What was switched off is remembered on the object.
+Generative modifiers are off while a scene is read, because the simulated cloth is the base mesh.
+Deforming modifiers are off while a result is shown, because the result already contains their
+deformation. The previous state is stored on the object.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,7 +34,7 @@ DEFORMING = frozenset(
         "WAVE",
     )
 )
-# These change weights, normals or texture coordinates, or serve other objects: never in the way.
+# These change weights, normals or UVs, or act on other objects: never muted.
 SHAPELESS = frozenset(
     (
         "COLLISION",
@@ -54,56 +54,56 @@ SHAPELESS = frozenset(
 
 
 def is_deforming(modifier: Modifier) -> bool:
-    """Moves vertices and does nothing else; geometry nodes were evaluated to know (see `nodes`)."""
+    """Whether a modifier only moves vertices; for geometry nodes see `scene.deforming_nodes`."""
     if modifier.type == "NODES":
-        return _memory_of(modifier, modifier.id_data.weft.deforming_nodes) is not None
+        return _saved_state(modifier, modifier.id_data.weft.deforming_nodes) is not None
     return modifier.type in DEFORMING
 
 
 def is_generative(modifier: Modifier) -> bool:
-    """Everything that may make new vertices."""
+    """Whether a modifier may change the topology of the mesh."""
     return not is_deforming(modifier) and modifier.type not in SHAPELESS
 
 
 def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:
-    """Switches the wanted modifiers off, in the viewport and for rendering, and remembers them."""
+    """Disables the selected modifiers in viewport and render, and stores their state."""
     for modifier in obj.modifiers:
         if wanted(modifier) and (modifier.show_viewport or modifier.show_render):
-            memory = obj.weft.muted_modifiers.add()
-            remember(memory, modifier)
-            memory.show_viewport = modifier.show_viewport
-            memory.show_render = modifier.show_render
+            record = obj.weft.muted_modifiers.add()
+            remember(record, modifier)
+            record.show_viewport = modifier.show_viewport
+            record.show_render = modifier.show_render
             modifier.show_viewport = modifier.show_render = False
 
 
 def restore(obj: Object) -> None:
-    """Switches back on what `mute` switched off; modifiers that are gone are passed over."""
-    for memory in obj.weft.muted_modifiers:
-        modifier = find(obj, memory.name, memory.uid)
+    """Re-enables the modifiers that `mute` disabled; deleted modifiers are ignored."""
+    for record in obj.weft.muted_modifiers:
+        modifier = find(obj, record.name, record.uid)
         if modifier is not None:
-            modifier.show_viewport = memory.show_viewport
-            modifier.show_render = memory.show_render
+            modifier.show_viewport = record.show_viewport
+            modifier.show_render = record.show_render
     obj.weft.muted_modifiers.clear()
 
 
-def shown(obj: Object, modifier: Modifier) -> tuple[bool, bool]:
-    """What the user set for a modifier, muted by Weft or not."""
-    source = _memory_of(modifier, obj.weft.muted_modifiers) or modifier
+def user_visibility(obj: Object, modifier: Modifier) -> tuple[bool, bool]:
+    """The user's viewport and render visibility of a modifier, also while it is muted."""
+    source = _saved_state(modifier, obj.weft.muted_modifiers) or modifier
     return source.show_viewport, source.show_render
 
 
-def remember(memory: PropertyGroup, modifier: Modifier) -> None:
-    """Notes which modifier a memory is of."""
-    memory.name, memory.uid = modifier.name, modifier.persistent_uid
+def remember(record: PropertyGroup, modifier: Modifier) -> None:
+    """Stores name and persistent id of a modifier in a record."""
+    record.name, record.uid = modifier.name, modifier.persistent_uid
 
 
 def find(obj: Object, name: str, uid: int) -> Modifier | None:
-    """A modifier by its number, which renaming leaves, or by name where an older file has none."""
+    """A modifier by its persistent id; by name for records of older files, whose id is 0."""
     if not uid:
         return obj.modifiers.get(name)
     return next((modifier for modifier in obj.modifiers if modifier.persistent_uid == uid), None)
 
 
-def _memory_of(modifier: Modifier, memories: Iterable[PropertyGroup]) -> PropertyGroup | None:
+def _saved_state(modifier: Modifier, records: Iterable[PropertyGroup]) -> PropertyGroup | None:
     obj = modifier.id_data
-    return next((m for m in memories if find(obj, m.name, m.uid) == modifier), None)
+    return next((r for r in records if find(obj, r.name, r.uid) == modifier), None)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which object is which, through renaming, duplicating, undoing and reloading.
+"""Identity of objects across renaming, duplication, undo and reload.
 
-An object that takes part gets an identity: a readable, file-safe and unique word that is saved
-with it and names its cache files. A duplicate comes with the identity of its original and gets a
-new one; which of the two is the original is known from Blender's session ids.
+A participant gets an identity: a readable, file-safe and unique identifier that is saved with it
+and names its cache files. A duplicate inherits the identity of its original and then gets a new
+one; the session uid that Blender assigns tells which of the two is the original.
 """
 
 import re
@@ -12,7 +12,7 @@ import uuid
 import bpy
 from bpy.types import Object, Scene
 
-# identity -> session id of the object it belongs to, filled while Blender runs
+# identity -> session uid of the object that owns it
 _owners: dict[str, int] = {}
 
 
@@ -22,23 +22,23 @@ def _new_identity(name: str) -> str:
 
 
 def ensure(obj: Object) -> str:
-    """The identity of an object, given now if it has none or only a duplicated one."""
+    """Identity of an object; created if it is missing or belongs to another object."""
     known = obj.weft.identity
     owner = _owners.get(known)
     if not known or (owner not in (None, obj.session_uid) and find(owner) is not None):
         obj.weft.identity = known = _new_identity(obj.name)
-        obj.weft.result.cache = ""  # of the original
+        obj.weft.result.cache = ""  # it is the cache of the original
     _owners[known] = obj.session_uid
     return known
 
 
 def key(obj: Object) -> str:
-    """What to call a participant in fingerprints: linked objects cannot be given an identity."""
+    """Identifier of a participant in fingerprints; linked objects have no identity, but a name."""
     return obj.weft.identity or obj.name_full
 
 
-def settle_duplicates() -> None:
-    """Gives every object of the file an identity of its own, originals first."""
+def resolve_duplicates() -> None:
+    """Gives every duplicate in the file an identity of its own."""
     sharing: dict[str, list[Object]] = {}
     for obj in bpy.data.objects:
         if obj.library is None and obj.weft.identity:
@@ -52,20 +52,20 @@ def settle_duplicates() -> None:
 
 
 def forget() -> None:
-    """Another file has been loaded: its session ids are new."""
+    """Clears the owners after a load, which assigns new session uids."""
     _owners.clear()
 
 
 def find(session_uid: int) -> Object | None:
-    """The object with this session id, None when it has been deleted."""
+    """The object with this session uid, None if it was deleted."""
     return next((obj for obj in bpy.data.objects if obj.session_uid == session_uid), None)
 
 
 def local_scenes() -> list[Scene]:
-    """The scenes of the open file itself, without those of libraries."""
+    """Scenes of the open file itself, without linked ones."""
     return [scene for scene in bpy.data.scenes if scene.library is None]
 
 
 def find_scene(session_uid: int) -> Scene | None:
-    """The scene with this session id, None when it has been deleted."""
+    """The scene with this session uid, None if it was deleted."""
     return next((scene for scene in bpy.data.scenes if scene.session_uid == session_uid), None)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is animated but was changed without a keyframe: going to another frame loses it.
+"""Values of animated properties that were changed without a keyframe.
 
-Who only looks at other frames gives it back afterwards.
+A change of frame overwrites them; `preserved` restores them for code that only visits frames.
 """
 
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ from . import fcurves
 
 
 @contextmanager
-def kept() -> Iterator[None]:
-    """Changes frames meanwhile, and comes back to the one before, without losing anything."""
+def preserved() -> Iterator[None]:
+    """Context in which frames may be changed: afterwards all unkeyed values are restored."""
     before = [(owner, _values(owner)) for owner in _animated()]
     try:
         yield
     finally:
         for owner, values in before:
-            _put_back(owner, values)
+            _restore_values(owner, values)
 
 
 def _animated() -> Iterator[ID]:
-    """All local datablocks with animation, node trees within others included."""
+    """All local datablocks with animation data, embedded node trees included."""
     for prop in bpy.data.bl_rna.properties:
         if prop.type != "COLLECTION":
             continue
@@ -39,36 +39,36 @@ def _animated() -> Iterator[ID]:
 
 
 def _values(owner: ID) -> dict[str, Any]:
-    """The values of all that curves and strips set, by paths; those that lead nowhere left out."""
+    """Values of the keyed data paths of a datablock; unresolvable paths are left out."""
     found = {}
     for path in fcurves.keyed_paths(owner):
         with suppress(ValueError):
-            found[path] = _plain(owner.path_resolve(path))
+            found[path] = _copy(owner.path_resolve(path))
     return found
 
 
-def _put_back(owner: ID, values: dict[str, Any]) -> None:
+def _restore_values(owner: ID, values: dict[str, Any]) -> None:
     now = _values(owner)
     changed = {path: value for path, value in values.items() if now.get(path) != value}
     for path, value in changed.items():
-        _set(owner, path, value)
+        _set_value(owner, path, value)
     if changed:
-        owner.update_tag()  # Blender does not see that custom properties were set
+        owner.update_tag()  # Blender does not notice changes of custom properties
 
 
-def _set(owner: ID, path: str, value: Any) -> None:
+def _set_value(owner: ID, path: str, value: Any) -> None:
     if path.endswith('"]'):  # a custom property
         holder, _bracket, name = path.rpartition('["')
-        _resolved(owner, holder)[unescape_identifier(name.removesuffix('"]'))] = value
+        _resolve(owner, holder)[unescape_identifier(name.removesuffix('"]'))] = value
     else:
         holder, _dot, name = path.rpartition(".")
-        setattr(_resolved(owner, holder), name, value)
+        setattr(_resolve(owner, holder), name, value)
 
 
-def _resolved(owner: ID, path: str) -> Any:
+def _resolve(owner: ID, path: str) -> Any:
     return owner.path_resolve(path) if path else owner
 
 
-def _plain(value: Any) -> Any:
-    """A copy: vectors and arrays look into the datablock."""
+def _copy(value: Any) -> Any:
+    """A copy of a value: vectors and arrays are views into the datablock."""
     return value if isinstance(value, (bool, int, float, str, set)) else tuple(value)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The states of a simulation on disk, from which Resume and Rebake continue.
+"""Checkpoints: states of a simulation on disk, from which Resume and Rebake continue.
 
-Nothing here knows Blender.
+Independent of Blender.
 """
 
 import json
@@ -13,13 +13,13 @@ from pathlib import Path
 from . import pc2
 
 MAGIC = b"WEFTSTATE1\0\0"
-LENGTHS = struct.Struct("<QQ")  # bytes of the head, bytes of the state
+LENGTHS = struct.Struct("<QQ")  # bytes of the header, bytes of the state
 SUFFIX = ".state"
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state at the end of a frame, and the objects it is of, in their order."""
+    """State at the end of a frame, and the keys of the participants in their order."""
 
     frame: int
     bake: str
@@ -30,21 +30,21 @@ class Checkpoint:
     state: bytes
 
     def write(self, path: Path) -> None:
-        """Replaces the checkpoint on disk, all or nothing."""
+        """Replaces the checkpoint file atomically."""
         fields = asdict(self)
         fields["checksum"] = zlib.crc32(fields.pop("state"))
-        head = json.dumps(fields).encode()
-        lengths = LENGTHS.pack(len(head), len(self.state))
-        pc2.replace_file(path, MAGIC + lengths + head + self.state)
+        header = json.dumps(fields).encode()
+        lengths = LENGTHS.pack(len(header), len(self.state))
+        pc2.replace_file(path, MAGIC + lengths + header + self.state)
 
 
 def path_of(directory: Path, bake: str, frame: int) -> Path:
-    """Where the state of a bake at the end of a frame is kept."""
+    """Path of the checkpoint of a bake at the end of a frame."""
     return directory / f"{bake}_{frame}{SUFFIX}"
 
 
 def paths(directory: Path, bake: str) -> dict[int, Path]:
-    """The checkpoints of a bake by frame, the latest first."""
+    """Checkpoint files of a bake by frame, the latest first."""
     found = {}
     for path in directory.glob(f"{bake}_*{SUFFIX}"):
         number = path.name[len(bake) + 1 : -len(SUFFIX)]
@@ -54,11 +54,11 @@ def paths(directory: Path, bake: str) -> dict[int, Path]:
 
 
 def latest(directory: Path, bake: str, last: int) -> Checkpoint:
-    """The last checkpoint up to a frame that can be read; refuses with the reason when none can."""
-    there = paths(directory, bake)
-    first = f", the first is of frame {min(there)}" if there else ""
+    """The latest readable checkpoint up to a frame; `CacheError` with the reason without one."""
+    available = paths(directory, bake)
+    first = f", the first is of frame {min(available)}" if available else ""
     problem = pc2.CacheError(f"there is no checkpoint to continue from up to frame {last}{first}")
-    for frame, path in there.items():
+    for frame, path in available.items():
         if frame > last:
             continue
         try:
@@ -69,23 +69,23 @@ def latest(directory: Path, bake: str, last: int) -> Checkpoint:
 
 
 def remove(directory: Path, bake: str, *, after: int | None = None) -> None:
-    """Deletes the checkpoints of a bake, or those behind a frame."""
+    """Deletes the checkpoints of a bake, or only those after a frame."""
     for frame, path in paths(directory, bake).items():
         if after is None or frame > after:
             path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
-class Store:
-    """Where a bake puts its checkpoints: all of them, or only ever the last one."""
+class CheckpointStore:
+    """Checkpoint files of a bake: all that were written, or only the last one."""
 
     directory: Path
     bake: str
-    interval: int  # frames between two
+    interval: int  # frames between two checkpoints
     keep_all: bool
 
     def write(self, checkpoint: Checkpoint) -> None:
-        """Adds a checkpoint."""
+        """Writes a checkpoint, and deletes the earlier ones unless all are kept."""
         checkpoint.write(path_of(self.directory, self.bake, checkpoint.frame))
         if self.keep_all:
             return
@@ -95,7 +95,7 @@ class Store:
 
 
 def read(path: Path) -> Checkpoint:
-    """Reads a checkpoint; refuses one that is missing, damaged or foreign."""
+    """Reads a checkpoint; `CacheError` if it is missing, damaged or of another format."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -105,14 +105,14 @@ def read(path: Path) -> Checkpoint:
     start = len(MAGIC) + LENGTHS.size
     if not content.startswith(MAGIC) or len(content) < start:
         raise pc2.CacheError(f"'{path.name}' is not a checkpoint of this version of Weft")
-    head_length, state_length = LENGTHS.unpack_from(content, len(MAGIC))
-    state = content[start + head_length :]
+    header_length, state_length = LENGTHS.unpack_from(content, len(MAGIC))
+    state = content[start + header_length :]
     if len(state) != state_length:
         raise pc2.CacheError(f"'{path.name}' is truncated")
     try:
-        head = json.loads(content[start : start + head_length])
-        checksum = head.pop("checksum")
-        checkpoint = Checkpoint(state=state, **head)
+        header = json.loads(content[start : start + header_length])
+        checksum = header.pop("checksum")
+        checkpoint = Checkpoint(state=state, **header)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise pc2.CacheError(f"'{path.name}' is damaged: {error}") from error
     if checksum != zlib.crc32(state):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked frames on disk: for each cloth a PC2 file and a description of it.
+"""Baked frames on disk: for each cloth a PC2 file and a JSON description.
 
-The PC2 file (read by Blender's Mesh Cache modifier and by other programs) only ever grows: a
-frame that is in it is never written again. The description says how many frames count, with a
-checksum for each, and is replaced as a whole only after those frames have reached the disk. So
-whatever is interrupted leaves the earlier frames readable; bytes behind them are ignored.
+The PC2 file, which Blender's Mesh Cache modifier and other programs read, is append-only: a frame
+is never rewritten. The description holds the number of valid frames with a checksum each, and is
+replaced atomically after those frames have been synced. After any interruption the earlier frames
+are readable, and bytes after them are ignored.
 
-Nothing here knows Blender.
+Independent of Blender.
 """
 
 import errno
@@ -24,54 +24,56 @@ from typing import BinaryIO
 import numpy as np
 
 FORMAT = 3
-WITHOUT_OWNER = 2  # an earlier format, in which descriptions do not say whose they are:
-OWNER = frozenset(("file", "identity"))
+FORMAT_WITHOUT_OWNER = 2  # earlier format without the fields:
+OWNER_FIELDS = frozenset(("file", "identity"))
 MAGIC = b"POINTCACHE2\0"
 HEADER = struct.Struct("<12siiffi")  # magic, version, vertices, first frame, rate, frames
-SYNC_SECONDS = 1.0  # a crash loses at most the frames of this time
+SYNC_INTERVAL = 1.0  # seconds between two syncs: a crash loses at most their frames
 
 
 class CacheError(ValueError):
-    """A cache that cannot be used, and why."""
+    """Reason why a cache cannot be used."""
 
 
 @dataclass
 class Description:
-    """What the frames of one cloth are."""
+    """Metadata of the frames of one cloth."""
 
     object: str
-    blend: str  # the file that the object is in, seen from the cache folder; empty if not saved
+    blend: str  # path of the .blend file relative to the cache folder; empty if not saved
     vertices: int
     frame_start: int
     library: str
-    bake: str  # the same for all cloths baked together; names their checkpoint
+    bake: str  # identifier common to all cloths of a bake; names its checkpoints
     fingerprint: dict[str, str]
     frames: int = 0
     checksums: list[int] = field(default_factory=list)
-    statistic: dict = field(default_factory=dict)  # of the bake, as far as it came
-    file: str = ""  # the word by which this .blend file is known, empty in old caches
-    identity: str = ""  # of the object, empty in old caches
+    statistic: dict = field(default_factory=dict)  # fields of `Statistics` up to the last frame
+    file: str = ""  # identifier of the .blend file, empty in old caches
+    identity: str = ""  # identity of the object, empty in old caches
 
-    def cut(self, frames: int) -> None:
-        """Forgets the frames after the first `frames`."""
+    def truncate(self, frames: int) -> None:
+        """Drops all frames after the first `frames`."""
         self.frames = min(self.frames, frames)
         del self.checksums[self.frames :]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What was found on disk."""
+    """Result of reading and verifying a cache."""
 
     description: Description
-    intact: int  # so many frames from the first on are as they were written
-    problem: str  # what is wrong with the others, empty when nothing is
+    intact: int  # number of leading frames with correct checksums
+    problem: str  # defect of the first other frame, empty without one
 
 
 def data_path(stem: Path) -> Path:
+    """Path of the PC2 file."""
     return stem.with_name(stem.name + ".pc2")
 
 
 def description_path(stem: Path) -> Path:
+    """Path of the description."""
     return stem.with_name(stem.name + ".json")
 
 
@@ -79,7 +81,7 @@ def description_path(stem: Path) -> Path:
 
 
 class Writer:
-    """Appends frames behind those that the description has; raises `OSError` and nothing else."""
+    """Appends frames after those in the description; the only exception is `OSError`."""
 
     def __init__(self, stem: Path, description: Description) -> None:
         self.stem, self.description = stem, description
@@ -87,7 +89,7 @@ class Writer:
         self._synced = time.monotonic()
         stem.parent.mkdir(parents=True, exist_ok=True)
         if description.frames:
-            # The description goes first: it must not promise frames that are cut off here.
+            # The description first: it must not list frames that are truncated here.
             write_description(stem, description)
             self._file = data_path(stem).open("r+b", buffering=0)
             self._file.truncate(self._end())
@@ -97,7 +99,7 @@ class Writer:
             self._write_at(0, self._header())
 
     def append(self, frame: np.ndarray) -> None:
-        """Adds one frame, `(vertices, 3)`."""
+        """Appends one frame, `(vertices, 3)`."""
         content = np.ascontiguousarray(frame, "<f4").tobytes()
         try:
             self._write_at(self._end(), content)
@@ -106,17 +108,17 @@ class Writer:
             raise
         self.description.frames += 1
         self.description.checksums.append(zlib.crc32(content))
-        if time.monotonic() - self._synced > SYNC_SECONDS:
+        if time.monotonic() - self._synced > SYNC_INTERVAL:
             self.sync()
 
-    def cut_after(self, frame: int) -> None:
-        """Drops what was written after a frame."""
-        self.description.cut(frame - self.description.frame_start + 1)
+    def truncate_after(self, frame: int) -> None:
+        """Drops all frames after this frame number."""
+        self.description.truncate(frame - self.description.frame_start + 1)
         self._file.truncate(self._end())
 
     def sync(self) -> None:
-        """Makes all frames so far safe."""
-        self._check_undisturbed()
+        """Makes all frames so far durable: PC2 header, fsync, then the description."""
+        self._check_not_replaced()
         self._write_at(0, self._header())
         os.fsync(self._file.fileno())
         write_description(self.stem, self.description)
@@ -125,8 +127,8 @@ class Writer:
     def close(self) -> None:
         self._file.close()
 
-    def _check_undisturbed(self) -> None:
-        """The same .blend file may be open in another Blender, which has begun a bake since."""
+    def _check_not_replaced(self) -> None:
+        """Refuses to go on if another Blender has started a bake of the same .blend file."""
         with suppress(CacheError):
             if read_description(self.stem).bake != self.description.bake:
                 words = "another Blender has begun a bake of this file"
@@ -147,7 +149,7 @@ class Writer:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes a file so that at any moment either the old or the new one is there, whole."""
+    """Replaces a file atomically: at any moment the old or the new content is complete."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         with temporary.open("wb") as file:
@@ -172,7 +174,7 @@ def _sync_directory(directory: Path) -> None:
 
 
 def write_description(stem: Path, description: Description) -> None:
-    """Replaces the description of a cache, all or nothing."""
+    """Replaces the description of a cache atomically."""
     body = asdict(description)
     content = json.dumps({"format": FORMAT, **body, "checksum": _checksum(body)})
     replace_file(description_path(stem), content.encode())
@@ -186,7 +188,7 @@ def _checksum(body: dict) -> int:
 
 
 def read_description(stem: Path) -> Description:
-    """The description of a cache; refuses one that is missing, damaged or foreign."""
+    """Description of a cache; `CacheError` if it is missing, damaged or of another format."""
     path = description_path(stem)
     try:
         body = json.loads(path.read_bytes())
@@ -199,17 +201,19 @@ def read_description(stem: Path) -> Description:
     if not isinstance(body, dict) or "format" not in body:
         raise CacheError(f"'{path.name}' is not a description of a Weft cache")
     written = body.pop("format")
-    if written not in (FORMAT, WITHOUT_OWNER):
+    if written not in (FORMAT, FORMAT_WITHOUT_OWNER):
         raise CacheError(f"'{path.name}' was written by another version of Weft")
     checksum = body.pop("checksum", None)
-    expected = {f.name for f in fields(Description)} - (OWNER if written != FORMAT else set())
+    expected = {f.name for f in fields(Description)} - (
+        OWNER_FIELDS if written != FORMAT else set()
+    )
     if checksum != _checksum(body) or set(body) != expected:
         raise CacheError(f"'{path.name}' is damaged: its checksum does not match")
     return Description(**body)
 
 
 def read(stem: Path) -> Contents:
-    """Reads and verifies a cache; damage behind intact frames is told, not raised."""
+    """Reads and verifies a cache; damage after intact frames is returned, not raised."""
     description = read_description(stem)
     path = data_path(stem)
     try:
@@ -224,7 +228,7 @@ def read(stem: Path) -> Contents:
 
 
 def frames(stem: Path, description: Description, count: int) -> Iterator[np.ndarray]:
-    """The first frames one by one, float32 `(vertices, 3)`."""
+    """Iterates over the first `count` frames, float32 `(vertices, 3)`."""
     with data_path(stem).open("rb") as file:
         file.seek(HEADER.size)
         for _ in range(count):
@@ -233,7 +237,7 @@ def frames(stem: Path, description: Description, count: int) -> Iterator[np.ndar
 
 
 def frame(stem: Path, description: Description, number: int) -> np.ndarray | None:
-    """One frame by its number, float32 `(vertices, 3)`; None where it cannot be read."""
+    """One frame by its number, float32 `(vertices, 3)`; None if it cannot be read."""
     size, index = 12 * description.vertices, number - description.frame_start
     if not 0 <= index < description.frames:
         return None
@@ -275,13 +279,13 @@ def _count_intact(path: Path, file: BinaryIO, description: Description) -> tuple
 
 # --- what was read before ---------------------------------------------------------------------
 
-# stem -> stamp of its files, and what was read of them
-_described: dict[Path, tuple[tuple, Description | None]] = {}
-_verified: dict[Path, tuple[tuple, Contents | str]] = {}
+# stem -> stamp of its files, and their contents
+_descriptions: dict[Path, tuple[tuple, Description | None]] = {}
+_contents: dict[Path, tuple[tuple, Contents | str]] = {}
 
 
-def stamp(*paths: Path) -> tuple:
-    """Changes when these files do."""
+def file_stamp(*paths: Path) -> tuple:
+    """Modification times, sizes and inodes of files; differs after a change."""
     stamps = []
     for path in paths:
         try:
@@ -293,46 +297,46 @@ def stamp(*paths: Path) -> tuple:
     return tuple(stamps)
 
 
-def described(stem: Path) -> Description | None:
-    """The description, None where it cannot be used; read again only when it has changed.
+def cached_description(stem: Path) -> Description | None:
+    """Description of a cache, None if it is unusable; read again only after a change.
 
-    It is shared: nobody may change it.
+    The object is shared and must not be modified.
     """
-    now = stamp(description_path(stem))
-    if now == (None,):
+    stamp = file_stamp(description_path(stem))
+    if stamp == (None,):
         return None
-    if stem not in _described or _described[stem][0] != now:
+    if stem not in _descriptions or _descriptions[stem][0] != stamp:
         try:
-            _described[stem] = now, read_description(stem)
+            _descriptions[stem] = stamp, read_description(stem)
         except CacheError:
-            _described[stem] = now, None
-    return _described[stem][1]
+            _descriptions[stem] = stamp, None
+    return _descriptions[stem][1]
 
 
-def verified(stem: Path) -> Contents:
-    """The same as `read`, which goes through all frames only when the files have changed."""
-    now = stamp(description_path(stem), data_path(stem))
-    if stem not in _verified or _verified[stem][0] != now:
+def cached_contents(stem: Path) -> Contents:
+    """Verified contents as by `read`; frames are verified again only after a change."""
+    stamp = file_stamp(description_path(stem), data_path(stem))
+    if stem not in _contents or _contents[stem][0] != stamp:
         try:
-            _verified[stem] = now, read(stem)
+            _contents[stem] = stamp, read(stem)
         except CacheError as error:
-            _verified[stem] = now, str(error)
-    found = _verified[stem][1]
+            _contents[stem] = stamp, str(error)
+    found = _contents[stem][1]
     if isinstance(found, str):
         raise CacheError(found)
     return found
 
 
-def forget() -> None:
-    """Lets go of what was read."""
-    _described.clear()
-    _verified.clear()
+def clear_memory() -> None:
+    """Drops the descriptions and contents that are held in memory."""
+    _descriptions.clear()
+    _contents.clear()
 
 
 # --- removing ---------------------------------------------------------------------------------
 
 
 def remove(stem: Path) -> None:
-    """Deletes a cache; the description first, so that no half cache looks like a whole one."""
+    """Deletes a cache: the description first, so that an incomplete cache is never valid."""
     description_path(stem).unlink(missing_ok=True)
     data_path(stem).unlink(missing_ok=True)

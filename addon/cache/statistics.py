@@ -4,7 +4,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-SUMS = (
+SUMMED_FIELDS = (
     "steps",
     "rejected_steps",
     "newton_iterations",
@@ -16,11 +16,11 @@ SUMS = (
 LARGE_STRETCH = 0.5
 
 
-class Combined:
+class CombinedReport:
     """The reports of the parts of a frame as if of one."""
 
     def __init__(self, reports: list[Any]) -> None:
-        for name in SUMS:
+        for name in SUMMED_FIELDS:
             setattr(self, name, sum(getattr(report, name) for report in reports))
         self.contacts = reports[-1].contacts
         self.max_stretch = max(report.max_stretch for report in reports)
@@ -28,7 +28,7 @@ class Combined:
 
 
 @dataclass
-class Statistic:
+class Statistics:
     """What the frames of a bake were like."""
 
     frames: int = 0
@@ -46,18 +46,18 @@ class Statistic:
         """Takes in the report of one frame, a `weft.Report`."""
         self.frames += 1
         self.seconds += seconds
-        for name in SUMS:
+        for name in SUMMED_FIELDS:
             setattr(self, name, getattr(self, name) + getattr(report, name))
         self.contacts = max(self.contacts, report.contacts)
         self.max_stretch = max(self.max_stretch, report.max_stretch)
         self.unconverged_frames += not report.converged
 
     @classmethod
-    def from_dict(cls, values: dict) -> "Statistic":
+    def from_dict(cls, values: dict) -> "Statistics":
         """From a file, whichever of the numbers are in it."""
         return cls(**{name: values[name] for name in asdict(cls()) if name in values})
 
-    def line(self) -> str:
+    def summary(self) -> str:
         """One line for the panel."""
         each = self.seconds / self.frames if self.frames else 0.0
         return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Check Scene: the list of findings, and the buttons Select and Fix beside it."""
+"""Operator Check Scene with its list of findings, and the operators Select and Fix."""
 
 import bmesh
 import bpy
@@ -9,7 +9,7 @@ from bpy.types import Context, Object, Operator
 from .. import checks
 from ..bake import job
 from ..blender import object_identity
-from ..blender.errors import REFUSALS, in_words
+from ..blender.errors import REPORTED_ERRORS, error_message
 from ..properties import change_counter
 from ..scene import evaluation_state
 from . import Finding, fixes
@@ -35,8 +35,8 @@ class WEFT_OT_check_scene(Operator):
     def execute(self, context: Context) -> set[str]:
         try:
             found = checks.check_scene(context)
-        except REFUSALS as error:
-            self.report({"ERROR"}, in_words(error))
+        except REPORTED_ERRORS as error:
+            self.report({"ERROR"}, error_message(error))
             return {"CANCELLED"}
         _show(context, found)
         words = f"{len(found)} findings" if len(found) != 1 else "1 finding"
@@ -45,7 +45,7 @@ class WEFT_OT_check_scene(Operator):
 
 
 class _OnFinding:
-    """An operator on one line of the list."""
+    """Operator on one line of the list."""
 
     bl_options = {"UNDO"}
 
@@ -91,10 +91,10 @@ class WEFT_OT_finding_fix(_OnFinding, Operator):
             return {"CANCELLED"}
         try:
             fixes.apply(context, finding.fix, obj)
-            change_counter.bump()
+            change_counter.increment()
             _show(context, checks.check_scene(context))
-        except REFUSALS as error:
-            self.report({"ERROR"}, in_words(error))
+        except REPORTED_ERRORS as error:
+            self.report({"ERROR"}, error_message(error))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -115,7 +115,7 @@ def _show(context: Context, found: list[Finding]) -> None:
 
 
 def forget() -> None:
-    """Another file has been loaded."""
+    """Clears the list after a load."""
     _findings.clear()
     for manager in bpy.data.window_managers:
         manager.weft.findings.clear()
@@ -125,7 +125,7 @@ def forget() -> None:
 def _select_object(context: Context, obj: Object) -> None:
     active = context.view_layer.objects.active
     if active is not None:
-        evaluation_state.leave_mode(context, active)
+        evaluation_state.enter_object_mode(context, active)
     for other in context.view_layer.objects:
         other.select_set(False)
     obj.hide_set(False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the scene's settings and of the results that are there."""
+"""Checks of scene settings and of existing results."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from bpy.types import Object, Scene, ViewLayer
 from ..bake import status
 from ..blender import scene_time
 from ..force_fields import snapshot
-from ..scene.participants import excluded_cloths, unseen_colliders
+from ..scene.participants import excluded_cloths, instanced_colliders
 from ..scene.reader import gravity
 from ..simulation import bridge
 from ..storage import cache_paths
@@ -20,7 +20,7 @@ LONG_FRAME = 1 / 12  # s
 
 
 def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator[Finding]:
-    """Findings about no object in particular, and about caches."""
+    """Findings about the scene, its settings, results and caches."""
     if bridge.problem():
         yield Finding(ERROR, "The library cannot be used", bridge.problem())
     if not cloths:
@@ -29,7 +29,7 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
         yield on_object(INFO, obj, title, meaning)
-    for obj, name in unseen_colliders(scene, view_layer) if cloths else ():
+    for obj, name in instanced_colliders(scene, view_layer) if cloths else ():
         meaning = (
             "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
             "> Make Instances Real) or, when it is linked, a library override"
@@ -65,7 +65,7 @@ def _frames(scene: Scene) -> Iterator[Finding]:
         title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
         meaning = "Between two frames pins and colliders move in straight lines, which gets coarse"
         yield Finding(WARNING, title, meaning)
-    if scene_time.stretch(scene) != 1.0:
+    if scene_time.time_stretch(scene) != 1.0:
         meaning = (
             "Time Stretching is on: the cloth is baked in the frames of the animation and plays in "
             "slow or fast motion like everything else"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choosing, keeping and removing fabrics, and their menu."""
+"""Operators and menu of fabric presets."""
 
 import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, Event, Menu, Operator, OperatorProperties
 
-from ..blender.errors import REFUSALS, in_words
+from ..blender.errors import REPORTED_ERRORS, error_message
 from ..properties.fabric import WeftMaterial
 from . import presets, previews
 
@@ -15,7 +15,7 @@ def _material(context: Context) -> WeftMaterial:
 
 
 class _OnFabric:
-    """An operator on the fabric of the active object."""
+    """Operator on the fabric of the active object."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -27,8 +27,8 @@ class _OnFabric:
     def execute(self, context: Context) -> set[str]:
         try:
             self.act(_material(context))
-        except REFUSALS as error:
-            self.report({"ERROR"}, in_words(error, "the file of the fabric cannot be used"))
+        except REPORTED_ERRORS as error:
+            self.report({"ERROR"}, error_message(error, "the file of the fabric cannot be used"))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -42,7 +42,7 @@ class WEFT_OT_preset_apply(_OnFabric, Operator):
 
     @classmethod
     def description(cls, _context: Context, properties: OperatorProperties) -> str:
-        fabric = presets.everything().get(properties.name)
+        fabric = presets.all_presets().get(properties.name)
         return fabric.description if fabric and fabric.description else cls.bl_description
 
     def act(self, material: WeftMaterial) -> None:
@@ -57,7 +57,7 @@ class WEFT_OT_preset_add(_OnFabric, Operator):
     )
 
     title: StringProperty(
-        name="Name", description="Name of the new fabric", maxlen=presets.LONGEST_TITLE
+        name="Name", description="Name of the new fabric", maxlen=presets.MAX_TITLE_LENGTH
     )
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
@@ -78,8 +78,8 @@ class WEFT_OT_preset_remove(_OnFabric, Operator):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        fabric = presets.everything().get(_material(context).fabric)
-        if fabric is None or not fabric.is_own:
+        fabric = presets.all_presets().get(_material(context).fabric)
+        if fabric is None or not fabric.is_user_preset:
             cls.poll_message_set("Only fabrics of your own can be removed")
             return False
         return True
@@ -98,7 +98,7 @@ class WEFT_OT_field_reset(_OnFabric, Operator):
 
     @classmethod
     def description(cls, context: Context, properties: OperatorProperties) -> str:
-        fabric = presets.everything().get(_material(context).fabric)
+        fabric = presets.all_presets().get(_material(context).fabric)
         origin = fabric.origins.get(properties.field, "") if fabric is not None else ""
         return ". ".join(filter(None, (cls.bl_description, origin)))
 
@@ -112,11 +112,11 @@ class WEFT_MT_fabrics(Menu):
 
     def draw(self, _context: Context) -> None:
         layout, was_own = self.layout, False
-        for fabric in presets.everything().values():
-            if fabric.is_own and not was_own:
+        for fabric in presets.all_presets().values():
+            if fabric.is_user_preset and not was_own:
                 layout.separator()
                 was_own = True
-            picture = previews.picture(fabric)
+            picture = previews.icon_id(fabric)
             layout.operator(
                 "weft.preset_apply", text=fabric.title, icon_value=picture
             ).name = fabric.name

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fabrics in files: those that come with Weft in `presets`, and the user's own.
+"""Fabric presets: those of the folder `presets`, and those of the user.
 
-A fabric is a TOML file with a title and its fields in SI units; each field is a number, or a number
-with where it is from. Curves and quality are tables, or tables with where they are from. The user's
-own lie in Blender's folder for presets, from which they can be copied to other machines.
+A preset is a TOML file with a title and fields in SI units. A field is a number, or a table of a
+number and its source; curves and quality are tables. The presets of the user are in Blender's
+folder for presets, from which they can be copied to other machines.
 """
 
 import re
@@ -15,52 +15,52 @@ from pathlib import Path
 import bpy
 
 from ..cache.pc2 import replace_file
-from ..properties.fabric import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, whole_curve
+from ..properties.fabric import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, normalised_curve
 
 SHIPPED = Path(__file__).parents[1] / "presets"
-LONGEST_TITLE = 60  # letters
-OPTIONAL = frozenset(("bend_twist",))  # follows from the others where it is missing
+MAX_TITLE_LENGTH = 60  # characters
+OPTIONAL = frozenset(("bend_twist",))  # derived from the others if absent
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """One file, read and checked."""
+    """A preset, read and validated."""
 
-    name: str  # of the file, without its ending
+    name: str  # file name without suffix
     title: str
     description: str
     fields: dict[str, object]
-    origins: dict[str, str]  # where each field is from, in words
+    origins: dict[str, str]  # source of each field, as a sentence
     path: Path
 
     @property
-    def is_own(self) -> bool:
+    def is_user_preset(self) -> bool:
         return self.path.parent != SHIPPED
 
     @property
-    def card(self) -> Path:
-        """The picture of the fabric; it need not exist."""
+    def preview(self) -> Path:
+        """Path of the preview image; need not exist."""
         return self.path.with_suffix(".png")
 
 
-def own_folder() -> Path:
-    """Where the user's fabrics are; it need not exist."""
+def user_folder() -> Path:
+    """Folder of user presets; need not exist."""
     return Path(bpy.utils.user_resource("SCRIPTS", path="presets")) / "weft"
 
 
-def everything() -> dict[str, Fabric]:
-    """All fabrics that can be read by name, the user's own behind those that come with Weft."""
+def all_presets() -> dict[str, Fabric]:
+    """All readable presets by name, those of the user last."""
     return dict(_readable())
 
 
 def problems() -> list[str]:
-    """Why files of the user are left out."""
+    """Reasons why preset files are unreadable."""
     return [found for found in map(_problem, _files()) if found]
 
 
 def find(name: str) -> Fabric:
-    """A fabric by name; raises `ValueError` with the names that there are."""
-    known = everything()
+    """A preset by name; `ValueError` lists the available names."""
+    known = all_presets()
     if name not in known:
         raise ValueError(f"there is no fabric '{name}'; there are {', '.join(known)}")
     return known[name]
@@ -70,7 +70,7 @@ def find(name: str) -> Fabric:
 
 
 def _files() -> list[Path]:
-    own = own_folder()
+    own = user_folder()
     return [*sorted(SHIPPED.glob("*.toml")), *(sorted(own.glob("*.toml")) if own.is_dir() else ())]
 
 
@@ -95,7 +95,7 @@ def _problem(path: Path) -> str:
 
 @cache
 def _read(path: Path, _modified: int) -> Fabric:
-    """Reads a file once for each time that it is changed."""
+    """Reads a preset file; memoised by its modification time."""
     content = tomllib.loads(path.read_text(encoding="utf-8"))
     entries = content.get("fields")
     if not isinstance(entries, dict):
@@ -134,13 +134,14 @@ def _option(name: str, entry: object) -> object:
         if isinstance(value, dict) and set(value) == {"q", "low", "high"}:
             return {part: _value(f"quality.{part}", number) for part, number in value.items()}
         raise ValueError(f"quality is no table of q, low and high: {value!r}")
-    curve = whole_curve(value)
+    curve = normalised_curve(value)
     if not isinstance(curve, dict) or set(curve) != {"load", "unload"}:
         raise ValueError(f"{name} is no curve: {value!r}")
     return curve
 
 
 def _origin(entry: object, content: dict) -> str:
+    """Source of a field, as a sentence."""
     if not isinstance(entry, dict):
         return ""
     if "estimated" in entry:
@@ -153,8 +154,8 @@ def _origin(entry: object, content: dict) -> str:
 
 
 def save(title: str, material: WeftMaterial) -> Fabric:
-    """Keeps a material as a fabric of the user's own; one of the same name is replaced."""
-    title = " ".join(title.split())[:LONGEST_TITLE]
+    """Writes a material as a user preset; replaces one of the same name."""
+    title = " ".join(title.split())[:MAX_TITLE_LENGTH]
     name = re.sub(r"[\W_]+", "_", title.casefold()).strip("_")
     if not name:
         raise ValueError("a fabric needs a name")
@@ -164,21 +165,21 @@ def save(title: str, material: WeftMaterial) -> Fabric:
     for field, value in material.as_dict().items():
         if value is not None:
             lines.append(f"{field} = {_written(value)}")
-    folder = own_folder()
+    folder = user_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.toml"
     replace_file(path, ("\n".join(lines) + "\n").encode())
-    path.with_suffix(".png").unlink(missing_ok=True)  # it showed what was there before
+    path.with_suffix(".png").unlink(missing_ok=True)  # the preview of a replaced preset
     return find(name)
 
 
 def delete(name: str) -> None:
-    """Deletes a fabric of the user's own."""
+    """Deletes a user preset."""
     fabric = find(name)
-    if not fabric.is_own:
+    if not fabric.is_user_preset:
         raise ValueError(f"'{fabric.title}' comes with Weft and cannot be removed")
     fabric.path.unlink()
-    fabric.card.unlink(missing_ok=True)
+    fabric.preview.unlink(missing_ok=True)
 
 
 def _quoted(text: str) -> str:
@@ -186,7 +187,7 @@ def _quoted(text: str) -> str:
 
 
 def _written(value: object) -> str:
-    """A number, list or table as TOML wants it on one line."""
+    """A number, list or table in TOML on one line."""
     if isinstance(value, dict):
         parts = ", ".join(f"{name} = {_written(part)}" for name, part in value.items())
         return f"{{ {parts} }}"
@@ -198,7 +199,7 @@ def _written(value: object) -> str:
 
 
 def _number(value: float) -> str:
-    """A float as TOML wants it: with a point."""
+    """A float in TOML, with a decimal point."""
     text = repr(value)
     mantissa, _, exponent = text.partition("e")
     mantissa = mantissa if "." in mantissa else f"{mantissa}.0"
@@ -209,22 +210,22 @@ def _number(value: float) -> str:
 
 
 def apply(material: WeftMaterial, name: str) -> None:
-    """Sets all fields of a material to those of a fabric."""
+    """Sets all fields of a material to those of a preset."""
     material.assign(find(name).fields)
     material.fabric = name
 
 
 def label(material: WeftMaterial) -> str:
-    """What to call a material: its fabric, and whether it was changed since."""
-    fabric = everything().get(material.fabric)
+    """Title of the preset of a material, marked if fields were changed."""
+    fabric = all_presets().get(material.fabric)
     if fabric is None:
         return "Custom Fabric"
     return f"{fabric.title} (changed)" if changed_fields(material) else fabric.title
 
 
 def changed_fields(material: WeftMaterial) -> set[str]:
-    """The fields that differ from the fabric that was chosen; none without one."""
-    fabric = everything().get(material.fabric)
+    """Fields that differ from the selected preset; empty without one."""
+    fabric = all_presets().get(material.fabric)
     if fabric is None:
         return set()
     wanted = {name: _rounded(value) for name, value in fabric.fields.items()}
@@ -233,7 +234,7 @@ def changed_fields(material: WeftMaterial) -> set[str]:
 
 
 def reset_field(material: WeftMaterial, field: str) -> None:
-    """Gives one field the value of the fabric that was chosen."""
+    """Resets one field to the value of the selected preset."""
     fields = material.as_dict() | {field: find(material.fabric).fields.get(field)}
     material.assign(fields)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The picture of a fabric: simulated by Weft, a square falling over a ball, and drawn from above.
+"""Preview image of a fabric: a drape test, simulated by the library and rasterised.
 
-Nothing here knows Blender's data; the drawing is a depth buffer over triangles.
+Independent of Blender's data; the renderer is a depth buffer over triangles.
 """
 
 import struct
@@ -13,19 +13,19 @@ import numpy as np
 
 from ..force_fields.forces import vertex_normals
 
-SIDE, COUNT = 0.42, 33  # m and vertices along one side
-RADIUS = 0.1  # m, of the ball
-HELD = 0.02  # m around the middle
+SIDE, COUNT = 0.42, 33  # side in m, vertices per side
+RADIUS = 0.1  # of the sphere, in m
+PINNED_RADIUS = 0.02  # radius of the pinned disc, in m
 FRAMES, FRAME_SECONDS = 40, 1.0 / 24.0
-PIXELS, SAMPLES = 128, 3  # of a side, and within a pixel
+PIXELS, SAMPLES = 128, 3  # per side of the image, per side of a pixel
 FRONT, BACK = np.array((0.55, 0.68, 0.86)), np.array((0.80, 0.62, 0.42))
 LIGHT = np.array((-0.35, -0.45, 0.82))
-VIEW = np.array((0.0, -0.78, 0.62))  # from the cloth to the eye
-WIDTH = 0.44  # m that the picture shows
+VIEW = np.array((0.0, -0.78, 0.62))  # direction towards the camera
+WIDTH = 0.44  # of the visible area, in m
 
 
 def make(library: Any, fields: dict[str, float | None], path: Path) -> None:
-    """Simulates a fabric and writes its picture as a PNG file, whole or not at all."""
+    """Simulates a fabric and writes its preview as a PNG file, atomically."""
     positions, triangles = drape(library, fields)
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(png(picture(positions, triangles)))
@@ -36,7 +36,7 @@ def make(library: Any, fields: dict[str, float | None], path: Path) -> None:
 
 
 def drape(library: Any, fields: dict[str, float | None]) -> tuple[np.ndarray, np.ndarray]:
-    """Where a square of the fabric lies on a ball after some time, and its triangles."""
+    """Positions and triangles of a square sheet draped over a sphere."""
     line = np.linspace(-SIDE / 2, SIDE / 2, COUNT)
     x, y = np.meshgrid(line, line)
     height = RADIUS + 0.004
@@ -45,18 +45,18 @@ def drape(library: Any, fields: dict[str, float | None]) -> tuple[np.ndarray, np
     quads = [index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]]
     faces = np.stack([corner.ravel() for corner in quads], axis=1)
     cloth = library.Cloth(points, faces, library.Material.from_dict(fields))
-    ball = library.Collider(*_ball(), friction=0.6, thickness=0.001)
+    ball = library.Collider(*_sphere(), friction=0.6, thickness=0.001)
     simulation = library.Simulation([cloth], [ball], library.Settings())
-    # Held at the top, as on a drape meter, because what is stiff would slide off.
-    simulation.set_pins(0, np.flatnonzero(np.linalg.norm(points[:, :2], axis=1) < HELD))
+    # Pinned at the top, as in a drape meter: stiff fabrics would slide off.
+    simulation.set_pins(0, np.flatnonzero(np.linalg.norm(points[:, :2], axis=1) < PINNED_RADIUS))
     for _ in range(FRAMES):
         simulation.advance(FRAME_SECONDS)
     triangles = np.concatenate([faces[:, :3], faces[:, [0, 2, 3]]])
     return simulation.positions(0), triangles
 
 
-def _ball(rings: int = 24, segments: int = 48) -> tuple[np.ndarray, np.ndarray]:
-    """A closed ball of triangles about the origin."""
+def _sphere(rings: int = 24, segments: int = 48) -> tuple[np.ndarray, np.ndarray]:
+    """A closed, triangulated sphere about the origin."""
     up = np.linspace(0.0, np.pi, rings + 1)[1:-1, None]
     around = np.linspace(0.0, 2 * np.pi, segments, endpoint=False)[None]
     shape = np.broadcast_shapes(up.shape, around.shape)
@@ -85,7 +85,7 @@ def _ball(rings: int = 24, segments: int = 48) -> tuple[np.ndarray, np.ndarray]:
 
 
 def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Red, green, blue and opacity of each pixel, uint8 `(PIXELS, PIXELS, 4)`."""
+    """Pixels as red, green, blue and opacity, uint8 `(PIXELS, PIXELS, 4)`."""
     size = PIXELS * SAMPLES
     eye = VIEW / np.linalg.norm(VIEW)
     right = np.array((1.0, 0.0, 0.0))
@@ -107,7 +107,7 @@ def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 def _fill(
     color: np.ndarray, depth: np.ndarray, corners: np.ndarray, normals: np.ndarray, eye: np.ndarray
 ) -> None:
-    """Draws one triangle where it is nearer than what is there."""
+    """Rasterises one triangle with a depth test."""
     low = np.maximum(np.floor(corners[:, :2].min(axis=0)).astype(int), 0)
     high = np.minimum(np.ceil(corners[:, :2].max(axis=0)).astype(int) + 1, depth.shape[0])
     (ax, ay), (bx, by), (cx, cy) = corners[:, :2]
@@ -126,7 +126,7 @@ def _fill(
 
 
 def _shade(normals: np.ndarray, eye: np.ndarray) -> np.ndarray:
-    """Colours by the side that is seen, lit from one direction with some light from all."""
+    """Blinn-Phong shading with one light, ambient term and a colour per side."""
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9)
     front = (normals @ eye >= 0.0)[:, None]
     facing = np.where(front, normals, -normals)
@@ -142,7 +142,7 @@ def _unit(vector: np.ndarray) -> np.ndarray:
 
 
 def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of 8-bit RGBA pixels."""
+    """PNG file of 8-bit RGBA pixels."""
     height, width = pixels.shape[:2]
     rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
     parts = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The pictures of fabrics, from which one is chosen: each shows it draped over a ball."""
+"""Preview images of fabrics as icons, and the menu in which a fabric is chosen by them."""
 
 import threading
 from pathlib import Path
@@ -16,14 +16,14 @@ from . import presets, preview_render
 CUSTOM = ("CUSTOM", "Custom Fabric", "What is set in the panel", "MATERIAL", 0)
 
 _previews: ImagePreviewCollection | None = None
-_items: list[tuple] = [CUSTOM]  # kept, because Blender does not keep the strings
+_items: list[tuple] = [CUSTOM]  # referenced here, because Blender does not reference the strings
 
 
 def items() -> list[tuple]:
-    """The items of a menu with pictures, the fabrics by number from 1."""
+    """Enum items with icons, the fabrics numbered from 1."""
     found = [CUSTOM]
-    for number, fabric in enumerate(presets.everything().values(), start=1):
-        icon = picture(fabric) or "MATERIAL"
+    for number, fabric in enumerate(presets.all_presets().values(), start=1):
+        icon = icon_id(fabric) or "MATERIAL"
         found.append((fabric.name, fabric.title, fabric.description, icon, number))
     if found != _items:
         _items[:] = found
@@ -31,36 +31,36 @@ def items() -> list[tuple]:
 
 
 def active() -> int:
-    """The number of the fabric of the active object."""
+    """Number of the fabric of the active object."""
     obj = bpy.context.object
     name = obj.weft.material.fabric if obj is not None else ""
     return next((item[4] for item in items() if item[0] == name), 0)
 
 
 def choose(number: int) -> None:
-    """Gives the active object a fabric by its number.
+    """Applies a fabric to the active object, by its number.
 
-    By the operator with undo on: for a property of the window Blender makes no undo step.
+    Calls the operator with undo, because Blender makes no undo step for properties of the window.
     """
     if bpy.ops.weft.preset_apply.poll() and 0 < number < len(items()):
         bpy.ops.weft.preset_apply("EXEC_DEFAULT", True, name=items()[number][0])
 
 
-def picture(fabric: presets.Fabric) -> int:
-    """The number of the picture of a fabric as an icon, 0 where it has none."""
-    if _previews is None or not fabric.card.is_file():
+def icon_id(fabric: presets.Fabric) -> int:
+    """Icon number of the preview of a fabric, 0 without one."""
+    if _previews is None or not fabric.preview.is_file():
         return 0
-    key = f"{fabric.card}:{fabric.card.stat().st_mtime_ns}"
+    key = f"{fabric.preview}:{fabric.preview.stat().st_mtime_ns}"
     if key not in _previews:
-        _previews.load(key, str(fabric.card), "IMAGE")
+        _previews.load(key, str(fabric.preview), "IMAGE")
     return _previews[key].icon_id
 
 
 def make(fabric: presets.Fabric) -> None:
-    """Has the picture of a fabric made in the background; it takes some seconds."""
+    """Renders the preview of a fabric in a background thread; takes some seconds."""
     if bpy.app.background or bridge.problem():
         return
-    arguments = (bridge.library(), fabric.fields, fabric.card)
+    arguments = (bridge.library(), fabric.fields, fabric.preview)
     threading.Thread(target=_make, args=arguments, name="weft card", daemon=True).start()
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A force field as it is at one frame: numbers and arrays, nothing of Blender's data.
+"""A force field at one frame: numbers and arrays, independent of Blender's data.
 
-Lengths are in Blender units here, because that is what the settings of a field are in.
+Lengths are in Blender units, as the settings of force fields are.
 """
 
 from dataclasses import dataclass
@@ -27,26 +27,26 @@ SUPPORTED = (
 
 
 @dataclass(frozen=True)
-class Limits:
-    """One part of a falloff: full up to `least`, gone behind `most`, a power between."""
+class FalloffLimits:
+    """One factor of a falloff: 1 up to `minimum`, a power law beyond, 0 beyond `maximum`."""
 
     power: float
-    least: float | None
-    most: float | None
+    minimum: float | None
+    maximum: float | None
 
     def __call__(self, distance: np.ndarray) -> np.ndarray:
-        beyond = np.maximum(distance - (self.least or 0.0), 0.0)
+        beyond = np.maximum(distance - (self.minimum or 0.0), 0.0)
         factor = (1.0 + beyond) ** -self.power
-        if self.most is not None:
-            factor = np.where(distance > self.most, 0.0, factor)
-        if self.least is not None:
-            factor = np.where(distance < self.least, 1.0, factor)
+        if self.maximum is not None:
+            factor = np.where(distance > self.maximum, 0.0, factor)
+        if self.minimum is not None:
+            factor = np.where(distance < self.minimum, 1.0, factor)
         return factor
 
 
 @dataclass(frozen=True)
 class Field:
-    """One force field; the names are those of Blender's settings."""
+    """A force field; the names are those of Blender's settings."""
 
     name: str
     kind: str
@@ -67,44 +67,47 @@ class Field:
     use_2d_force: bool
     texture_mode: str
     texture_nabla: float
-    texture: str  # name of the texture, empty without one
+    texture: str  # name, empty without a texture
     texture_has_color: bool
-    distance: Limits
-    radius: Limits
-    matrix: np.ndarray  # of the object, (4, 4)
-    points: np.ndarray  # of shape POINTS: vertices in world space
+    distance: FalloffLimits
+    radius: FalloffLimits
+    matrix: np.ndarray  # world matrix of the object, (4, 4)
+    points: np.ndarray  # vertices in world space, for shape POINTS
     normals: np.ndarray
-    surface: BVHTree | None  # of shape SURFACE: the mesh in world space
-    fluid: FluidGrid | None  # of a fluid field
+    surface: BVHTree | None  # mesh in world space, for shape SURFACE
+    fluid: FluidGrid | None  # for kind FLUID_FLOW
 
     @property
     def axis(self) -> np.ndarray:
-        """The z axis of the object, of length 1."""
+        """Unit vector of the z axis of the object."""
         z = self.matrix[:3, 2]
         return z / max(np.linalg.norm(z), 1e-30)
 
     @property
     def centre(self) -> np.ndarray:
+        """Origin of the object."""
         return self.matrix[:3, 3]
 
 
 @dataclass
 class Effect:
-    """Accelerations of unit masses: push, less drag times velocity, plus velocity cross spin."""
+    """Acceleration law of points of unit mass: force - drag * velocity + velocity x spin."""
 
-    push: np.ndarray  # (n, 3)
-    drag: np.ndarray  # (n,)
-    spin: np.ndarray  # (n, 3)
+    force: np.ndarray  # per unit mass, (n, 3)
+    drag: np.ndarray  # rate of decay of the velocity, 1/s, (n,)
+    spin: np.ndarray  # angular rate of the velocity, 1/s, (n, 3)
 
     @classmethod
     def none(cls, count: int) -> "Effect":
+        """The effect of no field."""
         return cls(np.zeros((count, 3)), np.zeros(count), np.zeros((count, 3)))
 
     def add(self, other: "Effect", factor: float = 1.0) -> None:
-        self.push += factor * other.push
+        """Adds another effect, scaled."""
+        self.force += factor * other.force
         self.drag += factor * other.drag
         self.spin += factor * other.spin
 
     def acceleration(self, velocities: np.ndarray) -> np.ndarray:
         """Accelerations at these velocities."""
-        return self.push - self.drag[:, None] * velocities + np.cross(velocities, self.spin)
+        return self.force - self.drag[:, None] * velocities + np.cross(velocities, self.spin)

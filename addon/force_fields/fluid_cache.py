@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How much fluid there is in the coarse cells of a domain, from the files that Blender keeps of it.
+"""Fluid density in the base cells of a domain, read from the cache files of Blender.
 
-A force field counts these cells. Scripts see the fine ones instead where there is noise, and no
-fuel at all. Blender's cache is read by a module that comes with the builds of blender.org.
+Force fields use these cells; scripts can only access the upsampled cells of noise, and no fuel. The
+files are read by a module that is part of the builds of blender.org.
 """
 
 import importlib
@@ -14,12 +14,12 @@ import bpy
 import numpy as np
 from bpy.types import FluidDomainSettings
 
-MODULES = ("openvdb", "pyopenvdb")  # the name now, and that before Blender 4.4
-PRECISION = 2e-3  # of numbers of two bytes, which a cache may consist of
+MODULES = ("openvdb", "pyopenvdb")  # name since Blender 4.4, and before
+PRECISION = 2e-3  # relative, of half-precision values in a cache
 
 
 def reader() -> ModuleType | None:
-    """The module that reads the cache, where this Blender has one."""
+    """The module that reads OpenVDB files, None if this Blender has none."""
     for name in MODULES:
         try:
             return importlib.import_module(name)
@@ -29,9 +29,9 @@ def reader() -> ModuleType | None:
 
 
 def density(settings: FluidDomainSettings, frame: int, velocities: np.ndarray) -> np.ndarray | None:
-    """The density (z, y, x, 1) of smoke, or of fuel where that is more; none without such a file.
+    """Density (z, y, x, 1), the larger of smoke and fuel; None without a valid cache file.
 
-    A file counts when it holds the velocities (z, y, x, 3) that the domain has now.
+    A file is valid if it holds the current velocities (z, y, x, 3) of the domain.
     """
     grids = _grids(settings, frame)
     if "density" not in grids or "velocity" not in grids:
@@ -45,6 +45,7 @@ def density(settings: FluidDomainSettings, frame: int, velocities: np.ndarray) -
 
 
 def _grids(settings: FluidDomainSettings, frame: int) -> dict[str, Any]:
+    """Grids of the cache file of a frame by name, empty without one."""
     module = reader()
     folder = Path(bpy.path.abspath(settings.cache_directory))
     path = folder / "data" / f"fluid_data_{frame:04d}.vdb"
@@ -58,7 +59,7 @@ def _grids(settings: FluidDomainSettings, frame: int) -> dict[str, Any]:
 
 
 def _cells(grid: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """The cells of a grid from the first corner on, z first."""
+    """Cell values of a grid from its first corner, z first."""
     z, y, x, depth = shape
     found = np.zeros((x, y, z, depth) if depth > 1 else (x, y, z), np.float32)
     grid.copyToArray(found)

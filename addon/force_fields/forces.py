@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Forces on the vertices of a cloth during one frame: force fields, pressure, weighted gravity.
 
-The forces hold for the whole frame, so they are taken half a frame ahead, where the vertices will
-be on average, and what brakes or turns is averaged exactly over it: neither can become unstable.
+They are constant over a frame, so positions are extrapolated by half a frame, and drag and rotation
+are averaged exactly over it, which makes both unconditionally stable.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from .formulas import TextureLookup, effect
 Vector = Sequence[float] | np.ndarray
 Factor = Callable[[np.ndarray], np.ndarray]
 
-# The kinds of fields under the names of Blender's weights.
+# Names of Blender's field weights by kind of field.
 WEIGHT_NAMES = {
     "FORCE": "force",
     "WIND": "wind",
@@ -34,12 +34,13 @@ WEIGHT_NAMES = {
 
 @dataclass(frozen=True)
 class Weights:
-    """How much each kind of field acts on a cloth, and which objects at all."""
+    """Weights of the kinds of force fields on a cloth, and the objects whose fields act."""
 
-    factors: dict[str, float]  # by the names of Blender's weights
-    among: frozenset[str] | None  # names of the objects whose fields act; None: all
+    factors: dict[str, float]  # by the names of Blender's field weights
+    among: frozenset[str] | None  # names of objects whose fields act, None for all
 
     def of(self, field: Field) -> float:
+        """Weight of one field."""
         if self.among is not None and field.name not in self.among:
             return 0.0
         return self.factors["all"] * self.factors[WEIGHT_NAMES[field.kind]]
@@ -47,58 +48,63 @@ class Weights:
 
 @dataclass(frozen=True)
 class Pressure:
-    """What the inside of a cloth presses with."""
+    """Pressure inside a cloth."""
 
-    pascal: float  # more than outside, at the target volume
-    stiffness: float  # Pa for each part of the target volume that is missing
-    target_volume: float  # m³, 0 where the volume does not matter
-    share: np.ndarray | None  # of each vertex; None: all of it everywhere
+    gauge_pressure: float  # Pa, at the target volume
+    stiffness: float  # Pa per relative volume deficit
+    target_volume: float  # m³, 0 for none
+    weights: np.ndarray | None  # factors at the vertices, None for 1
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Where a cloth is at the start of a frame, in m and m/s."""
+    """Positions and velocities of a cloth at the start of a frame, in m and m/s."""
 
     positions: np.ndarray
     velocities: np.ndarray
 
 
 def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Area-weighted normals, of length 1 or 0."""
-    normals = _spread(_doubled_areas(positions, triangles), triangles, len(positions))
+    """Area-weighted vertex normals, of length 1 or 0."""
+    normals = _sum_at_vertices(
+        _doubled_area_vectors(positions, triangles), triangles, len(positions)
+    )
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     return np.where(lengths > 0.0, normals / np.maximum(lengths, 1e-300), 0.0)
 
 
 def pressure_forces(pressure: Pressure, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Forces in N that push every face along its normal."""
-    doubled = _doubled_areas(positions, triangles)
-    pascal = pressure.pascal
+    """Pressure forces on the vertices, in N."""
+    area_vectors = _doubled_area_vectors(positions, triangles)
+    difference = pressure.gauge_pressure
     if pressure.target_volume > 0.0:
-        missing = 1.0 - volume(positions, triangles) / pressure.target_volume
-        pascal += pressure.stiffness * missing
-    forces = _spread(doubled, triangles, len(positions)) * (pascal / 6.0)
-    return forces if pressure.share is None else forces * pressure.share[:, None]
+        deficit = 1.0 - volume(positions, triangles) / pressure.target_volume
+        difference += pressure.stiffness * deficit
+    forces = _sum_at_vertices(area_vectors, triangles, len(positions)) * (difference / 6.0)
+    return forces if pressure.weights is None else forces * pressure.weights[:, None]
 
 
 def volume_frequency(
     pressure: Pressure, positions: np.ndarray, triangles: np.ndarray, masses: np.ndarray
 ) -> float:
-    """Of the oscillation of the volume by its stiffness alone, in radians a second.
+    """Angular frequency of the volume mode under the volume stiffness alone, in rad/s.
 
-    Its square is the one eigenvalue of K/V₀ M⁻¹∇V(∇V)ᵀ that is not 0.
+    Its square is the only nonzero eigenvalue of K/V₀ M⁻¹∇V(∇V)ᵀ.
     """
     if pressure.target_volume <= 0.0:
         return 0.0
-    gradient = _spread(_doubled_areas(positions, triangles), triangles, len(positions)) / 6.0
-    moved = np.einsum("ij,ij->i", gradient, gradient) / np.maximum(masses, 1e-300)
-    if pressure.share is not None:
-        moved = moved * pressure.share
-    return float(np.sqrt(pressure.stiffness / pressure.target_volume * moved.sum()))
+    gradient = (
+        _sum_at_vertices(_doubled_area_vectors(positions, triangles), triangles, len(positions))
+        / 6.0
+    )
+    mobility = np.einsum("ij,ij->i", gradient, gradient) / np.maximum(masses, 1e-300)
+    if pressure.weights is not None:
+        mobility = mobility * pressure.weights
+    return float(np.sqrt(pressure.stiffness / pressure.target_volume * mobility.sum()))
 
 
 def volume(positions: np.ndarray, triangles: np.ndarray) -> float:
-    """What a closed surface encloses, in m³; outward normals make it positive."""
+    """Enclosed volume of a closed surface in m³, positive for outward normals."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
@@ -113,7 +119,7 @@ def accelerations(
     lookup: TextureLookup,
     gravity: Vector = (0.0, 0.0, 0.0),
 ) -> np.ndarray:
-    """Mean accelerations of unit masses over a frame, in m/s², by fields with their weights."""
+    """Mean accelerations over a frame by weighted force fields, in m/s², for unit masses."""
     ahead = motion.positions + 0.5 * seconds * motion.velocities
     points, velocities = ahead / scale, motion.velocities / scale
     total = Effect.none(len(points))
@@ -122,8 +128,8 @@ def accelerations(
         found = effect(field, points, velocities, lookup, random)
         if field.wind_factor:
             normals = vertex_normals(motion.positions, triangles)
-            across = np.einsum("ij,ij->i", found.push, normals)[:, None] * normals
-            found.push += field.wind_factor * (across - found.push)
+            across = np.einsum("ij,ij->i", found.force, normals)[:, None] * normals
+            found.force += field.wind_factor * (across - found.force)
         total.add(found, weight)
     return mean_acceleration(total, velocities, seconds, np.asarray(gravity) / scale) * scale
 
@@ -131,33 +137,34 @@ def accelerations(
 def mean_acceleration(
     total: Effect, velocities: np.ndarray, seconds: float, gravity: Vector = (0.0, 0.0, 0.0)
 ) -> np.ndarray:
-    """The change of velocity by the time that it takes, while push, drag and spin stay.
+    """Change of velocity over `seconds` divided by it, with constant force, drag and spin.
 
-    Gravity acts elsewhere, but what it adds to the velocity is braked and turned as well.
+    Gravity is applied by the simulation, but drag and spin act on the velocity that it adds as
+    well.
     """
-    fading = total.drag * seconds
-    lasting = np.where(fading > 1e-9, -np.expm1(-fading) / np.maximum(fading, 1e-9), 1.0)
-    pushed = total.push + np.asarray(gravity)
-    straight = (pushed - total.drag[:, None] * velocities) * lasting[:, None]
+    decay = total.drag * seconds
+    mean_decay = np.where(decay > 1e-9, -np.expm1(-decay) / np.maximum(decay, 1e-9), 1.0)
+    force = total.force + np.asarray(gravity)
+    linear = (force - total.drag[:, None] * velocities) * mean_decay[:, None]
     angles = total.spin * seconds
-    turning = (_turned(velocities, angles) - velocities) / seconds
-    return turning + _turned_on_average(straight, angles) - np.asarray(gravity)
+    rotational = (_rotated(velocities, angles) - velocities) / seconds
+    return rotational + _mean_rotated(linear, angles) - np.asarray(gravity)
 
 
-def _turned(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Vectors that have turned about these axes by their lengths, clockwise (Rodrigues)."""
+def _rotated(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Vectors rotated clockwise about axes by the lengths of these (Rodrigues)."""
     return _rodrigues(vectors, angles, np.cos, np.sin)
 
 
-def _turned_on_average(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """The mean of what they turn through on the way."""
+def _mean_rotated(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
+    """Mean of the vectors over the rotation."""
     return _rodrigues(
         vectors, angles, lambda size: np.sin(size) / size, lambda size: (1.0 - np.cos(size)) / size
     )
 
 
 def _rodrigues(vectors: np.ndarray, angles: np.ndarray, along: Factor, aside: Factor) -> np.ndarray:
-    """Vectors whose part across the axis is scaled by two functions of the angle."""
+    """Rodrigues formula with functions of the angle for the parallel and normal components."""
     size = np.linalg.norm(angles, axis=1)[:, None]
     turns = size > 1e-12
     size = np.where(turns, size, 1.0)
@@ -167,13 +174,14 @@ def _rodrigues(vectors: np.ndarray, angles: np.ndarray, along: Factor, aside: Fa
     return np.where(turns, turned, vectors)
 
 
-def _doubled_areas(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+def _doubled_area_vectors(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Normals of the triangles with twice their areas as lengths."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
     return np.cross(b - a, c - a)
 
 
-def _spread(of_triangles: np.ndarray, triangles: np.ndarray, count: int) -> np.ndarray:
-    """Sums at each vertex what its triangles have."""
+def _sum_at_vertices(of_triangles: np.ndarray, triangles: np.ndarray, count: int) -> np.ndarray:
+    """Sums at each vertex the vectors of its triangles."""
     corners = triangles.ravel()
     repeated = np.repeat(of_triangles, 3, axis=0)
     return np.stack([np.bincount(corners, repeated[:, axis], count) for axis in range(3)], axis=1)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a force field does to points of unit mass: the laws of Blender's effectors.
+"""Accelerations that a force field gives to points of unit mass: the formulas of Blender's
+effectors.
 
-The laws were found by experiment and are held to Blender's own evaluation, the acceleration of its
-particles, by the tests.
+They were found by experiment. Tests compare them with Blender's own evaluation, the accelerations
+of its particles.
 """
 
 from collections.abc import Callable
@@ -14,22 +15,22 @@ from mathutils import noise
 from ..blender import mesh_arrays
 from .field import Effect, Field
 
-# Name of a texture and points (n, 3), to red, green, blue and intensity (n, 4).
+# From the name of a texture and points (n, 3) to red, green, blue and intensity (n, 4).
 TextureLookup = Callable[[str, np.ndarray], np.ndarray]
 
-SOFTEST_REPULSION = 2.0  # Blender cuts off what Lennard-Jones would repel with more
+MAX_REPULSION = 2.0  # upper bound of the Lennard-Jones repulsion in Blender
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A field as it is seen from the points."""
+class EffectorData:
+    """Position, direction and falloff of a field relative to the points that it acts on."""
 
-    origin: np.ndarray  # what each point is drawn to, (n, 3)
-    offset: np.ndarray  # from there to the point
+    origin: np.ndarray  # effective origin of the field for each point, (n, 3)
+    offset: np.ndarray  # from the effective origin to the point
     from_object: np.ndarray  # from the object's origin to the point
-    axis: np.ndarray  # the direction of the field there
-    distance: np.ndarray  # (n,)
-    falloff: np.ndarray  # (n,)
+    axis: np.ndarray  # direction of the field
+    distance: np.ndarray  # length of the offset, (n,)
+    falloff: np.ndarray  # factor from 0 to 1, (n,)
 
 
 def effect(
@@ -39,79 +40,81 @@ def effect(
     lookup: TextureLookup,
     random: np.random.Generator,
 ) -> Effect:
-    """What a field does to points of unit mass, all in Blender units.
+    """Effect of a field on points of unit mass, all in Blender units.
 
-    With noise the strength differs from point to point by what `random` gives.
+    With noise the strength varies from point to point, by numbers drawn from `random`.
     """
     total = Effect.none(len(points))
-    for seen in _views(field, points):
+    for data in _effector_data(field, points):
         if field.kind == "TEXTURE":
-            total.push += _texture(field, seen, points, lookup)
+            total.force += _texture(field, data, points, lookup)
         else:
-            total.add(_of_view(_noisy(field, len(points), random), seen, velocities))
+            total.add(_effect_of(_with_noise(field, len(points), random), data, velocities))
     return total
 
 
-def _noisy(field: Field, count: int, random: np.random.Generator) -> Field:
-    """The field with a strength, and where it brakes a damping, for each point."""
+def _with_noise(field: Field, count: int, random: np.random.Generator) -> Field:
+    """The field with a strength and, for kinds with drag, a damping for each point."""
     strength, damping = np.full(count, field.strength), np.full(count, field.damping)
     if field.noise > 0.0:
-        strength += field.noise * _scatter(count, random)
+        strength += field.noise * _noise_samples(count, random)
         if field.kind in {"HARMONIC", "DRAG"}:
-            damping += field.noise * _scatter(count, random)
+            damping += field.noise * _noise_samples(count, random)
     return replace(field, strength=strength, damping=damping)
 
 
-def _scatter(count: int, random: np.random.Generator) -> np.ndarray:
-    """Numbers distributed as those that Blender adds to a strength."""
+def _noise_samples(count: int, random: np.random.Generator) -> np.ndarray:
+    """Random numbers with the distribution that Blender adds to a strength."""
     size = random.integers(0, 128, count)
     return np.where(size > 64, 1.0, -1.0) * size / (128.0 * (1.0 + random.random(count)))
 
 
-def _of_view(field: Field, seen: Seen, velocities: np.ndarray) -> Effect:
-    result = _LAWS[field.kind](field, seen, velocities)
+def _effect_of(field: Field, data: EffectorData, velocities: np.ndarray) -> Effect:
+    result = _FORMULAS[field.kind](field, data, velocities)
     if field.flow and field.kind not in {"HARMONIC", "DRAG", "FLUID_FLOW"}:
-        result.drag = result.drag + field.flow * seen.falloff
+        result.drag = result.drag + field.flow * data.falloff
     return result
 
 
 # --- where a field acts from ------------------------------------------------------------------
 
 
-def _views(field: Field, points: np.ndarray) -> list[Seen]:
-    """The field from the points: once, or for each vertex that it acts from."""
+def _effector_data(field: Field, points: np.ndarray) -> list[EffectorData]:
+    """Effector data of a field: one set, or one for each vertex of shape POINTS."""
     if field.shape == "POINTS" and field.kind == "HARMONIC":
-        # A spring from each point to one vertex, by their numbers.
+        # A spring from each point to the vertex with the same index.
         partner = np.arange(len(points)) % max(len(field.points), 1)
-        return [_seen(field, points, field.points[partner], field.normals[partner])]
+        return [_data_at(field, points, field.points[partner], field.normals[partner])]
     if field.shape == "POINTS":
         pairs = zip(field.points, field.normals, strict=True)
-        return [_seen(field, points, np.broadcast_to(p, points.shape), n) for p, n in pairs]
+        return [_data_at(field, points, np.broadcast_to(p, points.shape), n) for p, n in pairs]
     if field.shape == "SURFACE":
-        return [_from_surface(field, points)]
+        return [_surface_data(field, points)]
     away = points - field.centre
     along = np.einsum("ij,j->i", away, field.axis)[:, None] * field.axis
     if field.shape == "LINE":
         origin = field.centre + along
     elif field.shape == "PLANE":
-        # The vortex turns around the axis, so it needs the nearest point on that.
+        # A vortex rotates about the axis: its origin is the nearest point of the axis.
         origin = field.centre + along if field.kind == "VORTEX" else points - along
     else:
         origin = np.broadcast_to(field.centre, points.shape)
-    return [_seen(field, points, origin, field.axis)]
+    return [_data_at(field, points, origin, field.axis)]
 
 
-def _from_surface(field: Field, points: np.ndarray) -> Seen:
+def _surface_data(field: Field, points: np.ndarray) -> EffectorData:
     origin, axis = points.copy(), np.zeros_like(points)
     if field.surface is not None:
         for index, point in enumerate(points.tolist()):
             place, normal, _triangle, _distance = field.surface.find_nearest(point)
             if place is not None:
                 origin[index], axis[index] = place, normal
-    return _seen(field, points, origin, axis)
+    return _data_at(field, points, origin, axis)
 
 
-def _seen(field: Field, points: np.ndarray, origin: np.ndarray, axis: np.ndarray) -> Seen:
+def _data_at(
+    field: Field, points: np.ndarray, origin: np.ndarray, axis: np.ndarray
+) -> EffectorData:
     axis = np.broadcast_to(axis, points.shape)
     offset, from_object = points - origin, points - field.centre
     distance = np.linalg.norm(offset, axis=1)
@@ -119,7 +122,7 @@ def _seen(field: Field, points: np.ndarray, origin: np.ndarray, axis: np.ndarray
     if field.kind == "HARMONIC" and field.rest_length:
         stretched = (distance - field.rest_length) / np.maximum(distance, 1e-30)
         offset = offset * stretched[:, None]
-    return Seen(origin, offset, from_object, axis, distance, falloff)
+    return EffectorData(origin, offset, from_object, axis, distance, falloff)
 
 
 def _falloff(
@@ -130,11 +133,11 @@ def _falloff(
         factor = field.distance(distance)
     else:
         if field.falloff_type == "TUBE":
-            reach = np.linalg.norm(from_object - height[:, None] * axis, axis=1)
+            radius = np.linalg.norm(from_object - height[:, None] * axis, axis=1)
         else:
             length = np.maximum(np.linalg.norm(from_object, axis=1), 1e-30)
-            reach = np.degrees(np.arccos(np.clip(height / length, -1.0, 1.0)))
-        factor = field.distance(np.abs(height)) * field.radius(reach)
+            radius = np.degrees(np.arccos(np.clip(height / length, -1.0, 1.0)))
+        factor = field.distance(np.abs(height)) * field.radius(radius)
     if field.z_direction == "POSITIVE":
         factor = np.where(height < 0.0, 0.0, factor)
     elif field.z_direction == "NEGATIVE":
@@ -145,9 +148,9 @@ def _falloff(
 # --- laws -------------------------------------------------------------------------------------
 
 
-def _pushing(direction: np.ndarray, factor: np.ndarray | float) -> Effect:
+def _directed(direction: np.ndarray, factor: np.ndarray | float) -> Effect:
     result = Effect.none(len(direction))
-    result.push = direction * np.broadcast_to(factor, len(direction))[:, None]
+    result.force = direction * np.broadcast_to(factor, len(direction))[:, None]
     return result
 
 
@@ -156,64 +159,64 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return np.where(lengths > 1e-30, vectors / np.maximum(lengths, 1e-30), 0.0)
 
 
-def _force(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
+def _force(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
     strength = field.strength
     if field.use_gravity_falloff:
-        near = seen.distance < np.finfo(np.float32).eps
-        strength = np.where(near, 0.0, strength / np.maximum(seen.distance, 1e-30) ** 2)
-    return _pushing(_unit(seen.offset), strength * seen.falloff)
+        near = data.distance < np.finfo(np.float32).eps
+        strength = np.where(near, 0.0, strength / np.maximum(data.distance, 1e-30) ** 2)
+    return _directed(_unit(data.offset), strength * data.falloff)
 
 
-def _wind(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    return _pushing(seen.axis, field.strength * seen.falloff)
+def _wind(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    return _directed(data.axis, field.strength * data.falloff)
 
 
-def _vortex(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    strength = field.strength * seen.falloff
+def _vortex(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    strength = field.strength * data.falloff
     if field.shape == "POINT":
-        turning = _unit(np.cross(seen.axis, seen.offset))
-        return _pushing(turning, strength * seen.distance)
-    around = np.cross(field.axis, seen.from_object) * strength[:, None]
+        turning = _unit(np.cross(data.axis, data.offset))
+        return _directed(turning, strength * data.distance)
+    around = np.cross(field.axis, data.from_object) * strength[:, None]
     inward = np.cross(field.axis, around) * strength[:, None]
-    result = _pushing(inward + around, 1.0)
+    result = _directed(inward + around, 1.0)
     result.drag = np.ones(len(strength))
     return result
 
 
-def _magnet(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    result = Effect.none(len(seen.distance))
-    lines = seen.axis
+def _magnet(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    result = Effect.none(len(data.distance))
+    lines = data.axis
     if field.shape in {"POINT", "LINE"}:
-        lines = np.cross(seen.axis, seen.offset)
-    result.spin = _unit(lines) * (field.strength * seen.falloff)[:, None]
+        lines = np.cross(data.axis, data.offset)
+    result.spin = _unit(lines) * (field.strength * data.falloff)[:, None]
     return result
 
 
-def _harmonic(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    result = _pushing(seen.offset, -field.strength * seen.falloff)
+def _harmonic(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    result = _directed(data.offset, -field.strength * data.falloff)
     result.drag = 2.0 * field.damping * np.abs(field.strength) ** 0.5
     return result
 
 
-def _charge(_field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    """Cloth carries no charge, in Blender as here."""
-    return Effect.none(len(seen.distance))
+def _charge(_field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    """Zero: neither in Blender nor here does cloth carry a charge."""
+    return Effect.none(len(data.distance))
 
 
-def _lennard_jones(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    """Between points without a size, such as vertices, nothing acts: the law is in their sizes."""
-    distance = np.maximum(seen.distance, 1e-30)
+def _lennard_jones(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    """Zero between points without a radius, such as vertices."""
+    distance = np.maximum(data.distance, 1e-30)
     ratio = (0.0 / distance) ** 6
-    factor = np.minimum(-ratio * (1.0 - ratio) / distance, SOFTEST_REPULSION)
-    return _pushing(seen.offset, field.strength * factor)
+    factor = np.minimum(-ratio * (1.0 - ratio) / distance, MAX_REPULSION)
+    return _directed(data.offset, field.strength * factor)
 
 
-def _turbulence(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
-    places = seen.from_object + field.axis
+def _turbulence(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
+    places = data.from_object + field.axis
     if field.use_global_coords:
-        places = seen.origin + seen.offset
+        places = data.origin + data.offset
     force = np.array([_noise(field.size, place) for place in places.tolist()])
-    return _pushing(force.reshape(-1, 3), field.strength * seen.falloff)
+    return _directed(force.reshape(-1, 3), field.strength * data.falloff)
 
 
 def _noise(size: float, place: list[float]) -> tuple[float, float, float]:
@@ -234,20 +237,20 @@ def _octaves(size: float, x: float, y: float, z: float) -> float:
     return 2.0 * total * 4.0 / 7.0 - 1.0
 
 
-def _drag(field: Field, seen: Seen, velocities: np.ndarray) -> Effect:
-    result = Effect.none(len(seen.distance))
+def _drag(field: Field, data: EffectorData, velocities: np.ndarray) -> Effect:
+    result = Effect.none(len(data.distance))
     speed = np.linalg.norm(velocities, axis=1)
     linear, quadratic = np.minimum(field.damping, 2.0), np.minimum(field.strength, 2.0)
-    result.drag = seen.falloff * (quadratic * speed + linear)
+    result.drag = data.falloff * (quadratic * speed + linear)
     return result
 
 
-def _fluid_flow(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
+def _fluid_flow(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
     if field.fluid is None:
-        return Effect.none(len(seen.distance))
-    flowing, there = field.fluid.at(seen.origin + seen.offset)
-    influence = field.strength * seen.falloff * there
-    result = _pushing(flowing, influence)
+        return Effect.none(len(data.distance))
+    flowing, there = field.fluid.at(data.origin + data.offset)
+    influence = field.strength * data.falloff * there
+    result = _directed(flowing, influence)
     result.drag = field.flow * influence
     return result
 
@@ -255,15 +258,17 @@ def _fluid_flow(field: Field, seen: Seen, _velocities: np.ndarray) -> Effect:
 # --- textures ---------------------------------------------------------------------------------
 
 
-def _texture(field: Field, seen: Seen, points: np.ndarray, lookup: TextureLookup) -> np.ndarray:
+def _texture(
+    field: Field, data: EffectorData, points: np.ndarray, lookup: TextureLookup
+) -> np.ndarray:
     if not field.texture:
         return np.zeros_like(points)
     places = points
     if field.use_object_coords:
         places = mesh_arrays.transformed(points, np.linalg.inv(field.matrix))
     if field.use_2d_force:
-        places = places - np.einsum("ij,ij->i", places, seen.axis)[:, None] * seen.axis
-    strength = field.strength * seen.falloff
+        places = places - np.einsum("ij,ij->i", places, data.axis)[:, None] * data.axis
+    strength = field.strength * data.falloff
     here = lookup(field.texture, places)
     mode = field.texture_mode if field.texture_has_color else "GRADIENT"
     if mode == "RGB":
@@ -277,7 +282,7 @@ def _texture(field: Field, seen: Seen, points: np.ndarray, lookup: TextureLookup
         force = np.zeros_like(points)
     force = force * strength[:, None]
     if field.use_2d_force:
-        force -= np.einsum("ij,ij->i", force, seen.axis)[:, None] * seen.axis
+        force -= np.einsum("ij,ij->i", force, data.axis)[:, None] * data.axis
     return force
 
 
@@ -298,7 +303,7 @@ def _curl(here: np.ndarray, there: list[np.ndarray]) -> np.ndarray:
     )
 
 
-_LAWS = {
+_FORMULAS = {
     "FORCE": _force,
     "WIND": _wind,
     "VORTEX": _vortex,

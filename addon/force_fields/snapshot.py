@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads the force fields of a scene at the frame that it is at."""
+"""Reads the force fields of a scene at its current frame."""
 
 from collections.abc import Iterator
 
@@ -10,11 +10,11 @@ from mathutils.bvhtree import BVHTree
 
 from ..blender import mesh_arrays
 from . import fluid
-from .field import SUPPORTED, Field, Limits
+from .field import SUPPORTED, FalloffLimits, Field
 
 
 def sources(view_layer: ViewLayer) -> list[Object]:
-    """The objects of a view layer that have a force field, sorted by name."""
+    """Objects of a view layer with a force field, sorted by name."""
     found = [obj for obj in view_layer.objects if _kind(obj) != "NONE"]
     return sorted(found, key=lambda obj: obj.name_full)
 
@@ -24,7 +24,7 @@ def _kind(obj: Object) -> str:
 
 
 def read(view_layer: ViewLayer, depsgraph: Depsgraph, *, with_fluid: bool = True) -> list[Field]:
-    """The force fields that act, as they are now; what flows in fluids may be large."""
+    """Active force fields at the current frame; `with_fluid` includes the grids of fluids."""
     found = []
     for obj in sources(view_layer):
         evaluated = obj.evaluated_get(depsgraph)
@@ -34,7 +34,7 @@ def read(view_layer: ViewLayer, depsgraph: Depsgraph, *, with_fluid: bool = True
 
 
 def unsupported(view_layer: ViewLayer) -> Iterator[tuple[Object, str]]:
-    """Objects with a field that cannot be evaluated for cloth, and its kind."""
+    """Objects with a force field that does not act on cloth, with its kind."""
     for obj in sources(view_layer):
         if _kind(obj) not in SUPPORTED:
             yield obj, _kind(obj)
@@ -81,8 +81,8 @@ def _fluid(settings: FieldSettings, depsgraph: Depsgraph | None) -> fluid.FluidG
     return fluid.read(settings.source_object, depsgraph, settings.use_smoke_density)
 
 
-def look_up(name: str, points: np.ndarray) -> np.ndarray:
-    """Red, green, blue and intensity of a texture at points; only from the main thread."""
+def evaluate_texture(name: str, points: np.ndarray) -> np.ndarray:
+    """Red, green, blue and intensity of a texture at points; only in the main thread."""
     texture = bpy.data.textures.get(name)
     if texture is None:
         return np.full((len(points), 4), 0.5)
@@ -93,23 +93,23 @@ def look_up(name: str, points: np.ndarray) -> np.ndarray:
 
 
 def _has_color(texture: Texture) -> bool:
-    """Whether a texture gives colours, and not only an intensity."""
+    """Whether a texture has colours, rather than only an intensity."""
     coloured = {"MAGIC": True, "IMAGE": True}
     coloured["CLOUDS"] = getattr(texture, "cloud_type", "") == "COLOR"
     coloured["VORONOI"] = getattr(texture, "color_mode", "INTENSITY") != "INTENSITY"
     return texture.use_color_ramp or coloured.get(texture.type, False)
 
 
-def _distance_limits(settings: FieldSettings) -> Limits:
-    return Limits(
+def _distance_limits(settings: FieldSettings) -> FalloffLimits:
+    return FalloffLimits(
         settings.falloff_power,
         settings.distance_min if settings.use_min_distance else None,
         settings.distance_max if settings.use_max_distance else None,
     )
 
 
-def _radial_limits(settings: FieldSettings) -> Limits:
-    return Limits(
+def _radial_limits(settings: FieldSettings) -> FalloffLimits:
+    return FalloffLimits(
         settings.radial_falloff,
         settings.radial_min if settings.use_radial_min else None,
         settings.radial_max if settings.use_radial_max else None,
@@ -117,7 +117,7 @@ def _radial_limits(settings: FieldSettings) -> Limits:
 
 
 def _geometry(evaluated: Object, shape: str) -> tuple[np.ndarray, np.ndarray, BVHTree | None]:
-    """Vertices and normals, or the surface, of a field that acts from its mesh; world space."""
+    """World-space vertices and normals, or the surface, of a field of shape POINTS or SURFACE."""
     none = np.empty((0, 3))
     if shape not in {"POINTS", "SURFACE"} or evaluated.type != "MESH":
         return none, none, None
@@ -136,5 +136,5 @@ def _geometry(evaluated: Object, shape: str) -> tuple[np.ndarray, np.ndarray, BV
 def _normals(mesh: Mesh, matrix: np.ndarray) -> np.ndarray:
     normals = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertex_normals.foreach_get("vector", normals.ravel())
-    turned = mesh_arrays.turned(normals, np.linalg.inv(matrix[:3, :3]).T)
+    turned = mesh_arrays.transformed_vectors(normals, np.linalg.inv(matrix[:3, :3]).T)
     return turned / np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the settings of Weft are found: `Object.weft` and `Scene.weft`.
+"""Registration of the property groups `Object.weft` and `Scene.weft`.
 
-Neither this module nor those with the settings hold the module `bpy`: Blender 4.2 never lets go of
-property classes, and as a Python module it crashes at exit when they keep `bpy` alive.
+No module of this package holds a reference to `bpy`: Blender 4.2 never releases property classes,
+and as a Python module it crashes at exit if they keep `bpy` alive.
 """
 
 from bpy.props import PointerProperty

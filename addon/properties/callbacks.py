@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What properties call, filled while Weft is registered.
+"""Functions that properties call, set while the extension is registered.
 
-Kept apart from the properties, because Blender 4.2 never lets go of property classes, and as a
-Python module it crashes at exit when they keep `bpy` alive.
+The indirection keeps `bpy` out of the property modules: Blender 4.2 never releases property
+classes, and as a Python module it crashes at exit if they keep `bpy` alive.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-_hooks: dict[str, Callable] = {}
+_functions: dict[str, Callable] = {}
 
 
-def connect(**hooks: Callable) -> None:
-    """Says what the properties call."""
-    _hooks.update(hooks)
+def connect(**functions: Callable) -> None:
+    """Registers functions by name."""
+    _functions.update(functions)
 
 
 def call(name: str, *arguments: object) -> Any:
-    """Calls what is connected under a name."""
-    return _hooks[name](*arguments)
+    """Calls the function registered under a name."""
+    return _functions[name](*arguments)
 
 
 def clear() -> None:
-    """Lets everything go."""
-    _hooks.clear()
+    """Removes all registered functions."""
+    _functions.clear()

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Counts changes of the file, so that what is derived from it knows when to look again."""
+"""Counter of changes of the file, by which derived data are known to be out of date."""
 
 _current = 0
 
 
-def current() -> int:
+def value() -> int:
+    """Number of changes since Blender started."""
     return _current
 
 
-def bump() -> None:
-    """Something that a result depends on may have changed."""
+def increment() -> None:
+    """Notes a change of anything that a result depends on."""
     global _current
     _current += 1

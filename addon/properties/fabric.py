@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fabric of a cloth, as an artist sets it: the fields of `weft.Material`, in SI units.
+"""Properties of a fabric: the fields of `weft.Material`, in SI units.
 
-The numbers are SI whatever the unit scale of the scene, so none of them carries a Blender unit:
-the unit stands in the label.
+Values are SI whatever the unit scale of the scene, so no property has a Blender unit; the unit is
+in the label.
 """
 
 import json
@@ -37,27 +37,27 @@ CURVES = (
     "bend_warp_curve",
     "bend_weft_curve",
 )
-OPTIONS = (*CURVES, "quality")  # left out where there are none
+OPTIONS = (*CURVES, "quality")  # absent unless they are set
 
 
-FIXED: set[str] = set()  # options of a property that cannot be animated
+NOT_ANIMATABLE: set[str] = set()  # property options without ANIMATABLE
 
 
 def as_decimal(value: float) -> float:
-    """What was typed: Blender keeps 0.15 as the nearest float32, which is 0.15000000596."""
+    """The decimal number that was typed: Blender stores 0.15 as the float32 0.15000000596."""
     return float(f"{value:.7g}")
 
 
 def changed(_owner: PropertyGroup, _context: Context) -> None:
-    """A setting that results depend on was touched."""
-    change_counter.bump()
+    """Update callback of all properties that a result depends on."""
+    change_counter.increment()
 
 
 MICRO = 1e-6
 
 
 def _in_micro(name: str, description: str, default: float) -> object:
-    """A rigidity in µN·m, because one in N·m would read 0.000008. This is what can be animated."""
+    """A bending rigidity in µN·m: the stored and animatable property, of a readable magnitude."""
     return FloatProperty(
         name=f"{name} (µN·m)",
         description=f"{description}, in µN·m (a millionth of a newton metre)",
@@ -70,7 +70,7 @@ def _in_micro(name: str, description: str, default: float) -> object:
 
 
 def _in_si(field: str, name: str, description: str) -> object:
-    """The same rigidity in N·m, for scripts."""
+    """The bending rigidity in N·m for scripts, a view of the property in µN·m."""
 
     def read(owner: PropertyGroup) -> float:
         return getattr(owner, f"{field}_micro") * MICRO
@@ -86,7 +86,7 @@ def _in_si(field: str, name: str, description: str) -> object:
         min=0.0,
         soft_max=1e-3,
         precision=6,
-        options={"SKIP_SAVE"},  # a view: what is animated is the number in µN·m
+        options={"SKIP_SAVE"},  # a view: the property in µN·m is stored and animated
     )
 
 
@@ -131,7 +131,7 @@ def _air(name: str, way: str, default: float) -> object:
 
 
 def friction_of(surface: str, default: float, **options: object) -> object:
-    """The friction of a fabric or an obstacle."""
+    """Property for the Coulomb coefficient of friction of a fabric or collider."""
     return FloatProperty(
         name="Friction",
         description=f"Coulomb coefficient of friction of {surface}, without unit",
@@ -145,7 +145,7 @@ def friction_of(surface: str, default: float, **options: object) -> object:
 
 
 def thickness_of(surface: str, **options: object) -> object:
-    """The gap that a fabric or an obstacle keeps."""
+    """Property for the contact gap of a fabric or collider, in m."""
     return FloatProperty(
         name="Thickness (m)",
         description=f"Gap that {surface} keeps on its side of a contact, in m",
@@ -160,10 +160,10 @@ def thickness_of(surface: str, **options: object) -> object:
 
 
 def _curve(name: str, replaced: str, strain: str, stress: str) -> object:
-    """A measured curve, as the text of a JSON list or object."""
+    """Property for a measured stress-strain curve, as JSON text of a list or an object."""
     return StringProperty(
         name=name,
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description=f"Measured {stress} over {strain} in place of {replaced}, which no piece may "
         'be steeper than: {"load": [[0, 0], ...], "unload": [[0, 0], ...]}, or one list of points',
         default="",
@@ -177,11 +177,11 @@ _TWIST = "Rigidity against twisting out of the plane"
 
 
 class WeftMaterial(PropertyGroup):
-    """A fabric; the fields of `weft.Material` under their own names and in their own units."""
+    """A fabric; names and units of its fields are those of `weft.Material`."""
 
     fabric: StringProperty(
         name="Fabric",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Name of the fabric that the fields were set to; they may have been changed",
         default="cotton",
     )
@@ -229,7 +229,7 @@ class WeftMaterial(PropertyGroup):
     bend_twist: _in_si("bend_twist", "Twist", _TWIST)
     use_bend_twist: BoolProperty(
         name="Own Twisting Rigidity",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Set the rigidity against twisting instead of taking the value that an "
         "isotropic fabric of these bending rigidities has",
         default=False,
@@ -280,14 +280,14 @@ class WeftMaterial(PropertyGroup):
     )
 
     def as_dict(self) -> dict[str, object]:
-        """The fields for `weft.Material`."""
+        """The fields for `weft.Material.from_dict`."""
         fields = {name: self.value(name) for name in MATERIAL_FIELDS}
         if not self.use_bend_twist:
             fields["bend_twist"] = None
         return fields | self.options()
 
     def options(self) -> dict[str, object]:
-        """The curves and the quality that there are; a text that is no JSON as it is."""
+        """The curves and the quality that are set; a text that is not JSON is returned as it is."""
         given = {name: getattr(self, name) for name in CURVES}
         options: dict[str, object] = {}
         for name, text in given.items():
@@ -305,7 +305,7 @@ class WeftMaterial(PropertyGroup):
         return as_decimal(getattr(self, name))
 
     def assign(self, fields: dict[str, object]) -> None:
-        """Takes over the fields of a `weft.Material`."""
+        """Sets all properties to the fields of a `weft.Material`."""
         for name in CURVES:
             setattr(self, name, json.dumps(fields[name]) if fields.get(name) else "")
         quality = fields.get("quality") or {"q": 0.0}
@@ -318,16 +318,16 @@ class WeftMaterial(PropertyGroup):
 
 
 def _parsed(text: str) -> object:
-    """What a text says, in the form that the library gives it back in."""
+    """Curve of a JSON text in the normalised form; the text itself if it is not JSON."""
     try:
         curve = json.loads(text)
     except ValueError:
         return text
-    return whole_curve(curve)
+    return normalised_curve(curve)
 
 
-def whole_curve(curve: object) -> object:
-    """A curve with both branches, its numbers as floats; what is none, as it is."""
+def normalised_curve(curve: object) -> object:
+    """A curve with both branches and float values; invalid input is returned unchanged."""
     branches = curve if isinstance(curve, dict) else {"load": curve, "unload": curve}
     try:
         return {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an artist sets on an object, and what Weft remembers of its result.
+"""Properties of an object: its role and settings, and the state of its result.
 
-All numbers are SI units whatever the unit scale of the scene, so none of them carries a Blender
-unit: the unit stands in the label. What is not read frame by frame cannot be keyframed.
+Values are SI whatever the unit scale of the scene, so no property has a Blender unit; the unit is
+in the label. Properties that are not read at every frame are not animatable.
 """
 
 from bpy.props import (
@@ -17,33 +17,35 @@ from bpy.props import (
 from bpy.types import Collection, PropertyGroup
 
 from ..force_fields.forces import WEIGHT_NAMES
-from .fabric import FIXED, WeftMaterial, as_decimal, changed, friction_of, thickness_of
+from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 class WeftMutedModifier(PropertyGroup):
-    """How a modifier was set before Weft switched it off."""
+    """Visibility of a modifier before Weft muted it."""
 
-    uid: IntProperty()  # that it keeps when it is renamed; 0 in older files, which have its name
+    uid: (
+        IntProperty()
+    )  # persistent id, unaffected by renaming; 0 in older files, which have the name
     show_viewport: BoolProperty()
     show_render: BoolProperty()
 
 
 class WeftMutedKey(PropertyGroup):
-    """A shape key of the user that Weft muted (its name is the key's)."""
+    """A shape key of the user that Weft muted, by name."""
 
-    place: IntProperty()  # among all keys, by which it is found when renamed; 0 in older files
+    place: IntProperty()  # index among all keys, used after a renaming; 0 in older files
 
 
 class WeftDeformingNodes(PropertyGroup):
-    """A geometry nodes modifier that moves the cloth and does nothing else."""
+    """A geometry nodes modifier that only deforms the cloth."""
 
-    uid: IntProperty()  # as above
+    uid: IntProperty()  # persistent id of the modifier; 0 in older files
 
 
 class WeftResult(PropertyGroup):
-    """What a bake left on an object, so that Free can take it back."""
+    """State of the result of a bake on an object, which Free reverts."""
 
     shown: BoolProperty()
     frame_start: IntProperty()
@@ -54,15 +56,15 @@ class WeftResult(PropertyGroup):
     was_absolute: BoolProperty()
     was_solo: BoolProperty()
     muted_keys: CollectionProperty(type=WeftMutedKey)
-    bake: StringProperty()  # the bake that it is of, empty for results of earlier versions
-    cache: StringProperty()  # where the last bake is: the absolute path without endings
+    bake: StringProperty()  # identifier of the bake, empty for results of earlier versions
+    cache: StringProperty()  # absolute path of the cache of the last bake, without suffix
     fingerprint: StringProperty()
     statistic: StringProperty()
-    warnings: StringProperty()  # one a line
-    display_type: StringProperty()  # how the object was shown before a bake, empty without one
-    was_disabled: BoolProperty()  # in viewports, before a bake
-    modifier: StringProperty()  # name of the Mesh Cache modifier, empty where keys are the result
-    modifier_uid: IntProperty()  # by which it is found when it is renamed; 0 in older files
+    warnings: StringProperty()  # one per line
+    display_type: StringProperty()  # display type before a running bake, else empty
+    was_disabled: BoolProperty()  # in viewports, before a running bake
+    modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
+    modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files
 
 
 def _weight(name: str, what: str) -> object:
@@ -82,7 +84,7 @@ def _weight(name: str, what: str) -> object:
 def _group(name: str) -> object:
     return StringProperty(
         name=f"{name} Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Where this vertex group has weight 1 the factor below holds, where it has "
         "none the fabric is that of the material",
         update=changed,
@@ -92,7 +94,7 @@ def _group(name: str) -> object:
 def _factor(name: str, what: str, least: float = 1e-3) -> object:
     return FloatProperty(
         name=f"{name} Factor",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description=f"Factor on the {what} where the group has weight 1, without unit",
         default=10.0,
         min=least,
@@ -117,12 +119,12 @@ def _shrinking(name: str, where: str, default: float) -> object:
 
 
 class WeftFieldWeights(PropertyGroup):
-    """How much the force fields of the scene act on a cloth, under the names that Blender uses."""
+    """Weights of the scene's force fields on a cloth, under the names that Blender uses."""
 
     collection: PointerProperty(
         type=Collection,
         name="Effector Collection",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Only force fields in this collection act; all of the scene when empty",
         update=changed,
     )
@@ -149,11 +151,11 @@ WEIGHTS = ("gravity", "all", *WEIGHT_NAMES.values())
 
 
 class WeftObject(PropertyGroup):
-    """The part an object plays in the simulation."""
+    """Role and settings of an object in the simulation."""
 
     role: EnumProperty(
         name="Role",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Part of this object in the cloth simulation",
         items=(
             ("NONE", "None", "Takes no part in the simulation"),
@@ -168,7 +170,7 @@ class WeftObject(PropertyGroup):
     material: PointerProperty(type=WeftMaterial)
     pin_group: StringProperty(
         name="Pin Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Vertices with weight 1 in this group are held: they follow the animation of "
         "the object, its deforming modifiers and its armature. With less they are drawn there",
         update=changed,
@@ -185,7 +187,7 @@ class WeftObject(PropertyGroup):
     )
     use_uv: BoolProperty(
         name="Yarns from UV Map",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Let the yarns follow the active UV map, warp along u and weft along v. "
         "Without a UV map, or when off, the warp of each piece runs along the world axis in which "
         "its undeformed mesh is longest",
@@ -194,7 +196,7 @@ class WeftObject(PropertyGroup):
     )
     rest_shape: EnumProperty(
         name="Rest Shape",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="The shape in which the cloth is neither stretched nor bent",
         items=(
             ("MESH", "Mesh", "The mesh without shape keys and modifiers"),
@@ -206,13 +208,13 @@ class WeftObject(PropertyGroup):
     )
     rest_key: StringProperty(
         name="Shape Key",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="The shape key that is the rest shape",
         update=changed,
     )
     pattern_size: FloatProperty(
         name="Pattern Size (m)",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="The length that one unit of the UV map is, in m",
         default=1.0,
         min=1e-4,
@@ -223,7 +225,7 @@ class WeftObject(PropertyGroup):
     shrink: _shrinking("Shrinking Factor", "than its rest shape, along both yarns", 0.0)
     shrink_group: StringProperty(
         name="Shrinking Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Where this vertex group has weight 1 the cloth shrinks by the factor below, "
         "where it has none by that of the Shape panel",
         update=changed,
@@ -231,7 +233,7 @@ class WeftObject(PropertyGroup):
     shrink_max: _shrinking("Max Shrinking", "where the shrinking group has weight 1", 0.2)
     shrink_yarns: EnumProperty(
         name="Shrinking Yarns",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Along which yarns the shrinking group shrinks the cloth",
         items=(
             ("BOTH", "Both", "Along warp and weft"),
@@ -242,14 +244,14 @@ class WeftObject(PropertyGroup):
     )
     use_sewing: BoolProperty(
         name="Sewing",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Draw the ends of edges that belong to no face together, and hold them",
         default=False,
         update=changed,
     )
     sewing_time: FloatProperty(
         name="Sewing Time (s)",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Time in which sewn vertices come together, in s",
         default=1.0,
         min=0.01,
@@ -259,7 +261,7 @@ class WeftObject(PropertyGroup):
     )
     sewing_force: FloatProperty(
         name="Max Sewing Force (N)",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Largest force of a sewing edge, in N; a seam opens under more. 0 for the "
         "force that stretches the cloth beside it by a quarter",
         default=0.0,
@@ -270,7 +272,7 @@ class WeftObject(PropertyGroup):
     )
     use_pressure: BoolProperty(
         name="Pressure",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Let the inside of the cloth press against it",
         default=False,
         update=changed,
@@ -286,7 +288,7 @@ class WeftObject(PropertyGroup):
     )
     use_volume: BoolProperty(
         name="Keep Volume",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Press more when the volume inside is too small, and less when it is too large",
         default=False,
         update=changed,
@@ -311,20 +313,20 @@ class WeftObject(PropertyGroup):
     )
     pressure_group: StringProperty(
         name="Pressure Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="The weights of this vertex group scale the pressure; everywhere when empty",
         update=changed,
     )
     density_group: StringProperty(
         name="Density Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Where this vertex group has weight 1 the fabric has the density below, where "
         "it has none that of the material",
         update=changed,
     )
     density_max: FloatProperty(
         name="Density (kg/m²)",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Mass of one square metre where the density group has weight 1, in kg/m²",
         default=0.3,
         min=1e-4,
@@ -343,7 +345,7 @@ class WeftObject(PropertyGroup):
     friction_factor: _factor("Friction", "friction", least=0.0)
     use_collision: BoolProperty(
         name="Object Collisions",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Keep this cloth out of colliders",
         default=True,
         update=changed,
@@ -351,26 +353,26 @@ class WeftObject(PropertyGroup):
     collision_collection: PointerProperty(
         type=Collection,
         name="Collision Collection",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Only colliders in this collection stop this cloth; all when empty",
         update=changed,
     )
     collision_group: StringProperty(
         name="Object Vertex Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Vertices in this group pass through colliders",
         update=changed,
     )
     use_self_collision: BoolProperty(
         name="Self Collisions",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Keep this cloth out of itself and of other cloths",
         default=True,
         update=changed,
     )
     self_collision_group: StringProperty(
         name="Self Vertex Group",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Vertices in this group pass through this cloth and others",
         update=changed,
     )

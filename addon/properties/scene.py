@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What holds for all cloths of a scene.
+"""Properties of a scene, common to all its cloths.
 
-All numbers are SI units whatever the unit scale of the scene, so none of them carries a Blender
-unit: the unit stands in the label. What is not read frame by frame cannot be keyframed.
+Values are SI whatever the unit scale of the scene, so no property has a Blender unit; the unit is
+in the label. Properties that are not read at every frame are not animatable.
 """
 
 from bpy import app
@@ -18,9 +18,9 @@ from bpy.props import (
 from bpy.types import Collection, Context, PropertyGroup
 
 from . import callbacks
-from .fabric import FIXED, as_decimal, changed
+from .fabric import NOT_ANIMATABLE, as_decimal, changed
 
-# Blender 4.5 wants to be told that a path may start with //, 4.2 does not know the word.
+# Option for paths that may start with //; required since Blender 4.5, unknown to 4.2.
 RELATIVE_PATH = {"PATH_SUPPORTS_BLEND_RELATIVE"} if app.version >= (4, 5, 0) else set()
 
 
@@ -55,34 +55,40 @@ MODELS = (
     ("mass_spring_16", "Mass Spring 16", "Linear springs to 16 neighbours, of Cords 2004"),
 )
 FRAME_SETTINGS = ("time_step", "tolerance", "max_iterations", "air_density")
-SOLVED = frozenset(("bdf2", "implicit_euler", "implicit_midpoint"))  # by one of the solvers
-CURVED = frozenset(("fem", "particles", "baraff_witkin"))  # models that measure curvatures
-_shown: dict[str, list[tuple]] = {}  # kept, because Blender does not keep the strings
+WITH_SOLVER = frozenset(
+    ("bdf2", "implicit_euler", "implicit_midpoint")
+)  # integrators whose stages are solved by a selectable solver
+WITH_CURVATURE = frozenset(
+    ("fem", "particles", "baraff_witkin")
+)  # models with curvature as a strain measure
+_enum_items: dict[
+    str, list[tuple]
+] = {}  # referenced here, because Blender does not reference the strings
 
 
-def _offered(field: str, known: tuple[tuple[str, str, str], ...]) -> list[tuple]:
-    """The choices that the library has, each with the number that it always has."""
+def _available(field: str, known: tuple[tuple[str, str, str], ...]) -> list[tuple]:
+    """Enum items that the library supports, each with its fixed number."""
     there = callbacks.call("choices", field)
-    _shown[field] = [
+    _enum_items[field] = [
         (*item, number) for number, item in enumerate(known) if item[0] in there or number == 0
     ]
-    return _shown[field]
+    return _enum_items[field]
 
 
 def _integrators(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
-    return _offered("integrator", INTEGRATORS)
+    return _available("integrator", INTEGRATORS)
 
 
 def _solvers(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
-    return _offered("solver", SOLVERS)
+    return _available("solver", SOLVERS)
 
 
 def _models(_owner: PropertyGroup, _context: Context | None) -> list[tuple]:
-    return _offered("model", MODELS)
+    return _available("model", MODELS)
 
 
 class WeftBeforeBake(PropertyGroup):
-    """Where the scene was in time when it began to be read."""
+    """Frame of the scene before it was prepared for reading."""
 
     is_known: BoolProperty()
     frame: IntProperty()
@@ -90,42 +96,46 @@ class WeftBeforeBake(PropertyGroup):
 
 
 class WeftScene(PropertyGroup):
-    """What holds for all cloths of a scene."""
+    """Settings of a scene, common to all its cloths."""
 
     use_scene_range: BoolProperty(
         name="Scene Frame Range",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Bake the frame range of the scene",
         default=True,
         update=changed,
     )
     frame_start: IntProperty(
         name="Start",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="First frame: the cloth starts there, at rest, in its animated place",
         default=1,
         update=changed,
     )
     frame_end: IntProperty(
-        name="End", options=FIXED, description="Last frame to bake", default=250, update=changed
+        name="End",
+        options=NOT_ANIMATABLE,
+        description="Last frame to bake",
+        default=250,
+        update=changed,
     )
     integrator: EnumProperty(
         name="Integrator",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="How the equations of motion are followed in time",
         items=_integrators,
         update=changed,
     )
     solver: EnumProperty(
         name="Solver",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="How the equations of BDF2, implicit Euler and implicit midpoint are solved",
         items=_solvers,
         update=changed,
     )
     model: EnumProperty(
         name="Model",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="What the fabric is made of in the computer",
         items=_models,
         update=changed,
@@ -165,7 +175,7 @@ class WeftScene(PropertyGroup):
     )
     threads: IntProperty(
         name="Threads",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Processor threads to use, 0 for all. The result does not depend on it",
         default=0,
         min=0,
@@ -174,7 +184,7 @@ class WeftScene(PropertyGroup):
     )
     self_collision: BoolProperty(
         name="Self Collisions",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Keep cloths out of themselves and out of each other. The gap between two "
         "layers is the sum of their thicknesses",
         default=True,
@@ -183,7 +193,7 @@ class WeftScene(PropertyGroup):
     collider_collection: PointerProperty(
         type=Collection,
         name="Collision Collection",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Only colliders in this collection take part; all of the scene when empty",
         update=changed,
     )
@@ -218,7 +228,7 @@ class WeftScene(PropertyGroup):
     )
     result_kind: EnumProperty(
         name="Result",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="What shows the baked frames on the cloth",
         items=(
             ("KEYS", "Shape Keys", "In the file itself: plays, renders and exports everywhere"),
@@ -240,7 +250,7 @@ class WeftScene(PropertyGroup):
     )
     checkpoint_interval: IntProperty(
         name="Checkpoint Every",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Frames between two checkpoints that Resume can continue from if Blender "
         "ends unexpectedly; cancelling makes one by itself",
         default=10,
@@ -249,25 +259,25 @@ class WeftScene(PropertyGroup):
     )
     keep_checkpoints: BoolProperty(
         name="Keep All",
-        options=FIXED,
+        options=NOT_ANIMATABLE,
         description="Keep all checkpoints, so that a bake can be repeated from any of them; they "
         "take about as much room as the frames. Otherwise only the last one is kept",
         default=True,
     )
     before_bake: PointerProperty(type=WeftBeforeBake)
 
-    file: StringProperty()  # the word by which this .blend file is known, see `file_id`
+    file: StringProperty()  # identifier of this .blend file, see `file_identity`
 
     def has_solver(self) -> bool:
-        """Whether the integrator has equations for which there are several solvers."""
-        return self.integrator in SOLVED
+        """Whether the integrator solves nonlinear equations, for which solvers can be chosen."""
+        return self.integrator in WITH_SOLVER
 
     def has_curvature(self) -> bool:
-        """Whether the model takes curves of bending."""
-        return self.model in CURVED
+        """Whether the model has curvatures, and so supports bending curves."""
+        return self.model in WITH_CURVATURE
 
     def solver_settings(self) -> dict[str, float | int | str]:
-        """The fields for `weft.Settings` that hold for a whole bake."""
+        """The fields of `weft.Settings` that hold for a whole bake."""
         return {
             "integrator": self.integrator,
             "solver": self.solver,
@@ -281,6 +291,6 @@ class WeftScene(PropertyGroup):
         }
 
     def frame_settings(self) -> dict[str, float | int]:
-        """Those of them that may change from frame to frame."""
+        """The fields of `weft.Settings` that may be animated."""
         settings = self.solver_settings()
         return {name: settings[name] for name in FRAME_SETTINGS}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What belongs to the window and not to the file: findings, overlays, the choice of a fabric."""
+"""State of the window manager, not saved: findings, overlays, the selected fabric."""
 
 from bpy.props import (
     CollectionProperty,
@@ -32,23 +32,23 @@ def _redraw(_owner: PropertyGroup, _context: Context) -> None:
 
 
 class WeftFinding(PropertyGroup):
-    """One line of the list; its elements are kept by `check_operators`."""
+    """Line of the findings list; the mesh elements are kept by `checks.operators`."""
 
     severity: EnumProperty(
         items=(("ERROR", "Error", ""), ("WARNING", "Warning", ""), ("INFO", "Note", "")),
     )
     title: StringProperty()
     meaning: StringProperty()
-    object_name: StringProperty()  # what Select selects, empty where there is nothing
+    object_name: StringProperty()  # object to select, empty if there is none
     fix: StringProperty()
 
 
 class WeftWindow(PropertyGroup):
-    """What Weft shows but does not save."""
+    """Unsaved state of the user interface."""
 
     findings: CollectionProperty(type=WeftFinding)
     active_finding: IntProperty(name="Finding", description="The finding that is explained below")
-    checked: StringProperty()  # the name of the scene that was checked, empty before
+    checked: StringProperty()  # name of the checked scene, empty before a check
     fabric_card: EnumProperty(
         name="Fabric",
         description="Choose a fabric by how it falls over a ball",

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A result as a Mesh Cache modifier that plays the cache file: small files, but tied to theirs.
+"""A result as a Mesh Cache modifier that plays the cache file.
 
-The modifier comes first, so what subdivides or thickens the cloth works on the result; deforming
-modifiers rest while it is shown, because their motion is in the file already.
+It is the first modifier of the stack, so that subdivision and thickness act on the result.
+Deforming modifiers are muted while it is shown, because the result contains their deformation.
 """
 
 import os
@@ -20,14 +20,14 @@ NAME = "Weft"
 
 
 def own_modifier(obj: Object) -> MeshCacheModifier | None:
-    """The modifier that a bake made on this object, if it is still there."""
+    """The modifier of the result, None if it was deleted."""
     result = obj.weft.result
     found = modifier_state.find(obj, result.modifier, result.modifier_uid)
     return found if found is not None and found.type == "MESH_CACHE" else None
 
 
 def write(obj: Object, stem: Path, frame_start: int, frame_count: int) -> None:
-    """Makes the modifier that plays a cache, not shown yet."""
+    """Creates the modifier for a cache, disabled."""
     result = obj.weft.result
     modifier = obj.modifiers.new(NAME, "MESH_CACHE")
     obj.modifiers.move(len(obj.modifiers) - 1, 0)
@@ -35,21 +35,21 @@ def write(obj: Object, stem: Path, frame_start: int, frame_count: int) -> None:
     modifier.cache_format, modifier.frame_start = "PC2", frame_start
     modifier.show_viewport = modifier.show_render = False
     result.frame_start, result.frame_count = frame_start, frame_count
-    point_to(obj, stem)
+    set_cache(obj, stem)
 
 
-def point_to(obj: Object, stem: Path) -> None:
-    """Tells the modifier where the cache is, relative to the file where that is possible."""
+def set_cache(obj: Object, stem: Path) -> None:
+    """Sets the file of the modifier, relative to the .blend file if possible."""
     modifier = own_modifier(obj)
     if modifier is None:
         return
-    path = path_to(stem, bpy.data.filepath)
+    path = stored_path(stem, bpy.data.filepath)
     if modifier.filepath != path:
         modifier.filepath = path
 
 
-def path_to(stem: Path, blend: str) -> str:
-    """What a modifier in a .blend file is told to play a cache."""
+def stored_path(stem: Path, blend: str) -> str:
+    """Path of a cache as stored in a modifier of the .blend file."""
     path = str(pc2.data_path(stem))
     if blend:
         with suppress(ValueError):  # on another drive
@@ -57,31 +57,31 @@ def path_to(stem: Path, blend: str) -> str:
     return path
 
 
-def played(obj: Object) -> Iterator[tuple[MeshCacheModifier, Path]]:
-    """The Mesh Cache modifiers of an object, and the file that each plays."""
+def played_files(obj: Object) -> Iterator[tuple[MeshCacheModifier, Path]]:
+    """Mesh Cache modifiers of an object, each with its file."""
     for modifier in obj.modifiers:
         if modifier.type == "MESH_CACHE" and modifier.filepath:
             path = bpy.path.abspath(modifier.filepath, library=obj.library)
             yield modifier, Path(os.path.abspath(path))
 
 
-def missing(obj: Object) -> str:
-    """The file that the result on an object should play, where there is none; else empty."""
+def missing_file(obj: Object) -> str:
+    """File that the result should play if it does not exist, else empty."""
     own = own_modifier(obj)
-    for modifier, path in played(obj) if own is not None else ():
+    for modifier, path in played_files(obj) if own is not None else ():
         if modifier == own and not path.is_file():
             return str(path)
     return ""
 
 
-def mend(obj: Object, stem: Path) -> None:
-    """Plays a cache where the modifier finds no file, as after undoing the first save."""
-    if missing(obj) and pc2.data_path(stem).is_file():
-        point_to(obj, stem)
+def relink(obj: Object, stem: Path) -> None:
+    """Sets the file of the modifier if the previous one is missing, as after undo of a save."""
+    if missing_file(obj) and pc2.data_path(stem).is_file():
+        set_cache(obj, stem)
 
 
 def enable(obj: Object) -> None:
-    """Shows the result; deforming modifiers rest."""
+    """Shows the result and mutes deforming modifiers."""
     modifier = own_modifier(obj)
     if modifier is None:
         return
@@ -90,7 +90,7 @@ def enable(obj: Object) -> None:
 
 
 def disable(obj: Object) -> None:
-    """Hides the result and gives the modifiers back."""
+    """Hides the result and restores the modifiers."""
     modifier = own_modifier(obj)
     if modifier is not None:
         modifier.show_viewport = modifier.show_render = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result of a bake on an object, as shape keys or as a Mesh Cache modifier."""
+"""Result of a bake on an object, as shape keys or as a Mesh Cache modifier."""
 
 from pathlib import Path
 
@@ -26,28 +26,28 @@ def write(
         shape_keys.write(obj, description.frame_start, frames)
 
 
-def is_there(obj: Object) -> bool:
-    """Whether what shows the result has not been deleted."""
+def exists(obj: Object) -> bool:
+    """Whether the shape keys or the modifier of the result still exist."""
     return bool(shape_keys.own_keys(obj)) or mesh_cache.own_modifier(obj) is not None
 
 
 def problem(obj: Object) -> str:
-    """What became of the result, in words; empty when it is there."""
-    if mesh_cache.missing(obj):
-        return f"The Mesh Cache modifier finds no file '{mesh_cache.missing(obj)}'"
-    if is_there(obj):
+    """Defect of the result for the panel; empty if it is intact."""
+    if mesh_cache.missing_file(obj):
+        return f"The Mesh Cache modifier finds no file '{mesh_cache.missing_file(obj)}'"
+    if exists(obj):
         return ""
     if obj.weft.result.modifier:
         return "The Mesh Cache modifier of the result is gone: Resume makes it again"
     return "The shape keys of the result are gone: Resume writes them again"
 
 
-def kind_in_words(obj: Object) -> str:
+def kind_label(obj: Object) -> str:
     return "Mesh Cache modifier" if obj.weft.result.modifier else "Shape keys"
 
 
 def enable(obj: Object) -> None:
-    """Shows the result, and mutes what is in it already."""
+    """Shows the result, and mutes keys and modifiers that it already contains."""
     result = obj.weft.result
     if result.shown or result.frame_count == 0:
         return
@@ -59,7 +59,7 @@ def enable(obj: Object) -> None:
 
 
 def disable(obj: Object) -> None:
-    """Hides the result and gives the user's keys and modifiers back; the result stays."""
+    """Hides the result and restores the user's keys and modifiers."""
     result = obj.weft.result
     if not result.shown:
         return
@@ -71,7 +71,7 @@ def disable(obj: Object) -> None:
 
 
 def remove(obj: Object) -> None:
-    """Takes the result off an object and leaves it as it was before the bake."""
+    """Deletes the result and restores the object to its state before the bake."""
     disable(obj)
     mesh_cache.remove(obj)
     shape_keys.remove(obj)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A result as shape keys: one relative key a frame, each shown by a linear 0-1-0 curve.
+"""A result as shape keys: one relative key per frame, with a linear 0-1-0 F-curve of its value.
 
-The first key has no rise and the last no fall, so the cloth holds its first and last shape outside
-the range instead of snapping to rest. While the result is shown the user's own keys and deforming
-modifiers are muted, because they are in the result already and would act a second time; `disable`
-and `remove` give them back exactly as they were.
+The first curve starts and the last one ends at 1, so that the cloth keeps its first and last shape
+outside the frame range. While the result is shown, the user's keys and the deforming modifiers are
+muted, because the result contains their deformation; `disable` and `remove` restore them.
 """
 
 import re
@@ -15,13 +14,13 @@ import numpy as np
 from bpy.types import Key, Object, ShapeKey
 
 from ..blender import fcurves, modifier_state
-from ..blender.errors import UnfitError
+from ..blender.errors import UnsuitableClothError
 
-LINEAR = 1  # the number of keyframe interpolation LINEAR
+LINEAR = 1  # enum value of the keyframe interpolation LINEAR
 
 
 def own_keys(obj: Object) -> list[ShapeKey]:
-    """The keys that a bake made on this object, in their order."""
+    """Shape keys of the result of an object, in their order."""
     prefix = obj.weft.result.key_prefix
     key = obj.data.shape_keys
     if not prefix or key is None:
@@ -31,18 +30,18 @@ def own_keys(obj: Object) -> list[ShapeKey]:
 
 
 def check_action(obj: Object) -> None:
-    """Refuses keys whose action cannot take the curves of a result."""
+    """Raises `UnsuitableClothError` if the action of the keys cannot take the F-curves."""
     key = obj.data.shape_keys
     action = fcurves.action_of(key) if key is not None else None
     if action is None:
         return
     words = f"the shape keys of '{obj.name}' are animated by the "
     if action.library is not None:
-        raise UnfitError(f"{words}linked action '{action.name}': make it local")
-    others = _playing_the_same(obj)
-    # One that a bake made was copied together with its object: `_remove_own` separates them.
+        raise UnsuitableClothError(f"{words}linked action '{action.name}': make it local")
+    others = _sharing_animation(obj)
+    # An action made by a bake was duplicated with its object: `_remove_own` separates them.
     if others and not obj.weft.result.made_action:
-        raise UnfitError(
+        raise UnsuitableClothError(
             f"{words}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
             "action of its own (Check Scene makes a copy)",
             fix="own_action",
@@ -50,13 +49,13 @@ def check_action(obj: Object) -> None:
 
 
 def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
-    """Replaces the keys of an object by these frames, float32 `(vertices, 3)`, and shows them."""
+    """Replaces the keys by these frames, float32 `(vertices, 3)`, and shows them."""
     disable(obj)
     _remove_own(obj)
     try:
         _write_keys(obj, frame_start, frames)
     except BaseException:
-        remove(obj)  # half a result would be in the way
+        remove(obj)  # no partial result
         raise
     enable(obj)
 
@@ -79,7 +78,7 @@ def _write_keys(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> 
 
 
 def enable(obj: Object) -> None:
-    """Shows the result, and mutes what is in it already."""
+    """Shows the result, and mutes keys and modifiers that it already contains."""
     result, key = obj.weft.result, obj.data.shape_keys
     if result.shown or key is None or result.frame_count == 0:
         return
@@ -98,12 +97,12 @@ def enable(obj: Object) -> None:
 
 
 def disable(obj: Object) -> None:
-    """Hides the result and gives the user's keys and modifiers back; the keys stay."""
+    """Hides the result and restores the user's keys and modifiers."""
     result, key = obj.weft.result, obj.data.shape_keys
     if not result.shown:
         return
     if key is not None:
-        for block in resting_keys(obj):
+        for block in muted_user_keys(obj):
             block.mute = False
         for block in own_keys(obj):
             block.mute = True
@@ -114,8 +113,8 @@ def disable(obj: Object) -> None:
     result.shown = False
 
 
-def resting_keys(obj: Object) -> list[ShapeKey]:
-    """The user's keys that Weft has muted: by their names or, since renamed, by their places."""
+def muted_user_keys(obj: Object) -> list[ShapeKey]:
+    """The user's keys that Weft muted, by name or, after a renaming, by index."""
     key, own = obj.data.shape_keys, {block.name for block in own_keys(obj)}
     muted = {
         block.name: place
@@ -131,7 +130,7 @@ def resting_keys(obj: Object) -> list[ShapeKey]:
 
 
 def remove(obj: Object) -> None:
-    """Deletes the keys, and the basis if it was made for them, and gives back what was muted."""
+    """Deletes the keys of the result, and a basis made for them, and restores muted keys."""
     disable(obj)
     _remove_own(obj)
     result, key = obj.weft.result, obj.data.shape_keys
@@ -142,7 +141,7 @@ def remove(obj: Object) -> None:
 
 
 def _free_prefix(key: Key) -> str:
-    """A beginning for key names that no key has, and no curve of a key that was deleted."""
+    """Prefix of key names that no key and no leftover F-curve uses."""
     names = [block.name for block in key.key_blocks]
     paths = [curve.data_path for curve in fcurves.curves(key)]
     number, prefix = 1, "weft_"
@@ -156,8 +155,8 @@ def _remove_own(obj: Object) -> None:
     own = own_keys(obj)
     if not own:
         return
-    if _playing_the_same(obj):
-        fcurves.make_single_user(obj.data.shape_keys)  # a duplicate's result stays
+    if _sharing_animation(obj):
+        fcurves.make_single_user(obj.data.shape_keys)  # keeps the result of a duplicate
     _remove_curves(obj, {value_path(block.name) for block in own})
     active = obj.active_shape_key_index
     for block in reversed(own):
@@ -166,8 +165,8 @@ def _remove_own(obj: Object) -> None:
         obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
 
 
-def _playing_the_same(obj: Object) -> list[Object]:
-    """Other objects whose keys play the same curves."""
+def _sharing_animation(obj: Object) -> list[Object]:
+    """Other objects whose shape keys are animated by the same F-curves."""
     key = obj.data.shape_keys
     keys = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
     return [o for o, its in keys if its is not None and fcurves.shares_curves(key, its)]
@@ -177,7 +176,7 @@ def _playing_the_same(obj: Object) -> list[Object]:
 
 
 def value_path(name: str) -> str:
-    """Where a curve finds the value of a key."""
+    """Data path of the value of a shape key."""
     return f'key_blocks["{name}"].value'
 
 
@@ -202,7 +201,7 @@ def _write_curves(obj: Object, names: list[str]) -> None:
 def _remove_curves(obj: Object, paths: set[str]) -> None:
     key, result = obj.data.shape_keys, obj.weft.result
     action = fcurves.action_of(key)
-    for curves in fcurves.curve_lists(key):
+    for curves in fcurves.curve_collections(key):
         for curve in [curve for curve in curves if curve.data_path in paths]:
             curves.remove(curve)
     if result.made_action and action and action.users == 1 and not fcurves.curves(key):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Geometry nodes that move a cloth without changing its mesh: they act like a deforming modifier.
+"""Geometry nodes modifiers that deform a cloth without changing its topology.
 
-Whether a modifier does is found by evaluating it: vertices and faces must come out as they went
-in. One that also moves nothing and has no node that could, such as one that only sets materials,
-is not in the way of a result and stays on.
+They are detected by evaluation: vertex count and faces of the output must equal those of the input.
+A modifier that moves no vertex and has no node that could, for example one that only sets
+materials, does not count and stays enabled while a result is shown.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from bpy.types import Context, Modifier, NodesModifier, NodeTree, Object
 from ..blender import mesh_arrays, modifier_state
 from ..result import playback
 
-# Nodes through which points can get elsewhere although the mesh stays the same.
+# Nodes that can move points without changing the topology.
 MOVING_NODES = frozenset(
     (
         "GeometryNodeBake",
@@ -26,8 +26,8 @@ MOVING_NODES = frozenset(
 )
 
 
-def find_deforming(context: Context, obj: Object) -> None:
-    """Remembers on the object which of its geometry nodes act like a deforming modifier."""
+def detect(context: Context, obj: Object) -> None:
+    """Stores on the object which of its geometry nodes modifiers only deform it."""
     known = obj.weft.deforming_nodes
     if not any(modifier.type == "NODES" for modifier in obj.modifiers):
         known.clear()
@@ -46,13 +46,14 @@ def find_deforming(context: Context, obj: Object) -> None:
 
 
 def _test_each(context: Context, obj: Object) -> None:
+    """Enables the geometry nodes modifiers one after the other and compares the meshes."""
     before = _evaluated(context, obj)
     for modifier in obj.modifiers:
-        if modifier.type != "NODES" or not modifier_state.shown(obj, modifier)[0]:
+        if modifier.type != "NODES" or not modifier_state.user_visibility(obj, modifier)[0]:
             continue
         modifier.show_viewport = True
         after = _evaluated(context, obj)
-        if _same_mesh(before, after) and _moves(modifier, before, after):
+        if _same_topology(before, after) and _moves(modifier, before, after):
             modifier_state.remember(obj.weft.deforming_nodes.add(), modifier)
             before = after
         else:
@@ -60,6 +61,7 @@ def _test_each(context: Context, obj: Object) -> None:
 
 
 def _evaluated(context: Context, obj: Object) -> tuple[np.ndarray, ...]:
+    """Vertices, corner vertices and corner counts of the evaluated mesh."""
     context.view_layer.update()
     evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
     mesh = evaluated.to_mesh()
@@ -73,7 +75,7 @@ def _evaluated(context: Context, obj: Object) -> tuple[np.ndarray, ...]:
         evaluated.to_mesh_clear()
 
 
-def _same_mesh(before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> bool:
+def _same_topology(before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> bool:
     same_count = len(before[0]) == len(after[0])
     return same_count and all(map(np.array_equal, before[1:], after[1:]))
 

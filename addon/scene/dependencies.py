@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the motion of an object depends on: transforms, modifiers, constraints, node inputs,
-actions, NLA strips and drivers, of the object and of everything it refers to.
+"""Everything that the motion of an object depends on, for its fingerprint.
 
-All of it is read without evaluating other frames, so that what is animated counts by its curves
-and not by its value of the moment. What changes the motion by other ways is found by `record`.
+Transforms, modifiers, constraints, node inputs, actions, NLA strips and drivers of the object and
+of all datablocks that it refers to. They are read without evaluating other frames: an animated
+property is represented by its F-curves, not by its current value. Other causes of motion are
+detected by `storage.frame_record`.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,10 +39,20 @@ from ..blender import fcurves, mesh_arrays, modifier_state
 from ..result import mesh_cache
 
 VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
-# These say how something is shown, kept, edited or rendered, not where it is.
-LOOKS = ("show_", "open_", "bl_", "is_", "select", "active", "bake_", "render_", "adaptive_")
-LOOKS += ("location_absolute", "persistent_uid", "texspace_", "color_tag")
-STILL = frozenset(
+# Properties of display, storage, editing or rendering, without effect on motion.
+DISPLAY_PREFIXES = (
+    "show_",
+    "open_",
+    "bl_",
+    "is_",
+    "select",
+    "active",
+    "bake_",
+    "render_",
+    "adaptive_",
+)
+DISPLAY_PREFIXES += ("location_absolute", "persistent_uid", "texspace_", "color_tag")
+WITHOUT_MOTION = frozenset(
     (
         *("name", "label", "hide", "use_custom_color", "warning_propagation"),
         *("tag", "use_fake_user", "use_extra_user", "last_slot_identifier"),
@@ -49,8 +60,8 @@ STILL = frozenset(
         *("uv_smooth", "use_custom_normals", "use_auto_texspace", "use_preview_alpha"),
     )
 )
-# What of these kinds of data moves others; of kinds that are not here all that can be set may.
-ACTING = {
+# Properties that affect the motion of others, by type; of other types all editable ones do.
+MOTION_PROPERTIES = {
     Armature: ("pose_position",),
     Collection: ("instance_offset",),
     Lattice: (
@@ -59,15 +70,15 @@ ACTING = {
     ),
     (Action, Camera, Light, LightProbe, Material, Scene, Speaker, World): (),
 }
-DRAWN = frozenset(("location", "width", "height", "color"))  # of nodes: where and how
-STRIP = (
+NODE_LAYOUT = frozenset(("location", "width", "height", "color"))  # layout of a node in the editor
+STRIP_PROPERTIES = (
     *("frame_start", "frame_end", "action_frame_start", "action_frame_end", "repeat", "scale"),
     *("blend_in", "blend_out", "blend_type", "extrapolation", "mute"),
     *("use_animated_influence", "use_animated_time", "use_animated_time_cyclic"),
     *("use_auto_blend", "use_reverse", "use_sync_length"),
 )
-# Animated properties of an object that move nothing.
-NO_MOTION = ("weft.", "hide_", "visible_", "color", "show_", "display_")
+# Data paths of an object without effect on motion.
+UNRELATED_PATHS = ("weft.", "hide_", "visible_", "color", "show_", "display_")
 TRANSFORMS = (
     "location",
     "rotation_euler",
@@ -83,7 +94,7 @@ TRANSFORMS = (
 
 
 def motion(obj: Object) -> Iterator[Any]:
-    """Values and arrays that determine how an object moves, its own mesh and keys excepted."""
+    """Values and arrays that determine the motion of an object, except its own mesh and keys."""
     own = (obj.data, getattr(obj.data, "shape_keys", None))
     seen, waiting = {block.session_uid for block in own if block is not None}, [obj]
     while waiting:
@@ -96,10 +107,10 @@ def motion(obj: Object) -> Iterator[Any]:
 
 
 def force_field(obj: Object) -> Iterator[Any]:
-    """Values and arrays that determine a force field, where it is excepted."""
-    moving = fcurves.moving_paths(obj)
-    yield from _values(obj.field, moving)
-    yield _plain(obj.field.texture)
+    """Values and arrays that determine a force field, except the motion of its object."""
+    animated_paths = fcurves.animated_paths(obj)
+    yield from _values(obj.field, animated_paths)
+    yield _comparable(obj.field.texture)
     if obj.field.texture is not None:
         yield from _of(obj.field.texture)
     if obj.type == "MESH" and obj.field.shape in {"POINTS", "SURFACE"}:
@@ -107,27 +118,31 @@ def force_field(obj: Object) -> Iterator[Any]:
 
 
 def _of(owner: ID) -> Iterator[Any]:
-    moving = fcurves.moving_paths(owner)
+    animated_paths = fcurves.animated_paths(owner)
     if isinstance(owner, Object):
-        yield from _object(owner, moving)
+        yield from _object(owner, animated_paths)
     elif isinstance(owner, Mesh):
         yield mesh_arrays.rest_coordinates(owner)
     elif isinstance(owner, Key):
-        yield [(b.mute, _unless(moving, b, "value")) for b in owner.key_blocks]
+        yield [
+            (b.mute, _value_unless_animated(animated_paths, b, "value")) for b in owner.key_blocks
+        ]
     elif isinstance(owner, NodeTree):
-        yield from _tree(owner, moving)
+        yield from _tree(owner, animated_paths)
     else:
-        yield from _values(owner, moving, _acting(owner))
+        yield from _values(owner, animated_paths, _motion_properties(owner))
     yield from _shape(owner)
     yield from animation_of(owner, _is_motion)
 
 
-def _acting(owner: ID) -> tuple[str, ...] | None:
-    return next((names for kinds, names in ACTING.items() if isinstance(owner, kinds)), None)
+def _motion_properties(owner: ID) -> tuple[str, ...] | None:
+    return next(
+        (names for kinds, names in MOTION_PROPERTIES.items() if isinstance(owner, kinds)), None
+    )
 
 
 def _shape(owner: ID) -> Iterator[Any]:
-    """The points of what deforms others."""
+    """Control points of datablocks that deform others."""
     if isinstance(owner, Armature):
         yield [_rows(bone.matrix_local) for bone in owner.bones]
     elif isinstance(owner, Lattice):
@@ -139,7 +154,7 @@ def _shape(owner: ID) -> Iterator[Any]:
 
 
 def _references(owner: ID) -> list[ID | None]:
-    """What this datablock takes part of its motion from."""
+    """Datablocks that the motion of this datablock depends on."""
     found: list[ID | None] = [target for _driver, target in _driver_targets(owner)]
     if isinstance(owner, Object):
         found += [owner.parent, owner.data, getattr(owner.data, "shape_keys", None)]
@@ -160,7 +175,7 @@ def _references(owner: ID) -> list[ID | None]:
 
 
 def relevant_modifiers(owner: Object) -> list[Modifier]:
-    """Those that move what is read: a cloth is read without its generative ones."""
+    """Modifiers that affect the mesh that is read; of a cloth only deforming ones."""
     if owner.weft.role == "CLOTH":
         own = mesh_cache.own_modifier(owner)
         return [m for m in owner.modifiers if modifier_state.is_deforming(m) and m != own]
@@ -169,33 +184,39 @@ def relevant_modifiers(owner: Object) -> list[Modifier]:
     ]
 
 
-def _object(owner: Object, moving: set[str]) -> Iterator[Any]:
+def _object(owner: Object, animated_paths: set[str]) -> Iterator[Any]:
     for name in TRANSFORMS:
-        yield _unless(moving, owner, name)
+        yield _value_unless_animated(animated_paths, owner, name)
     yield owner.parent_type, owner.parent_bone, _rows(owner.matrix_parent_inverse)
     for modifier in relevant_modifiers(owner):
-        yield modifier.type, *modifier_state.shown(owner, modifier)
-        yield from _values(modifier, moving)
-        yield from ((p, _plain(v)) for p, v in node_inputs(modifier) if p not in moving)
-    yield from _constraints(owner.constraints, moving)
+        yield modifier.type, *modifier_state.user_visibility(owner, modifier)
+        yield from _values(modifier, animated_paths)
+        yield from (
+            (p, _comparable(v)) for p, v in node_inputs(modifier) if p not in animated_paths
+        )
+    yield from _constraints(owner.constraints, animated_paths)
     if owner.pose is not None:
         for bone in owner.pose.bones:
-            yield [_unless(moving, bone, name) for name in TRANSFORMS if hasattr(bone, name)]
-            yield from _constraints(bone.constraints, moving)
+            yield [
+                _value_unless_animated(animated_paths, bone, name)
+                for name in TRANSFORMS
+                if hasattr(bone, name)
+            ]
+            yield from _constraints(bone.constraints, animated_paths)
 
 
-def _constraints(constraints: list[Constraint], moving: set[str]) -> Iterator[Any]:
+def _constraints(constraints: list[Constraint], animated_paths: set[str]) -> Iterator[Any]:
     for constraint in constraints:
         yield constraint.type, _rows(getattr(constraint, "inverse_matrix", ()))
-        yield from _values(constraint, moving)
+        yield from _values(constraint, animated_paths)
 
 
 def node_inputs(modifier: Modifier) -> Iterator[tuple[str, Any]]:
-    """Path and value of each input of a geometry nodes modifier: its own way in Blender 5.2."""
+    """Data path and value of each input of a geometry nodes modifier; the API changed in 5.2."""
     if modifier.type != "NODES" or modifier.node_group is None:
         return
     if not hasattr(modifier, "properties"):
-        for name in modifier.keys():  # noqa: SIM118 (a modifier is no dictionary)
+        for name in modifier.keys():  # noqa: SIM118 (a modifier is not a dictionary)
             yield f'{modifier.path_from_id()}["{name}"]', modifier[name]
         return
     inputs = modifier.properties.inputs
@@ -209,15 +230,17 @@ def node_inputs(modifier: Modifier) -> Iterator[tuple[str, Any]]:
 # --- node trees -------------------------------------------------------------------------------
 
 
-def _tree(tree: NodeTree, moving: set[str]) -> Iterator[Any]:
+def _tree(tree: NodeTree, animated_paths: set[str]) -> Iterator[Any]:
     nodes = [node for node in tree.nodes if node.bl_idname != "NodeFrame"]
     numbers = {node.name: number for number, node in enumerate(nodes)}
     for node in nodes:
         yield node.bl_idname
-        yield from _values(node, moving, [n for n in _settable(node) if n not in DRAWN])
+        yield from _values(
+            node, animated_paths, [n for n in _settable(node) if n not in NODE_LAYOUT]
+        )
         for socket in node.inputs:
-            if f"{socket.path_from_id()}.default_value" not in moving:
-                yield _plain(_default(socket))
+            if f"{socket.path_from_id()}.default_value" not in animated_paths:
+                yield _comparable(_default(socket))
     for link in tree.links:
         yield numbers[link.from_node.name], link.from_socket.identifier
         yield numbers[link.to_node.name], link.to_socket.identifier, link.is_muted
@@ -231,7 +254,7 @@ def _default(socket: Any) -> Any:
 
 
 def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
-    """Curves, strips and drivers of the wanted properties of a datablock."""
+    """F-curves, NLA strips and drivers of the selected data paths of a datablock."""
     for curve in fcurves.curves(owner):
         if wanted(curve.data_path):
             yield from _curve(curve)
@@ -251,7 +274,7 @@ def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
 
 
 def _strip(strip: NlaStrip) -> Iterator[Any]:
-    yield from _values(strip, set(), STRIP)
+    yield from _values(strip, set(), STRIP_PROPERTIES)
     if not strip.use_animated_influence:
         yield strip.influence
     if not strip.use_animated_time:
@@ -261,7 +284,7 @@ def _strip(strip: NlaStrip) -> Iterator[Any]:
 
 
 def _is_motion(path: str) -> bool:
-    return not path.startswith(NO_MOTION)
+    return not path.startswith(UNRELATED_PATHS)
 
 
 def _curve(curve: FCurve) -> Iterator[Any]:
@@ -273,7 +296,7 @@ def _curve(curve: FCurve) -> Iterator[Any]:
 
 
 def _driver_targets(owner: ID) -> Iterator[tuple[FCurve, ID | None]]:
-    """Each driver with each datablock that it looks at, None when it looks at none."""
+    """Pairs of each driver and each of its target datablocks, None without a target."""
     for curve in fcurves.drivers(owner):
         variables = curve.driver.variables
         targets = [target.id for variable in variables for target in variable.targets]
@@ -286,51 +309,53 @@ def _variables(curve: FCurve) -> Iterator[Any]:
         yield variable.name, variable.type
         for target in variable.targets:
             yield target.data_path, target.bone_target, target.transform_type
-            yield target.transform_space, _looked_at(target)
+            yield target.transform_space, _driver_value(target)
 
 
-def _looked_at(target: Any) -> Any:
-    """The value that a driver reads, unless it is animated or a matter of the frame."""
+def _driver_value(target: Any) -> Any:
+    """Value that a driver variable reads, None if it is animated or the frame number."""
     owner = target.id
     if owner is None or not target.data_path or target.data_path.startswith("frame_"):
         return None
-    if target.data_path in fcurves.moving_paths(owner):
+    if target.data_path in fcurves.animated_paths(owner):
         return None
     try:
-        return _plain(owner.path_resolve(target.data_path))
-    except ValueError:  # the path leads nowhere: the driver has no effect
+        return _comparable(owner.path_resolve(target.data_path))
+    except ValueError:  # unresolvable path: the driver has no effect
         return None
 
 
 # --- values -----------------------------------------------------------------------------------
 
 
-def _values(struct: Any, moving: set[str], names: Iterable[str] | None = None) -> Iterator[Any]:
-    """Names and values of these settings of a struct, or of all, that are not animated."""
+def _values(
+    struct: Any, animated_paths: set[str], names: Iterable[str] | None = None
+) -> Iterator[Any]:
+    """Names and values of properties of a struct that are not animated; by default of all."""
     for name in _settable(struct) if names is None else names:
-        value = _unless(moving, struct, name)
+        value = _value_unless_animated(animated_paths, struct, name)
         if value is not None:
             yield name, value
 
 
 def _settable(struct: Any) -> Iterator[str]:
-    """The names of all that can be set on a struct and may move something."""
+    """Names of all editable properties of a struct that may affect motion."""
     for prop in struct.bl_rna.properties:
         name = prop.identifier
         if prop.type not in VALUE_TYPES or prop.is_readonly:
             continue
-        if name not in STILL and not name.startswith(LOOKS):
+        if name not in WITHOUT_MOTION and not name.startswith(DISPLAY_PREFIXES):
             yield name
 
 
-def _unless(moving: set[str], struct: Any, name: str) -> Any:
-    """A value, None when curves or drivers set it."""
+def _value_unless_animated(animated_paths: set[str], struct: Any, name: str) -> Any:
+    """Value of a property, None if F-curves or drivers set it."""
     path = name if isinstance(struct, ID) else struct.path_from_id(name)
-    return None if path in moving else _plain(getattr(struct, name))
+    return None if path in animated_paths else _comparable(getattr(struct, name))
 
 
-def _plain(value: Any) -> Any:
-    """A value that reads the same in every session."""
+def _comparable(value: Any) -> Any:
+    """A representation of a value that is equal in every session."""
     if isinstance(value, ID):
         return value.name_full
     if isinstance(value, (bool, int, float, str)) or value is None:
@@ -338,7 +363,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value
     try:
-        return tuple(_plain(part) for part in value)
+        return tuple(_comparable(part) for part in value)
     except TypeError:
         return type(value).__name__
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Brings a scene into the state in which it is read, and back.
+"""State of a scene in which it can be read, and its restoration.
 
-Read means: earlier results hidden, generative modifiers of cloths off, objects that are disabled
-in viewports enabled, because Blender does not evaluate those. How it was before is remembered in
-the file itself: what is saved, duplicated, undone or redone in this state can then be repaired.
+While prepared, earlier results are hidden, generative modifiers of cloths are muted, and objects
+that are disabled in viewports are enabled, because Blender does not evaluate those. The previous
+state is stored in the file itself, so that a file that was saved, or an object that was duplicated
+or undone in this state, can be restored.
 """
 
 import bpy
@@ -15,7 +16,7 @@ from ..result import playback
 
 
 def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> None:
-    """Makes the scene ready to be read, until `repair`."""
+    """Makes the scene readable, until `restore`."""
     before = context.scene.weft.before_bake
     before.frame, before.subframe = context.scene.frame_current, context.scene.frame_subframe
     before.is_known = True
@@ -27,18 +28,18 @@ def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> 
     context.view_layer.update()
 
 
-def repair() -> None:
-    """Leaves everything as it was before it was prepared; what was not is left alone."""
+def restore() -> None:
+    """Restores all objects and scenes to their state before `prepare`; others are unchanged."""
     for obj in bpy.data.objects:
         if obj.type == "MESH" and obj.library is None:
-            _repair_object(obj)
+            _restore_object(obj)
     for scene in object_identity.local_scenes():
         if scene.weft.before_bake.is_known:
-            _repair_frame(scene)
+            _restore_frame(scene)
 
 
-def leave_mode(context: Context, obj: Object) -> None:
-    """Writes back what is being edited; a mesh in edit mode can neither be read nor get keys."""
+def enter_object_mode(context: Context, obj: Object) -> None:
+    """Leaves edit mode: a mesh in edit mode can neither be read nor get shape keys."""
     if obj.mode == "OBJECT":
         return
     active = context.view_layer.objects.active
@@ -53,11 +54,11 @@ def _prepare_cloth(obj: Object) -> None:
     playback.disable(obj)
     modifier_state.mute(obj, modifier_state.is_generative)
     if not app.background and not obj.weft.result.display_type:
-        # The cloth is drawn where it is simulated; the mesh that is read would be in the way.
+        # The overlay draws the simulated cloth; the mesh that is read would hide it.
         obj.weft.result.display_type, obj.display_type = obj.display_type, "BOUNDS"
 
 
-def _repair_object(obj: Object) -> None:
+def _restore_object(obj: Object) -> None:
     before = obj.weft.result
     if before.display_type:
         obj.display_type, before.display_type = before.display_type, ""
@@ -68,7 +69,7 @@ def _repair_object(obj: Object) -> None:
         playback.enable(obj)
 
 
-def _repair_frame(scene: Scene) -> None:
+def _restore_frame(scene: Scene) -> None:
     before = scene.weft.before_bake
     before.is_known = False
     scene.frame_set(before.frame, subframe=before.subframe)

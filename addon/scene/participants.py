@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who takes part in a bake: cloths and colliders of a view layer, and what a cloth must be."""
+"""Participants of a bake: cloths and colliders of a view layer, and the requirements on a cloth."""
 
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
-from ..blender.errors import LeftOutError, UnfitError
+from ..blender.errors import SkippedSceneError, UnsuitableClothError
 from ..result import shape_keys
 from . import rest_shape
 
-GROUPS = (
+GROUP_USES = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
     *rest_shape.PROPERTIES,
 )
@@ -26,11 +26,11 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     return by_role["CLOTH"], by_role["COLLIDER"]
 
 
-def unseen_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:
-    """Instances of collections with the name of a collider in them: it is not read there."""
+def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:
+    """Collection instances that contain a collider, with its name: they are not read."""
     among = scene.weft.collider_collection
     chosen = None if among is None else {obj.session_uid for obj in among.all_objects}
-    names: dict[Collection, str] = {}  # what was found in each, because instances are many
+    names: dict[Collection, str] = {}  # memoised, because many instances may share a collection
 
     def name_in(instance: Object) -> str:
         collection = instance.instance_collection
@@ -51,54 +51,56 @@ def unseen_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, 
 
 
 def excluded_cloths(scene: Scene, view_layer: ViewLayer) -> list[Object]:
-    """Cloths of the scene that are not in the view layer, as their collections are excluded."""
+    """Cloths of the scene whose collections are excluded from the view layer."""
     there = {obj.session_uid for obj in view_layer.objects}
     others = (obj for obj in scene.objects if obj.session_uid not in there)
     return [obj for obj in others if obj.type == "MESH" and obj.weft.role == "CLOTH"]
 
 
-def check_any(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> None:
-    """Refuses a scene without a cloth."""
+def require_cloth(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> None:
+    """Raises `SkippedSceneError` for a scene without a cloth."""
     if cloths:
         return
     excluded = excluded_cloths(scene, view_layer)
     if excluded:
-        raise LeftOutError(
+        raise SkippedSceneError(
             f"'{excluded[0].name}' takes no part: its collection is excluded from the view layer "
             f"'{view_layer.name}'"
         )
-    raise LeftOutError(f"no object of the scene '{scene.name}' has the role Cloth")
+    raise SkippedSceneError(f"no object of the scene '{scene.name}' has the role Cloth")
 
 
 def check_cloth(scene: Scene, obj: Object) -> None:
-    """Refuses a cloth that could not take a result."""
+    """Raises `UnsuitableClothError` for a cloth that cannot carry a result."""
     _check_local(obj, f"'{obj.name}'")
     _check_local(obj.data, f"the mesh '{obj.data.name}' of '{obj.name}'")
     if obj.data.users > 1:
-        raise UnfitError(
+        raise UnsuitableClothError(
             f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "
             "needs a mesh of its own (Object > Relations > Make Single User)",
             fix="own_mesh",
         )
     if obj.parent is not None and obj.parent_type in {"ARMATURE", "LATTICE"}:
-        raise UnfitError(
+        raise UnsuitableClothError(
             f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
             "which can be switched off while the result is shown"
         )
     if scene.weft.result_kind == "KEYS":
         shape_keys.check_action(obj)
-    for use in GROUPS:
+    for use in GROUP_USES:
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:
             use = use.replace("_", " ")
-            raise UnfitError(f"'{obj.name}' has no vertex group '{group}', its {use} group")
+            raise UnsuitableClothError(
+                f"'{obj.name}' has no vertex group '{group}', its {use} group"
+            )
 
 
 def _check_local(owner: ID, name: str) -> None:
     if owner.library is None and owner.override_library is None:
         return
     what = "linked from another file" if owner.library is not None else "a library override"
-    raise UnfitError(
+    raise UnsuitableClothError(
         f"{name} is {what}: a cloth and its mesh must be local "
         "(Object > Relations > Make Local > Selected Objects and Data)"
     )

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Reads a Blender scene into arrays: world space, in m, whatever the unit scale of the scene.
 
-Rest shape of a cloth: its own undeformed mesh under the world matrix of the first frame. Start
-and pins: the mesh as shape keys, deforming modifiers, armature and parents move it. Colliders:
-the mesh with all its modifiers, triangulated.
+Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame. Initial
+positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
+parents. Colliders: the mesh with all its modifiers, triangulated.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from .rest_shape import Shrinking
 
 @dataclass(frozen=True)
 class ClothInput:
-    """What a cloth is made from."""
+    """Data of a cloth that are constant during a bake."""
 
     session_uid: int
     identity: str
@@ -39,15 +39,15 @@ class ClothInput:
     mass_scale: np.ndarray | None
     rest_scale: np.ndarray | None
     sewing: np.ndarray | None
-    options: dict[str, object]  # other keywords of `weft.Cloth`
+    options: dict[str, object]  # further keywords of `weft.Cloth`
     soft_pins: np.ndarray
-    soft_areas: np.ndarray  # m², w / (1 - w) times the area around each of them
+    soft_areas: np.ndarray  # m², barycentric area times w / (1 - w) of each soft pin
     triangles: np.ndarray
 
 
 @dataclass(frozen=True)
 class ColliderInput:
-    """What a collider is made from."""
+    """Data of a collider that are constant during a bake, and its initial positions."""
 
     session_uid: int
     identity: str
@@ -60,7 +60,7 @@ class ColliderInput:
 
 @dataclass(frozen=True)
 class FrameInput:
-    """What changes from frame to frame; the lists are in the order of cloths and colliders."""
+    """Data that vary from frame to frame; the lists are in the order of cloths and colliders."""
 
     frame: int
     gravity: tuple[float, ...]
@@ -71,7 +71,7 @@ class FrameInput:
     fields: list[Field]
     settings: dict[str, float | int]
     rest_scales: list[np.ndarray | None]
-    pin_targets: list[np.ndarray]  # of those that are held, then of those that are drawn
+    pin_targets: list[np.ndarray]  # m, of the hard pins, then of the soft pins
     pin_stiffness: list[float]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
@@ -79,7 +79,9 @@ class FrameInput:
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:
-    """In m/s². Blender keeps its own in units/s² and shows it in m/s²; what it shows counts."""
+    """Gravity in m/s². Blender stores it in units/s² and displays m/s²; the displayed value is
+    used.
+    """
     if not scene.weft.use_scene_gravity:
         return tuple(map(as_decimal, scene.weft.gravity))
     if not scene.use_gravity:
@@ -89,39 +91,43 @@ def gravity(scene: Scene) -> tuple[float, ...]:
 
 
 class ChangedTopologyError(RuntimeError):
-    """A mesh has other vertices or faces than at the first frame."""
+    """A mesh differs in vertex count or faces from the first frame."""
 
 
 class SceneReader:
-    """Reads the first frame when built, then frame by frame; only from the main thread."""
+    """Reads the first frame when constructed, then any frame; only from the main thread."""
 
     def __init__(
         self, context: Context, cloths: list[Object], colliders: list[Object], frame: int
     ) -> None:
         self._scene_uid, self._layer_name = context.scene.session_uid, context.view_layer.name
-        self._layer = context.view_layer.as_pointer()  # not by its name: that may be changed
+        self._layer = context.view_layer.as_pointer()  # stable when the layer is renamed
         self._scale = context.scene.unit_settings.scale_length
-        self._corners: list[np.ndarray] = []  # of the colliders
-        self._shares: list[np.ndarray | None] = []  # of the pressure on each cloth
-        self._volumes: list[float] = []  # of each cloth at the first frame
-        self._shrinking: list[tuple[Shrinking, np.ndarray | None]] = []  # of each cloth at first
+        self._collider_corners: list[np.ndarray] = []  # corner vertices of each collider
+        self._pressure_weights: list[
+            np.ndarray | None
+        ] = []  # group weights of the pressure on each cloth
+        self._initial_volumes: list[float] = []  # m³, of each cloth at the first frame
+        self._shrinking: list[
+            tuple[Shrinking, np.ndarray | None]
+        ] = []  # at the first frame, with group weights
         depsgraph = self._go_to(frame)
-        self._order = colliders
+        self._colliders_in_order = colliders
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
         self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
         self.first = self._read(depsgraph, frame)
 
     @property
     def scale(self) -> float:
-        """Metres in a Blender unit."""
+        """Metres per Blender unit."""
         return self._scale
 
     def read_frame(self, frame: int) -> FrameInput:
-        """Moves the scene to a frame and reads it."""
+        """Sets the scene to a frame and reads it."""
         return self._read(self._go_to(frame), frame)
 
     def _go_to(self, frame: int) -> Depsgraph:
-        # Looked up each time: both may be deleted while a bake runs.
+        # Looked up each time, because both may be deleted while a bake runs.
         scene = object_identity.find_scene(self._scene_uid)
         if scene is None:
             raise RuntimeError(f"the scene was deleted before frame {frame} was read")
@@ -157,7 +163,7 @@ class SceneReader:
                 self._pin_targets(obj, cloth, frame)
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
             ],
-            world_to_object=[_inverse(obj, self._scale, frame) for obj in evaluated],
+            world_to_object=[_matrix_to_object(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
                 self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
                 for index, collider in enumerate(self.colliders)
@@ -171,12 +177,12 @@ class SceneReader:
         matrix = np.array(evaluated.matrix_world, dtype=np.float64)
         rest = rest_shape.positions(obj, matrix, self._scale)
         positions = self._deformed(evaluated, len(rest), frame)
-        self._shares.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
+        self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
-        self._volumes.append(forces.volume(positions, triangles))
-        share = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
-        self._shrinking.append((Shrinking.of(evaluated), share))
-        drawn, shares = mesh_arrays.soft_pins(obj)
+        self._initial_volumes.append(forces.volume(positions, triangles))
+        weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
+        self._shrinking.append((Shrinking.of(evaluated), weights))
+        soft_pins, factors = mesh_arrays.soft_pins(obj)
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
@@ -189,9 +195,11 @@ class SceneReader:
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
             rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
-            options=rest_shape.property_scales(obj) | seams(obj) | collisions(obj, self._order),
-            soft_pins=drawn,
-            soft_areas=shares * mesh_arrays.vertex_areas(rest, triangles)[drawn],
+            options=rest_shape.property_scales(obj)
+            | sewing_options(obj)
+            | collision_options(obj, self._colliders_in_order),
+            soft_pins=soft_pins,
+            soft_areas=factors * mesh_arrays.vertex_areas(rest, triangles)[soft_pins],
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
             triangles=triangles,
         )
@@ -200,12 +208,12 @@ class SceneReader:
         settings, index = evaluated.weft, self.cloths.index(cloth)
         if not settings.use_pressure:
             return None
-        target = as_decimal(settings.target_volume) or self._volumes[index]
+        target = as_decimal(settings.target_volume) or self._initial_volumes[index]
         return Pressure(
-            pascal=as_decimal(settings.pressure),
+            gauge_pressure=as_decimal(settings.pressure),
             stiffness=as_decimal(settings.volume_stiffness),
             target_volume=target if settings.use_volume else 0.0,
-            share=self._shares[index],
+            weights=self._pressure_weights[index],
         )
 
     def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
@@ -215,12 +223,12 @@ class SceneReader:
         return self._deformed(evaluated, len(cloth.rest_positions), frame)[pins]
 
     def _rest_scale(self, evaluated: Object, index: int) -> np.ndarray | None:
-        first, share = self._shrinking[index]
+        first, weights = self._shrinking[index]
         count = len(evaluated.original.data.vertices)
-        return Shrinking.of(evaluated).scale(share, count, first)
+        return Shrinking.of(evaluated).scale(weights, count, first)
 
     def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
-        with mesh_of(evaluated) as mesh:
+        with evaluated_mesh(evaluated) as mesh:
             points = mesh_arrays.coordinates(mesh)
         if len(points) != count:
             raise ChangedTopologyError(
@@ -233,8 +241,8 @@ class SceneReader:
 
     def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
         evaluated = obj.evaluated_get(depsgraph)
-        with mesh_of(evaluated) as mesh:
-            self._corners.append(mesh_arrays.corner_vertices(mesh))
+        with evaluated_mesh(evaluated) as mesh:
+            self._collider_corners.append(mesh_arrays.corner_vertices(mesh))
             triangles = mesh_arrays.triangles(mesh)
             points = mesh_arrays.coordinates(mesh)
         return ColliderInput(
@@ -248,10 +256,10 @@ class SceneReader:
         )
 
     def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
-        with mesh_of(evaluated) as mesh:
+        with evaluated_mesh(evaluated) as mesh:
             corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
         expected = len(self.colliders[index].positions)
-        if len(points) != expected or not np.array_equal(corners, self._corners[index]):
+        if len(points) != expected or not np.array_equal(corners, self._collider_corners[index]):
             raise ChangedTopologyError(
                 f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
                 f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
@@ -263,13 +271,13 @@ class SceneReader:
 
 
 def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
-    """Points of an object in world space, in m."""
+    """Points in object space, transformed to world space in m."""
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     return mesh_arrays.transformed(points, matrix) * scale
 
 
 def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
-    """The matrix from world space, in m, to the space of an object; singular ones are refused."""
+    """Matrix from world space in m to object space; singular matrices raise `RuntimeError`."""
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
     if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
         raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
@@ -277,16 +285,16 @@ def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
     return np.linalg.inv(matrix)
 
 
-def seams(obj: Object) -> dict[str, object]:
-    """How sewing edges close, as keywords of `weft.Cloth`."""
+def sewing_options(obj: Object) -> dict[str, object]:
+    """Keywords of `weft.Cloth` for sewing."""
     if not obj.weft.use_sewing:
         return {}
     force = as_decimal(obj.weft.sewing_force)
     return {"sewing_time": as_decimal(obj.weft.sewing_time), "sewing_force": force or None}
 
 
-def collisions(obj: Object, colliders: list[Object]) -> dict[str, object]:
-    """What a cloth passes through, as keywords of `weft.Cloth`; `colliders` in their order."""
+def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]:
+    """Keywords of `weft.Cloth` for filtered collisions; `colliders` in their order."""
     settings, options = obj.weft, {}
     among = settings.collision_collection
     if not settings.use_collision:
@@ -316,7 +324,7 @@ def _weights(evaluated: Object) -> Weights:
     return Weights(settings.factors(), names)
 
 
-def _inverse(evaluated: Object, scale: float, frame: int) -> np.ndarray:
+def _matrix_to_object(evaluated: Object, scale: float, frame: int) -> np.ndarray:
     try:
         return world_to_object(evaluated, scale)
     except RuntimeError as error:
@@ -331,8 +339,8 @@ def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: 
 
 
 @contextmanager
-def mesh_of(evaluated: Object) -> Iterator[Mesh]:
-    """The evaluated mesh, with subdivision that the viewport would leave to the graphics card."""
+def evaluated_mesh(evaluated: Object) -> Iterator[Mesh]:
+    """The evaluated mesh, with subdivision that the viewport would leave to the GPU."""
     if not evaluated.is_evaluated:
         raise ValueError(
             f"'{evaluated.name}' is not evaluated by Blender: {_why_not_evaluated(evaluated)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The undeformed shape of a cloth: its mesh, a shape key, or its UV map as a sewing pattern."""
+"""Rest shape of a cloth: its mesh, a shape key, or its UV map as a sewing pattern."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from ..blender import mesh_arrays
 from ..properties.fabric import as_decimal
 
 PROPERTIES = ("stretch", "shear", "bend", "friction")
-SAME_UV = 1e-5  # corners of a vertex closer than this in the UV map are one point of the pattern
+SAME_UV = 1e-5  # distance in UV units below which corners of a vertex coincide
 
 
 def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
-    """Vertices of the undeformed cloth in m, `(vertices, 3)`; refuses what has no such shape."""
+    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist."""
     settings = obj.weft
     if settings.rest_shape == "PATTERN":
         rest = _pattern(obj)
@@ -28,58 +28,61 @@ def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Shrinking:
-    """What a cloth shrinks by where its shrinking group has weight 0 and 1."""
+    """Shrinking factors of a cloth where the weight of its shrinking group is 0 and 1."""
 
-    plain: float
-    grouped: float
-    yarns: str  # along which the group shrinks
+    base: float
+    group: float
+    yarns: str  # yarns on which the group acts
 
     @classmethod
     def of(cls, obj: Object) -> "Shrinking":
         settings = obj.weft
-        plain, grouped = as_decimal(settings.shrink), as_decimal(settings.shrink_max)
-        return cls(plain, grouped, settings.shrink_yarns)
+        base, group = as_decimal(settings.shrink), as_decimal(settings.shrink_max)
+        return cls(base, group, settings.shrink_yarns)
 
-    def scale(self, share: np.ndarray | None, count: int, first: "Shrinking") -> np.ndarray | None:
-        """Factors on the lengths at rest along warp and weft at each of `count` vertices,
-        `(vertices, 2)`, besides what the whole shrank by at first; None where all are 1. `share`
-        has the weights of the shrinking group, if there is one.
+    def scale(
+        self, weights: np.ndarray | None, count: int, first: "Shrinking"
+    ) -> np.ndarray | None:
+        """Factors on the rest lengths along warp and weft, `(vertices, 2)`; None if all are 1.
+
+        They are relative to the uniform shrinking at the first frame, which the rest positions
+        contain. `weights` are those of the shrinking group, None without one.
         """
-        least, most, whole = (1.0 - f for f in (self.plain, self.grouped, first.plain))
-        factors = np.full((count, 2), least / whole)
-        if share is not None:
+        base, group, initial = (1.0 - f for f in (self.base, self.group, first.base))
+        factors = np.full((count, 2), base / initial)
+        if weights is not None:
             for axis in {"BOTH": (0, 1), "WARP": (0,), "WEFT": (1,)}[self.yarns]:
-                factors[:, axis] += share * (most - least) / whole
+                factors[:, axis] += weights * (group - base) / initial
         return None if (factors == 1.0).all() else factors
 
 
 def property_scales(obj: Object) -> dict[str, np.ndarray]:
-    """Factors on properties of the fabric at each vertex, by the keywords of `weft.Cloth`."""
+    """Factors on fabric properties at each vertex, as keywords of `weft.Cloth`."""
     found = {}
     for name in PROPERTIES:
-        share = mesh_arrays.group_weights(obj, getattr(obj.weft, f"{name}_group"))
-        if share is not None:
+        weights = mesh_arrays.group_weights(obj, getattr(obj.weft, f"{name}_group"))
+        if weights is not None:
             factor = as_decimal(getattr(obj.weft, f"{name}_factor"))
-            found[f"{name}_scale"] = 1.0 + share * (factor - 1.0)
+            found[f"{name}_scale"] = 1.0 + weights * (factor - 1.0)
     return found
 
 
 def mass_scale(obj: Object) -> np.ndarray | None:
-    """The factor on the mass of each vertex, None where it is 1 everywhere.
+    """Factor on the mass of each vertex, None if all are 1.
 
-    Shrinking the rest shape must not make the cloth lighter.
+    It keeps the mass of the cloth when the rest shape is shrunk.
     """
     settings = obj.weft
     scale = np.full(len(obj.data.vertices), (1.0 - as_decimal(settings.shrink)) ** -2)
-    share = mesh_arrays.group_weights(obj, settings.density_group)
-    if share is not None:
+    weights = mesh_arrays.group_weights(obj, settings.density_group)
+    if weights is not None:
         ratio = as_decimal(settings.density_max) / as_decimal(settings.material.density)
-        scale *= 1.0 + share * (ratio - 1.0)
+        scale *= 1.0 + weights * (ratio - 1.0)
     return None if (scale == 1.0).all() else scale
 
 
 def key_coordinates(obj: Object, name: str) -> np.ndarray | None:
-    """The vertices of a shape key, None where there is no such key."""
+    """Vertex positions of a shape key, None if it does not exist."""
     keys = obj.data.shape_keys
     if keys is None or name not in keys.key_blocks:
         return None
@@ -98,6 +101,7 @@ def _local(obj: Object) -> np.ndarray:
 
 
 def _pattern(obj: Object) -> np.ndarray:
+    """The UV map as flat rest positions in m; `ValueError` where a vertex has several UVs."""
     uv = mesh_arrays.active_uv(obj.data)
     if uv is None:
         raise ValueError(f"'{obj.name}' has no UV map, its rest shape")

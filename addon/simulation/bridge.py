@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The only module that imports the library `weft`: what was read of a scene becomes a simulation.
+"""The only module that imports the library `weft`; translates scene data into its calls.
 
-A native library stays loaded until Blender ends. After an update of the extension the old one is
-still there, so its version is compared with the manifest's.
+A native library stays loaded until Blender exits, also when the extension is updated. Its version
+is therefore compared with that of the manifest.
 """
 
 import re
@@ -21,7 +21,7 @@ from ..properties import callbacks
 from ..properties.fabric import MATERIAL_FIELDS
 from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
-LIMP = 1e-12  # N/m: as good as no resistance
+NEGLIGIBLE_STIFFNESS = 1e-12  # N/m
 MANIFEST = Path(__file__).parents[1] / "blender_manifest.toml"
 
 try:
@@ -34,12 +34,12 @@ _problem = ""
 
 
 def problem() -> str:
-    """Why nothing can be simulated, for the panel; empty when all is well."""
+    """Reason why the library cannot be used, for the panel; empty if it can."""
     return _problem
 
 
 def library() -> ModuleType:
-    """The library; raises `RuntimeError` with what to do when it cannot be used."""
+    """The library; `RuntimeError` with the remedy if it cannot be used."""
     if _problem:
         raise RuntimeError(_problem)
     return _library
@@ -63,7 +63,7 @@ def version() -> str:
 
 @cache
 def choices(field: str) -> frozenset[str]:
-    """The names that this library takes for a field of its settings, as its refusal lists them."""
+    """Names that the library accepts for a field of its settings, taken from its error message."""
     try:
         library().Settings(**{field: "?"})
     except ValueError as error:
@@ -77,22 +77,22 @@ def choices(field: str) -> frozenset[str]:
 
 
 def build_simulation(scene: Scene, reader: SceneReader) -> Any:
-    """A `weft.Simulation` of what was read; what the library refuses names the object."""
+    """A `weft.Simulation` of the scene; errors of the library are prefixed by the object."""
     cloths = [_cloth(source) for source in reader.cloths]
     colliders = [_collider(source) for source in reader.colliders]
     try:
         return library().Simulation(cloths, colliders, _settings(scene, reader.first))
     except ValueError as error:
-        # It knows cloths by their numbers.
+        # The library names cloths by index.
         names = [f"'{source.name}': " for source in reader.cloths]
         text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
         raise ValueError(text) from error
 
 
 def set_materials(simulation: Any, cloths: list[ClothInput], source: FrameInput) -> None:
-    """Gives all cloths the fabrics that they have at a frame."""
+    """Sets the fabrics of all cloths to those of a frame."""
     for index, cloth in enumerate(cloths):
-        with _naming(cloth.name):
+        with _named_errors(cloth.name):
             material = _library.Material.from_dict(source.materials[index])
             simulation.set_material(index, material)
 
@@ -103,33 +103,34 @@ def set_targets(
     colliders: list[ColliderInput],
     before: FrameInput,
     source: FrameInput,
-    part: float = 1.0,
+    fraction: float = 1.0,
 ) -> None:
-    """Hands over where pins and colliders are at the end of the next advance: this part of the
-    way from the frame before to the next one.
+    """Sets gravity, wind, pin targets and collider positions for the end of the next advance.
+
+    They are interpolated linearly: `fraction` is 0 at the previous frame and 1 at the current one.
     """
     simulation.set_gravity(source.gravity)
     simulation.set_wind(source.wind)
     for index, cloth in enumerate(cloths):
-        way = _on_the_way(before.pin_targets[index], source.pin_targets[index], part)
-        with _naming(cloth.name):
-            _set_pins(simulation, index, cloth, way, source.pin_stiffness[index])
+        targets = _interpolated(before.pin_targets[index], source.pin_targets[index], fraction)
+        with _named_errors(cloth.name):
+            _set_pins(simulation, index, cloth, targets, source.pin_stiffness[index])
     for index, collider in enumerate(colliders):
         start, end = (f.collider_positions[index] for f in (before, source))
-        with _naming(collider.name):
-            simulation.set_collider(index, _on_the_way(start, end, part))
+        with _named_errors(collider.name):
+            simulation.set_collider(index, _interpolated(start, end, fraction))
 
 
 def _set_pins(
-    simulation: Any, index: int, cloth: ClothInput, way: np.ndarray, stiffness: float
+    simulation: Any, index: int, cloth: ClothInput, targets: np.ndarray, stiffness: float
 ) -> None:
-    held = len(cloth.pins)
-    if held:
-        simulation.set_pins(index, cloth.pins, way[:held])
+    hard = len(cloth.pins)
+    if hard:
+        simulation.set_pins(index, cloth.pins, targets[:hard])
     if not len(cloth.soft_pins):
         return
     if stiffness > 0.0:
-        simulation.set_pins(index, cloth.soft_pins, way[held:], stiffness * cloth.soft_areas)
+        simulation.set_pins(index, cloth.soft_pins, targets[hard:], stiffness * cloth.soft_areas)
     else:
         simulation.release_pins(index, cloth.soft_pins)
 
@@ -141,34 +142,36 @@ def set_settings(
     before: FrameInput | None,
     source: FrameInput,
 ) -> None:
-    """Hands over the settings, surfaces and shrinking of a frame that differ from the one before,
-    or all of them.
-    """
+    """Sets solver settings, collider surfaces and rest scales of a frame where they changed."""
     if before is None or source.settings != before.settings:
         simulation.set_settings(**source.settings)
     for index, collider in enumerate(colliders):
         surface = source.collider_surfaces[index]
         if before is None or surface != before.collider_surfaces[index]:
-            with _naming(collider.name):
+            with _named_errors(collider.name):
                 simulation.set_collider_surface(index, *surface)
     for index, cloth in enumerate(cloths):
         scale = source.rest_scales[index]
         last = cloth.rest_scale if before is None else before.rest_scales[index]
-        if scale is not last and not np.array_equal(_pairs(cloth, scale), _pairs(cloth, last)):
-            with _naming(cloth.name):
-                simulation.set_rest_scale(index, _pairs(cloth, scale))
+        if scale is not last and not np.array_equal(
+            _rest_scale(cloth, scale), _rest_scale(cloth, last)
+        ):
+            with _named_errors(cloth.name):
+                simulation.set_rest_scale(index, _rest_scale(cloth, scale))
 
 
-def _pairs(cloth: ClothInput, scale: np.ndarray | None) -> np.ndarray:
+def _rest_scale(cloth: ClothInput, scale: np.ndarray | None) -> np.ndarray:
+    """The rest scale as an array, ones where it is None."""
     return np.ones((len(cloth.positions), 2)) if scale is None else scale
 
 
-def _on_the_way(start: np.ndarray, end: np.ndarray, part: float) -> np.ndarray:
-    return end if part == 1.0 else start + part * (end - start)
+def _interpolated(start: np.ndarray, end: np.ndarray, fraction: float) -> np.ndarray:
+    """Linear interpolation, exact at a fraction of 1."""
+    return end if fraction == 1.0 else start + fraction * (end - start)
 
 
 def _cloth(source: ClothInput) -> Any:
-    with _naming(source.name):
+    with _named_errors(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
         if source.sewing is not None:
             options["sewing"] = source.sewing
@@ -185,17 +188,17 @@ def _cloth(source: ClothInput) -> Any:
         )
 
 
-def vertex_areas(source: ClothInput) -> np.ndarray:
-    """The mass of each vertex by the density of the fabric, in m².
+def lumped_areas(source: ClothInput) -> np.ndarray:
+    """Lumped mass of each vertex divided by the density of the fabric, in m².
 
-    Measured: a cloth that resists nothing is pushed, from rest and without air, for one step.
+    Found by one step of the library under known forces, with negligible stiffness and without air.
     """
-    limp = dict.fromkeys(MATERIAL_FIELDS, 0.0) | {"density": 1.0, "bend_twist": None}
-    limp |= {"stretch_warp": LIMP, "stretch_weft": LIMP}
-    with _naming(source.name):
+    material = dict.fromkeys(MATERIAL_FIELDS, 0.0) | {"density": 1.0, "bend_twist": None}
+    material |= {"stretch_warp": NEGLIGIBLE_STIFFNESS, "stretch_weft": NEGLIGIBLE_STIFFNESS}
+    with _named_errors(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
         cloth = _library.Cloth(
-            source.rest_positions, source.faces, _library.Material.from_dict(limp), **options
+            source.rest_positions, source.faces, _library.Material.from_dict(material), **options
         )
         settings = _library.Settings(
             integrator="implicit_euler",
@@ -205,18 +208,18 @@ def vertex_areas(source: ClothInput) -> np.ndarray:
             tolerance=1e-6,
         )
         simulation = _library.Simulation([cloth], (), settings)
-        # So hard that vertices go far against the tolerance, but not far against the mesh.
+        # Displacements are large compared with the tolerance, small compared with the mesh.
         extent = float(np.ptp(source.rest_positions, axis=0).max())
-        newtons = 1e-3 * extent**3 / len(source.rest_positions)
-        push = np.zeros_like(source.rest_positions)
-        push[:, 2] = newtons
-        simulation.set_vertex_forces(0, push)
+        force = 1e-3 * extent**3 / len(source.rest_positions)
+        forces = np.zeros_like(source.rest_positions)
+        forces[:, 2] = force
+        simulation.set_vertex_forces(0, forces)
         simulation.step(1.0)
-        return newtons / simulation.velocities(0)[:, 2]
+        return force / simulation.velocities(0)[:, 2]
 
 
 def _collider(source: ColliderInput) -> Any:
-    with _naming(source.name):
+    with _named_errors(source.name):
         return _library.Collider(
             source.positions,
             source.triangles,
@@ -227,13 +230,13 @@ def _collider(source: ColliderInput) -> Any:
 
 def _settings(scene: Scene, first: FrameInput) -> Any:
     settings = scene.weft.solver_settings() | first.settings
-    with _naming(scene.name):
+    with _named_errors(scene.name):
         return _library.Settings(gravity=first.gravity, wind=first.wind, **settings)
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Puts the name of an object before what the library says about it."""
+def _named_errors(name: str) -> Iterator[None]:
+    """Prefixes errors of the library by the name of an object."""
     try:
         yield
     except (ValueError, TypeError, RuntimeError) as error:

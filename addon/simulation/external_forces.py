@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hands the forces on a cloth to the simulation; called by the thread that simulates."""
+"""External forces on the cloths: force fields, weighted gravity, pressure. Runs in the worker."""
 
 import math
 from dataclasses import dataclass, field
@@ -15,20 +15,20 @@ from . import bridge
 
 
 @dataclass
-class ClothForces:
-    """The forces on all cloths of a simulation."""
+class ExternalForces:
+    """External forces on all cloths of a simulation."""
 
     cloths: list[ClothInput]
-    scale: float  # m in a Blender unit
+    scale: float  # metres per Blender unit
     lookup: TextureLookup
     _areas: dict[int, np.ndarray] = field(default_factory=dict)
-    _pushed: set[int] = field(default_factory=set)
+    _loaded: set[int] = field(default_factory=set)
 
-    def parts(self, simulation: Any, source: FrameInput, seconds: float) -> int:
-        """In how many a frame of so many seconds is divided: pressure follows the shape by parts.
+    def substeps(self, simulation: Any, source: FrameInput, seconds: float) -> int:
+        """Number of substeps of a frame of `seconds`; pressure is updated at each.
 
-        None is longer than the oscillation of the fastest volume takes for one radian, or what is
-        meant to keep the volume would throw it about.
+        With pressure a substep is at most the time step, and at most 1/ω of the fastest volume
+        mode: the explicit coupling of pressure and volume is unstable otherwise.
         """
         fastest = 0.0
         pressed = [index for index, found in enumerate(source.pressures) if found is not None]
@@ -40,12 +40,12 @@ class ClothForces:
         return math.ceil(seconds / longest - 1e-9)
 
     def apply(self, simulation: Any, source: FrameInput, seconds: float) -> None:
-        """Sets the forces that hold during the next `seconds`."""
+        """Sets the external forces for the next `seconds`."""
         for index, cloth in enumerate(self.cloths):
             total = self._total(simulation, index, source, seconds)
-            if total is None and index not in self._pushed:
+            if total is None and index not in self._loaded:
                 continue
-            self._pushed.add(index)
+            self._loaded.add(index)
             simulation.set_vertex_forces(
                 index, np.zeros_like(cloth.positions) if total is None else total
             )
@@ -53,7 +53,7 @@ class ClothForces:
     def _total(
         self, simulation: Any, index: int, source: FrameInput, seconds: float
     ) -> np.ndarray | None:
-        """Forces in N on the vertices of a cloth, None where there are none."""
+        """External forces on the vertices of a cloth in N, `(vertices, 3)`; None without any."""
         cloth, weights = self.cloths[index], source.weights[index]
         acting = [(f, weights.of(f)) for f in source.fields]
         acting = [(f, weight) for f, weight in acting if weight]
@@ -81,17 +81,17 @@ class ClothForces:
         return total
 
     def _volume_frequency(self, simulation: Any, index: int, source: FrameInput) -> float:
-        """In radians a second, of a cloth that holds only its volume."""
+        """Angular frequency ω of the volume mode of a cloth, in rad/s."""
         pressure, triangles = source.pressures[index], self.cloths[index].triangles
         masses = self._masses(index, source)
         return forces.volume_frequency(pressure, simulation.positions(index), triangles, masses)
 
     def _masses(self, index: int, source: FrameInput) -> np.ndarray:
-        """Of the vertices, in kg."""
+        """Lumped masses of the vertices, in kg."""
         return self._area(index) * source.materials[index]["density"]
 
     def _area(self, index: int) -> np.ndarray:
-        """The mass of each vertex by the density, in m², measured when it is first needed."""
+        """Lumped areas of the vertices in m², computed at the first use."""
         if index not in self._areas:
-            self._areas[index] = bridge.vertex_areas(self.cloths[index])
+            self._areas[index] = bridge.lumped_areas(self.cloths[index])
         return self._areas[index]

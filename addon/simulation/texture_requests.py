@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Textures are Blender's data, so the thread that simulates asks the main thread for them."""
+"""Texture evaluation for the worker: only the main thread may access Blender data."""
 
 import queue
 import threading
@@ -11,43 +11,45 @@ from ..force_fields import snapshot
 
 
 @dataclass
-class _Question:
+class _Request:
     name: str
     points: np.ndarray
-    answered: threading.Event = field(default_factory=threading.Event)
-    answer: np.ndarray | None = None
+    served: threading.Event = field(default_factory=threading.Event)
+    colors: np.ndarray | None = None
 
 
-class Textures:
-    """Questions of one thread, answered by the other until `close`."""
+class TextureRequests:
+    """Queue of requests of the worker, served by the main thread until `close`."""
 
     def __init__(self) -> None:
-        self._questions: queue.Queue[_Question] = queue.Queue()
+        self._requests: queue.Queue[_Request] = queue.Queue()
         self._closed = threading.Event()
 
-    def ask(self, name: str, points: np.ndarray) -> np.ndarray:
-        """Red, green, blue and intensity at points; waits for the main thread."""
-        question = _Question(name, points)
-        self._questions.put(question)
-        while not question.answered.wait(0.1):
+    def evaluate(self, name: str, points: np.ndarray) -> np.ndarray:
+        """Red, green, blue and intensity at points; called by the worker, waits for the main
+        thread.
+        """
+        request = _Request(name, points)
+        self._requests.put(request)
+        while not request.served.wait(0.1):
             if self._closed.is_set():
                 raise CancelledError
-        return question.answer
+        return request.colors
 
-    def answer(self) -> None:
-        """Looks up what was asked for; called by the main thread."""
+    def serve(self) -> None:
+        """Evaluates all pending requests; called by the main thread."""
         while True:
             try:
-                question = self._questions.get_nowait()
+                request = self._requests.get_nowait()
             except queue.Empty:
                 return
-            question.answer = snapshot.look_up(question.name, question.points)
-            question.answered.set()
+            request.colors = snapshot.evaluate_texture(request.name, request.points)
+            request.served.set()
 
     def close(self) -> None:
-        """Nothing will be answered any more."""
+        """Cancels pending and future requests."""
         self._closed.set()
 
 
 class CancelledError(Exception):
-    """The bake was cancelled while a frame waited for a texture: this frame is not finished."""
+    """The bake was cancelled while a frame waited for a texture; the frame is incomplete."""

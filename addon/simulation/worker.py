@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The thread that simulates and writes. It never touches Blender.
+"""The thread that simulates and writes the caches. It does not access Blender data.
 
-The main thread hands over what it read of each frame through a short queue, so it is at most a
-few frames ahead; the thread advances the simulation and appends the result to the caches.
+The main thread submits the input of each frame through a bounded queue, so that it is at most a few
+frames ahead; the thread advances the simulation and appends the results to the caches.
 """
 
 import queue
@@ -12,14 +12,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..blender import mesh_arrays
-from ..cache.checkpoint import Checkpoint, Store
+from ..cache.checkpoint import Checkpoint, CheckpointStore
 from ..cache.pc2 import Writer
-from ..cache.statistics import Combined, Statistic
+from ..cache.statistics import CombinedReport, Statistics
 from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
 from ..storage.frame_record import Recorder
 from . import bridge
-from .external_forces import ClothForces
+from .external_forces import ExternalForces
 from .texture_requests import CancelledError
 
 FRAMES_AHEAD = 4
@@ -27,48 +27,51 @@ FRAMES_AHEAD = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """All that the thread works with."""
+    """Everything that the thread works with."""
 
     simulation: Any  # a `weft.Simulation`
     cloths: list[ClothInput]
     colliders: list[ColliderInput]
     writers: list[Writer]
     frame_seconds: float
-    forces: ClothForces
+    forces: ExternalForces
     recorder: Recorder
-    checkpoints: Store
+    checkpoints: CheckpointStore
     library: str
 
 
 class Worker(threading.Thread):
-    """Simulates the frames it is given until told that there are no more, or to stop."""
+    """Simulates the submitted frames until the end is submitted or a stop is requested."""
 
-    def __init__(self, plan: Plan, before: FrameInput, statistic: Statistic) -> None:
-        """Begins behind a frame, in which the simulation is."""
+    def __init__(self, plan: Plan, before: FrameInput, statistic: Statistics) -> None:
+        """`before` is the input of the frame that the state of the simulation belongs to."""
         super().__init__(name="weft bake", daemon=True)
         self.plan = plan
-        self.frame = before.frame  # the last one done
+        self.frame = before.frame  # last completed frame
         self.statistic = statistic
         self.error: BaseException | None = None
-        self.latest = [cloth.positions for cloth in plan.cloths]  # of the last frame done, in m
+        self.latest = [
+            cloth.positions for cloth in plan.cloths
+        ]  # positions at the last completed frame, in m
         self._before = before
-        self._has_materials = False  # a checkpoint may have others than the scene has now
-        self._within_frame = False  # the state belongs to no frame then
+        self._has_materials = False  # a restored state may have other materials than the scene
+        self._within_frame = False  # the state is between two frames, of no use as a checkpoint
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
 
     # --- called by the main thread ------------------------------------------------------------
 
     @property
-    def has_room(self) -> bool:
+    def has_space(self) -> bool:
+        """Whether the queue accepts another frame."""
         return not self._queue.full()
 
     def submit(self, frame: FrameInput | None) -> None:
-        """Hands over the next frame; None: there are no more."""
+        """Submits the next frame; None: there are no more."""
         self._queue.put(frame)
 
     def stop(self) -> None:
-        """Asks to end after the frame that is being simulated."""
+        """Requests the end after the current frame."""
         self._stop_asked.set()
 
     # --- the thread ---------------------------------------------------------------------------
@@ -78,12 +81,12 @@ class Worker(threading.Thread):
             self._simulate()
         except CancelledError:
             pass
-        except BaseException as error:  # a panic of the library is no Exception
+        except BaseException as error:  # a panic of the library is a BaseException
             self.error = error
         try:
             for writer in self.plan.writers:
-                writer.cut_after(self.frame)  # all cloths end with the same frame
-            self._secure(with_state=self.error is None and not self._within_frame)
+                writer.truncate_after(self.frame)  # all caches end with the same frame
+            self._flush(with_state=self.error is None and not self._within_frame)
         except OSError as error:
             self.error = self.error or error
         for writer in self.plan.writers:
@@ -100,7 +103,7 @@ class Worker(threading.Thread):
                 return
             self._simulate_frame(source)
             if self.statistic.frames % self.plan.checkpoints.interval == 0:
-                self._secure(with_state=True)
+                self._flush(with_state=True)
 
     def _simulate_frame(self, source: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
@@ -116,27 +119,27 @@ class Worker(threading.Thread):
         self.statistic.add(report, time.perf_counter() - started)
 
     def _advance(self, source: FrameInput) -> Any:
-        """Simulates one frame, in parts where forces change within it; the report of the last."""
+        """Simulates one frame, in substeps if external forces vary; returns its report."""
         plan, simulation = self.plan, self.plan.simulation
         before = self._before if self._has_materials else None
         bridge.set_settings(simulation, plan.cloths, plan.colliders, before, source)
         if before is None or source.materials != before.materials:
             bridge.set_materials(simulation, plan.cloths, source)
             self._has_materials = True
-        parts = plan.forces.parts(simulation, source, plan.frame_seconds)
-        seconds = plan.frame_seconds / parts
+        substeps = plan.forces.substeps(simulation, source, plan.frame_seconds)
+        seconds = plan.frame_seconds / substeps
         reports = []
-        for number in range(1, parts + 1):
+        for number in range(1, substeps + 1):
             bridge.set_targets(
-                simulation, plan.cloths, plan.colliders, self._before, source, number / parts
+                simulation, plan.cloths, plan.colliders, self._before, source, number / substeps
             )
             plan.forces.apply(simulation, source, seconds)
             reports.append(simulation.advance(seconds))
             self._within_frame = True
-        return reports[0] if parts == 1 else Combined(reports)
+        return reports[0] if substeps == 1 else CombinedReport(reports)
 
-    def _secure(self, *, with_state: bool) -> None:
-        """Makes the frames so far safe, and what continues them."""
+    def _flush(self, *, with_state: bool) -> None:
+        """Makes all frames so far durable, and optionally writes a checkpoint."""
         for writer in self.plan.writers:
             writer.description.statistic = asdict(self.statistic)
             writer.sync()

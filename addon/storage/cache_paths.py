@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the caches of a scene are."""
+"""Locations of the caches of a scene."""
 
 import os
 from collections.abc import Iterator
@@ -12,40 +12,44 @@ from ..cache import checkpoint, pc2
 from ..result import mesh_cache
 from . import frame_record, ownership
 
-DEFAULT = f"//{ownership.BESIDE}/"
+DEFAULT = f"//{ownership.DEFAULT_FOLDER}/"
 
 
 def is_temporary(scene: Scene) -> bool:
-    """True while the folder depends on a .blend file that has not been saved yet."""
-    return not bpy.data.filepath and _chosen(scene).startswith("//")
+    """Whether the cache folder depends on a .blend file that was not saved yet."""
+    return not bpy.data.filepath and _chosen_folder(scene).startswith("//")
 
 
 def session_directory() -> Path:
-    """The cache folder of files that have not been saved yet; Blender deletes it when it ends."""
-    return Path(os.path.abspath(bpy.app.tempdir), ownership.BESIDE)
+    """Cache folder of unsaved files; Blender deletes it at exit."""
+    return Path(os.path.abspath(bpy.app.tempdir), ownership.DEFAULT_FOLDER)
 
 
 def directory(scene: Scene, blend: str | None = None) -> Path:
-    """The cache folder of a scene, or what it will be in another file; it need not exist."""
+    """Cache folder of a scene, or its future folder when saved as `blend`; need not exist."""
     blend = bpy.data.filepath if blend is None else blend
-    chosen = _chosen(scene)
+    chosen = _chosen_folder(scene)
     if chosen.startswith("//") and not blend:
         return session_directory()
     return Path(bpy.path.abspath(chosen, start=os.path.dirname(blend)))
 
 
 def own_stem(scene: Scene, obj: Object, blend: str | None = None) -> Path:
-    """Where the next bake of an object goes: no other file and object writes there."""
-    return directory(scene, blend) / ownership.name(obj, blend)
+    """Path without suffix of the next cache of an object, unique to file and object."""
+    return directory(scene, blend) / ownership.cache_name(obj, blend)
 
 
 def stem(scene: Scene, obj: Object) -> Path:
-    """The path of an object's cache without its endings.
+    """Path without suffix of the current cache of an object.
 
-    It is where the last bake put it, or where that has been moved to with the file: what the
-    object shows, or else what the open file made for it.
+    In order of preference: the cache that the object shows, a cache that the open file made for the
+    object, the cache of the last bake, the path of the next cache.
     """
-    known = {path: found for path in _places(scene, obj) if (found := pc2.described(path))}
+    known = {
+        path: found
+        for path in _candidate_stems(scene, obj)
+        if (found := pc2.cached_description(path))
+    }
     for path, description in known.items():
         if ownership.is_shown(obj, description):
             return path
@@ -56,25 +60,26 @@ def stem(scene: Scene, obj: Object) -> Path:
     return remembered if remembered in known else own_stem(scene, obj)
 
 
-def _places(scene: Scene, obj: Object) -> Iterator[Path]:
+def _candidate_stems(scene: Scene, obj: Object) -> Iterator[Path]:
+    """Paths at which the cache of an object may be."""
     folder, remembered = directory(scene), Path(obj.weft.result.cache)
     yield own_stem(scene, obj)
     if remembered.name:
         yield folder / remembered.name
         yield remembered
-    yield folder / obj.weft.identity  # the name before each file had its own
+    yield folder / obj.weft.identity  # cache name of earlier versions
 
 
 # --- removing ---------------------------------------------------------------------------------
 
 
 def remove(scene: Scene, obj: Object) -> bool:
-    """Deletes the caches of an object, and what their bakes need when no other cloth needs it.
+    """Deletes the cache of an object, with checkpoints and record if no other cloth uses them.
 
-    One that is another file's stays: False.
+    A cache that belongs to another file is kept, and False is returned.
     """
     own, found = own_stem(scene, obj), stem(scene, obj)
-    description = pc2.described(found)
+    description = pc2.cached_description(found)
     is_own = description is None or ownership.is_own(obj, found, description)
     for path in {own, found} if is_own else {own}:
         remove_stem(path)
@@ -82,7 +87,7 @@ def remove(scene: Scene, obj: Object) -> bool:
 
 
 def remove_stem(path: Path) -> None:
-    """Deletes a cache by its path without endings."""
+    """Deletes a cache by its path without suffix."""
     try:
         bake = pc2.read_description(path).bake
     except pc2.CacheError:
@@ -103,7 +108,7 @@ def _remove_if_unused(directory: Path, bake: str) -> None:
 
 
 def orphans(scene: Scene) -> list[Path]:
-    """Stems of caches in the folder that this file made for objects it does not have any more."""
+    """Stems of caches that this file made for objects that it no longer contains."""
     folder = directory(scene)
     if not folder.is_dir():
         return []
@@ -112,23 +117,23 @@ def orphans(scene: Scene) -> list[Path]:
     found = [path for path in stems if _is_orphan(path, known)]
     if not found:
         return []
-    played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played(obj)}
+    played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played_files(obj)}
     return [path for path in found if pc2.data_path(path) not in played]
 
 
 def _is_orphan(path: Path, known: set[str]) -> bool:
-    description = pc2.described(path)
+    description = pc2.cached_description(path)
     if description is None:
-        return False  # not ours, or not to be understood: left alone
-    if ownership.identity(path, description) in known:
+        return False  # unreadable or not of Weft
+    if ownership.identity_of(path, description) in known:
         return False
     return ownership.is_of_file(path, description)
 
 
 def size(stems: list[Path]) -> int:
-    """Bytes that the frames of these caches take."""
+    """Bytes of the frames of these caches."""
     return sum(pc2.data_path(s).stat().st_size for s in stems if pc2.data_path(s).is_file())
 
 
-def _chosen(scene: Scene) -> str:
+def _chosen_folder(scene: Scene) -> str:
     return scene.weft.cache_directory or DEFAULT

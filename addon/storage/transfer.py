@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Brings caches to where the open file keeps its own: at the first save, and before they go on.
+"""Moves caches to the cache folder of the open file: at the first save, and before a resumed bake.
 
-Always by copying first: nothing is lost when the disk is full or the file cannot be saved, and a
-cache of another file stays what it was.
+Files are always copied first, so that nothing is lost on a full disk or a failed save, and caches
+of other files stay unchanged.
 """
 
 import os
@@ -24,14 +24,16 @@ from . import cache_paths, frame_record, ownership
 
 @dataclass
 class _Save:
-    """What saving a file changes, so that it can be taken back."""
+    """Changes that saving a file makes, so that they can be undone."""
 
-    copies: dict[Path, Path] = field(default_factory=dict)  # where from, where to
-    caches: dict[int, str] = field(default_factory=dict)  # of objects, as they were
-    paths: list[tuple[int, str, str]] = field(default_factory=list)  # of modifiers, as they were
+    copies: dict[Path, Path] = field(default_factory=dict)  # source -> destination
+    caches: dict[int, str] = field(default_factory=dict)  # previous cache by session uid
+    paths: list[tuple[int, str, str]] = field(
+        default_factory=list
+    )  # session uid, modifier, previous path
 
     def redirect(self, blend: str) -> None:
-        """Lets all objects use the copies."""
+        """Lets all objects and modifiers use the copies."""
         for obj in bpy.data.objects if self.copies else ():
             if obj.library is not None:
                 continue
@@ -39,14 +41,14 @@ class _Save:
             if target is not None:
                 self.caches[obj.session_uid] = obj.weft.result.cache
                 obj.weft.result.cache = os.path.abspath(target)
-            for modifier, path in mesh_cache.played(obj):
+            for modifier, path in mesh_cache.played_files(obj):
                 target = self.copies.get(path.with_suffix(""))
                 if target is not None:
                     self.paths.append((obj.session_uid, modifier.name, modifier.filepath))
-                    modifier.filepath = mesh_cache.path_to(target, blend)
+                    modifier.filepath = mesh_cache.stored_path(target, blend)
 
-    def take_back(self) -> None:
-        """All objects use what they used before."""
+    def undo(self) -> None:
+        """Restores the previous paths of objects and modifiers."""
         for uid, before in self.caches.items():
             object_identity.find(uid).weft.result.cache = before
         for uid, name, before in self.paths:
@@ -60,24 +62,24 @@ _save = _Save()
 
 
 def before_save(blend: str) -> None:
-    """Copies the caches of the session beside the file that is being saved, which plays them."""
+    """Copies the session caches beside the file that is being saved."""
     global _save
     _save = _Save()
     copies: dict[Path, Path] = {}
     can_be_saved = blend and Path(blend).parent.is_dir()
     for scene in object_identity.local_scenes() if can_be_saved else ():
-        copies |= _leaving_session(scene, blend)
+        copies |= _caches_to_move(scene, blend)
     _copy(copies, blend)
     _save.copies = copies
     _save.redirect(blend)
 
 
 def after_save(blend: str) -> None:
-    """Deletes what was copied from; where only a copy of the file was saved all is as it was."""
+    """Deletes the session caches; undoes the redirection if only a copy was saved."""
     global _save
     done, _save = _save, _Save()
-    if not bpy.data.filepath or not file_identity.same(blend, bpy.data.filepath):
-        done.take_back()
+    if not bpy.data.filepath or not file_identity.same_path(blend, bpy.data.filepath):
+        done.undo()
         return
     _remove(done.copies)
     for scene in object_identity.local_scenes():
@@ -85,55 +87,57 @@ def after_save(blend: str) -> None:
 
 
 def save_failed() -> None:
-    """Takes everything back."""
+    """Undoes the redirection and deletes the copies."""
     global _save
     done, _save = _save, _Save()
-    done.take_back()
+    done.undo()
     _remove(done.copies.values())
 
 
 def after_bake() -> None:
-    """The same when the file was saved for the first time while its caches were written."""
+    """Moves session caches if the file was saved for the first time during the bake."""
     before_save(bpy.data.filepath)
     after_save(bpy.data.filepath)
 
 
-def _leaving_session(scene: Scene, blend: str) -> dict[Path, Path]:
-    """The caches of a scene that lie in the folder of the session, and where they belong."""
+def _caches_to_move(scene: Scene, blend: str) -> dict[Path, Path]:
+    """Session caches of a scene, with their destinations."""
     session, folder = cache_paths.session_directory(), cache_paths.directory(scene, blend)
     if folder == session:
         return {}
     played, own = {}, {}
     for obj in _with_identity(scene):
         stem = cache_paths.stem(scene, obj)
-        if stem.parent == session and pc2.described(stem):
+        if stem.parent == session and pc2.cached_description(stem):
             own[stem] = cache_paths.own_stem(scene, obj, blend)
-        for _modifier, path in mesh_cache.played(obj):  # a duplicate plays that of its original
+        for _modifier, path in mesh_cache.played_files(
+            obj
+        ):  # a duplicate plays the cache of its original
             stem = path.with_suffix("")
-            if stem.parent == session and pc2.described(stem):
+            if stem.parent == session and pc2.cached_description(stem):
                 played[stem] = folder / stem.name
     return played | own
 
 
 def _sign(scene: Scene) -> None:
-    """Caches that were baked before the first save learn the name of their file."""
+    """Enters the path of the file in caches that were baked before the first save."""
     for obj in _with_identity(scene):
         stem = cache_paths.stem(scene, obj)
-        known = pc2.described(stem)
+        known = pc2.cached_description(stem)
         if known and not known.blend and known.file == file_identity.current():
             description = pc2.read_description(stem)
             ownership.sign(description, stem.parent)
-            with suppress(OSError):  # in a folder that cannot be written to nothing is deleted
+            with suppress(OSError):  # a read-only folder keeps the old description
                 pc2.write_description(stem, description)
 
 
 # --- before a bake goes on --------------------------------------------------------------------
 
 
-def take_over(scene: Scene, cloths: list[Object]) -> bool:
-    """Brings caches that lie elsewhere, or are another file's, to where this file has its own.
+def adopt(scene: Scene, cloths: list[Object]) -> bool:
+    """Copies caches of other folders or other files to the cache folder of the open file.
 
-    They become another bake, whose checkpoints may be added to. False: all were there already.
+    The copies form a new bake with its own checkpoints. False if no copy was necessary.
     """
     taken, bakes = [], {}
     for obj in cloths:
@@ -157,7 +161,7 @@ def take_over(scene: Scene, cloths: list[Object]) -> bool:
 
 
 def _copy(copies: dict[Path, Path], blend: str, bakes: dict[str, str] | None = None) -> None:
-    """Copies caches with what their bakes have, the descriptions last; bakes may be renamed."""
+    """Copies caches with checkpoints and records, descriptions last; renames bakes."""
     copied = set()
     for source, target in copies.items():
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -178,9 +182,9 @@ def _copy_bake(source: Path, folder: Path, bake: str, name: str) -> None:
     with suppress(FileNotFoundError):
         shutil.copyfile(frame_record.path_of(source, bake), frame_record.path_of(folder, name))
     for frame, path in checkpoint.paths(source, bake).items():
-        with suppress(pc2.CacheError):  # a damaged one is of no use there either
-            kept = replace(checkpoint.read(path), bake=name)
-            kept.write(checkpoint.path_of(folder, name, frame))
+        with suppress(pc2.CacheError):  # damaged checkpoints are not copied
+            copy = replace(checkpoint.read(path), bake=name)
+            copy.write(checkpoint.path_of(folder, name, frame))
 
 
 def _remove(stems: Iterable[Path]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The settings of cloths and colliders, in the shape of Blender's own cloth panels."""
+"""Panels of cloths and colliders, arranged like Blender's own cloth panels."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout
@@ -7,7 +7,7 @@ from bpy.types import Context, Panel, UILayout
 from ..bake import job
 from ..fabrics import presets
 from ..properties.fabric import WeftMaterial
-from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, lines, props
+from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, props, wrapped_text
 
 
 class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
@@ -104,7 +104,7 @@ class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
         if not has_curvature:
             text = "Bending only with the models Finite Elements, Particles and Baraff-Witkin"
             is_used = any(name.startswith("bend_") for name in material.options())
-            lines(self.layout, context, text, "ERROR" if is_used else "INFO")
+            wrapped_text(self.layout, context, text, "ERROR" if is_used else "INFO")
         for name, label in CURVES.items():
             row = flow.column().row(align=True)
             row.active = has_curvature or not name.startswith("bend_")
@@ -119,7 +119,7 @@ class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
 
 
 def _fields(layout: UILayout, material: WeftMaterial, **labels: str) -> None:
-    """Fields of the fabric, each with a button that resets it when it was changed."""
+    """Fields of the fabric, with a reset button where they differ from the preset."""
     for name, label in labels.items():
         row = layout.column().row(align=True)
         stored = f"{name}_micro" if hasattr(material, f"{name}_micro") else name
@@ -128,7 +128,7 @@ def _fields(layout: UILayout, material: WeftMaterial, **labels: str) -> None:
 
 
 def _wide_field(layout: UILayout, material: WeftMaterial, name: str) -> None:
-    """A field whose name with its unit needs the whole width."""
+    """A field whose label needs the full width."""
     row = layout.row(align=True)
     row.use_property_split = False
     row.prop(material, name)
@@ -240,7 +240,7 @@ class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):
         column.prop_search(obj.weft, "self_collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, context.scene.weft, self_collision="All Cloths")
         text = "Two layers keep the sum of their thicknesses, other cloths as well"
-        lines(self.layout, context, text, "INFO")
+        wrapped_text(self.layout, context, text, "INFO")
 
 
 # --- weights ----------------------------------------------------------------------------------

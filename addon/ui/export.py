@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Baked cloths as Alembic or USD, by Blender's own exporters."""
+"""Export of baked cloths as Alembic or USD, by Blender's exporters."""
 
 import math
 from collections.abc import Iterator
@@ -13,7 +13,11 @@ from ..bake import job
 from ..blender import scene_time
 
 ENDINGS = {"ALEMBIC": ".abc", "USD": ".usdc"}
-SWITCHES = ("hide_select", "hide_viewport", "hide_render")  # of objects and of collections
+SWITCHES = (
+    "hide_select",
+    "hide_viewport",
+    "hide_render",
+)  # properties of objects and of collections
 
 
 class WEFT_OT_export(Operator):
@@ -82,15 +86,15 @@ def _is_baked(obj: Object) -> bool:
 
 
 def _timeline(scene: Scene, cloths: list[Object]) -> tuple[int, int]:
-    """First and last frame of the timeline, which exporters go by, that show the results."""
-    results, stretch = [obj.weft.result for obj in cloths], scene_time.stretch(scene)
+    """First and last timeline frame of the results; exporters use timeline frames."""
+    results, stretch = [obj.weft.result for obj in cloths], scene_time.time_stretch(scene)
     first = min(result.frame_start for result in results)
     last = max(result.frame_start + result.frame_count - 1 for result in results)
     return math.floor(first * stretch), math.ceil(last * stretch)
 
 
 def _can_be_shown(context: Context, obj: Object) -> bool:
-    """Whether a collection that an object is in lets it be selected, seen and rendered."""
+    """Whether the collections of an object allow selection, display and rendering."""
     return all(_reaches(context.view_layer.layer_collection, obj, switch) for switch in SWITCHES)
 
 
@@ -104,7 +108,7 @@ def _reaches(layer: LayerCollection, obj: Object, switch: str) -> bool:
 
 @contextmanager
 def _shown(objects: list[Object]) -> Iterator[None]:
-    """Lets these be selected, seen and rendered for a while: exporters pass over all others."""
+    """Makes objects selectable, visible and renderable: exporters skip all others."""
     before = [
         (obj, obj.hide_get(), {name: getattr(obj, name) for name in SWITCHES}) for obj in objects
     ]
@@ -123,7 +127,7 @@ def _shown(objects: list[Object]) -> Iterator[None]:
 
 @contextmanager
 def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
-    """Selects only these for a while."""
+    """Selects only these objects."""
     before = {obj: obj.select_get() for obj in context.view_layer.objects}
     for obj in before:
         obj.select_set(obj in objects)
@@ -136,7 +140,7 @@ def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
 
 @contextmanager
 def _frames(context: Context, first: int, last: int) -> Iterator[None]:
-    """Sets the frame range of the scene for a while: USD writes that."""
+    """Sets the frame range of the scene, which the USD exporter uses."""
     scene = context.scene
     before = (scene.frame_start, scene.frame_end, scene.frame_current, scene.frame_subframe)
     scene.frame_start, scene.frame_end = first, last

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The buttons of a bake: thin, the work is in `bake`, `result` and `location`."""
+"""Operators of the bake panels; the work is done by `bake`, `result` and `storage`."""
 
 import math
 
@@ -8,9 +8,9 @@ from bpy.props import BoolProperty
 from bpy.types import Context, Event, Object, Operator, Scene
 
 from ..bake import job
-from ..bake.modal import BakeOperator, Display
+from ..bake.modal import BakeOperator, ProgressDisplay
 from ..blender import object_identity, scene_time
-from ..blender.errors import REFUSALS, LeftOutError, in_words
+from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
 from ..properties import change_counter
 from ..result import playback
 from ..scene.participants import participants
@@ -41,21 +41,21 @@ class WEFT_OT_bake_all(BakeOperator, Operator):
         return [scene for scene in own if any(_is_cloth(obj) for obj in scene.objects)]
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        return self._refuse_nothing(context) or super().invoke(context, event)
+        return self._refuse_without_cloth(context) or super().invoke(context, event)
 
     def execute(self, context: Context) -> set[str]:
-        return self._refuse_nothing(context) or super().execute(context)
+        return self._refuse_without_cloth(context) or super().execute(context)
 
     def begin(self, context: Context) -> None:
         super().begin(context)
-        self._baked_in: dict[int, str] = {}  # session id of a cloth -> name of the scene
+        self._baked_in: dict[int, str] = {}  # session uid of a cloth -> name of the scene
 
     def start(self, context: Context) -> job.Bake:
         context.view_layer.update()
         cloths, _colliders = participants(context.scene, context.view_layer)
         for obj in cloths:
             if obj.session_uid in self._baked_in:
-                raise LeftOutError(
+                raise SkippedSceneError(
                     f"'{obj.name}' is in the scene '{self._baked_in[obj.session_uid]}' as well and "
                     "can have one result: to have that of this scene, bake it by itself"
                 )
@@ -63,7 +63,7 @@ class WEFT_OT_bake_all(BakeOperator, Operator):
         self._baked_in |= {obj.session_uid: context.scene.name for obj in cloths}
         return running
 
-    def _refuse_nothing(self, context: Context) -> set[str]:
+    def _refuse_without_cloth(self, context: Context) -> set[str]:
         if self.scenes(context):
             return set()
         self.report({"ERROR"}, "no scene of this file has a cloth")
@@ -90,8 +90,8 @@ class WEFT_OT_resume(BakeOperator, Operator):
     def _show_cache(self, context: Context) -> set[str]:
         try:
             shown = job.show_complete_caches(context)
-        except REFUSALS as error:
-            self.report({"ERROR"}, in_words(error))
+        except REPORTED_ERRORS as error:
+            self.report({"ERROR"}, error_message(error))
             return {"CANCELLED"}
         return {"FINISHED"} if shown else set()
 
@@ -141,16 +141,16 @@ class WEFT_OT_free(Operator):
         return job.running() is None
 
     def execute(self, context: Context) -> set[str]:
-        object_identity.settle_duplicates()
+        object_identity.resolve_duplicates()
         objects = [context.object] if self.only_active else context.scene.objects
         for obj in filter(_may_have_result, objects):
             try:
                 if not cache_paths.remove(context.scene, obj):
                     self.report({"INFO"}, f"'{obj.name}': another file's cache stays")
             except OSError as error:
-                self.report({"ERROR"}, f"'{obj.name}': {in_words(error)}")
+                self.report({"ERROR"}, f"'{obj.name}': {error_message(error)}")
             playback.remove(obj)
-        change_counter.bump()
+        change_counter.increment()
         return {"FINISHED"}
 
 
@@ -164,7 +164,7 @@ class WEFT_OT_remove_orphans(Operator):
         try:
             removed = _remove_orphans(context.scene)
         except OSError as error:
-            self.report({"ERROR"}, in_words(error))
+            self.report({"ERROR"}, error_message(error))
             return {"CANCELLED"}
         self.report({"INFO"}, f"Removed the caches of {removed} deleted objects")
         return {"FINISHED"}
@@ -203,6 +203,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    if Display.current is not None:
-        Display.current.end(bpy.context)
+    if ProgressDisplay.current is not None:
+        ProgressDisplay.current.end(bpy.context)
     _unregister_classes()

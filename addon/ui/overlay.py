@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stretch, pins or contacts of the cloths in colours, and the cloths while they are baked."""
+"""Viewport overlays: stretch, pins or contacts in colours, and the cloths of a running bake."""
 
 import bpy
 import numpy as np
@@ -13,18 +13,18 @@ from ..force_fields.forces import vertex_normals
 from ..properties import callbacks, change_counter
 from ..scene import rest_shape
 from ..scene.participants import participants
-from ..scene.reader import mesh_of, to_world
+from ..scene.reader import evaluated_mesh, to_world
 from ..storage import cache_paths
 from . import overlay_colors, viewport_mesh
 
 BAKING_COLOR = (0.75, 0.78, 0.85)
 
 _handle: object | None = None
-_drawn: dict[str, tuple] = {}  # what the last pictures were made of, and their batches
+_drawn: dict[str, tuple] = {}  # batches of the last drawing, with the state that they show
 
 
 def redraw() -> None:
-    """Has all 3D viewports drawn again."""
+    """Requests a redraw of all 3D viewports."""
     for manager in bpy.data.window_managers:
         for window in manager.windows:
             for area in window.screen.areas:
@@ -40,7 +40,7 @@ def _draw() -> None:
     kind = context.window_manager.weft.overlay
     if kind == "NONE" or context.mode != "OBJECT":
         return
-    key = (kind, context.scene.name, context.scene.frame_current_final, change_counter.current())
+    key = (kind, context.scene.name, context.scene.frame_current_final, change_counter.value())
     key += (context.window_manager.weft.overlay_stretch,)
     if _drawn.get("overlay", (None,))[0] != key:
         _drawn["overlay"] = (key, _batches(context, kind))
@@ -84,7 +84,7 @@ def _batches(context: Context, kind: str) -> list:
 def _colored(
     obj: Object, depsgraph: Depsgraph, kind: str, obstacles: list, context: Context
 ) -> tuple[np.ndarray, ...] | None:
-    """Positions, triangles and colours of a cloth; None where they are not known."""
+    """Positions, triangles and colours of a cloth; None if they are unknown."""
     scale = context.scene.unit_settings.scale_length
     evaluated = obj.evaluated_get(depsgraph)
     points = _points(obj, evaluated, context.scene)
@@ -102,7 +102,7 @@ def _colored(
         return positions, triangles, overlay_colors.of_marks(touching, overlay_colors.RED)
     try:
         rest = rest_shape.positions(obj, np.array(evaluated.matrix_world), scale)
-    except ValueError:  # the rest shape that is chosen is not there
+    except ValueError:  # the rest shape does not exist
         return None
     largest = context.window_manager.weft.overlay_stretch / 100.0
     stretch = overlay_colors.stretch(rest, positions, triangles)
@@ -110,8 +110,8 @@ def _colored(
 
 
 def _points(obj: Object, evaluated: Object, scene: Scene) -> np.ndarray | None:
-    """The simulated vertices: evaluated, or from the cache where a modifier made more of them."""
-    with mesh_of(evaluated) as mesh:
+    """Simulated vertices: evaluated, or from the cache if a modifier changes the topology."""
+    with evaluated_mesh(evaluated) as mesh:
         points = mesh_arrays.coordinates(mesh)
     if len(points) == len(obj.data.vertices):
         return points
@@ -130,7 +130,7 @@ def _obstacles(
     for obj in colliders:
         evaluated = obj.evaluated_get(depsgraph)
         try:
-            with mesh_of(evaluated) as mesh:
+            with evaluated_mesh(evaluated) as mesh:
                 points, triangles = mesh_arrays.coordinates(mesh), mesh_arrays.triangles(mesh)
         except ValueError:  # disabled in viewports
             continue

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What overlays show, as colours of vertices. Nothing here draws."""
+"""Vertex colours of the overlays; no drawing."""
 
 import numpy as np
 from mathutils.bvhtree import BVHTree
@@ -7,11 +7,11 @@ from mathutils.bvhtree import BVHTree
 BLUE, GREEN, RED = (0.15, 0.3, 0.9), (0.2, 0.75, 0.3), (0.95, 0.15, 0.1)
 ORANGE, GREY = (1.0, 0.55, 0.05), (0.5, 0.5, 0.5)
 OPACITY, FAINT = 0.85, 0.25
-TOUCHING = 1.5  # gaps within which a vertex counts as in contact
+TOUCHING = 1.5  # multiple of the gap within which a vertex counts as in contact
 
 
 def stretch(rest: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """The largest principal stretch less 1 of the triangles around each vertex, their mean."""
+    """Largest principal stretch minus 1, averaged over the triangles at each vertex."""
     of_triangles = _largest_stretch(rest[triangles], positions[triangles]) - 1.0
     corners = triangles.ravel()
     total = np.bincount(corners, np.repeat(of_triangles, 3), len(positions))
@@ -19,7 +19,7 @@ def stretch(rest: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> n
 
 
 def _largest_stretch(rest: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """The larger singular value of the map from each triangle at rest to itself now."""
+    """Larger singular value of the deformation gradient of each triangle."""
     first, second = rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]
     length = np.maximum(np.linalg.norm(first, axis=1), 1e-30)
     along = np.einsum("ij,ij->i", first, second) / length
@@ -34,7 +34,7 @@ def _largest_stretch(rest: np.ndarray, now: np.ndarray) -> np.ndarray:
 
 
 def in_contact(positions: np.ndarray, colliders: list[tuple[BVHTree, float]]) -> np.ndarray:
-    """Which vertices are as close to a collider as both are thick."""
+    """Whether each vertex is within the contact gap of a collider."""
     found = np.zeros(len(positions), bool)
     for tree, gap in colliders:
         for index, point in enumerate(positions.tolist()):
@@ -44,11 +44,11 @@ def in_contact(positions: np.ndarray, colliders: list[tuple[BVHTree, float]]) ->
 
 
 def of_scale(values: np.ndarray, largest: float) -> np.ndarray:
-    """Colours from blue at 0 over green to red at the largest value."""
-    part = np.clip(values / largest, 0.0, 1.0)[:, None]
-    low = np.array(BLUE) + (np.array(GREEN) - BLUE) * np.minimum(2.0 * part, 1.0)
-    high = np.array(GREEN) + (np.array(RED) - GREEN) * np.maximum(2.0 * part - 1.0, 0.0)
-    return np.column_stack([np.where(part < 0.5, low, high), np.full(len(values), OPACITY)])
+    """Colour scale from blue at 0 through green to red at `largest`."""
+    fraction = np.clip(values / largest, 0.0, 1.0)[:, None]
+    low = np.array(BLUE) + (np.array(GREEN) - BLUE) * np.minimum(2.0 * fraction, 1.0)
+    high = np.array(GREEN) + (np.array(RED) - GREEN) * np.maximum(2.0 * fraction - 1.0, 0.0)
+    return np.column_stack([np.where(fraction < 0.5, low, high), np.full(len(values), OPACITY)])
 
 
 def of_marks(marked: np.ndarray, color: tuple[float, float, float]) -> np.ndarray:

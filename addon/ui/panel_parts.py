@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What all panels are made of."""
+"""Base classes and layout functions of the panels."""
 
 import textwrap
 
@@ -10,11 +10,11 @@ from ..bake import job
 CLOTH = frozenset(("CLOTH",))
 COLLIDER = frozenset(("COLLIDER",))
 ANY = CLOTH | COLLIDER
-LETTER_PIXELS = 6.0  # of Blender's interface font, on average
+CHARACTER_PIXELS = 6.0  # mean width of a character of Blender's interface font
 
 
 class PhysicsPanel:
-    """A panel of the Physics tab for meshes with one of its roles."""
+    """Panel of the Physics tab for meshes with one of its roles."""
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -28,7 +28,7 @@ class PhysicsPanel:
 
 
 class SwitchedPanel(PhysicsPanel):
-    """A panel of a cloth with a tick in its header, off while baking, that its settings need."""
+    """Panel of a cloth with a checkbox in its header that enables its settings."""
 
     roles = CLOTH
     switch: str
@@ -44,7 +44,7 @@ class SwitchedPanel(PhysicsPanel):
 
 
 def columns(layout: UILayout) -> UILayout:
-    """Split properties that flow into columns where there is room; off while baking."""
+    """Split property layout in flowing columns; disabled during a bake."""
     layout.use_property_split = True
     layout.use_property_decorate = True
     layout.enabled = job.running() is None
@@ -52,15 +52,15 @@ def columns(layout: UILayout) -> UILayout:
 
 
 def props(layout: UILayout, owner: PropertyGroup, **labels: str) -> None:
-    """Properties with labels short enough for a narrow panel, whose title has the unit."""
+    """Properties with short labels; the unit is in the panel title."""
     for name, label in labels.items():
         layout.column().prop(owner, name, text=label)
 
 
-def lines(layout: UILayout, context: Context, text: str, icon: str) -> None:
-    """A sentence over as many lines as the width of the panel asks for."""
+def wrapped_text(layout: UILayout, context: Context, text: str, icon: str) -> None:
+    """A sentence, wrapped to the width of the panel."""
     pixels = context.region.width / context.preferences.system.ui_scale
-    characters = max(16, int((pixels - 80) / LETTER_PIXELS))
+    characters = max(16, int((pixels - 80) / CHARACTER_PIXELS))
     column = layout.column(align=True)
     column.scale_y = 0.8
     for index, line in enumerate(textwrap.wrap(text, characters)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Weft panel of the Physics tab: role, bake, cache and the findings of Check Scene."""
+"""Main panels of the Physics tab: role, bake, cache and Check Scene."""
 
 import bpy
 from bpy.types import Context, Panel, UILayout, UIList
@@ -7,7 +7,7 @@ from bpy.types import Context, Panel, UILayout, UIList
 from ..bake import job, status
 from ..simulation import bridge
 from ..storage import cache_paths
-from .panel_parts import ANY, PhysicsPanel, columns, lines, props
+from .panel_parts import ANY, PhysicsPanel, columns, props, wrapped_text
 
 SEVERITY_ICONS = {"ERROR": "CANCEL", "WARNING": "ERROR", "INFO": "INFO"}
 
@@ -21,7 +21,7 @@ class PHYSICS_PT_weft(PhysicsPanel, Panel):
         layout.enabled = job.running() is None
         layout.row().prop(context.object.weft, "role", expand=True)
         if bridge.problem():
-            lines(layout, context, bridge.problem(), "ERROR")
+            wrapped_text(layout, context, bridge.problem(), "ERROR")
 
 
 class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
@@ -32,7 +32,7 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
         layout = self.layout
         running = job.running()
         if running is not None:
-            layout.progress(factor=running.factor, text=running.line())
+            layout.progress(factor=running.progress, text=running.progress_text())
             layout.operator("weft.bake_cancel", icon="CANCEL")
             return
         row = layout.row(align=True)
@@ -51,13 +51,13 @@ def _draw_status(layout: UILayout, context: Context) -> None:
     found = status.of(context.scene, context.view_layer, obj)
     box = layout.box()
     if found.outdated:
-        lines(box, context, f"Outdated: {found.outdated}", "ERROR")
+        wrapped_text(box, context, f"Outdated: {found.outdated}", "ERROR")
     for problem in found.problems:
-        lines(box, context, problem, "ERROR")
+        wrapped_text(box, context, problem, "ERROR")
     for note in (*found.notes, obj.weft.result.statistic):
-        lines(box, context, note, "INFO")
+        wrapped_text(box, context, note, "INFO")
     for warning in obj.weft.result.warnings.splitlines():
-        lines(box, context, warning, "ERROR")
+        wrapped_text(box, context, warning, "ERROR")
     if found.is_empty:
         box.label(text="Not baked yet", icon="INFO")
 
@@ -81,7 +81,7 @@ class PHYSICS_PT_weft_cache(PhysicsPanel, Panel):
         props(flow, settings, result_kind="Result", cache_directory="Folder")
         if cache_paths.is_temporary(context.scene):
             text = f"Until the file is saved: {cache_paths.directory(context.scene)}"
-            lines(layout, context, text, "INFO")
+            wrapped_text(layout, context, text, "INFO")
         flow = columns(layout.column())
         props(flow, settings, checkpoint_interval="Checkpoints", keep_checkpoints="Keep All")
         self.draw_operators(layout, context)
@@ -100,7 +100,7 @@ class PHYSICS_PT_weft_cache(PhysicsPanel, Panel):
 
 
 class WEFT_UL_findings(UIList):
-    """One line for each finding of Check Scene."""
+    """List of the findings of Check Scene."""
 
     def draw_item(
         self, _context, layout, _data, item, _icon, _active_data, _active_property, index
@@ -132,8 +132,8 @@ class PHYSICS_PT_weft_check(PhysicsPanel, Panel):
         index = min(window.active_finding, len(window.findings) - 1)
         finding = window.findings[index]
         box = layout.box()
-        lines(box, context, finding.title, SEVERITY_ICONS[finding.severity])
-        lines(box, context, finding.meaning, "BLANK1")
+        wrapped_text(box, context, finding.title, SEVERITY_ICONS[finding.severity])
+        wrapped_text(box, context, finding.meaning, "BLANK1")
         row = box.row(align=True)
         if finding.object_name:
             row.operator("weft.finding_select", icon="RESTRICT_SELECT_OFF").index = index

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings that hold for all cloths of a scene, and what is shown of them in the viewport."""
+"""Panels of the scene settings and of the viewport overlay."""
 
 import bpy
 from bpy.types import Context, Panel
@@ -51,7 +51,7 @@ class PHYSICS_PT_weft_overlay(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         window = context.window_manager.weft
         flow = columns(self.layout)
-        self.layout.enabled = True  # while baking, too
+        self.layout.enabled = True  # also during a bake
         props(flow, window, overlay="Show")
         if window.overlay == "STRETCH":
             props(flow, window, overlay_stretch="Red at (%)")

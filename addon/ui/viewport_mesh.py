@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Coloured triangle meshes over the 3D viewport."""
+"""Coloured triangle meshes in the 3D viewport."""
 
 import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 from mathutils import Matrix
 
-NEARER = 2e-4  # in depth: in front of the same surface as Blender draws it
+DEPTH_OFFSET = 2e-4  # depth offset, in front of the mesh that Blender draws
 
 
 def batch(positions: np.ndarray, triangles: np.ndarray, colors: np.ndarray) -> gpu.types.GPUBatch:
-    """Something to draw: vertices `(n, 3)`, their colours `(n, 4)`, triangles."""
+    """GPU batch of vertices `(n, 3)`, colours `(n, 4)` and triangles."""
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     content = {
         "pos": np.ascontiguousarray(positions, np.float32),
@@ -20,10 +20,10 @@ def batch(positions: np.ndarray, triangles: np.ndarray, colors: np.ndarray) -> g
 
 
 def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> None:
-    """Draws them where they are, in front of what is at the same place."""
+    """Draws batches with a depth offset towards the viewer."""
     shader = gpu.shader.from_builtin("SMOOTH_COLOR")
     nearer = Matrix.Identity(4)
-    nearer[2][3] = -NEARER
+    nearer[2][3] = -DEPTH_OFFSET
     gpu.state.depth_test_set("LESS_EQUAL")
     gpu.state.blend_set("ALPHA")
     gpu.matrix.push_projection()
@@ -43,8 +43,8 @@ def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> Non
 
 
 def shaded(normals: np.ndarray, color: tuple[float, float, float]) -> np.ndarray:
-    """Colours of a surface that is lit from above and a little from the side."""
+    """Vertex colours of a surface lit from above and slightly from the side."""
     light = np.array((0.3, -0.4, 0.866))
-    # Drawn while a bake goes on, so not by `@`; see mesh_arrays.turned.
+    # Drawn during a bake, so no `@`, see mesh_arrays.transformed_vectors.
     bright = 0.35 + 0.65 * np.abs(np.einsum("ij,j->i", normals, light / np.linalg.norm(light)))
     return np.column_stack([bright[:, None] * color, np.ones(len(normals))])

@@ -82,7 +82,9 @@ def own_accelerations(points):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     velocities = np.tile(particles.VELOCITY, (len(points), 1))
     (field,) = snapshot.read(bpy.context.view_layer, depsgraph)
-    found = formulas.effect(field, points, velocities, snapshot.look_up, np.random.default_rng(1))
+    found = formulas.effect(
+        field, points, velocities, snapshot.evaluate_texture, np.random.default_rng(1)
+    )
     return found.acceleration(velocities)
 
 

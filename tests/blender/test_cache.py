@@ -125,7 +125,7 @@ def test_a_killed_writer_leaves_what_was_made_safe(stem, frames, tmp_path):
 def test_writing_goes_on_behind_kept_frames(stem, frames):
     written(stem, frames[:4])
     description = pc2.read_description(stem)
-    description.cut(3)
+    description.truncate(3)
     writer = pc2.Writer(stem, description)
     for frame in frames[3:]:
         writer.append(frame)
@@ -235,14 +235,14 @@ def test_a_cache_is_verified_again_only_when_its_files_change(stem, frames, monk
     written(stem, frames)
     read, count = [], pc2._count_intact
     monkeypatch.setattr(pc2, "_count_intact", lambda *files: read.append(1) or count(*files))
-    assert pc2.verified(stem).intact == pc2.verified(stem).intact == FRAMES
+    assert pc2.cached_contents(stem).intact == pc2.cached_contents(stem).intact == FRAMES
     assert len(read) == 1
     os.truncate(pc2.data_path(stem), pc2.HEADER.size)
-    assert pc2.verified(stem).intact == 0 and len(read) == 2
+    assert pc2.cached_contents(stem).intact == 0 and len(read) == 2
     pc2.data_path(stem).unlink()
     for _again in range(2):
         with pytest.raises(pc2.CacheError, match="there is no 'Sheet_0123"):
-            pc2.verified(stem)
+            pc2.cached_contents(stem)
 
 
 def test_an_edit_does_not_read_the_frames_again(monkeypatch):
@@ -331,7 +331,7 @@ def test_a_checkpoint_stays_while_a_cache_belongs_to_its_bake(saved, frames):
 @pytest.mark.parametrize(("keep_all", "kept"), [(True, [8, 4, -4]), (False, [8])])
 def test_checkpoints_are_kept_or_replaced(saved, tmp_path, keep_all, kept):
     _path, point = saved
-    store = checkpoint.Store(tmp_path, "bake_2", 4, keep_all)
+    store = checkpoint.CheckpointStore(tmp_path, "bake_2", 4, keep_all)
     for frame in (-4, 4, 8):
         store.write(dataclasses.replace(point, frame=frame))
     assert list(checkpoint.paths(tmp_path, "bake_2")) == kept

@@ -9,7 +9,7 @@ import pytest
 import small_scenes
 from test_outdated import push_down
 
-from addon.checks import crossing, operators
+from addon.checks import intersection, operators
 
 
 def check():
@@ -435,7 +435,7 @@ def test_sides_are_exact_next_to_the_plane():
     weights = random.dirichlet((1, 1, 1), size=400)
     d = weights[:, :1] * a + weights[:, 1:2] * b + weights[:, 2:] * c
     d[::2] += 1e-17 * random.normal(size=(200, 3))
-    signs = crossing.sides(a, b, c, d)
+    signs = intersection.orient3d(a, b, c, d)
     exact = [exact_volume(*(p[i].tolist() for p in (a, b, c, d))) for i in range(400)]
     assert signs.tolist() == [(v > 0) - (v < 0) for v in exact]
     assert 0 < np.count_nonzero(signs) <= 400
@@ -450,10 +450,13 @@ def test_crossings_are_those_of_a_brute_force_search():
         for j in range(i + 1, 30):
             if brute_force(points[triangles[i]], points[triangles[j]]):
                 expected |= {i, j}
-    assert set(crossing.with_itself(crossing.Surface(points, triangles)).tolist()) == expected
-    half = crossing.Surface(points[:45], triangles[:15])
-    other = crossing.Surface(points[45:], triangles[:15])
-    first, second = crossing.between(half, other)
+    assert (
+        set(intersection.self_intersections(intersection.Surface(points, triangles)).tolist())
+        == expected
+    )
+    half = intersection.Surface(points[:45], triangles[:15])
+    other = intersection.Surface(points[45:], triangles[:15])
+    first, second = intersection.intersections(half, other)
     pairs = [(i, j) for i in range(15) for j in range(15)]
     hit = [(i, j) for i, j in pairs if brute_force(points[3 * i :][:3], points[45 + 3 * j :][:3])]
     assert first.tolist() == sorted({i for i, _ in hit})

@@ -14,10 +14,10 @@ SHIPPED = sorted(path.stem for path in presets.SHIPPED.glob("*.toml"))
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
+def user_folder(tmp_path, monkeypatch):
     """The user's own folder, empty."""
     folder = tmp_path / "presets" / "weft"
-    monkeypatch.setattr(presets, "own_folder", lambda: folder)
+    monkeypatch.setattr(presets, "user_folder", lambda: folder)
     return folder
 
 
@@ -29,9 +29,9 @@ def material():
 
 
 def test_there_are_at_least_twelve_and_each_says_what_it_is():
-    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(presets.everything())
-    for fabric in presets.everything().values():
-        assert fabric.title and fabric.description and not fabric.is_own
+    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(presets.all_presets())
+    for fabric in presets.all_presets().values():
+        assert fabric.title and fabric.description and not fabric.is_user_preset
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -97,17 +97,17 @@ def test_an_unknown_fabric_is_refused_by_name(material):
     assert presets.changed_fields(material) == set()
 
 
-def test_own_fabrics_are_kept_applied_and_removed(material, own_folder):
+def test_own_fabrics_are_kept_applied_and_removed(material, user_folder):
     material.density, material.use_bend_twist, material.bend_twist_micro = 0.321, True, 3.0
     assert bpy.ops.weft.preset_add(title='My "best" Linen') == {"FINISHED"}
-    path = own_folder / "my_best_linen.toml"
+    path = user_folder / "my_best_linen.toml"
     assert path.is_file() and material.fabric == "my_best_linen"
     assert presets.label(material) == 'My "best" Linen'
     wanted = material.as_dict()
     bpy.ops.weft.preset_apply(name="silk")
     assert bpy.ops.weft.preset_apply(name="my_best_linen") == {"FINISHED"}
     assert material.as_dict() == wanted
-    assert list(presets.everything())[-1] == "my_best_linen"
+    assert list(presets.all_presets())[-1] == "my_best_linen"
     assert bpy.ops.weft.preset_remove() == {"FINISHED"}
     assert not path.exists() and material.as_dict() == wanted
     assert presets.label(material) == "Custom Fabric"
@@ -116,22 +116,22 @@ def test_own_fabrics_are_kept_applied_and_removed(material, own_folder):
 @pytest.mark.parametrize(
     "title", ["布 é", "Drap d'été", "../../elsewhere", "a/b", "a\nb", "x" * 300]
 )
-def test_every_name_makes_a_file_in_the_folder_of_ones_own(title, material, own_folder):
+def test_every_name_makes_a_file_in_the_folder_of_ones_own(title, material, user_folder):
     assert bpy.ops.weft.preset_add(title=title) == {"FINISHED"}
-    assert len(list(own_folder.glob("*.toml"))) == 1
-    assert presets.label(material) == " ".join(title.split())[: presets.LONGEST_TITLE]
+    assert len(list(user_folder.glob("*.toml"))) == 1
+    assert presets.label(material) == " ".join(title.split())[: presets.MAX_TITLE_LENGTH]
 
 
-def test_a_folder_that_cannot_be_written_is_told(material, own_folder):
-    own_folder.parent.mkdir(parents=True, exist_ok=True)
-    own_folder.write_text("")
+def test_a_folder_that_cannot_be_written_is_told(material, user_folder):
+    user_folder.parent.mkdir(parents=True, exist_ok=True)
+    user_folder.write_text("")
     with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
         bpy.ops.weft.preset_add(title="Linen")
 
 
-def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, own_folder, monkeypatch):
+def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_folder, monkeypatch):
     presets.save("Linen", material)
-    before = (own_folder / "linen.toml").read_text()
+    before = (user_folder / "linen.toml").read_text()
     material.density = 0.9
 
     def full(_handle):
@@ -140,8 +140,8 @@ def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, own_fold
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RuntimeError, match="No space left"):
         bpy.ops.weft.preset_add(title="Linen")
-    assert (own_folder / "linen.toml").read_text() == before
-    assert len(list(own_folder.iterdir())) == 1
+    assert (user_folder / "linen.toml").read_text() == before
+    assert len(list(user_folder.iterdir())) == 1
 
 
 def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
@@ -152,10 +152,10 @@ def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
     assert not bpy.ops.weft.preset_remove.poll()
 
 
-def test_plain_numbers_are_enough(material, own_folder):
-    own_folder.mkdir(parents=True)
+def test_plain_numbers_are_enough(material, user_folder):
+    user_folder.mkdir(parents=True)
     lines = ["[fields]", *(f"{k} = {v!r}" for k, v in material.as_dict().items() if v is not None)]
-    (own_folder / "plain.toml").write_text("\n".join(lines))
+    (user_folder / "plain.toml").write_text("\n".join(lines))
     assert presets.find("plain").title == "plain"
     assert bpy.ops.weft.preset_apply(name="plain") == {"FINISHED"}
 
@@ -169,17 +169,17 @@ def test_plain_numbers_are_enough(material, own_folder):
         ("[fields]\ncolour = 1.0", "unknown colour"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_and_left_out(content, words, own_folder):
-    own_folder.mkdir(parents=True)
-    (own_folder / "own.toml").write_text(content)
-    assert list(presets.everything()) == SHIPPED
+def test_a_file_that_cannot_be_read_is_told_and_left_out(content, words, user_folder):
+    user_folder.mkdir(parents=True)
+    (user_folder / "own.toml").write_text(content)
+    assert list(presets.all_presets()) == SHIPPED
     (problem,) = presets.problems()
     assert words in problem
 
 
-def test_a_value_that_is_no_number_is_told(own_folder, material):
+def test_a_value_that_is_no_number_is_told(user_folder, material):
     presets.save("Own", material)
-    path = own_folder / "own.toml"
+    path = user_folder / "own.toml"
     path.write_text(path.read_text().replace("density = 0.15", "density = true"))
     assert presets.problems() == ["own.toml: density is no number: True"]
 
@@ -187,7 +187,7 @@ def test_a_value_that_is_no_number_is_told(own_folder, material):
 CURVE = {"load": [[0.0, 0.0], [0.1, 3.5]], "unload": [[0.0, 0.0], [0.05, 1.0], [0.1, 3.5]]}
 
 
-def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material, own_folder):
+def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material, user_folder):
     plain = material.as_dict()
     material.shear_curve = (
         '{"load": [[0, 0], [0.1, 3.5]], "unload": [[0, 0], [0.05, 1], [0.1, 3.5]]}'
@@ -213,7 +213,7 @@ def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material,
     assert material.as_dict() == plain
 
 
-def test_a_curve_that_is_none_is_told(own_folder, material):
+def test_a_curve_that_is_none_is_told(user_folder, material):
     material.shear_curve = "soft"
     with pytest.raises(ValueError, match="'soft' is no curve"):
         presets.save("Soft", material)
@@ -221,7 +221,7 @@ def test_a_curve_that_is_none_is_told(own_folder, material):
         bridge.library().Material.from_dict(material.as_dict())
     material.shear_curve = ""
     presets.save("Own", material)
-    path = own_folder / "own.toml"
+    path = user_folder / "own.toml"
     path.write_text(path.read_text() + "shear_curve = 3.0\n")
     assert presets.problems() == ["own.toml: shear_curve is no curve: 3.0"]
     path.write_text(path.read_text().replace("shear_curve = 3.0", "quality = { q = 3.0 }"))

@@ -39,7 +39,7 @@ def own_accelerations(points, velocity=VELOCITY):
     total = np.zeros_like(points)
     for field in snapshot.read(bpy.context.view_layer, depsgraph):
         random = np.random.default_rng(1)
-        found = formulas.effect(field, points, velocities, snapshot.look_up, random)
+        found = formulas.effect(field, points, velocities, snapshot.evaluate_texture, random)
         total += found.acceleration(velocities)
     return total
 

@@ -68,7 +68,7 @@ def test_duplicating(linked):
         with pytest.raises(RuntimeError, match="has 2 users"):
             bpy.ops.weft.bake()
         return
-    object_identity.settle_duplicates()
+    object_identity.resolve_duplicates()
     assert copy.weft.identity != cloth.weft.identity
     assert bpy.ops.weft.bake() == {"FINISHED"}
 
@@ -275,7 +275,7 @@ def test_how_a_cloth_was_shown_is_not_forgotten_by_a_second_preparation():
     for _time in range(2):
         evaluation_state.prepare(bpy.context, [cloth], [])
     assert cloth.display_type == "BOUNDS"
-    evaluation_state.repair()
+    evaluation_state.restore()
     assert cloth.display_type == "TEXTURED"
 
 

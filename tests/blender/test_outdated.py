@@ -200,7 +200,7 @@ def baked_in_another_blender(cloth, monkeypatch):
     """A bake whose modifiers had other settings than those of this Blender have."""
     with monkeypatch.context() as other:
         other.setattr(fingerprint, "app", SimpleNamespace(version=(3, 6, 0)))
-        other.setattr(dependencies, "STILL", frozenset(("levels",)))
+        other.setattr(dependencies, "WITHOUT_MOTION", frozenset(("levels",)))
         return baked(cloth)
 
 
@@ -292,12 +292,12 @@ def test_what_moves_otherwise_is_not_resumed():
 
 def test_the_sums_tell_small_changes_from_rounding():
     points = np.random.default_rng(5).normal(size=(10_000, 3))
-    then = {"a": frame_record.sums(points)}
+    then = {"a": frame_record.signature(points)}
     rounded = points * (1 + 1e-7 * np.random.default_rng(6).normal(size=points.shape))
-    assert frame_record.difference(then, {"a": frame_record.sums(rounded)}) == ""
+    assert frame_record.difference(then, {"a": frame_record.signature(rounded)}) == ""
     points[4321, 1] += 0.01
-    assert frame_record.difference(then, {"a": frame_record.sums(points)}) == "a"
-    assert frame_record.difference(then, {"b": frame_record.sums(points)}) == ""
+    assert frame_record.difference(then, {"a": frame_record.signature(points)}) == "a"
+    assert frame_record.difference(then, {"b": frame_record.signature(points)}) == ""
 
 
 def test_a_record_is_kept_to_a_frame_and_goes_on(tmp_path):

@@ -424,7 +424,7 @@ def test_the_line_of_statistics_tells_time_contacts_and_stretch():
 
 
 def test_what_was_not_as_it_should_be_is_a_warning():
-    found = statistics.Statistic(
+    found = statistics.Statistics(
         frames=9,
         seconds=3725.0,
         steps=4,
@@ -433,8 +433,8 @@ def test_what_was_not_as_it_should_be_is_a_warning():
         max_stretch=0.8,
         unconverged_frames=2,
     )
-    assert "9 frames in 1:02:05 h" in found.line()
+    assert "9 frames in 1:02:05 h" in found.summary()
     words = " ".join(found.warnings())
     for part in ("2 frames were not solved", "7 contacts", "by 80 %", "5 time steps"):
         assert part in words
-    assert statistics.Statistic().warnings() == []
+    assert statistics.Statistics().warnings() == []

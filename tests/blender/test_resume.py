@@ -81,7 +81,7 @@ def test_resuming_after_a_crash_continues_from_the_last_checkpoint():
         if frame > 9:
             path.unlink()
     description = pc2.read_description(small_scenes.stem(cloth))
-    description.cut(12)
+    description.truncate(12)
     writer = pc2.Writer(small_scenes.stem(cloth), description)
     writer.sync()
     writer.close()

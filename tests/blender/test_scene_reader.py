@@ -26,7 +26,7 @@ def read():
     try:
         return SceneReader(bpy.context, cloths, colliders, 1)
     finally:
-        evaluation_state.repair()
+        evaluation_state.restore()
 
 
 def transformed(obj, matrix):
@@ -238,7 +238,7 @@ def test_an_object_disabled_in_viewports_takes_part_and_is_disabled_again():
     evaluation_state.prepare(bpy.context, *objects)
     reader = SceneReader(bpy.context, *objects, 1)
     assert reader.read_frame(11).collider_positions[0][:, 2] == pytest.approx(1.0)
-    evaluation_state.repair()
+    evaluation_state.restore()
     assert floor.hide_viewport
 
 

@@ -112,7 +112,7 @@ class Weft:
             shapes = [simulation.positions(index) for index in range(len(self.cloths))]
             before = source
             yield Moment(frame, *seconds, shapes, source.collider_positions[0], report)
-        evaluation_state.repair()
+        evaluation_state.restore()
 
 
 class Judge:

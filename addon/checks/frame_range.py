@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks over the frame range: meshes that change, and results that the motion has outrun."""
+"""Checks over the frame range: changing topology, and results outdated by motion."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from ..scene.reader import ChangedTopologyError, FrameInput, SceneReader
 from ..storage import cache_paths, frame_record
 from .finding import ERROR, WARNING, Finding
 
-SAMPLES = 12  # frames that are looked at
+SAMPLES = 12  # number of frames to read
 TOPOLOGY = (
     "Vertices and faces must stay the same through all frames: switch off or apply the modifier "
     "that changes them, or end the frame range before"
@@ -27,7 +27,7 @@ UNREADABLE = (
 
 
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
-    """Reads a few frames of the range as a bake would."""
+    """Reads some frames of the range as a bake would."""
     first, last = scene_time.frame_range(context.scene)
     if last < first:
         return
@@ -35,12 +35,12 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (RuntimeError, ValueError):
-        return  # `start` says what is wrong with the first frame
+        return  # reported by `first_frame`
     else:
         records = {path: None for obj in cloths if (path := _record(context.scene, obj))}
         yield from _through(reader, last, list(records))
     finally:
-        evaluation_state.repair()
+        evaluation_state.restore()
 
 
 def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:
@@ -61,9 +61,9 @@ def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Fi
 
 
 def _record(scene: Scene, obj: Object) -> Path | None:
-    """The record of the bake that an object's result is of, None when it has none."""
+    """Record of the bake of an object's result, None without one."""
     stem = cache_paths.stem(scene, obj)
-    description = pc2.described(stem) if obj.weft.identity else None
+    description = pc2.cached_description(stem) if obj.weft.identity else None
     return frame_record.path_of(stem.parent, description.bake) if description is not None else None
 
 
@@ -71,4 +71,4 @@ def _changed(path: Path, reader: SceneReader, source: FrameInput) -> str:
     then = frame_record.read(path, source.frame)
     now = frame_record.of_frame(source, reader.cloths, reader.colliders)
     key = frame_record.difference(then, now)
-    return fingerprint.moved(key, source.frame) if key else ""
+    return fingerprint.movement_message(key, source.frame) if key else ""
