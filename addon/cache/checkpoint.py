@@ -10,7 +10,7 @@ import zlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from . import pc2
+from . import atomic_file, pc2
 
 MAGIC = b"WEFTSTATE1\0\0"
 LENGTHS = struct.Struct("<QQ")  # bytes of the header, bytes of the state
@@ -35,7 +35,7 @@ class Checkpoint:
         fields["checksum"] = zlib.crc32(fields.pop("state"))
         header = json.dumps(fields).encode()
         lengths = LENGTHS.pack(len(header), len(self.state))
-        pc2.replace_file(path, MAGIC + lengths + header + self.state)
+        atomic_file.replace(path, MAGIC + lengths + header + self.state)
 
 
 def path_of(directory: Path, bake: str, frame: int) -> Path:

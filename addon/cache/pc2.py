@@ -23,6 +23,8 @@ from typing import BinaryIO
 
 import numpy as np
 
+from . import atomic_file
+
 FORMAT = 3
 FORMAT_WITHOUT_OWNER = 2  # earlier format without the fields:
 OWNER_FIELDS = frozenset(("file", "identity"))
@@ -148,36 +150,11 @@ class Writer:
             rest = rest[self._file.write(rest) :]
 
 
-def replace_file(path: Path, content: bytes) -> None:
-    """Replaces a file atomically: at any moment the old or the new content is complete."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
-    _sync_directory(path.parent)
-
-
-def _sync_directory(directory: Path) -> None:
-    if os.name == "nt":  # a directory cannot be opened there
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def write_description(stem: Path, description: Description) -> None:
     """Replaces the description of a cache atomically."""
     body = asdict(description)
     content = json.dumps({"format": FORMAT, **body, "checksum": _checksum(body)})
-    replace_file(description_path(stem), content.encode())
+    atomic_file.replace(description_path(stem), content.encode())
 
 
 def _checksum(body: dict) -> int:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import bpy
 
-from ..cache.pc2 import replace_file
+from ..cache import atomic_file
 from ..properties.fabric import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, normalised_curve
 
 SHIPPED = Path(__file__).parents[1] / "presets"
@@ -168,7 +168,7 @@ def save(title: str, material: WeftMaterial) -> Fabric:
     folder = user_folder()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.toml"
-    replace_file(path, ("\n".join(lines) + "\n").encode())
+    atomic_file.replace(path, ("\n".join(lines) + "\n").encode())
     path.with_suffix(".png").unlink(missing_ok=True)  # the preview of a replaced preset
     return find(name)
 

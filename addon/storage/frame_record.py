@@ -15,7 +15,7 @@ import numpy as np
 from bpy.types import Scene, ViewLayer
 
 from ..blender import mesh_arrays, object_identity
-from ..cache import pc2
+from ..cache import atomic_file
 from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..properties.fabric import as_decimal
@@ -128,7 +128,7 @@ class Recorder:
         for _frame, changed in kept:
             self._last |= changed
         path.parent.mkdir(parents=True, exist_ok=True)
-        pc2.replace_file(path, "".join(_line(*each) for each in kept).encode())
+        atomic_file.replace(path, "".join(_line(*each) for each in kept).encode())
         self._file = path.open("a", encoding="utf-8")
 
     def append(self, frame: int, found: dict[str, Signature]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon.cache import checkpoint, pc2
+from addon.cache import atomic_file, checkpoint, pc2
 from addon.cache.checkpoint import Checkpoint
 from addon.storage import cache_paths
 
@@ -159,7 +159,7 @@ def test_a_failed_replacement_leaves_the_old_file(tmp_path):
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
     try:
         with pytest.raises(OSError):
-            pc2.replace_file(path, b"x" * 100)
+            atomic_file.replace(path, b"x" * 100)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_bytes() == b"old"
