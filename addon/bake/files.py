@@ -81,27 +81,34 @@ def create_record(scene: Scene, bake: str, reader: SceneReader) -> frame_record.
 
 
 def continue_record(
-    scene: Scene, kept: Checkpoint, reader: SceneReader, before: FrameInput, *, changed: bool
+    scene: Scene,
+    resume_point: Checkpoint,
+    reader: SceneReader,
+    previous: FrameInput,
+    *,
+    changed: bool,
 ) -> frame_record.Recorder:
     """The record after a checkpoint; its earlier frames are kept if nothing changed."""
-    path = frame_record.path_of(cache_paths.directory(scene), kept.bake)
+    path = frame_record.path_of(cache_paths.directory(scene), resume_point.bake)
     if not changed:
-        return frame_record.Recorder(path, keep_to=kept.frame)
+        return frame_record.Recorder(path, keep_to=resume_point.frame)
     recorder = frame_record.Recorder(path)
-    recorder.append(kept.frame, frame_record.of_frame(before, reader.cloths, reader.colliders))
+    recorder.append(
+        resume_point.frame, frame_record.of_frame(previous, reader.cloths, reader.colliders)
+    )
     recorder.flush()  # a killed process can resume from here
     return recorder
 
 
-def check_record(scene: Scene, kept: Checkpoint, reader: SceneReader) -> None:
+def check_record(scene: Scene, resume_point: Checkpoint, reader: SceneReader) -> None:
     """Raises `ValueError` if the motion of the scene differs from the record."""
-    path = frame_record.path_of(cache_paths.directory(scene), kept.bake)
-    if not frame_record.read(path, kept.frame):
+    path = frame_record.path_of(cache_paths.directory(scene), resume_point.bake)
+    if not frame_record.read(path, resume_point.frame):
         raise ValueError(
             f"the bake cannot be resumed: there is no record of where everything was at frame "
-            f"{kept.frame}. Rebake From Current Frame goes on without"
+            f"{resume_point.frame}. Rebake From Current Frame goes on without"
         )
-    for frame in sorted({reader.first.frame, kept.frame}):
+    for frame in sorted({reader.first.frame, resume_point.frame}):
         then = frame_record.read(path, frame)
         now = frame_record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)
         changed = frame_record.difference(then, now)
@@ -140,23 +147,23 @@ def find_checkpoint(
     wanted = intact if last is None else min(intact, last)
     try:
         folder = cache_paths.stem(scene, cloths[0]).parent
-        kept = checkpoint.latest(folder, bakes.pop(), wanted)
+        resume_point = checkpoint.latest(folder, bakes.pop(), wanted)
     except pc2.CacheError as error:
         doing = "resumed" if last is None else f"repeated from frame {last}"
         raise ValueError(f"the bake cannot be {doing}: {error}") from error
-    if kept.library != bridge.version():
-        raise ValueError(f"the checkpoint is of Weft {kept.library}: bake again")
-    return kept
+    if resume_point.library != bridge.version():
+        raise ValueError(f"the checkpoint is of Weft {resume_point.library}: bake again")
+    return resume_point
 
 
 def claim_checkpoint(
     scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
 ) -> Checkpoint:
     """Latest common checkpoint as by `find_checkpoint`, in caches that this file owns."""
-    kept = find_checkpoint(scene, cloths, now, last)
+    resume_point = find_checkpoint(scene, cloths, now, last)
     if transfer.adopt(scene, cloths):
         return find_checkpoint(scene, cloths, now, last)
-    return kept
+    return resume_point
 
 
 def show(scene: Scene, obj: Object, stem: Path, description: pc2.Description, count: int) -> str:

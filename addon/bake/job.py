@@ -66,20 +66,22 @@ class Bake:
         self._reading_error = ""
         self.first, self.last = _checked_range(context.scene)
         cloths, colliders = prepare(context)
-        now = fingerprint.of_scene(context.scene, context.view_layer)
-        kept = None
+        hashes = fingerprint.of_scene(context.scene, context.view_layer)
+        resume_point = None
         if resume or rebake_after is not None:
-            kept = files.claim_checkpoint(context.scene, cloths, now, rebake_after)
+            resume_point = files.claim_checkpoint(context.scene, cloths, hashes, rebake_after)
         self._textures = TextureRequests()
         self._scene_uid = context.scene.session_uid
         evaluation_state.prepare(context, cloths, colliders)
         try:
-            if kept is not None:
-                cloths, colliders = _in_checkpoint_order(kept, cloths, colliders)
+            if resume_point is not None:
+                cloths, colliders = _in_checkpoint_order(resume_point, cloths, colliders)
             self._reader = SceneReader(context, cloths, colliders, self.first)
             if resume:
-                files.check_record(context.scene, kept, self._reader)
-            self._worker = self._make_worker(context.scene, cloths, now, kept, changed=not resume)
+                files.check_record(context.scene, resume_point, self._reader)
+            self._worker = self._make_worker(
+                context.scene, cloths, hashes, resume_point, changed=not resume
+            )
         except BaseException:
             evaluation_state.restore()
             raise
@@ -92,22 +94,24 @@ class Bake:
         self,
         scene: Scene,
         cloths: list[Object],
-        now: dict[str, str],
-        kept: Checkpoint | None,
+        hashes: dict[str, str],
+        resume_point: Checkpoint | None,
         *,
         changed: bool,
     ) -> Worker:
         simulation = bridge.build_simulation(scene, self._reader)
-        if kept is None:
-            before, statistic = self._reader.first, Statistics()
-            writers = files.create_caches(scene, cloths, self._reader, now)
+        if resume_point is None:
+            previous, statistic = self._reader.first, Statistics()
+            writers = files.create_caches(scene, cloths, self._reader, hashes)
             recorder = files.create_record(scene, writers[0].description.bake, self._reader)
         else:
-            before = self._reader.read_frame(kept.frame)
-            statistic = Statistics.from_dict(kept.statistic)
-            simulation.restore(kept.state)
-            writers = files.continue_caches(scene, cloths, kept.frame, now)
-            recorder = files.continue_record(scene, kept, self._reader, before, changed=changed)
+            previous = self._reader.read_frame(resume_point.frame)
+            statistic = Statistics.from_dict(resume_point.statistic)
+            simulation.restore(resume_point.state)
+            writers = files.continue_caches(scene, cloths, resume_point.frame, hashes)
+            recorder = files.continue_record(
+                scene, resume_point, self._reader, previous, changed=changed
+            )
         plan = Plan(
             simulation=simulation,
             cloths=self._reader.cloths,
@@ -119,7 +123,7 @@ class Bake:
             checkpoints=files.checkpoint_store(scene, writers[0].description.bake),
             library=bridge.version(),
         )
-        return Worker(plan, before, statistic)
+        return Worker(plan, previous, statistic)
 
     # --- while it runs ------------------------------------------------------------------------
 
@@ -280,11 +284,11 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
 
 
 def _in_checkpoint_order(
-    kept: Checkpoint, cloths: list[Object], colliders: list[Object]
+    resume_point: Checkpoint, cloths: list[Object], colliders: list[Object]
 ) -> tuple[list[Object], list[Object]]:
     """Participants in the order of a checkpoint: names may have changed since."""
     ordered = []
-    for keys, objects in ((kept.cloths, cloths), (kept.colliders, colliders)):
+    for keys, objects in ((resume_point.cloths, cloths), (resume_point.colliders, colliders)):
         found = {object_identity.key(obj): obj for obj in objects}
         if found.keys() != set(keys):
             raise ValueError(
@@ -297,8 +301,8 @@ def _in_checkpoint_order(
 def show_complete_caches(context: Context) -> bool:
     """Shows caches that reach the last frame; False if one does not."""
     cloths, _colliders = prepare(context)
-    now = fingerprint.of_scene(context.scene, context.view_layer)
-    found = {obj: files.read(context.scene, obj, now) for obj in cloths}
+    hashes = fingerprint.of_scene(context.scene, context.view_layer)
+    found = {obj: files.read(context.scene, obj, hashes) for obj in cloths}
     last = _checked_range(context.scene)[1]
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):
         return False

@@ -89,11 +89,11 @@ def build_simulation(scene: Scene, reader: SceneReader) -> Any:
         raise ValueError(text) from error
 
 
-def set_materials(simulation: Any, cloths: list[ClothInput], source: FrameInput) -> None:
+def set_materials(simulation: Any, cloths: list[ClothInput], current: FrameInput) -> None:
     """Sets the fabrics of all cloths to those of a frame."""
     for index, cloth in enumerate(cloths):
         with _named_errors(cloth.name):
-            material = _library.Material.from_dict(source.materials[index])
+            material = _library.Material.from_dict(current.materials[index])
             simulation.set_material(index, material)
 
 
@@ -101,22 +101,22 @@ def set_targets(
     simulation: Any,
     cloths: list[ClothInput],
     colliders: list[ColliderInput],
-    before: FrameInput,
-    source: FrameInput,
+    previous: FrameInput,
+    current: FrameInput,
     fraction: float = 1.0,
 ) -> None:
     """Sets gravity, wind, pin targets and collider positions for the end of the next advance.
 
     They are interpolated linearly: `fraction` is 0 at the previous frame and 1 at the current one.
     """
-    simulation.set_gravity(source.gravity)
-    simulation.set_wind(source.wind)
+    simulation.set_gravity(current.gravity)
+    simulation.set_wind(current.wind)
     for index, cloth in enumerate(cloths):
-        targets = _interpolated(before.pin_targets[index], source.pin_targets[index], fraction)
+        targets = _interpolated(previous.pin_targets[index], current.pin_targets[index], fraction)
         with _named_errors(cloth.name):
-            _set_pins(simulation, index, cloth, targets, source.pin_stiffness[index])
+            _set_pins(simulation, index, cloth, targets, current.pin_stiffness[index])
     for index, collider in enumerate(colliders):
-        start, end = (f.collider_positions[index] for f in (before, source))
+        start, end = (f.collider_positions[index] for f in (previous, current))
         with _named_errors(collider.name):
             simulation.set_collider(index, _interpolated(start, end, fraction))
 
@@ -139,20 +139,20 @@ def set_settings(
     simulation: Any,
     cloths: list[ClothInput],
     colliders: list[ColliderInput],
-    before: FrameInput | None,
-    source: FrameInput,
+    previous: FrameInput | None,
+    current: FrameInput,
 ) -> None:
     """Sets solver settings, collider surfaces and rest scales of a frame where they changed."""
-    if before is None or source.settings != before.settings:
-        simulation.set_settings(**source.settings)
+    if previous is None or current.settings != previous.settings:
+        simulation.set_settings(**current.settings)
     for index, collider in enumerate(colliders):
-        surface = source.collider_surfaces[index]
-        if before is None or surface != before.collider_surfaces[index]:
+        surface = current.collider_surfaces[index]
+        if previous is None or surface != previous.collider_surfaces[index]:
             with _named_errors(collider.name):
                 simulation.set_collider_surface(index, *surface)
     for index, cloth in enumerate(cloths):
-        scale = source.rest_scales[index]
-        last = cloth.rest_scale if before is None else before.rest_scales[index]
+        scale = current.rest_scales[index]
+        last = cloth.rest_scale if previous is None else previous.rest_scales[index]
         if scale is not last and not np.array_equal(
             _rest_scale(cloth, scale), _rest_scale(cloth, last)
         ):

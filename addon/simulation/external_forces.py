@@ -24,25 +24,25 @@ class ExternalForces:
     _areas: dict[int, np.ndarray] = field(default_factory=dict)
     _loaded: set[int] = field(default_factory=set)
 
-    def substeps(self, simulation: Any, source: FrameInput, seconds: float) -> int:
+    def substeps(self, simulation: Any, current: FrameInput, seconds: float) -> int:
         """Number of substeps of a frame of `seconds`; pressure is updated at each.
 
         With pressure a substep is at most the time step, and at most 1/ω of the fastest volume
         mode: the explicit coupling of pressure and volume is unstable otherwise.
         """
         fastest = 0.0
-        pressed = [index for index, found in enumerate(source.pressures) if found is not None]
+        pressed = [index for index, found in enumerate(current.pressures) if found is not None]
         for index in pressed:
-            fastest = max(fastest, self._volume_frequency(simulation, index, source))
-        longest = source.settings["time_step"] if pressed else seconds
+            fastest = max(fastest, self._volume_frequency(simulation, index, current))
+        longest = current.settings["time_step"] if pressed else seconds
         if fastest * longest > 1.0:
             longest = 1.0 / fastest
         return math.ceil(seconds / longest - 1e-9)
 
-    def apply(self, simulation: Any, source: FrameInput, seconds: float) -> None:
+    def apply(self, simulation: Any, current: FrameInput, seconds: float) -> None:
         """Sets the external forces for the next `seconds`."""
         for index, cloth in enumerate(self.cloths):
-            total = self._total(simulation, index, source, seconds)
+            total = self._total(simulation, index, current, seconds)
             if total is None and index not in self._loaded:
                 continue
             self._loaded.add(index)
@@ -51,19 +51,19 @@ class ExternalForces:
             )
 
     def _total(
-        self, simulation: Any, index: int, source: FrameInput, seconds: float
+        self, simulation: Any, index: int, current: FrameInput, seconds: float
     ) -> np.ndarray | None:
         """External forces on the vertices of a cloth in N, `(vertices, 3)`; None without any."""
-        cloth, weights = self.cloths[index], source.weights[index]
-        acting = [(f, weights.of(f)) for f in source.fields]
+        cloth, weights = self.cloths[index], current.weights[index]
+        acting = [(f, weights.of(f)) for f in current.fields]
         acting = [(f, weight) for f, weight in acting if weight]
         gravity = weights.factors["gravity"] - 1.0
-        pressure = source.pressures[index]
+        pressure = current.pressures[index]
         if not acting and not gravity and pressure is None:
             return None
-        masses = self._masses(index, source)
+        masses = self._masses(index, current)
         motion = Motion(simulation.positions(index), simulation.velocities(index))
-        total = masses[:, None] * (gravity * np.array(source.gravity))
+        total = masses[:, None] * (gravity * np.array(current.gravity))
         if acting:
             total = total + masses[:, None] * forces.accelerations(
                 acting,
@@ -71,24 +71,24 @@ class ExternalForces:
                 cloth.triangles,
                 seconds,
                 self.scale,
-                source.frame,
+                current.frame,
                 self.lookup,
-                weights.factors["gravity"] * np.array(source.gravity),
+                weights.factors["gravity"] * np.array(current.gravity),
             )
         if pressure is not None:
             ahead = motion.positions + 0.5 * seconds * motion.velocities
             total = total + forces.pressure_forces(pressure, ahead, cloth.triangles)
         return total
 
-    def _volume_frequency(self, simulation: Any, index: int, source: FrameInput) -> float:
+    def _volume_frequency(self, simulation: Any, index: int, current: FrameInput) -> float:
         """Angular frequency ω of the volume mode of a cloth, in rad/s."""
-        pressure, triangles = source.pressures[index], self.cloths[index].triangles
-        masses = self._masses(index, source)
+        pressure, triangles = current.pressures[index], self.cloths[index].triangles
+        masses = self._masses(index, current)
         return forces.volume_frequency(pressure, simulation.positions(index), triangles, masses)
 
-    def _masses(self, index: int, source: FrameInput) -> np.ndarray:
+    def _masses(self, index: int, current: FrameInput) -> np.ndarray:
         """Lumped masses of the vertices, in kg."""
-        return self._area(index) * source.materials[index]["density"]
+        return self._area(index) * current.materials[index]["density"]
 
     def _area(self, index: int) -> np.ndarray:
         """Lumped areas of the vertices in m², computed at the first use."""

@@ -43,17 +43,17 @@ class Plan:
 class Worker(threading.Thread):
     """Simulates the submitted frames until the end is submitted or a stop is requested."""
 
-    def __init__(self, plan: Plan, before: FrameInput, statistic: Statistics) -> None:
-        """`before` is the input of the frame that the state of the simulation belongs to."""
+    def __init__(self, plan: Plan, previous: FrameInput, statistic: Statistics) -> None:
+        """`previous` is the input of the frame that the state of the simulation belongs to."""
         super().__init__(name="weft bake", daemon=True)
         self.plan = plan
-        self.frame = before.frame  # last completed frame
+        self.frame = previous.frame  # last completed frame
         self.statistic = statistic
         self.error: BaseException | None = None
         self.latest = [
             cloth.positions for cloth in plan.cloths
         ]  # positions at the last completed frame, in m
-        self._before = before
+        self._previous = previous
         self._has_materials = False  # a restored state may have other materials than the scene
         self._within_frame = False  # the state is between two frames, of no use as a checkpoint
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
@@ -96,44 +96,46 @@ class Worker(threading.Thread):
     def _simulate(self) -> None:
         while not self._stop_asked.is_set():
             try:
-                source = self._queue.get(timeout=0.1)
+                current = self._queue.get(timeout=0.1)
             except queue.Empty:
                 continue
-            if source is None:
+            if current is None:
                 return
-            self._simulate_frame(source)
+            self._simulate_frame(current)
             if self.statistic.frames % self.plan.checkpoints.interval == 0:
                 self._flush(with_state=True)
 
-    def _simulate_frame(self, source: FrameInput) -> None:
+    def _simulate_frame(self, current: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
-        report = self._advance(source)
-        self._before, self._within_frame = source, False
+        report = self._advance(current)
+        self._previous, self._within_frame = current, False
         shapes = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
-        for writer, world, matrix in zip(plan.writers, shapes, source.world_to_object, strict=True):
+        for writer, world, matrix in zip(
+            plan.writers, shapes, current.world_to_object, strict=True
+        ):
             writer.append(mesh_arrays.transformed(world, matrix))
         plan.recorder.append(
-            source.frame, frame_record.of_frame(source, plan.cloths, plan.colliders)
+            current.frame, frame_record.of_frame(current, plan.cloths, plan.colliders)
         )
-        self.latest, self.frame = shapes, source.frame
+        self.latest, self.frame = shapes, current.frame
         self.statistic.add(report, time.perf_counter() - started)
 
-    def _advance(self, source: FrameInput) -> Any:
+    def _advance(self, current: FrameInput) -> Any:
         """Simulates one frame, in substeps if external forces vary; returns its report."""
         plan, simulation = self.plan, self.plan.simulation
-        before = self._before if self._has_materials else None
-        bridge.set_settings(simulation, plan.cloths, plan.colliders, before, source)
-        if before is None or source.materials != before.materials:
-            bridge.set_materials(simulation, plan.cloths, source)
+        previous = self._previous if self._has_materials else None
+        bridge.set_settings(simulation, plan.cloths, plan.colliders, previous, current)
+        if previous is None or current.materials != previous.materials:
+            bridge.set_materials(simulation, plan.cloths, current)
             self._has_materials = True
-        substeps = plan.forces.substeps(simulation, source, plan.frame_seconds)
+        substeps = plan.forces.substeps(simulation, current, plan.frame_seconds)
         seconds = plan.frame_seconds / substeps
         reports = []
         for number in range(1, substeps + 1):
             bridge.set_targets(
-                simulation, plan.cloths, plan.colliders, self._before, source, number / substeps
+                simulation, plan.cloths, plan.colliders, self._previous, current, number / substeps
             )
-            plan.forces.apply(simulation, source, seconds)
+            plan.forces.apply(simulation, current, seconds)
             reports.append(simulation.advance(seconds))
             self._within_frame = True
         return reports[0] if substeps == 1 else CombinedReport(reports)
