@@ -109,45 +109,45 @@ def check_record(scene: Scene, resume_point: Checkpoint, reader: SceneReader) ->
             f"{resume_point.frame}. Rebake From Current Frame goes on without"
         )
     for frame in sorted({reader.first.frame, resume_point.frame}):
-        then = frame_record.read(path, frame)
-        now = frame_record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)
-        changed = frame_record.difference(then, now)
+        recorded = frame_record.read(path, frame)
+        current = frame_record.of_frame(reader.read_frame(frame), reader.cloths, reader.colliders)
+        changed = frame_record.difference(recorded, current)
         if changed:
-            words = fingerprint.movement_message(changed, frame)
-            raise ValueError(f"the bake cannot be resumed: {words}")
+            message = fingerprint.movement_message(changed, frame)
+            raise ValueError(f"the bake cannot be resumed: {message}")
 
 
-def read(scene: Scene, obj: Object, now: dict[str, str] | None) -> pc2.Contents:
+def read(scene: Scene, obj: Object, hashes: dict[str, str] | None) -> pc2.Contents:
     """Cache of a cloth; `ValueError` if the scene has changed since the bake.
 
-    Without the hashes `now` the scene is not compared.
+    Without `hashes` the scene is not compared.
     """
     try:
         contents = pc2.read(cache_paths.stem(scene, obj))
     except pc2.CacheError as error:
         raise ValueError(f"'{obj.name}' cannot be resumed: {error}") from error
-    changed = fingerprint.difference(contents.description.fingerprint, now) if now else ""
+    changed = fingerprint.difference(contents.description.fingerprint, hashes) if hashes else ""
     if changed:
         raise ValueError(f"'{obj.name}' cannot be resumed: {changed} since the bake")
     return contents
 
 
 def find_checkpoint(
-    scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
+    scene: Scene, cloths: list[Object], hashes: dict[str, str], last: int | None = None
 ) -> Checkpoint:
     """Latest checkpoint common to all cloths; `ValueError` with the reason if there is none.
 
     With `last` it is at most of this frame, and the scene may have changed since the bake.
     """
-    found = [read(scene, obj, None if last is not None else now) for obj in cloths]
+    found = [read(scene, obj, None if last is not None else hashes) for obj in cloths]
     bakes = {contents.description.bake for contents in found}
     if len(bakes) > 1:
         raise ValueError("the cloths were not baked together: bake them again")
     intact = min(c.description.frame_start + c.intact - 1 for c in found)
-    wanted = intact if last is None else min(intact, last)
+    limit = intact if last is None else min(intact, last)
     try:
         folder = cache_paths.stem(scene, cloths[0]).parent
-        resume_point = checkpoint.latest(folder, bakes.pop(), wanted)
+        resume_point = checkpoint.latest(folder, bakes.pop(), limit)
     except pc2.CacheError as error:
         doing = "resumed" if last is None else f"repeated from frame {last}"
         raise ValueError(f"the bake cannot be {doing}: {error}") from error
@@ -157,12 +157,12 @@ def find_checkpoint(
 
 
 def claim_checkpoint(
-    scene: Scene, cloths: list[Object], now: dict[str, str], last: int | None = None
+    scene: Scene, cloths: list[Object], hashes: dict[str, str], last: int | None = None
 ) -> Checkpoint:
     """Latest common checkpoint as by `find_checkpoint`, in caches that this file owns."""
-    resume_point = find_checkpoint(scene, cloths, now, last)
+    resume_point = find_checkpoint(scene, cloths, hashes, last)
     if transfer.adopt(scene, cloths):
-        return find_checkpoint(scene, cloths, now, last)
+        return find_checkpoint(scene, cloths, hashes, last)
     return resume_point
 
 

@@ -90,23 +90,23 @@ def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
     return hashes
 
 
-def difference(then: dict[str, str], now: dict[str, str]) -> str:
+def difference(baked: dict[str, str], current: dict[str, str]) -> str:
     """Description of the first difference between two fingerprints, empty without one."""
     # Modifiers have other properties in another Blender; the record shows if they act alike.
-    same_blender = then.get(BLENDER) == now.get(BLENDER)
-    for part in sorted((then.keys() | now.keys()) - {BLENDER}):
-        if then.get(part) == now.get(part):
+    same_blender = baked.get(BLENDER) == current.get(BLENDER)
+    for part in sorted((baked.keys() | current.keys()) - {BLENDER}):
+        if baked.get(part) == current.get(part):
             continue
-        if not same_blender and part in then.keys() & now.keys() and part.endswith("motion"):
+        if not same_blender and part in baked.keys() & current.keys() and part.endswith("motion"):
             continue
         if part == SETTINGS:
             return "the settings of the scene have changed"
         key, aspect = part.rsplit("/", 1)
         if aspect.startswith("field"):
             return f"the force field of '{key}' has changed"
-        if part not in now:
+        if part not in current:
             return f"'{_name(key)}' takes no part any more"
-        if part not in then:
+        if part not in baked:
             return f"'{_name(key)}' takes part now"
         return MESSAGES[aspect].format(_name(key))
     return ""
@@ -136,50 +136,52 @@ def _name(key: str) -> str:
 def _settings(scene: Scene) -> Iterator[Any]:
     solver = scene.weft.solver_settings()
     del solver["threads"]  # no effect on the result
-    moving = fcurves.animated_paths(scene)
-    yield {name: value for name, value in solver.items() if f"weft.{name}" not in moving}
+    animated = fcurves.animated_paths(scene)
+    yield {name: value for name, value in solver.items() if f"weft.{name}" not in animated}
     yield scene_time.frame_range(scene)[0], scene.render.fps, as_decimal(scene.render.fps_base)
     yield as_decimal(scene.unit_settings.scale_length)
-    if not moving & GRAVITY_SETTINGS:
+    if not animated & GRAVITY_SETTINGS:
         yield gravity(scene)
-    if "weft.wind" not in moving:
+    if "weft.wind" not in animated:
         yield tuple(map(as_decimal, scene.weft.wind))
     yield from dependencies.animation_of(scene, lambda path: path in ANIMATED_SETTINGS)
 
 
 def _fabric(obj: Object) -> Iterator[Any]:
-    material, moving = obj.weft.material, fcurves.animated_paths(obj)
+    material, animated = obj.weft.material, fcurves.animated_paths(obj)
     yield material.use_bend_twist
     for name in MATERIAL_FIELDS:
-        if not any(path.startswith(f"weft.material.{name}") for path in moving):
+        if not any(path.startswith(f"weft.material.{name}") for path in animated):
             yield name, material.value(name)
     for name, value in material.options().items():
-        if not any(path.startswith(f"weft.material.{name}") for path in moving):
+        if not any(path.startswith(f"weft.material.{name}") for path in animated):
             yield name, repr(value)
     for name in NUMBERS:
-        if f"weft.{name}" not in moving:
+        if f"weft.{name}" not in animated:
             yield name, as_decimal(getattr(obj.weft, name))
     weights = obj.weft.field_weights
     yield weights.collection.name_full if weights.collection is not None else ""
     for name, value in weights.factors().items():
-        if f"weft.field_weights.{name}" not in moving:
+        if f"weft.field_weights.{name}" not in animated:
             yield name, value
     yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
 
 
 def _surface(obj: Object) -> Iterator[Any]:
-    moving = fcurves.animated_paths(obj)
+    animated = fcurves.animated_paths(obj)
     for name in SURFACE:
-        if f"weft.{name}" not in moving:
+        if f"weft.{name}" not in animated:
             yield as_decimal(getattr(obj.weft, name))
     yield from dependencies.animation_of(obj, lambda path: path.startswith("weft."))
 
 
 def _pins(obj: Object) -> str:
     settings = obj.weft
-    among = settings.collision_collection
-    inside = sorted(one.name_full for one in among.all_objects) if among is not None else None
-    chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(inside))
+    collection = settings.collision_collection
+    members = (
+        sorted(one.name_full for one in collection.all_objects) if collection is not None else None
+    )
+    chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
 
     def read() -> Iterator[Any]:
         yield chosen
@@ -211,14 +213,14 @@ def _user_keys(obj: Object) -> Iterator[Any]:
         return
     own = {block.name for block in shape_keys.own_keys(obj)}
     users = [block for block in key.key_blocks[1:] if block.name not in own]
-    moving = fcurves.animated_paths(key)
-    resting = shape_keys.muted_user_keys(obj)
+    animated = fcurves.animated_paths(key)
+    muted = shape_keys.muted_user_keys(obj)
     for block in users:
         points = np.empty(3 * len(obj.data.vertices), np.float32)
         block.points.foreach_get("co", points)
         yield points
-        yield block.vertex_group, block.mute and block not in resting
-        if shape_keys.value_path(block.name) not in moving:
+        yield block.vertex_group, block.mute and block not in muted
+        if shape_keys.value_path(block.name) not in animated:
             yield block.value
     own_paths = {shape_keys.value_path(name) for name in own}
     for curve in fcurves.curves(key):

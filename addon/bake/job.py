@@ -177,11 +177,11 @@ class Bake:
         self._textures.serve()
         until = time.monotonic() + seconds
         while self._next is not None and self._worker.has_space and not self._cancelled:
-            self._hand_over(self._next)
+            self._submit(self._next)
             if time.monotonic() > until:
                 return
 
-    def _hand_over(self, frame: int) -> None:
+    def _submit(self, frame: int) -> None:
         source = None
         if frame <= self.last:
             try:

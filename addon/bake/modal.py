@@ -137,14 +137,14 @@ class BakeOperator:
                 return running
             except REPORTED_ERRORS as error:
                 where = f"scene '{scene.name}': " if self._has_several else ""
-                is_wrong = not isinstance(error, SkippedSceneError)
-                self._messages.append((where + error_message(error), is_wrong))
+                is_error = not isinstance(error, SkippedSceneError)
+                self._messages.append((where + error_message(error), is_error))
         return None
 
     def _warn(self, context: Context) -> None:
         for obj, name in instanced_colliders(context.scene, context.view_layer):
-            words = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
-            self.report({"WARNING"}, f"{words}make it real or a library override")
+            message = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
+            self.report({"WARNING"}, f"{message}make it real or a library override")
 
     def _finish(self, context: Context, running: job.Bake) -> None:
         """Finishes the bake of one scene."""
@@ -156,8 +156,8 @@ class BakeOperator:
 
     def _end(self, context: Context) -> set[str]:
         """Reports all messages. FINISHED, so undoable, if any scene was baked."""
-        for words, is_wrong in self._messages:
-            self.report({"ERROR"} if is_wrong or not self._has_baked else {"WARNING"}, words)
+        for message, is_error in self._messages:
+            self.report({"ERROR"} if is_error or not self._has_baked else {"WARNING"}, message)
         _show_scene(context, self._shown_scene)
         return {"FINISHED"} if self._has_baked else {"CANCELLED"}
 
@@ -191,7 +191,7 @@ def _cleanup_on_error(context: Context, running: job.Bake) -> Iterator[None]:
 
 def _wait(running: job.Bake) -> None:
     """Bakes to the end, printing the progress at every tenth."""
-    told = 0
+    reported = 0
     while not running.is_done:
         try:
             running.pump(job.PUMP_SECONDS)
@@ -199,6 +199,6 @@ def _wait(running: job.Bake) -> None:
         except KeyboardInterrupt:
             running.stop()
         tenth = int(10 * running.progress)
-        if tenth > told:
-            told = tenth
+        if tenth > reported:
+            reported = tenth
             print(running.progress_text(), flush=True)

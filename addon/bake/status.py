@@ -100,8 +100,8 @@ def _computed_status(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status
         notes.append(f"{kind_label(obj)}: frames {result.frame_start} to {last}")
         if problem(obj):
             problems.append(problem(obj))
-        then = json.loads(result.fingerprint or "{}")
-        outdated = fingerprint.difference(then, fingerprint.of_scene(scene, view_layer))
+        baked = json.loads(result.fingerprint or "{}")
+        outdated = fingerprint.difference(baked, fingerprint.of_scene(scene, view_layer))
         outdated = outdated or _moved_now(scene, view_layer, obj)
     problems += _cache_problems(scene, obj, notes)
     return Status(outdated, tuple(problems), tuple(notes))
@@ -116,10 +116,10 @@ def _moved_now(scene: Scene, view_layer: ViewLayer, obj: Object) -> str:
     description = pc2.cached_description(stem)
     if description is None:
         return ""
-    then = frame_record.read(frame_record.path_of(stem.parent, description.bake), frame)
-    if not then:
+    recorded = frame_record.read(frame_record.path_of(stem.parent, description.bake), frame)
+    if not recorded:
         return ""
-    changed = frame_record.difference(then, frame_record.of_view_layer(scene, view_layer))
+    changed = frame_record.difference(recorded, frame_record.of_view_layer(scene, view_layer))
     return fingerprint.movement_message(changed, frame) if changed else ""
 
 
@@ -133,7 +133,7 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
     except pc2.CacheError as error:
         return [f"Cache: {error}"]
     first = contents.description.frame_start
-    last, wanted = first + contents.intact - 1, scene_time.frame_range(scene)[1]
+    last, expected = first + contents.intact - 1, scene_time.frame_range(scene)[1]
     notes.append(f"Cache: frames {first} to {last}{_location_remark(scene, obj, stem)}")
     if not obj.weft.result.frame_count:
         notes.append("The cache is not shown: Resume shows it")
@@ -141,19 +141,19 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
         return ["Cache: of another bake than the result: Resume shows it, Bake replaces it"]
     if contents.problem:
         return [f"Cache: {contents.problem}"]
-    if last < wanted:
-        return [f"Incomplete: baked to frame {last} of {wanted}, Resume goes on"]
+    if last < expected:
+        return [f"Incomplete: baked to frame {last} of {expected}, Resume goes on"]
     return []
 
 
 def _location_remark(scene: Scene, obj: Object, stem: Path) -> str:
     """Remark if a cache is in another folder or belongs to another file."""
-    description, words = pc2.cached_description(stem), ""
+    description, remark = pc2.cached_description(stem), ""
     if stem.parent != cache_paths.directory(scene):
-        words += f", in {stem.parent}"
+        remark += f", in {stem.parent}"
     if not ownership.is_own(obj, stem, description):
-        words += ", of another file" if description.file else ", perhaps of another file"
-    return words
+        remark += ", of another file" if description.file else ", perhaps of another file"
+    return remark
 
 
 def _stamp(scene: Scene, obj: Object) -> tuple:

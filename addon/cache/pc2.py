@@ -133,8 +133,8 @@ class Writer:
         """Refuses to go on if another Blender has started a bake of the same .blend file."""
         with suppress(CacheError):
             if read_description(self.stem).bake != self.description.bake:
-                words = "another Blender has begun a bake of this file"
-                raise OSError(errno.EBUSY, words, self.stem.name)
+                message = "another Blender has begun a bake of this file"
+                raise OSError(errno.EBUSY, message, self.stem.name)
 
     def _end(self) -> int:
         return HEADER.size + self.description.frames * self._frame_bytes

@@ -84,8 +84,8 @@ def _library_refusal(
         yield _refusal_finding("The library refuses", error)
 
 
-def _refusal_finding(what: str, error: Exception) -> Finding:
-    return Finding(ERROR, f"{what}: {error}", "A bake would be refused for this reason")
+def _refusal_finding(subject: str, error: Exception) -> Finding:
+    return Finding(ERROR, f"{subject}: {error}", "A bake would be refused for this reason")
 
 
 def _intersections(cloths: list[Placed], colliders: list[Placed]) -> Iterator[Finding]:

@@ -68,7 +68,7 @@ def _record(scene: Scene, obj: Object) -> Path | None:
 
 
 def _changed(path: Path, reader: SceneReader, source: FrameInput) -> str:
-    then = frame_record.read(path, source.frame)
-    now = frame_record.of_frame(source, reader.cloths, reader.colliders)
-    key = frame_record.difference(then, now)
+    recorded = frame_record.read(path, source.frame)
+    current = frame_record.of_frame(source, reader.cloths, reader.colliders)
+    key = frame_record.difference(recorded, current)
     return fingerprint.movement_message(key, source.frame) if key else ""

@@ -39,8 +39,8 @@ class WEFT_OT_check_scene(Operator):
             self.report({"ERROR"}, error_message(error))
             return {"CANCELLED"}
         _show(context, found)
-        words = f"{len(found)} findings" if len(found) != 1 else "1 finding"
-        self.report({"WARNING"} if found else {"INFO"}, words if found else "Nothing found")
+        message = f"{len(found)} findings" if len(found) != 1 else "1 finding"
+        self.report({"WARNING"} if found else {"INFO"}, message if found else "Nothing found")
         return {"FINISHED"}
 
 

@@ -74,14 +74,14 @@ def _frames(scene: Scene) -> Iterator[Finding]:
 
 
 def _gravity(scene: Scene) -> Iterator[Finding]:
-    pull = float(np.linalg.norm(gravity(scene)))
-    if pull > STRONG_GRAVITY:
+    magnitude = float(np.linalg.norm(gravity(scene)))
+    if magnitude > STRONG_GRAVITY:
         meaning = (
             "Blender's own unit is that of the scene: set gravity in the Scene tab to what the "
             "field shows in m/s², 9.81 on Earth"
         )
-        yield Finding(WARNING, f"Gravity is {pull:.3g} m/s²", meaning)
-    elif pull == 0.0:
+        yield Finding(WARNING, f"Gravity is {magnitude:.3g} m/s²", meaning)
+    elif magnitude == 0.0:
         meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
         yield Finding(INFO, "There is no gravity", meaning)
 

@@ -103,8 +103,8 @@ def _read(path: Path, _modified: int) -> Fabric:
     unknown = set(entries) - set(MATERIAL_FIELDS) - set(OPTIONS)
     missing = set(MATERIAL_FIELDS) - set(entries) - OPTIONAL
     if unknown or missing:
-        words = [f"unknown {n}" for n in sorted(unknown)] + [f"no {n}" for n in sorted(missing)]
-        raise ValueError(", ".join(words))
+        defects = [f"unknown {n}" for n in sorted(unknown)] + [f"no {n}" for n in sorted(missing)]
+        raise ValueError(", ".join(defects))
     return Fabric(
         name=path.stem,
         title=str(content.get("title", path.stem)),

@@ -91,8 +91,8 @@ def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     right = np.array((1.0, 0.0, 0.0))
     up = np.cross(eye, right)
     centre = (positions.min(axis=0) + positions.max(axis=0)) / 2
-    flat = (positions - centre) @ np.stack([right, -up, eye], axis=1)
-    screen = flat * (size / WIDTH) + (size / 2, size / 2, 0.0)
+    camera = (positions - centre) @ np.stack([right, -up, eye], axis=1)
+    screen = camera * (size / WIDTH) + (size / 2, size / 2, 0.0)
     normals = vertex_normals(positions, triangles)
     color = np.zeros((size, size, 4))
     depth = np.full((size, size), -np.inf)
@@ -120,9 +120,9 @@ def _fill(
     weights = np.stack([1.0 - second - third, second, third], axis=-1)
     height = weights @ corners[:, 2]
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
-    seen = (weights >= -1e-9).all(axis=-1) & (height > depth[window])
-    depth[window][seen] = height[seen]
-    color[window][seen] = _shade(weights[seen] @ normals, eye)
+    visible = (weights >= -1e-9).all(axis=-1) & (height > depth[window])
+    depth[window][visible] = height[visible]
+    color[window][visible] = _shade(weights[visible] @ normals, eye)
 
 
 def _shade(normals: np.ndarray, eye: np.ndarray) -> np.ndarray:
@@ -131,9 +131,9 @@ def _shade(normals: np.ndarray, eye: np.ndarray) -> np.ndarray:
     front = (normals @ eye >= 0.0)[:, None]
     facing = np.where(front, normals, -normals)
     light = LIGHT / np.linalg.norm(LIGHT)
-    bright = 0.3 + 0.7 * np.maximum(facing @ light, 0.0)
-    shine = np.maximum(facing @ _unit(light + eye), 0.0) ** 40
-    base = np.where(front, FRONT, BACK) * bright[:, None] + 0.12 * shine[:, None]
+    diffuse = 0.3 + 0.7 * np.maximum(facing @ light, 0.0)
+    specular = np.maximum(facing @ _unit(light + eye), 0.0) ** 40
+    base = np.where(front, FRONT, BACK) * diffuse[:, None] + 0.12 * specular[:, None]
     return np.column_stack([np.clip(base, 0.0, 1.0), np.ones(len(base))])
 
 

@@ -37,11 +37,11 @@ class FluidGrid:
 
     def _in_world(self, velocities: np.ndarray) -> np.ndarray:
         """World-space velocities: a scaled domain changes their direction, not their magnitude."""
-        turned = mesh_arrays.transformed_vectors(velocities, self.to_world)
-        longer = np.linalg.norm(turned, axis=1) / np.maximum(
+        scaled = mesh_arrays.transformed_vectors(velocities, self.to_world)
+        ratio = np.linalg.norm(scaled, axis=1) / np.maximum(
             np.linalg.norm(velocities, axis=1), 1e-30
         )
-        return turned / np.maximum(longer, 1e-30)[:, None]
+        return scaled / np.maximum(ratio, 1e-30)[:, None]
 
 
 def _sample(grid: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
@@ -98,10 +98,10 @@ def _density(settings: FluidDomainSettings) -> np.ndarray:
     """Smoke density as exposed to scripts: with noise on the upsampled grid."""
     x, y, z = settings.domain_resolution
     found = _floats(settings.density_grid) if settings.domain_type == "GAS" else np.empty(0)
-    finer = round((len(found) / (x * y * z)) ** (1 / 3))
-    if finer == 0 or len(found) != x * y * z * finer**3:
+    factor = round((len(found) / (x * y * z)) ** (1 / 3))
+    if factor == 0 or len(found) != x * y * z * factor**3:
         return np.zeros((z, y, x, 1))
-    return found.reshape(z * finer, y * finer, x * finer, 1)
+    return found.reshape(z * factor, y * factor, x * factor, 1)
 
 
 def _to_cells(settings: FluidDomainSettings, evaluated: Object) -> np.ndarray:

@@ -36,8 +36,8 @@ def density(settings: FluidDomainSettings, frame: int, velocities: np.ndarray) -
     grids = _grids(settings, frame)
     if "density" not in grids or "velocity" not in grids:
         return None
-    there = _cells(grids["velocity"], velocities.shape)
-    if np.abs(there - velocities).max() > PRECISION * np.abs(velocities).max():
+    cached = _cells(grids["velocity"], velocities.shape)
+    if np.abs(cached - velocities).max() > PRECISION * np.abs(velocities).max():
         return None
     shape = (*velocities.shape[:3], 1)
     found = [_cells(grids[name], shape) for name in ("density", "fuel") if name in grids]

@@ -37,11 +37,11 @@ class Weights:
     """Weights of the kinds of force fields on a cloth, and the objects whose fields act."""
 
     factors: dict[str, float]  # by the names of Blender's field weights
-    among: frozenset[str] | None  # names of objects whose fields act, None for all
+    objects: frozenset[str] | None  # names of objects whose fields act, None for all
 
     def of(self, field: Field) -> float:
         """Weight of one field."""
-        if self.among is not None and field.name not in self.among:
+        if self.objects is not None and field.name not in self.objects:
             return 0.0
         return self.factors["all"] * self.factors[WEIGHT_NAMES[field.kind]]
 
@@ -120,16 +120,16 @@ def accelerations(
     gravity: Vector = (0.0, 0.0, 0.0),
 ) -> np.ndarray:
     """Mean accelerations over a frame by weighted force fields, in m/s², for unit masses."""
-    ahead = motion.positions + 0.5 * seconds * motion.velocities
-    points, velocities = ahead / scale, motion.velocities / scale
+    midpoint = motion.positions + 0.5 * seconds * motion.velocities
+    points, velocities = midpoint / scale, motion.velocities / scale
     total = Effect.none(len(points))
     for field, weight in fields:
         random = np.random.default_rng([frame & 0xFFFFFFFF, field.seed])
         found = effect(field, points, velocities, lookup, random)
         if field.wind_factor:
             normals = vertex_normals(motion.positions, triangles)
-            across = np.einsum("ij,ij->i", found.force, normals)[:, None] * normals
-            found.force += field.wind_factor * (across - found.force)
+            normal_component = np.einsum("ij,ij->i", found.force, normals)[:, None] * normals
+            found.force += field.wind_factor * (normal_component - found.force)
         total.add(found, weight)
     return mean_acceleration(total, velocities, seconds, np.asarray(gravity) / scale) * scale
 
@@ -163,15 +163,15 @@ def _mean_rotated(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
     )
 
 
-def _rodrigues(vectors: np.ndarray, angles: np.ndarray, along: Factor, aside: Factor) -> np.ndarray:
-    """Rodrigues formula with functions of the angle for the parallel and normal components."""
+def _rodrigues(vectors: np.ndarray, angles: np.ndarray, cosine: Factor, sine: Factor) -> np.ndarray:
+    """Rodrigues rotation formula with replacements for the cosine and the sine of the angle."""
     size = np.linalg.norm(angles, axis=1)[:, None]
-    turns = size > 1e-12
-    size = np.where(turns, size, 1.0)
+    rotates = size > 1e-12
+    size = np.where(rotates, size, 1.0)
     axis = -angles / size
     parallel = np.einsum("ij,ij->i", axis, vectors)[:, None] * axis
-    turned = parallel + (vectors - parallel) * along(size) + np.cross(axis, vectors) * aside(size)
-    return np.where(turns, turned, vectors)
+    rotated = parallel + (vectors - parallel) * cosine(size) + np.cross(axis, vectors) * sine(size)
+    return np.where(rotates, rotated, vectors)
 
 
 def _doubled_area_vectors(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:

@@ -83,20 +83,20 @@ def _effector_data(field: Field, points: np.ndarray) -> list[EffectorData]:
     """Effector data of a field: one set, or one for each vertex of shape POINTS."""
     if field.shape == "POINTS" and field.kind == "HARMONIC":
         # A spring from each point to the vertex with the same index.
-        partner = np.arange(len(points)) % max(len(field.points), 1)
-        return [_data_at(field, points, field.points[partner], field.normals[partner])]
+        index = np.arange(len(points)) % max(len(field.points), 1)
+        return [_data_at(field, points, field.points[index], field.normals[index])]
     if field.shape == "POINTS":
         pairs = zip(field.points, field.normals, strict=True)
         return [_data_at(field, points, np.broadcast_to(p, points.shape), n) for p, n in pairs]
     if field.shape == "SURFACE":
         return [_surface_data(field, points)]
-    away = points - field.centre
-    along = np.einsum("ij,j->i", away, field.axis)[:, None] * field.axis
+    offset = points - field.centre
+    axial = np.einsum("ij,j->i", offset, field.axis)[:, None] * field.axis
     if field.shape == "LINE":
-        origin = field.centre + along
+        origin = field.centre + axial
     elif field.shape == "PLANE":
         # A vortex rotates about the axis: its origin is the nearest point of the axis.
-        origin = field.centre + along if field.kind == "VORTEX" else points - along
+        origin = field.centre + axial if field.kind == "VORTEX" else points - axial
     else:
         origin = np.broadcast_to(field.centre, points.shape)
     return [_data_at(field, points, origin, field.axis)]
@@ -106,9 +106,9 @@ def _surface_data(field: Field, points: np.ndarray) -> EffectorData:
     origin, axis = points.copy(), np.zeros_like(points)
     if field.surface is not None:
         for index, point in enumerate(points.tolist()):
-            place, normal, _triangle, _distance = field.surface.find_nearest(point)
-            if place is not None:
-                origin[index], axis[index] = place, normal
+            nearest, normal, _triangle, _distance = field.surface.find_nearest(point)
+            if nearest is not None:
+                origin[index], axis[index] = nearest, normal
     return _data_at(field, points, origin, axis)
 
 
@@ -174,11 +174,11 @@ def _wind(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
 def _vortex(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
     strength = field.strength * data.falloff
     if field.shape == "POINT":
-        turning = _unit(np.cross(data.axis, data.offset))
-        return _directed(turning, strength * data.distance)
-    around = np.cross(field.axis, data.from_object) * strength[:, None]
-    inward = np.cross(field.axis, around) * strength[:, None]
-    result = _directed(inward + around, 1.0)
+        direction = _unit(np.cross(data.axis, data.offset))
+        return _directed(direction, strength * data.distance)
+    tangential = np.cross(field.axis, data.from_object) * strength[:, None]
+    radial = np.cross(field.axis, tangential) * strength[:, None]
+    result = _directed(radial + tangential, 1.0)
     result.drag = np.ones(len(strength))
     return result
 
@@ -212,15 +212,15 @@ def _lennard_jones(field: Field, data: EffectorData, _velocities: np.ndarray) ->
 
 
 def _turbulence(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
-    places = data.from_object + field.axis
+    coordinates = data.from_object + field.axis
     if field.use_global_coords:
-        places = data.origin + data.offset
-    force = np.array([_noise(field.size, place) for place in places.tolist()])
+        coordinates = data.origin + data.offset
+    force = np.array([_noise(field.size, point) for point in coordinates.tolist()])
     return _directed(force.reshape(-1, 3), field.strength * data.falloff)
 
 
-def _noise(size: float, place: list[float]) -> tuple[float, float, float]:
-    x, y, z = place
+def _noise(size: float, point: list[float]) -> tuple[float, float, float]:
+    x, y, z = point
     return _octaves(size, x, y, z), _octaves(size, y, z, x), _octaves(size, z, x, y)
 
 
@@ -230,8 +230,8 @@ def _octaves(size: float, x: float, y: float, z: float) -> float:
         x, y, z = x / size, y / size, z / size
     total, amplitude, frequency = 0.0, 1.0, 1.0
     for _ in range(3):
-        at = (x * frequency, y * frequency, z * frequency)
-        unsigned = 0.5 * (1.0 + noise.noise(at, noise_basis="PERLIN_NEW"))
+        coordinates = (x * frequency, y * frequency, z * frequency)
+        unsigned = 0.5 * (1.0 + noise.noise(coordinates, noise_basis="PERLIN_NEW"))
         total += amplitude * unsigned
         amplitude, frequency = amplitude / 2, frequency * 2
     return 2.0 * total * 4.0 / 7.0 - 1.0
@@ -248,9 +248,9 @@ def _drag(field: Field, data: EffectorData, velocities: np.ndarray) -> Effect:
 def _fluid_flow(field: Field, data: EffectorData, _velocities: np.ndarray) -> Effect:
     if field.fluid is None:
         return Effect.none(len(data.distance))
-    flowing, there = field.fluid.at(data.origin + data.offset)
-    influence = field.strength * data.falloff * there
-    result = _directed(flowing, influence)
+    flow, density = field.fluid.at(data.origin + data.offset)
+    influence = field.strength * data.falloff * density
+    result = _directed(flow, influence)
     result.drag = field.flow * influence
     return result
 
@@ -263,21 +263,23 @@ def _texture(
 ) -> np.ndarray:
     if not field.texture:
         return np.zeros_like(points)
-    places = points
+    coordinates = points
     if field.use_object_coords:
-        places = mesh_arrays.transformed(points, np.linalg.inv(field.matrix))
+        coordinates = mesh_arrays.transformed(points, np.linalg.inv(field.matrix))
     if field.use_2d_force:
-        places = places - np.einsum("ij,ij->i", places, data.axis)[:, None] * data.axis
+        coordinates = (
+            coordinates - np.einsum("ij,ij->i", coordinates, data.axis)[:, None] * data.axis
+        )
     strength = field.strength * data.falloff
-    here = lookup(field.texture, places)
+    values = lookup(field.texture, coordinates)
     mode = field.texture_mode if field.texture_has_color else "GRADIENT"
     if mode == "RGB":
-        force = 0.5 - here[:, :3]
+        force = 0.5 - values[:, :3]
     elif field.texture_nabla:
         strength = strength / field.texture_nabla
         steps = field.texture_nabla * np.eye(3)
-        there = [lookup(field.texture, places + step) for step in steps]
-        force = _gradient(here, there) if mode == "GRADIENT" else _curl(here, there)
+        shifted = [lookup(field.texture, coordinates + step) for step in steps]
+        force = _gradient(values, shifted) if mode == "GRADIENT" else _curl(values, shifted)
     else:
         force = np.zeros_like(points)
     force = force * strength[:, None]
@@ -286,12 +288,12 @@ def _texture(
     return force
 
 
-def _gradient(here: np.ndarray, there: list[np.ndarray]) -> np.ndarray:
-    return np.stack([here[:, 3] - beside[:, 3] for beside in there], axis=1)
+def _gradient(values: np.ndarray, shifted: list[np.ndarray]) -> np.ndarray:
+    return np.stack([values[:, 3] - each[:, 3] for each in shifted], axis=1)
 
 
-def _curl(here: np.ndarray, there: list[np.ndarray]) -> np.ndarray:
-    by_x, by_y, by_z = (beside - here for beside in there)
+def _curl(values: np.ndarray, shifted: list[np.ndarray]) -> np.ndarray:
+    by_x, by_y, by_z = (each - values for each in shifted)
     red, green, blue = 0, 1, 2
     return np.stack(
         [

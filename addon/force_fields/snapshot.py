@@ -136,5 +136,5 @@ def _geometry(evaluated: Object, shape: str) -> tuple[np.ndarray, np.ndarray, BV
 def _normals(mesh: Mesh, matrix: np.ndarray) -> np.ndarray:
     normals = np.empty((len(mesh.vertices), 3), np.float32)
     mesh.vertex_normals.foreach_get("vector", normals.ravel())
-    turned = mesh_arrays.transformed_vectors(normals, np.linalg.inv(matrix[:3, :3]).T)
-    return turned / np.maximum(np.linalg.norm(turned, axis=1, keepdims=True), 1e-30)
+    transformed = mesh_arrays.transformed_vectors(normals, np.linalg.inv(matrix[:3, :3]).T)
+    return transformed / np.maximum(np.linalg.norm(transformed, axis=1, keepdims=True), 1e-30)

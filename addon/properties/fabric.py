@@ -118,10 +118,10 @@ def _damping(name: str, motion: str, modulus: str, default: float) -> object:
     )
 
 
-def _air(name: str, way: str, default: float) -> object:
+def _air(name: str, direction: str, default: float) -> object:
     return FloatProperty(
         name=name,
-        description=f"Aerodynamic coefficient of the flow {way} the fabric, without unit",
+        description=f"Aerodynamic coefficient of the flow {direction} the fabric, without unit",
         default=default,
         min=0.0,
         soft_max=3.0,

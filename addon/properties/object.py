@@ -67,10 +67,10 @@ class WeftResult(PropertyGroup):
     modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files
 
 
-def _weight(name: str, what: str) -> object:
+def _weight(name: str, source: str) -> object:
     return FloatProperty(
         name=name,
-        description=f"How much {what} acts on this cloth, without unit",
+        description=f"How much {source} acts on this cloth, without unit",
         default=1.0,
         min=-200.0,
         max=200.0,
@@ -91,23 +91,23 @@ def _group(name: str) -> object:
     )
 
 
-def _factor(name: str, what: str, least: float = 1e-3) -> object:
+def _factor(name: str, quantity: str, minimum: float = 1e-3) -> object:
     return FloatProperty(
         name=f"{name} Factor",
         options=NOT_ANIMATABLE,
-        description=f"Factor on the {what} where the group has weight 1, without unit",
+        description=f"Factor on the {quantity} where the group has weight 1, without unit",
         default=10.0,
-        min=least,
+        min=minimum,
         soft_max=100.0,
         precision=3,
         update=changed,
     )
 
 
-def _shrinking(name: str, where: str, default: float) -> object:
+def _shrinking(name: str, region: str, default: float) -> object:
     return FloatProperty(
         name=name,
-        description=f"Part by which the cloth is shorter at rest {where}, without unit; "
+        description=f"Part by which the cloth is shorter at rest {region}, without unit; "
         "negative makes it longer",
         default=default,
         min=-10.0,
@@ -342,7 +342,7 @@ class WeftObject(PropertyGroup):
     bend_group: _group("Bending")
     bend_factor: _factor("Bending", "stiffness against bending")
     friction_group: _group("Friction")
-    friction_factor: _factor("Friction", "friction", least=0.0)
+    friction_factor: _factor("Friction", "friction", minimum=0.0)
     use_collision: BoolProperty(
         name="Object Collisions",
         options=NOT_ANIMATABLE,

@@ -68,9 +68,9 @@ _enum_items: dict[
 
 def _available(field: str, known: tuple[tuple[str, str, str], ...]) -> list[tuple]:
     """Enum items that the library supports, each with its fixed number."""
-    there = callbacks.call("choices", field)
+    supported = callbacks.call("choices", field)
     _enum_items[field] = [
-        (*item, number) for number, item in enumerate(known) if item[0] in there or number == 0
+        (*item, number) for number, item in enumerate(known) if item[0] in supported or number == 0
     ]
     return _enum_items[field]
 

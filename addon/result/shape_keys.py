@@ -35,14 +35,14 @@ def check_action(obj: Object) -> None:
     action = fcurves.action_of(key) if key is not None else None
     if action is None:
         return
-    words = f"the shape keys of '{obj.name}' are animated by the "
+    prefix = f"the shape keys of '{obj.name}' are animated by the "
     if action.library is not None:
-        raise UnsuitableClothError(f"{words}linked action '{action.name}': make it local")
+        raise UnsuitableClothError(f"{prefix}linked action '{action.name}': make it local")
     others = _sharing_animation(obj)
     # An action made by a bake was duplicated with its object: `_remove_own` separates them.
     if others and not obj.weft.result.made_action:
         raise UnsuitableClothError(
-            f"{words}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
+            f"{prefix}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
             "action of its own (Check Scene makes a copy)",
             fix="own_action",
         )
@@ -89,8 +89,8 @@ def enable(obj: Object) -> None:
         if block.name in own:
             block.mute = False
         elif not block.mute:
-            memory = result.muted_keys.add()
-            memory.name, memory.place = block.name, place
+            record = result.muted_keys.add()
+            record.name, record.place = block.name, place
             block.mute = True
     modifier_state.mute(obj, modifier_state.is_deforming)
     result.shown = True
@@ -121,11 +121,11 @@ def muted_user_keys(obj: Object) -> list[ShapeKey]:
         for place, block in enumerate(key.key_blocks[1:], start=1)
         if block.mute and block.name not in own
     }
-    memories = obj.weft.result.muted_keys
-    names = [memory.name for memory in memories if memory.name in muted]
+    records = obj.weft.result.muted_keys
+    names = [record.name for record in records if record.name in muted]
     others = {place: name for name, place in muted.items() if name not in names}
-    lost = [memory.place for memory in memories if memory.name not in muted]
-    names += [others[place] for place in lost if place in others]
+    missing = [record.place for record in records if record.name not in muted]
+    names += [others[place] for place in missing if place in others]
     return [key.key_blocks[name] for name in names]
 
 

@@ -87,13 +87,13 @@ def _moves(
 
 
 def _can_move(modifier: NodesModifier) -> bool:
-    waiting, seen = [modifier.node_group], set()
-    while waiting:
-        tree = waiting.pop()
-        if not isinstance(tree, NodeTree) or tree in seen:
+    queue, visited = [modifier.node_group], set()
+    while queue:
+        tree = queue.pop()
+        if not isinstance(tree, NodeTree) or tree in visited:
             continue
-        seen.add(tree)
+        visited.add(tree)
         if any(node.bl_idname in MOVING_NODES and not node.mute for node in tree.nodes):
             return True
-        waiting += [getattr(node, "node_tree", None) for node in tree.nodes]
+        queue += [getattr(node, "node_tree", None) for node in tree.nodes]
     return False

@@ -96,14 +96,14 @@ TRANSFORMS = (
 def motion(obj: Object) -> Iterator[Any]:
     """Values and arrays that determine the motion of an object, except its own mesh and keys."""
     own = (obj.data, getattr(obj.data, "shape_keys", None))
-    seen, waiting = {block.session_uid for block in own if block is not None}, [obj]
-    while waiting:
-        owner = waiting.pop(0)
-        if owner is None or owner.session_uid in seen:
+    visited, queue = {block.session_uid for block in own if block is not None}, [obj]
+    while queue:
+        owner = queue.pop(0)
+        if owner is None or owner.session_uid in visited:
             continue
-        seen.add(owner.session_uid)
-        yield from _of(owner)
-        waiting += _references(owner)
+        visited.add(owner.session_uid)
+        yield from _datablock_values(owner)
+        queue += _references(owner)
 
 
 def force_field(obj: Object) -> Iterator[Any]:
@@ -112,15 +112,15 @@ def force_field(obj: Object) -> Iterator[Any]:
     yield from _values(obj.field, animated_paths)
     yield _comparable(obj.field.texture)
     if obj.field.texture is not None:
-        yield from _of(obj.field.texture)
+        yield from _datablock_values(obj.field.texture)
     if obj.type == "MESH" and obj.field.shape in {"POINTS", "SURFACE"}:
         yield mesh_arrays.rest_coordinates(obj.data)
 
 
-def _of(owner: ID) -> Iterator[Any]:
+def _datablock_values(owner: ID) -> Iterator[Any]:
     animated_paths = fcurves.animated_paths(owner)
     if isinstance(owner, Object):
-        yield from _object(owner, animated_paths)
+        yield from _object_values(owner, animated_paths)
     elif isinstance(owner, Mesh):
         yield mesh_arrays.rest_coordinates(owner)
     elif isinstance(owner, Key):
@@ -128,10 +128,10 @@ def _of(owner: ID) -> Iterator[Any]:
             (b.mute, _value_unless_animated(animated_paths, b, "value")) for b in owner.key_blocks
         ]
     elif isinstance(owner, NodeTree):
-        yield from _tree(owner, animated_paths)
+        yield from _node_tree_values(owner, animated_paths)
     else:
         yield from _values(owner, animated_paths, _motion_properties(owner))
-    yield from _shape(owner)
+    yield from _control_points(owner)
     yield from animation_of(owner, _is_motion)
 
 
@@ -141,7 +141,7 @@ def _motion_properties(owner: ID) -> tuple[str, ...] | None:
     )
 
 
-def _shape(owner: ID) -> Iterator[Any]:
+def _control_points(owner: ID) -> Iterator[Any]:
     """Control points of datablocks that deform others."""
     if isinstance(owner, Armature):
         yield [_rows(bone.matrix_local) for bone in owner.bones]
@@ -184,7 +184,7 @@ def relevant_modifiers(owner: Object) -> list[Modifier]:
     ]
 
 
-def _object(owner: Object, animated_paths: set[str]) -> Iterator[Any]:
+def _object_values(owner: Object, animated_paths: set[str]) -> Iterator[Any]:
     for name in TRANSFORMS:
         yield _value_unless_animated(animated_paths, owner, name)
     yield owner.parent_type, owner.parent_bone, _rows(owner.matrix_parent_inverse)
@@ -194,7 +194,7 @@ def _object(owner: Object, animated_paths: set[str]) -> Iterator[Any]:
         yield from (
             (p, _comparable(v)) for p, v in node_inputs(modifier) if p not in animated_paths
         )
-    yield from _constraints(owner.constraints, animated_paths)
+    yield from _constraint_values(owner.constraints, animated_paths)
     if owner.pose is not None:
         for bone in owner.pose.bones:
             yield [
@@ -202,10 +202,10 @@ def _object(owner: Object, animated_paths: set[str]) -> Iterator[Any]:
                 for name in TRANSFORMS
                 if hasattr(bone, name)
             ]
-            yield from _constraints(bone.constraints, animated_paths)
+            yield from _constraint_values(bone.constraints, animated_paths)
 
 
-def _constraints(constraints: list[Constraint], animated_paths: set[str]) -> Iterator[Any]:
+def _constraint_values(constraints: list[Constraint], animated_paths: set[str]) -> Iterator[Any]:
     for constraint in constraints:
         yield constraint.type, _rows(getattr(constraint, "inverse_matrix", ()))
         yield from _values(constraint, animated_paths)
@@ -230,7 +230,7 @@ def node_inputs(modifier: Modifier) -> Iterator[tuple[str, Any]]:
 # --- node trees -------------------------------------------------------------------------------
 
 
-def _tree(tree: NodeTree, animated_paths: set[str]) -> Iterator[Any]:
+def _node_tree_values(tree: NodeTree, animated_paths: set[str]) -> Iterator[Any]:
     nodes = [node for node in tree.nodes if node.bl_idname != "NodeFrame"]
     numbers = {node.name: number for number, node in enumerate(nodes)}
     for node in nodes:
@@ -257,37 +257,37 @@ def animation_of(owner: ID, wanted: Callable[[str], bool]) -> Iterator[Any]:
     """F-curves, NLA strips and drivers of the selected data paths of a datablock."""
     for curve in fcurves.curves(owner):
         if wanted(curve.data_path):
-            yield from _curve(curve)
+            yield from _curve_values(curve)
     for track in fcurves.tracks(owner):
         for strip in track.strips:
             played = [c for c in fcurves.strip_curves(strip) if wanted(c.data_path)]
             if played:
                 yield track.mute, track.is_solo
-                yield from _strip(strip)
+                yield from _strip_values(strip)
             for curve in played:
-                yield from _curve(curve)
+                yield from _curve_values(curve)
     for curve, target in _driver_targets(owner):
         if wanted(curve.data_path):
             yield curve.data_path, curve.array_index, curve.mute, curve.driver.type
             yield curve.driver.expression, target.name if target is not None else ""
-            yield from _variables(curve)
+            yield from _variable_values(curve)
 
 
-def _strip(strip: NlaStrip) -> Iterator[Any]:
+def _strip_values(strip: NlaStrip) -> Iterator[Any]:
     yield from _values(strip, set(), STRIP_PROPERTIES)
     if not strip.use_animated_influence:
         yield strip.influence
     if not strip.use_animated_time:
         yield strip.strip_time
     for curve in strip.fcurves:
-        yield from _curve(curve)
+        yield from _curve_values(curve)
 
 
 def _is_motion(path: str) -> bool:
     return not path.startswith(UNRELATED_PATHS)
 
 
-def _curve(curve: FCurve) -> Iterator[Any]:
+def _curve_values(curve: FCurve) -> Iterator[Any]:
     yield curve.data_path, curve.array_index, curve.extrapolation, curve.mute
     yield from fcurves.keyframes(curve)
     for modifier in curve.modifiers:
@@ -304,7 +304,7 @@ def _driver_targets(owner: ID) -> Iterator[tuple[FCurve, ID | None]]:
             yield curve, target
 
 
-def _variables(curve: FCurve) -> Iterator[Any]:
+def _variable_values(curve: FCurve) -> Iterator[Any]:
     for variable in curve.driver.variables:
         yield variable.name, variable.type
         for target in variable.targets:

@@ -19,17 +19,21 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
     for obj in sorted(meshes, key=lambda obj: obj.name_full):
         by_role[obj.weft.role].append(obj)
-    among = scene.weft.collider_collection
-    if among is not None:
-        inside = {obj.session_uid for obj in among.all_objects}
-        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in inside]
+    collection = scene.weft.collider_collection
+    if collection is not None:
+        included = {obj.session_uid for obj in collection.all_objects}
+        by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in included]
     return by_role["CLOTH"], by_role["COLLIDER"]
 
 
 def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:
     """Collection instances that contain a collider, with its name: they are not read."""
-    among = scene.weft.collider_collection
-    chosen = None if among is None else {obj.session_uid for obj in among.all_objects}
+    allowed_collection = scene.weft.collider_collection
+    allowed = (
+        None
+        if allowed_collection is None
+        else {obj.session_uid for obj in allowed_collection.all_objects}
+    )
     names: dict[Collection, str] = {}  # memoised, because many instances may share a collection
 
     def name_in(instance: Object) -> str:
@@ -42,7 +46,7 @@ def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Objec
 
     def name_of(obj: Object) -> str:
         is_collider = obj.type == "MESH" and obj.weft.role == "COLLIDER"
-        if is_collider and (chosen is None or obj.session_uid in chosen):
+        if is_collider and (allowed is None or obj.session_uid in allowed):
             return obj.name
         return name_in(obj)
 
@@ -52,8 +56,8 @@ def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Objec
 
 def excluded_cloths(scene: Scene, view_layer: ViewLayer) -> list[Object]:
     """Cloths of the scene whose collections are excluded from the view layer."""
-    there = {obj.session_uid for obj in view_layer.objects}
-    others = (obj for obj in scene.objects if obj.session_uid not in there)
+    included = {obj.session_uid for obj in view_layer.objects}
+    others = (obj for obj in scene.objects if obj.session_uid not in included)
     return [obj for obj in others if obj.type == "MESH" and obj.weft.role == "CLOTH"]
 
 
@@ -99,8 +103,8 @@ def check_cloth(scene: Scene, obj: Object) -> None:
 def _check_local(owner: ID, name: str) -> None:
     if owner.library is None and owner.override_library is None:
         return
-    what = "linked from another file" if owner.library is not None else "a library override"
+    origin = "linked from another file" if owner.library is not None else "a library override"
     raise UnsuitableClothError(
-        f"{name} is {what}: a cloth and its mesh must be local "
+        f"{name} is {origin}: a cloth and its mesh must be local "
         "(Object > Relations > Make Local > Selected Objects and Data)"
     )

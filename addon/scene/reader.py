@@ -296,13 +296,13 @@ def sewing_options(obj: Object) -> dict[str, object]:
 def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]:
     """Keywords of `weft.Cloth` for filtered collisions; `colliders` in their order."""
     settings, options = obj.weft, {}
-    among = settings.collision_collection
+    collection = settings.collision_collection
     if not settings.use_collision:
         options["ignored_colliders"] = np.arange(len(colliders))
-    elif among is not None:
-        inside = {one.session_uid for one in among.all_objects}
-        outside = [k for k, one in enumerate(colliders) if one.session_uid not in inside]
-        options["ignored_colliders"] = np.array(outside, np.int64)
+    elif collection is not None:
+        included = {one.session_uid for one in collection.all_objects}
+        excluded = [k for k, one in enumerate(colliders) if one.session_uid not in included]
+        options["ignored_colliders"] = np.array(excluded, np.int64)
     if settings.collision_group:
         options["free_of_colliders"] = mesh_arrays.grouped_vertices(obj, settings.collision_group)
     if not settings.use_self_collision:
@@ -319,8 +319,8 @@ def _surface(evaluated: Object) -> tuple[float, float]:
 
 def _weights(evaluated: Object) -> Weights:
     settings = evaluated.weft.field_weights
-    among = settings.collection
-    names = None if among is None else frozenset(obj.name for obj in among.all_objects)
+    collection = settings.collection
+    names = None if collection is None else frozenset(obj.name for obj in collection.all_objects)
     return Weights(settings.factors(), names)
 
 

@@ -30,14 +30,16 @@ class ExternalForces:
         With pressure a substep is at most the time step, and at most 1/ω of the fastest volume
         mode: the explicit coupling of pressure and volume is unstable otherwise.
         """
-        fastest = 0.0
-        pressed = [index for index, found in enumerate(current.pressures) if found is not None]
-        for index in pressed:
-            fastest = max(fastest, self._volume_frequency(simulation, index, current))
-        longest = current.settings["time_step"] if pressed else seconds
-        if fastest * longest > 1.0:
-            longest = 1.0 / fastest
-        return math.ceil(seconds / longest - 1e-9)
+        frequency = 0.0
+        with_pressure = [
+            index for index, found in enumerate(current.pressures) if found is not None
+        ]
+        for index in with_pressure:
+            frequency = max(frequency, self._volume_frequency(simulation, index, current))
+        duration = current.settings["time_step"] if with_pressure else seconds
+        if frequency * duration > 1.0:
+            duration = 1.0 / frequency
+        return math.ceil(seconds / duration - 1e-9)
 
     def apply(self, simulation: Any, current: FrameInput, seconds: float) -> None:
         """Sets the external forces for the next `seconds`."""
@@ -76,8 +78,8 @@ class ExternalForces:
                 weights.factors["gravity"] * np.array(current.gravity),
             )
         if pressure is not None:
-            ahead = motion.positions + 0.5 * seconds * motion.velocities
-            total = total + forces.pressure_forces(pressure, ahead, cloth.triangles)
+            midpoint = motion.positions + 0.5 * seconds * motion.velocities
+            total = total + forces.pressure_forces(pressure, midpoint, cloth.triangles)
         return total
 
     def _volume_frequency(self, simulation: Any, index: int, current: FrameInput) -> float:

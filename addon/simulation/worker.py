@@ -147,7 +147,7 @@ class Worker(threading.Thread):
             writer.sync()
         self.plan.recorder.flush()
         if with_state:
-            kept = Checkpoint(
+            checkpoint = Checkpoint(
                 frame=self.frame,
                 bake=self.plan.checkpoints.bake,
                 library=self.plan.library,
@@ -156,4 +156,4 @@ class Worker(threading.Thread):
                 statistic=asdict(self.statistic),
                 state=self.plan.simulation.state(),
             )
-            self.plan.checkpoints.write(kept)
+            self.plan.checkpoints.write(checkpoint)

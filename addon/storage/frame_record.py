@@ -101,11 +101,11 @@ def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Signature]:
     return found
 
 
-def difference(then: dict[str, Signature], now: dict[str, Signature]) -> str:
+def difference(recorded: dict[str, Signature], current: dict[str, Signature]) -> str:
     """Key of the first difference among common keys; empty if there is none."""
-    for key in sorted(then.keys() & now.keys()):
-        tolerance = TOLERANCE * max(then[key][2], now[key][2])
-        if any(abs(a - b) > tolerance for a, b in zip(then[key], now[key], strict=True)):
+    for key in sorted(recorded.keys() & current.keys()):
+        tolerance = TOLERANCE * max(recorded[key][2], current[key][2])
+        if any(abs(a - b) > tolerance for a, b in zip(recorded[key], current[key], strict=True)):
             return key
     return ""
 
@@ -123,12 +123,12 @@ class Recorder:
 
     def __init__(self, path: Path, *, keep_to: int | None = None) -> None:
         """Starts a new record, or continues after frame `keep_to`; never loses kept lines."""
-        kept = [] if keep_to is None else [line for line in _lines(path) if line[0] <= keep_to]
+        lines = [] if keep_to is None else [line for line in _lines(path) if line[0] <= keep_to]
         self._last: dict[str, Signature] = {}
-        for _frame, changed in kept:
+        for _frame, changed in lines:
             self._last |= changed
         path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_file.replace(path, "".join(_line(*each) for each in kept).encode())
+        atomic_file.replace(path, "".join(_line(*each) for each in lines).encode())
         self._file = path.open("a", encoding="utf-8")
 
     def append(self, frame: int, found: dict[str, Signature]) -> None:

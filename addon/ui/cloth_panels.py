@@ -268,10 +268,10 @@ class PHYSICS_PT_weft_property_weights(PhysicsPanel, Panel):
         for name, label in WEIGHTED.items():
             column = flow.column()
             column.prop_search(obj.weft, f"{name}_group", obj, "vertex_groups", text=label)
-            most = f"{name}_max" if hasattr(obj.weft, f"{name}_max") else f"{name}_factor"
+            maximum = f"{name}_max" if hasattr(obj.weft, f"{name}_max") else f"{name}_factor"
             column = flow.column()
             column.active = bool(getattr(obj.weft, f"{name}_group"))
-            column.prop(obj.weft, most, text="kg/m²" if name == "density" else "Max")
+            column.prop(obj.weft, maximum, text="kg/m²" if name == "density" else "Max")
             if name == "shrink":
                 column.prop(obj.weft, "shrink_yarns", text="Yarns")
 

@@ -54,8 +54,8 @@ class WEFT_OT_export(Operator):
         cloths = [obj for obj in context.view_layer.objects if _is_baked(obj)]
         lost = [obj.name for obj in cloths if not _can_be_shown(context, obj)]
         if lost:
-            words = "disabled for selection, viewports or renders: enable it to export the cloth"
-            self.report({"ERROR"}, f"the collection of '{lost[0]}' is {words}")
+            message = "disabled for selection, viewports or renders: enable it to export the cloth"
+            self.report({"ERROR"}, f"the collection of '{lost[0]}' is {message}")
             return {"CANCELLED"}
         first, last = _timeline(context.scene, cloths)
         with _shown(cloths), _selected(context, cloths), _frames(context, first, last):

@@ -69,12 +69,12 @@ def _draw_bake(context: Context) -> None:
 def _batches(context: Context, kind: str) -> list:
     cloths, colliders = participants(context.scene, context.view_layer)
     depsgraph, scale = context.evaluated_depsgraph_get(), context.scene.unit_settings.scale_length
-    obstacles = _obstacles(colliders, depsgraph, scale) if kind == "CONTACTS" else []
+    collider_trees = _collider_trees(colliders, depsgraph, scale) if kind == "CONTACTS" else []
     found = []
     for obj in cloths:
         if not obj.visible_get():
             continue
-        colored = _colored(obj, depsgraph, kind, obstacles, context)
+        colored = _colored(obj, depsgraph, kind, collider_trees, context)
         if colored is not None:
             positions, triangles, colors = colored
             found.append(viewport_mesh.batch(positions / scale, triangles, colors))
@@ -82,7 +82,7 @@ def _batches(context: Context, kind: str) -> list:
 
 
 def _colored(
-    obj: Object, depsgraph: Depsgraph, kind: str, obstacles: list, context: Context
+    obj: Object, depsgraph: Depsgraph, kind: str, collider_trees: list, context: Context
 ) -> tuple[np.ndarray, ...] | None:
     """Positions, triangles and colours of a cloth; None if they are unknown."""
     scale = context.scene.unit_settings.scale_length
@@ -97,7 +97,7 @@ def _colored(
         pinned[mesh_arrays.grouped_vertices(obj, obj.weft.pin_group)] = True
         return positions, triangles, overlay_colors.of_marks(pinned, overlay_colors.ORANGE)
     if kind == "CONTACTS":
-        gaps = [(tree, gap + obj.weft.material.thickness) for tree, gap in obstacles]
+        gaps = [(tree, gap + obj.weft.material.thickness) for tree, gap in collider_trees]
         touching = overlay_colors.in_contact(positions, gaps)
         return positions, triangles, overlay_colors.of_marks(touching, overlay_colors.RED)
     try:
@@ -123,7 +123,7 @@ def _points(obj: Object, evaluated: Object, scene: Scene) -> np.ndarray | None:
     return pc2.frame(stem, description, round(scene_time.current(scene)))
 
 
-def _obstacles(
+def _collider_trees(
     colliders: list[Object], depsgraph: Depsgraph, scale: float
 ) -> list[tuple[BVHTree, float]]:
     found = []

@@ -18,13 +18,13 @@ def stretch(rest: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> n
     return total / np.maximum(np.bincount(corners, minlength=len(positions)), 1)
 
 
-def _largest_stretch(rest: np.ndarray, now: np.ndarray) -> np.ndarray:
+def _largest_stretch(rest: np.ndarray, deformed: np.ndarray) -> np.ndarray:
     """Larger singular value of the deformation gradient of each triangle."""
     first, second = rest[:, 1] - rest[:, 0], rest[:, 2] - rest[:, 0]
     length = np.maximum(np.linalg.norm(first, axis=1), 1e-30)
     along = np.einsum("ij,ij->i", first, second) / length
     height = np.linalg.norm(np.cross(first, second), axis=1) / length
-    p, q = now[:, 1] - now[:, 0], now[:, 2] - now[:, 0]
+    p, q = deformed[:, 1] - deformed[:, 0], deformed[:, 2] - deformed[:, 0]
     u = p / length[:, None]
     v = (q - u * along[:, None]) / np.maximum(height, 1e-30)[:, None]
     uu, vv = (np.einsum("ij,ij->i", a, a) for a in (u, v))
