@@ -94,19 +94,19 @@ def difference(baked: dict[str, str], current: dict[str, str]) -> str:
     """Description of the first difference between two fingerprints, empty without one."""
     # Modifiers have other properties in another Blender; the record shows if they act alike.
     same_blender = baked.get(BLENDER) == current.get(BLENDER)
-    for part in sorted((baked.keys() | current.keys()) - {BLENDER}):
-        if baked.get(part) == current.get(part):
+    for entry in sorted((baked.keys() | current.keys()) - {BLENDER}):
+        if baked.get(entry) == current.get(entry):
             continue
-        if not same_blender and part in baked.keys() & current.keys() and part.endswith("motion"):
+        if not same_blender and entry in baked.keys() & current.keys() and entry.endswith("motion"):
             continue
-        if part == SETTINGS:
+        if entry == SETTINGS:
             return "the settings of the scene have changed"
-        key, aspect = part.rsplit("/", 1)
+        key, aspect = entry.rsplit("/", 1)
         if aspect.startswith("field"):
             return f"the force field of '{key}' has changed"
-        if part not in current:
+        if entry not in current:
             return f"'{_name(key)}' takes no part any more"
-        if part not in baked:
+        if entry not in baked:
             return f"'{_name(key)}' takes part now"
         return MESSAGES[aspect].format(_name(key))
     return ""
@@ -237,8 +237,8 @@ def _memoised(known: tuple, read: Any) -> str:
     return _geometry[known]
 
 
-def _digest(parts: Iterable[Any]) -> str:
+def _digest(values: Iterable[Any]) -> str:
     digest = hashlib.blake2b(digest_size=8)
-    for part in parts:
-        digest.update(part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode())
+    for value in values:
+        digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
     return digest.hexdigest()

@@ -132,7 +132,7 @@ def _option(name: str, entry: object) -> object:
     value = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
     if name == "quality":
         if isinstance(value, dict) and set(value) == {"q", "low", "high"}:
-            return {part: _value(f"quality.{part}", number) for part, number in value.items()}
+            return {key: _value(f"quality.{key}", number) for key, number in value.items()}
         raise ValueError(f"quality is no table of q, low and high: {value!r}")
     curve = normalised_curve(value)
     if not isinstance(curve, dict) or set(curve) != {"load", "unload"}:
@@ -189,8 +189,8 @@ def _quoted(text: str) -> str:
 def _written(value: object) -> str:
     """A number, list or table in TOML on one line."""
     if isinstance(value, dict):
-        parts = ", ".join(f"{name} = {_written(part)}" for name, part in value.items())
-        return f"{{ {parts} }}"
+        items = ", ".join(f"{name} = {_written(item)}" for name, item in value.items())
+        return f"{{ {items} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, str):

@@ -145,13 +145,13 @@ def png(pixels: np.ndarray) -> bytes:
     """PNG file of 8-bit RGBA pixels."""
     height, width = pixels.shape[:2]
     rows = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
-    parts = [
+    content = [
         (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0)),
         (b"IDAT", zlib.compress(rows.tobytes(), 9)),
         (b"IEND", b""),
     ]
     chunks = [
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-        for kind, body in parts
+        for kind, body in content
     ]
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)

@@ -294,8 +294,8 @@ class WeftMaterial(PropertyGroup):
             if text.strip():
                 options[name] = _parsed(text)
         if self.quality_q > 0.0:
-            parts = {"q": self.quality_q, "low": self.quality_low, "high": self.quality_high}
-            options["quality"] = {name: as_decimal(value) for name, value in parts.items()}
+            quality = {"q": self.quality_q, "low": self.quality_low, "high": self.quality_high}
+            options["quality"] = {name: as_decimal(value) for name, value in quality.items()}
         return options
 
     def value(self, name: str) -> float:

@@ -363,7 +363,7 @@ def _comparable(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value
     try:
-        return tuple(_comparable(part) for part in value)
+        return tuple(_comparable(item) for item in value)
     except TypeError:
         return type(value).__name__
 
