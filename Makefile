@@ -119,6 +119,7 @@ pages: $(NEWEST_BPY)/ready .venv/weft out/library/weft ## pictures of the fabric
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_cards.py
 	PYTHONPATH=out/library $(NEWEST_BPY)/bin/python tests/setup/make_parameters.py
 	.venv/bin/python tests/setup/make_api.py
+	.venv/bin/python tests/setup/make_heuristics.py
 
 # The oldest macOS that Blender 4.2 runs on.
 .PHONY: $(FOREIGN:%=zip-%)
