@@ -51,7 +51,7 @@ pub(crate) use exclusions::Exclusions;
 pub(crate) use impulse::inverse_mass;
 pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree, RoundedBox};
-pub(crate) use response::Response;
+pub(crate) use response::{ActiveSet, Multiplier, Response};
 pub(crate) use retreat::Retreated;
 pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
 pub use time_of_impact::{
