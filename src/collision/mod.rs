@@ -55,7 +55,7 @@ pub(crate) use impulse::inverse_mass;
 pub(crate) use memory::Memory;
 pub use moving_tree::{MovingBox, MovingTree, RoundedBox};
 pub(crate) use obstacle::Obstacle;
-pub(crate) use response::Response;
+pub(crate) use response::{ActiveSet, Multiplier, Response};
 pub(crate) use retreat::Retreated;
 pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
 pub use time_of_impact::{

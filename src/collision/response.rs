@@ -25,6 +25,8 @@ mod sliding;
 mod tangling;
 mod verification;
 
+pub(crate) use constraints::{ActiveSet, Multiplier};
+
 use super::{
     broad_phase::BroadPhase,
     contact::Contact,

@@ -68,3 +68,51 @@ impl Simulation {
         if grown > TORN * (before.total() - before.gravity) { candidate.shortened } else { 0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Cloth, Material, Settings, Vec3, mesh::Polygons, settings::Integrator};
+
+    const FRAME: f64 = 1.0 / 24.0;
+
+    /// The rejected steps of a frame that may end in an error, of a soft triangle with one pinned corner.
+    fn rejected(integrator: Integrator, drive: impl FnOnce(&mut Simulation)) -> Report {
+        let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
+        let material = Material {
+            stretch_warp: 20.0,
+            stretch_weft: 20.0,
+            shear: 5.0,
+            ..Material::preset("cotton").unwrap()
+        };
+        let corners = vec![Vec3::zeros(), Vec3::x(), Vec3::y()];
+        let cloth = Cloth::new(corners, &polygons, material, None, None).unwrap();
+        let settings = Settings { integrator, threads: 1, ..Settings::default() };
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+        simulation.set_pins(0, &[0], None).unwrap();
+        drive(&mut simulation);
+        let mut report = Report::default();
+        let _ = simulation.advance_frame(FRAME, &mut report);
+        report
+    }
+
+    fn reasons(report: &Report) -> Vec<&'static str> {
+        report.rejections().map(|(reason, _)| reason).collect()
+    }
+
+    #[test]
+    fn an_explicit_scheme_that_throws_the_cloth_away_is_unstable() {
+        let report = rejected(Integrator::SymplecticEuler, |simulation| {
+            simulation.set_vertex_forces(0, &[Vec3::z() * 1.0e12; 3]).unwrap();
+        });
+        assert_eq!(reasons(&report), ["instability"]);
+    }
+
+    #[test]
+    fn speeds_beyond_the_range_of_numbers_are_not_finite() {
+        let report = rejected(Integrator::Bdf2, |simulation| {
+            simulation.set_pins(0, &[0], Some(&[Vec3::x() * 1.0e308])).unwrap();
+        });
+        assert!(reasons(&report).contains(&"not_finite"), "{report:?}");
+    }
+}

@@ -132,3 +132,19 @@ fn largest_error(
     let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(square).collect();
     longest(&Cloths::new(problem.dynamics, problem.stage).lengths(&squares))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_criterion_that_an_update_violates_is_named() {
+        let solved = Solved { unmet: None, is_clear: true, ..Solved::UNSOLVED };
+        assert_eq!(unmet(true, &solved), None);
+        assert_eq!(unmet(false, &solved), Some(RejectionReason::NewtonStep));
+        let crossing = Solved { is_clear: false, ..solved };
+        assert_eq!(unmet(true, &crossing), Some(RejectionReason::Penetration));
+        let stagnant = Solved { unmet: Some(RejectionReason::Stagnation), ..crossing };
+        assert_eq!(unmet(true, &stagnant), Some(RejectionReason::Stagnation));
+    }
+}

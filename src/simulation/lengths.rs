@@ -7,6 +7,8 @@
 
 use super::{dynamics::Dynamics, scheme::Stage};
 use crate::{
+    Vec3,
+    collision::Multiplier,
     parallel,
     solver::{Ordering, Row3, dot},
 };
@@ -76,6 +78,48 @@ impl<'a> Cloths<'a> {
                 parallel::sum(count, parallel::LIGHT_VERTICES, |vertex| one(ends[0] + vertex))
             })
             .collect()
+    }
+}
+
+/// What a correction promises.
+#[derive(Clone, Debug)]
+pub(super) struct Promise {
+    /// Slope of the potential along it, in J.
+    pub(super) slope: f64,
+    /// Of each cloth, square of its length in the norm of the equations, with that of what it is known to leave, in J.
+    pub(super) squares: Vec<f64>,
+    /// The potential of the contacts where it starts, with the forces found for constraints, in J.
+    pub(super) touching: f64,
+}
+
+impl Promise {
+    /// The promise with the squares of constraints, and of what pulls in each cloth.
+    pub(super) fn with(
+        mut self,
+        multipliers: &[Multiplier],
+        (cloths, ordering): (&Cloths<'_>, &Ordering),
+    ) -> Self {
+        if multipliers.is_empty() {
+            return self;
+        }
+        let mut pulls = vec![Vec3::zeros(); self.squares.len()];
+        for multiplier in multipliers {
+            let cloth = cloths.of_row(ordering, multiplier.row);
+            self.squares[cloth] += multiplier.square;
+            pulls[cloth] += multiplier.pull;
+        }
+        for (cloth, pull) in pulls.iter().enumerate() {
+            self.squares[cloth] += pull.norm_squared() * cloths.compliance(cloth);
+        }
+        self
+    }
+
+    /// The cloth with the largest square.
+    pub(super) fn main(&self) -> usize {
+        let largest = |best: usize, other: usize| {
+            if self.squares[other].abs() > self.squares[best].abs() { other } else { best }
+        };
+        (0..self.squares.len()).fold(0, largest)
     }
 }
 

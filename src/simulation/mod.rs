@@ -9,7 +9,6 @@ mod beginning;
 mod changes;
 mod checkpoint;
 mod constant_matrix;
-mod constrained;
 mod doubt;
 mod dynamics;
 mod equations;

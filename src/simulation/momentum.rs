@@ -70,9 +70,9 @@ fn add_contacts(problem: &Problem<'_>, positions: &[Vec3], residuals: &mut [Vec3
         }
     }
     // What is left along a constraint is its force.
-    for (_, vertex, normal, _) in response.constraints(positions) {
-        let residual = &mut residuals[vertex];
-        *residual -= normal * normal.dot(residual);
+    for constraint in response.constraints(positions) {
+        let residual = &mut residuals[constraint.vertex];
+        *residual -= constraint.normal * constraint.normal.dot(residual);
     }
     for guide in problem.guidance {
         residuals[guide.vertex] = guide.projector * residuals[guide.vertex];

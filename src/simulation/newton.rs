@@ -8,9 +8,8 @@
 use super::{
     RejectionReason, Report,
     accuracy::Accuracy,
-    constrained::{Constrained, Promise},
     dynamics::Dynamics,
-    lengths::Cloths,
+    lengths::{Cloths, Promise},
     problem::{Potential, Problem},
     progress::{Progress, Solved},
     report::Task,
@@ -19,7 +18,7 @@ use super::{
 };
 use crate::{
     Vec3,
-    collision::{Contact, Response},
+    collision::{ActiveSet, Contact, Response},
     settings::Preconditioning,
     solver::{
         Block, Filter, Ordering, Row3, Stopping, Workspace, conjugate_gradients,
@@ -48,7 +47,7 @@ pub(super) struct Newton {
     preconditioner: Box<dyn Preconditioner + Sync>,
     workspace: Workspace,
     filter: Filter,
-    constrained: Constrained,
+    active: ActiveSet,
     residuals: Vec<Vec3>,
     /// Blocks of contacts between rows that no element joins.
     coupling: Vec<(u32, u32, Block)>,
@@ -70,7 +69,7 @@ impl Newton {
             preconditioner: preconditioner(preconditioning, dynamics, &tangent),
             workspace: Workspace::default(),
             filter: Filter::new(count),
-            constrained: Constrained::default(),
+            active: ActiveSet::default(),
             residuals: vec![Vec3::zeros(); count],
             coupling: Vec::new(),
             is_predicted: false,
@@ -306,7 +305,7 @@ impl Newton {
         let is_kept = self.prepare((problem, positions), report);
         self.tangent.ordering.gather(&self.residuals, &mut self.right_side);
         self.add_contacts(problem.response, positions);
-        self.constrained.prescribe(&self.tangent.matrix, &mut self.right_side);
+        self.active.prescribed.eliminate(&self.tangent.matrix, &mut self.right_side);
         self.filter.apply(&mut self.right_side);
         if !is_kept {
             self.filter.apply_to(&mut self.tangent.matrix);
@@ -314,9 +313,18 @@ impl Newton {
         }
         let stopping = stopping(problem, (is_first, enough), !self.coupling.is_empty());
         let solved = self.solve_linear(stopping, report);
-        let free = (self.right_side.as_slice(), self.solution.as_slice());
-        let cloths = (&Cloths::new(problem.dynamics, problem.stage), &*self.tangent.ordering);
-        solved.then(|| self.constrained.balance(free, (problem.response, positions), cloths))
+        solved.then(|| self.promise(problem, positions))
+    }
+
+    /// What the Newton step promises, with the multipliers of constraints that it has found.
+    fn promise(&mut self, problem: &mut Problem<'_>, positions: &[Vec3]) -> Promise {
+        let cloths = Cloths::new(problem.dynamics, problem.stage);
+        let loads = self.active.prescribed.loads(&self.right_side);
+        let squares = cloths.products(&self.tangent.ordering, loads, &self.solution);
+        let (multipliers, gained) = self.active.balance(&self.solution, problem.response);
+        let touching = problem.response.potential(positions);
+        let promise = Promise { slope: -(squares.iter().sum::<f64>() + gained), squares, touching };
+        promise.with(&multipliers, (&cloths, &self.tangent.ordering))
     }
 
     /// Fills the matrix but for contacts, and sets the filter. Says whether both and the preconditioner are at hand.
@@ -375,9 +383,10 @@ impl Newton {
 
     /// Sets the filter.
     fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) {
+        let given = problem.guidance.iter().map(|guide| (guide.vertex, guide.projector));
         let contacts = (&*problem.response, positions);
         let rows = (&*self.tangent.ordering, &mut self.filter);
-        self.constrained.find(problem.guidance, contacts, rows);
+        self.active.find(given, contacts, rows);
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
@@ -398,7 +407,7 @@ impl Newton {
         if outcome.indefinite && outcome.iterations == 0 {
             return false;
         }
-        self.constrained.complete(&mut self.solution);
+        self.active.prescribed.complete(&mut self.solution);
         self.tangent.ordering.scatter(&self.solution, &mut self.trial, |_, way| way);
         self.trial.iter().all(|way| way.iter().all(|part| part.is_finite()))
     }

@@ -16,14 +16,12 @@ mod near;
 mod ordering;
 mod pattern;
 pub mod preconditioner;
-mod prescribed;
 
 pub use block::{Block, Row3, dot};
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use conjugate_gradients::{Outcome, Stopping, Workspace, conjugate_gradients};
 pub use coupling::{Coupling, Outer};
-pub use filter::Filter;
+pub use filter::{Direction, Filter, Prescribed};
 pub(crate) use lanes::{Kernel, Lanes, Plain, dispatch};
 pub use ordering::Ordering;
 pub use pattern::{GROUP, Pattern, RowList};
-pub use prescribed::Prescribed;
