@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Edge–triangle intersections of the collision mesh.
 
-use super::{segment_crosses_triangle, surfaces::Surfaces};
-use crate::Vec3;
+use crate::{Vec3, geometry::segment_crosses_triangle, surface::Surfaces};
 
 /// An edge that goes through a triangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,10 +10,10 @@
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
 use crate::{
-    Material, Vec3,
-    buffer_pool::BufferPool,
+    Vec3,
+    material::Material,
     mesh::{Incidence, Mesh},
-    parallel,
+    parallel::{BufferPool, reductions},
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
@@ -96,14 +96,14 @@ impl Air {
         let mut numbers = self.buffers.take_numbers(5 * self.triangles.len());
         let faces: &mut [Face] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
-        let each = each.into_par_iter().with_min_len(parallel::ELEMENTS);
+        let each = each.into_par_iter().with_min_len(reductions::ELEMENTS);
         each.for_each(|(face, corners, cloth)| {
             let coefficients = self.coefficients[*cloth as usize];
             *face = self.face(corners, coefficients, positions, velocities);
         });
         let faces: &[Face] = numbers.as_chunks().0;
         let incidence = &self.incidence;
-        let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        let each = self.resistance.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
         each.for_each(|(vertex, resistance)| {
             let (mut along, mut products) = (0.0, [0.0; 6]);
             for (face, _) in incidence.around(vertex) {

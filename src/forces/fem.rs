@@ -2,18 +2,19 @@
 //! The default model: linear triangles ([`Membrane`]) with plate-exact bending ([`Bending`]).
 
 use super::{
-    BlockColumns, ElasticEnergy, Elements, Membrane, Sheets, StrainHistory, Tangents, Tension,
-    TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{AddBlock, Members},
+    elements::{AddBlock, BlockColumns, ElasticEnergy, Elements, Members, Tangents},
     inelastic::Past,
-    sheets::scaled_gradients,
+    membrane::{Membrane, Tension, TriangleTangent},
+    model_input::{Sheets, scaled_gradients},
+    strain_history::StrainHistory,
 };
 use crate::{
-    Material, Vec3,
-    buffer_pool::BufferPool,
+    Vec3,
+    material::Material,
     mesh::Mesh,
-    solver::{Kernel, Lanes, dispatch},
+    parallel::BufferPool,
+    simd::{Kernel, Lanes, dispatch},
 };
 
 /// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.

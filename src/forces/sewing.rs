@@ -16,13 +16,14 @@
 //! with schemes that damp nothing, and grow with explicit Euler.
 
 use super::{
-    Sheets, StrainHistory,
     elements::{
         AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
         add_scaled, columns,
     },
+    model_input::Sheets,
+    strain_history::StrainHistory,
 };
-use crate::{Material, Vec3, mesh::Mesh, parallel};
+use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 
@@ -297,7 +298,7 @@ impl Elements for Seams {
             pull.energy
         };
         let loads = &mut self.scatter.loads;
-        let potential = parallel::sum2(&mut self.pulls, loads, parallel::ELEMENTS, one);
+        let potential = reductions::sum2(&mut self.pulls, loads, reductions::ELEMENTS, one);
         self.scatter.gather(forces);
         potential
     }
@@ -313,7 +314,7 @@ impl Elements for Seams {
             return;
         }
         let each = (&mut self.tangents, &self.pulls).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, pull)| {
+        each.with_min_len(reductions::ELEMENTS).for_each(|(tangent, pull)| {
             let dyad = pull.direction * pull.direction.transpose();
             let matrix = dyad * (pull.along - pull.across) + Matrix3::identity() * pull.across;
             *tangent = columns(&matrix);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Report`.
 
-use crate::Report;
+use crate::scene::Report;
 use pyo3::{prelude::*, types::PyDict};
 
 /// Account of an advance or a step.

@@ -7,8 +7,11 @@
 //! (`Squeeze`); no energy comes from nothing (`gains`). A rejected step is retried with half its length.
 
 use super::{
-    RejectionReason, Report, Simulation, step::Candidate, step_control::Span, step_control::Squeeze,
+    Simulation,
+    step::Candidate,
+    step_control::{Span, Squeeze},
 };
+use crate::scene::{RejectionReason, Report};
 
 /// Rise of the energy above which displacements that were truncated count as torn, as a fraction of the energy before
 /// without that of gravity.
@@ -16,7 +19,7 @@ const TORN: f64 = 0.02;
 
 impl Simulation {
     /// Whether a step may be taken, or the first criterion that it violates.
-    pub(super) fn acceptance(
+    pub(crate) fn acceptance(
         &self,
         candidate: &Candidate,
         span: Span,
@@ -39,7 +42,7 @@ impl Simulation {
     }
 
     /// Gives up a step; the next one is half as long.
-    pub(super) fn reject(
+    pub(crate) fn reject(
         &mut self,
         candidate: Candidate,
         reason: RejectionReason,
@@ -72,7 +75,12 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cloth, Material, Settings, Vec3, mesh::Polygons, settings::Integrator};
+    use crate::{
+        Vec3,
+        material::Material,
+        mesh::Polygons,
+        scene::{Cloth, Integrator, Settings},
+    };
 
     const FRAME: f64 = 1.0 / 24.0;
 

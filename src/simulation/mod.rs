@@ -2,55 +2,32 @@
 //! A scene in motion.
 
 mod acceptance;
-mod access;
-mod accuracy;
-mod anderson;
-mod beginning;
-mod changes;
+mod accessors;
+mod animated_settings;
 mod checkpoint;
-mod constant_matrix;
-mod doubt;
-mod dynamics;
-mod equations;
-mod fingerprint;
-mod fixed_point;
-mod forces_at;
-mod gains;
-mod guides;
-mod landing;
-mod lengths;
-mod models;
-mod momentum;
-mod newton;
-mod problem;
-mod progress;
-mod quadratic;
-mod report;
-mod scheme;
-mod stability;
-mod state;
+mod energy_guard;
+mod predictor;
+mod stage_solve;
 mod step;
 mod step_control;
-mod stopping;
-mod tangent;
-
-pub use dynamics::Energy;
-pub use report::{RejectionReason, Report, Task};
+#[cfg(test)]
+mod tests;
+mod velocity_trust;
 
 use crate::{
-    Cloth, Collider, Material, Vec3,
-    buffer_pool::BufferPool,
-    collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
+    Vec3,
     error::{Error, Result},
     forces,
-    settings::{Preconditioning, Settings, Solver, check_duration},
-    workers::Workers,
+    material::Material,
+    newton::Newton,
+    parallel::{BufferPool, Workers},
+    response::{Obstacle, Response},
+    scene::{Cloth, Collider, Preconditioning, Report, Settings, Solver, check_duration},
+    surface::{ClothSurfaces, Surface, Surfaces},
+    system::{ConstantMatrix, Dynamics, Guides},
+    time_integration::State,
 };
-use constant_matrix::ConstantMatrix;
-use dynamics::Dynamics;
-use guides::Guides;
-use newton::Newton;
-use state::State;
+
 use std::{sync::Arc, time::Instant};
 use step::Candidate;
 use step_control::{Span, Squeeze, StepControl};
@@ -122,7 +99,7 @@ impl Simulation {
         if cloths.is_empty() {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
-        models::check(&settings, cloths)?;
+        crate::system::check(&settings, cloths)?;
         let mut positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let workers = Workers::new(settings.threads, positions.len())?;
@@ -149,8 +126,10 @@ impl Simulation {
                 rest: Arc::clone(&dynamics.mesh.rest.positions),
                 areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
                 seams: &dynamics.seams,
-                exclusions: models::exclusions(cloths, colliders.len())?,
-                friction_scale: models::joined(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
+                exclusions: crate::system::exclusions(cloths, colliders.len())?,
+                friction_scale: crate::system::joined(cloths, 1.0, |cloth| {
+                    cloth.friction_scale.as_ref()
+                }),
             },
             colliders,
         );
@@ -164,13 +143,13 @@ impl Simulation {
             step_control: StepControl::default(),
             stable_step: f64::INFINITY,
             frame_part: 0.0,
-            edge_length: accuracy::length_of_edges(&dynamics.mesh),
-            length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
+            edge_length: crate::newton::length_of_edges(&dynamics.mesh),
+            length_of_tolerance: crate::newton::length_of_tolerance(&dynamics.mesh),
             response,
             guides: Guides::default(),
             state: State::at_rest(positions),
             buffers: BufferPool::new(VECTORS),
-            fingerprint: fingerprint::fingerprint(cloths, colliders, &settings),
+            fingerprint: crate::simulation::checkpoint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,
             newton,
@@ -317,7 +296,7 @@ impl Simulation {
     fn stage_corrections(&self) -> f64 {
         let corrections = self.settings.max_iterations as f64;
         match self.settings.solver {
-            Solver::FixedPoint => fixed_point::UPDATES as f64 * corrections,
+            Solver::FixedPoint => crate::newton::UPDATES as f64 * corrections,
             _ => corrections,
         }
     }
@@ -327,7 +306,7 @@ impl Simulation {
     fn cost(&self) -> usize {
         let touches = !self.response.contacts().is_empty();
         match (self.settings.solver, touches) {
-            (Solver::FixedPoint, true) => fixed_point::UPDATES,
+            (Solver::FixedPoint, true) => crate::newton::UPDATES,
             (Solver::FixedPoint, false) | (_, true) => 1,
             (_, false) => 0,
         }
@@ -351,7 +330,7 @@ impl Simulation {
 
     /// The longest step that the integrator is stable with, in s.
     fn longest_stable_step(&mut self) -> Result<f64> {
-        let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
+        let Some(scheme) = crate::time_integration::scheme(self.settings.integrator) else {
             return Ok(f64::INFINITY);
         };
         let seconds = STABLE_FOR as f64 * self.longest_step();
@@ -359,7 +338,7 @@ impl Simulation {
         let held = self.guides.held(positions.len());
         self.dynamics.goals = self.guides.goals(positions.len(), self.frame_part);
         let parts = (&mut self.dynamics, self.newton.tangent());
-        let longest = stability::longest_step(scheme, parts, (positions, &held), seconds);
+        let longest = crate::system::longest_step(scheme, parts, (positions, &held), seconds);
         if longest < SHORTEST_STABLE_STEP {
             let found = format!(
                 "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",

@@ -19,9 +19,9 @@
 
 mod angle;
 mod correction;
-mod coupling;
 mod curvature;
-mod folding;
+mod hinge_angles;
+mod hinge_matrix;
 mod hinges;
 mod inelastic;
 mod plate;
@@ -32,21 +32,24 @@ mod tests;
 pub use angle::extrapolate_angle;
 pub(crate) use angle::shortest;
 
-use super::StrainHistory;
-use crate::{
-    Material, PlateRigidity, Vec3,
-    buffer_pool::BufferPool,
-    fours::places,
-    mesh::{Mesh, hinge_angles},
-    parallel,
-    solver::{Kernel, Lanes, dispatch},
+use super::{
+    bending::{
+        hinge_angles::Folding,
+        hinges::Hinges,
+        inelastic::Plates,
+        stiffness::{Passes, Stiffness},
+    },
+    strain_history::StrainHistory,
 };
-use folding::Folding;
-use hinges::Hinges;
-use inelastic::Plates;
+use crate::{
+    Vec3,
+    material::{Material, PlateRigidity},
+    mesh::{Mesh, hinge_angles},
+    parallel::{BufferPool, reductions},
+    simd::{Kernel, Lanes, dispatch, places},
+};
 use rayon::prelude::*;
 use std::sync::Arc;
-use stiffness::{Passes, Stiffness};
 
 /// What bending asks of the material of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,9 +192,9 @@ impl Bending {
     /// If `out` has not one place for each hinge.
     pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
         assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
-        let chunks = out.par_chunks_mut(parallel::ELEMENTS);
+        let chunks = out.par_chunks_mut(reductions::ELEMENTS);
         chunks
-            .zip(self.hinges.vertices.par_chunks(parallel::ELEMENTS))
+            .zip(self.hinges.vertices.par_chunks(reductions::ELEMENTS))
             .for_each(|(angles, vertices)| dispatch(MeasureAngles { positions, vertices, angles }));
     }
 
