@@ -97,7 +97,7 @@ bench-rust: | rust ## timings of the library's parts
 
 COUNTS ?=
 counts: .venv/ready | rust ## instructions of the hot kernels against those kept (COUNTS=--keep)
-	@.venv/bin/python tests/bench/counts.py --out out $(COUNTS)
+	@.venv/bin/python tests/bench/library/counts.py --out out $(COUNTS)
 
 ONLY ?=
 experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)
