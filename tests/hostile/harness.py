@@ -12,8 +12,9 @@ from typing import TextIO
 
 import numpy as np
 from judge.intersections import Intersections, Scenery
-from scene import Demand, Scene, State
 from judge.sides import winding_numbers
+
+from scene import Demand, Scene, State
 
 # Intersections that are written out of a frame, and frames for which they are; all are counted.
 SHOWN = 3
@@ -27,7 +28,7 @@ PATIENCE = 3
 
 
 class NotCleanError(ValueError):
-    """A scene that is to start free of intersections does not: the scene is wrong, not the library."""
+    """A scene that is to start without intersections has some: the scene is wrong, not Weft."""
 
 
 @dataclass

@@ -6,12 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from judge.intersections import Scenery, segments_through_triangles, unique_edges
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from meshes import ball, box, grid, torus, vector
+from judge.intersections import Scenery, segments_through_triangles, unique_edges
 from judge.predicates import orientation_2d, orientation_3d
 from judge.sides import is_closed, winding_numbers
+from meshes import ball, box, grid, torus, vector
 
 TRIANGLE = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
 TINY = 1e-12
@@ -201,7 +201,9 @@ def test_random_soups_as_ipctk_has_them(seed):
     ours = as_scenery(positions, triangles).intersections(positions)
     assert ipctk.has_intersections(mesh, np.asfortranarray(positions)) is bool(ours)
     for intersection in ours:
-        assert ipctk.is_edge_intersecting_triangle(*intersection.edge_points, *intersection.face_points)
+        assert ipctk.is_edge_intersecting_triangle(
+            *intersection.edge_points, *intersection.face_points
+        )
     theirs = sum(
         ipctk.is_edge_intersecting_triangle(*positions[edge], *positions[face])
         for edge in edges

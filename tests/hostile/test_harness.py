@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from families import RECIPES
+from families.drape import floor
+from families.layers import long_trefoil, stack
 from harness import Judge, NotCleanError, Run
 from judge.knots import determinant
-from meshes import ball, box, grid, moved, rim, rotation, vector
 from judge.orders import (
     covers_the_top_until,
     layers_in_order,
@@ -20,11 +21,11 @@ from judge.orders import (
     stays_outside,
     winds_round,
 )
-from rest import silhouette
-from scene import Body, Demand, Obstacle, Scene, State, along, fabric
-from families.drape import floor
-from families.layers import long_trefoil, stack
 from judge.sides import is_closed
+from meshes import ball, box, grid, moved, rim, rotation, vector
+from rest import silhouette
+
+from scene import Body, Demand, Obstacle, Scene, State, along, fabric
 
 SIDE = 6
 

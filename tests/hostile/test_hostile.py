@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from families import RECIPES
+from families.drape import soup
 from harness import Run
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+
 from scene import FRAME_RATE
-from families.drape import soup
 
 OUT = Path(__file__).parents[2] / "out" / "hostile"
 LIMIT = 90.0  # s, for a scene that takes seconds

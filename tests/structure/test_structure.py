@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-import python_code
 import pytest
+import python_code
 import rust_code
 import tree
 
@@ -83,7 +83,9 @@ def test_no_function_is_longer_than_60_lines():
 @pytest.mark.parametrize("part", PARTS)
 def test_functions_are_short(part):
     lengths = [
-        lines for path in sources() if path.is_relative_to(tree.ROOT / part)
+        lines
+        for path in sources()
+        if path.is_relative_to(tree.ROOT / part)
         for _, lines in functions(path)
     ]
     assert median(lengths) <= MEDIAN
@@ -155,6 +157,8 @@ def test_no_file_names_the_host_of_a_registry():
 @pytest.mark.parametrize("check", [rust_code.functions, rust_code.code])
 def test_rust_is_read_without_a_compiler(check: Callable, tmp_path):
     path = tmp_path / "a.rs"
-    path.write_text('/// fn no() {\nfn one<\'a>(x: [u8; 3]) -> &\'a str {\n    "}{"\n}\nfn two();\n')
+    path.write_text(
+        "/// fn no() {\nfn one<'a>(x: [u8; 3]) -> &'a str {\n    \"}{\"\n}\nfn two();\n"
+    )
     found = check(path)
     assert found.count("fn") == 2 if isinstance(found, str) else list(found) == [("one", 3)]

@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 import weft
 from judge.intersections import Scenery
+from judge.sides import winding_numbers
 from meshes import (
     Mesh,
     ball,
@@ -27,11 +28,11 @@ from meshes import (
     tube,
     wedge,
 )
-from scene import Body, Obstacle, Path, Scene, scene
+
 from families.drape import floor
 from families.impossible import impossible
 from families.tangled import tangled
-from judge.sides import winding_numbers
+from scene import Body, Obstacle, Path, Scene, scene
 
 ATTEMPTS = 200  # to find a place that is free
 ROOM = np.array((0.45, 0.45, 0.25))  # m, half of that in which things are placed

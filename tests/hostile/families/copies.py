@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Cloth in the same place as something else, but for rounding: free of intersections from the start."""
+"""Cloth in the same place as something else, but for rounding: no intersections at the start."""
 
 import numpy as np
 from meshes import (
@@ -15,9 +15,10 @@ from meshes import (
     turned,
     vector,
 )
-from scene import FRAME_RATE, Body, Demand, Obstacle, Scene, fabric, scene
+
 from families.drape import ASKEW, UP, floor
 from families.tangled import tangled
+from scene import FRAME_RATE, Body, Demand, Obstacle, Scene, fabric, scene
 
 RADIUS = 0.25  # m, of balls
 

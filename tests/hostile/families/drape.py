@@ -2,6 +2,7 @@
 """Sheets that fall on what does not move."""
 
 import numpy as np
+from judge.orders import stays_above, stays_out_of
 from meshes import (
     Mesh,
     ball,
@@ -24,7 +25,7 @@ from meshes import (
     vector,
     wedge,
 )
-from judge.orders import stays_above, stays_out_of
+
 from scene import Body, Obstacle, Scene, fabric, scene
 
 UP = (0.0, 0.0, 1.0)

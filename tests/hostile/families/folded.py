@@ -3,9 +3,10 @@
 
 import numpy as np
 from meshes import Mesh, grid, moved, rim, tube
-from scene import Body, Scene, fabric, scene
+
 from families.copies import blurred, copies
 from families.drape import floor
+from scene import Body, Scene, fabric, scene
 
 HEIGHT = 0.06  # m, over the floor
 

@@ -7,9 +7,10 @@ must come free of all intersections within half a second.
 
 import numpy as np
 from meshes import ball, box, grid, moved, plate, rim, rolled, rotation, turned, vector
-from scene import Body, Demand, Obstacle, Scene, along, fabric, scene
+
 from families.drape import ASKEW, SHIFT, UP, floor
 from families.motion import hanging, held_by_rim
+from scene import Body, Demand, Obstacle, Scene, along, fabric, scene
 
 GRACE = 0.5  # s, from the end of a squeeze until all must be free again
 

@@ -2,10 +2,11 @@
 """Cloth on cloth and cloth on itself: stacks, knots, twists, impacts."""
 
 import numpy as np
-from meshes import ball, box, grid, moved, rim, rolled, rotation, strip, swept, tube, turned, vector
 from judge.orders import layers_in_order, linked, stays_knotted, stays_outside
-from scene import Body, Obstacle, Path, Scene, along, fabric, scene
+from meshes import ball, box, grid, moved, rim, rolled, rotation, strip, swept, tube, turned, vector
+
 from families.drape import ASKEW, SHIFT, UP, floor
+from scene import Body, Obstacle, Path, Scene, along, fabric, scene
 
 NORTH = (0.0, 1.0, 0.0)
 

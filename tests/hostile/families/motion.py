@@ -2,6 +2,7 @@
 """Colliders and pins that move, fast or far, but leave the cloth room."""
 
 import numpy as np
+from judge.orders import covers_the_top_until, stays_outside, winds_round
 from meshes import (
     Mesh,
     ball,
@@ -22,9 +23,9 @@ from meshes import (
     vector,
     wedge,
 )
-from judge.orders import covers_the_top_until, stays_outside, winds_round
-from scene import FRAME_RATE, Body, Obstacle, Path, Scene, State, along, fabric, scene
+
 from families.drape import ASKEW, SHIFT, UP, fallen, floor
+from scene import FRAME_RATE, Body, Obstacle, Path, Scene, State, along, fabric, scene
 
 FRAME = 1.0 / FRAME_RATE  # s
 

@@ -14,8 +14,9 @@ from meshes import (
     turned,
     vector,
 )
-from scene import Body, Demand, Obstacle, Scene, fabric, scene
+
 from families.drape import ASKEW, SHIFT, UP, floor
+from scene import Body, Demand, Obstacle, Scene, fabric, scene
 
 TIME = 2.0  # s, within which the cloth must come free
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+
 from judge.box_tree import BoxTree, boxes
 from judge.predicates import orientation_2d, orientation_3d
 
@@ -168,13 +169,17 @@ class Scenery:
         """Every edge and face that share a point."""
         return self._among(positions, *self.pairs(positions))
 
-    def intersections_also_rounded(self, positions: np.ndarray) -> tuple["Intersections", "Intersections"]:
+    def intersections_also_rounded(
+        self, positions: np.ndarray
+    ) -> tuple["Intersections", "Intersections"]:
         """Every edge and face that share a point; the same after rounding to float32."""
         rounded = positions.astype(np.float32).astype(np.float64)
         pairs = self.pairs(positions, float(np.abs(rounded - positions).max()))
         return self._among(positions, *pairs), self._among(rounded, *pairs)
 
-    def _among(self, positions: np.ndarray, edges: np.ndarray, faces: np.ndarray) -> "Intersections":
+    def _among(
+        self, positions: np.ndarray, edges: np.ndarray, faces: np.ndarray
+    ) -> "Intersections":
         meets, direction = segments_through_triangles(positions[edges], positions[faces])
         rows = np.flatnonzero(meets)
         return Intersections(self, positions, edges[rows], faces[rows], direction[rows] != 0)

@@ -4,11 +4,12 @@
 from collections.abc import Callable
 
 import numpy as np
+
 from judge.box_tree import BoxTree, boxes
 from judge.intersections import segments_through_triangles
 from judge.knots import determinant
-from scene import Scene, State
 from judge.sides import winding_numbers
+from scene import Scene, State
 
 # How far from a knot its line is closed, in distances of its ends.
 FAR = 10.0

@@ -2,6 +2,7 @@
 """On which side of a closed surface points lie: exact winding numbers by counting passages."""
 
 import numpy as np
+
 from judge.box_tree import BoxTree, boxes
 from judge.intersections import segments_through_triangles
 
