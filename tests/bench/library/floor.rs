@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the machine can do, what each stage of a step needs at least, and what it takes.
+//! Limits of the machine, least time of each stage of a step, and the measured time.
 //!
 //! `cargo bench --bench floor -- 10000` picks sizes, in vertices.
 #![allow(clippy::print_stdout, reason = "results")]
@@ -9,7 +9,7 @@ mod shared;
 use shared::{
     THREADS, kernels,
     machine::Machine,
-    scene::{STEP, Scene, corrections, cycles, side_of},
+    scene::{STEP, Scene, cycles, newton_iterations, side_of},
     sheet::Order,
     work::{self, Work},
 };
@@ -24,13 +24,13 @@ Bytes and operations are computed from the sizes of the structures: every array 
 it is written, what one pass leaves for the next twice; multiplications, additions, divisions and roots of the formulas.
 The floor is the larger of the times that these take at the measured bandwidth (of the smallest triad no smaller than
 the data of the stage) and at the measured rate of fused multiply-adds (which the library does not use: it rounds
-alike on every machine). Measured is the best step; the gap is measured over floor. All is per correction, but an
-iteration is a product, a cycle and the vectors. Forces (of one evaluation; searches along a correction add more),
+alike on every machine). Measured is the best step; the gap is measured over floor. All is per Newton iteration, but a linear
+iteration is a product, a cycle and the vectors. Forces (of one evaluation; line searches add more),
 assembly and set-up of the preconditioner are of a sheet hung by two corners; broad phase (one refit of all trees, every
 box looked at once) and contact (one impact for each vertex that touches at the end) of four sheets on the ground.
 ";
 
-/// A stage: its name, what it needs, and what it takes in s.
+/// A stage: its name, its work, and its measured time in s.
 type Stage = (&'static str, Work, f64);
 
 fn main() {
@@ -71,7 +71,7 @@ fn print_row((name, work, seconds): &Stage, (count, threads): (usize, usize), ma
     );
 }
 
-/// The stages of a correction, of a sheet that hangs from two corners.
+/// The stages of a Newton iteration, of a sheet that hangs from two corners.
 fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     let mut scene = Scene::new(count, threads, Order::Patches);
     scene.advance(WARM_UP);
@@ -82,15 +82,15 @@ fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     let sizes: Vec<_> = multigrid.sizes().collect();
     let forces = work::membrane(&mesh) + work::hinges(&mesh) + work::rest_of_forces(&mesh);
     let needs = [
-        ("forces", forces, steps.task("forces", corrections)),
-        ("assembly", work::assembly(&mesh, &matrix), steps.task("assembly", corrections)),
-        ("set-up", work::set_up(&matrix, &sizes), steps.task("preconditioner", corrections)),
+        ("forces", forces, steps.task("forces", newton_iterations)),
+        ("assembly", work::assembly(&mesh, &matrix), steps.task("assembly", newton_iterations)),
+        ("set-up", work::set_up(&matrix, &sizes), steps.task("preconditioner", newton_iterations)),
         ("iteration", work::iteration(&matrix, &sizes), steps.task("linear_solve", cycles)),
     ];
     needs.to_vec()
 }
 
-/// The stages of contact in a correction, of a pile of sheets.
+/// The stages of contact in a Newton iteration, of a pile of sheets.
 fn piled(count: usize, threads: usize) -> Vec<Stage> {
     let mut scene = Scene::new(count, threads, Order::Pile);
     scene.advance(WARM_UP);
@@ -107,7 +107,7 @@ fn piled(count: usize, threads: usize) -> Vec<Stage> {
     let impacts = work::impacts(contacts, size_of::<u32>());
     let broad_phase = trees.into_iter().map(one).sum::<Work>() + places;
     vec![
-        ("broad phase", broad_phase, steps.task("broad_phase", corrections)),
-        ("contact", impacts, steps.task("contact", corrections)),
+        ("broad phase", broad_phase, steps.task("broad_phase", newton_iterations)),
+        ("contact", impacts, steps.task("contact", newton_iterations)),
     ]
 }

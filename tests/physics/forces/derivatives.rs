@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Forces and tangents of the membrane and the air against differences, and what no deformation may break.
+//! Forces and tangents of the membrane and the air against differences, and their invariances under every deformation.
 
 use crate::{
     fixtures::{
@@ -179,7 +179,7 @@ fn shaken_forces(seed: u64, size: f64, with_bending: bool) -> (Vec<Vec3>, Vec<Ve
     (now, forces)
 }
 
-/// What the elements do to each other moves and turns nothing as a whole.
+/// Internal forces have neither a resultant nor a moment.
 fn check_wrench(positions: &[Vec3], forces: &[Vec3]) -> Result<(), TestCaseError> {
     let scale = forces.iter().map(Vec3::norm).sum::<f64>();
     let force: Vec3 = forces.iter().sum();

@@ -20,7 +20,7 @@ use weft::{
 
 /// A kernel with its data, ready to be run as often as one likes.
 pub(crate) struct Kernel {
-    /// What one run has to do.
+    /// Work of one run.
     pub(crate) work: Work,
     pub(crate) run: Box<dyn FnMut() + Send>,
 }
@@ -31,7 +31,7 @@ impl Kernel {
     }
 }
 
-/// Makes a kernel on a sheet of so many vertices.
+/// Makes a kernel on a sheet with a number of vertices.
 type Make = fn(usize) -> Kernel;
 
 /// All kernels.
