@@ -101,11 +101,11 @@ def bending() -> Finding:
         measured=f"From the quickest to the slowest of five: {told}. An explicit scheme would need "
         "steps smaller by a factor up to 100 where bending is the stiffest.",
         verdict=AGREES if most < 0.25 else PARTLY if spreads["hung"] < 0.25 else DIFFERS,
-        why="Without contact the number of Newton iterations is the same to a few per cent "
-        "over all four powers of ten: stability asks for nothing. Where cloth "
-        "lies on a table, limp cloth folds and touches in many more "
-        "places than stiff cloth, and contacts are solved here until nothing crosses, so that the work follows the contacts. Theirs took one linear solve per step "
-        "and corrected contacts by positions.",
+        why="Without contact the number of Newton iterations is the same to a few per cent over "
+        "all four powers of ten: stability asks for nothing. Where cloth lies on a table, "
+        "limp cloth folds and touches in many more places than stiff cloth, and contacts are "
+        "solved here until nothing crosses, so that the work follows the contacts. Theirs "
+        "took one linear solve per step and corrected contacts by positions.",
         tables=[Table("2 601 particles, 30 frames, model baraff_witkin", head, rows)],
     )
 

@@ -30,8 +30,13 @@ assembly and set-up of the preconditioner are of a sheet hung by two corners; br
 box looked at once) and contact (one impact for each vertex that touches at the end) of four sheets on the ground.
 ";
 
-/// A stage: its name, its work, and its measured time in s.
-type Stage = (&'static str, Work, f64);
+/// A stage of a step.
+struct Stage {
+    name: &'static str,
+    work: Work,
+    /// Measured, in s.
+    seconds: f64,
+}
 
 fn main() {
     // Where there is no such file, nobody knows.
@@ -50,14 +55,15 @@ fn main() {
         for threads in THREADS {
             let stages = hanging(count, threads).into_iter().chain(piled(count, threads));
             for stage in stages {
-                print_row(&stage, (count, threads), &machine);
+                print_row(&stage, count, threads, &machine);
             }
         }
     }
     println!("{NOTES}");
 }
 
-fn print_row((name, work, seconds): &Stage, (count, threads): (usize, usize), machine: &Machine) {
+fn print_row(stage: &Stage, count: usize, threads: usize, machine: &Machine) {
+    let Stage { name, work, seconds } = stage;
     let a_vertex = 1.0 / count as f64;
     let [moved, computed] = work.floors(machine, threads);
     println!(
@@ -78,16 +84,22 @@ fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     let steps = scene.advance(STEPS);
     let mesh = kernels::mesh(count);
     let matrix = scene.simulation.assemble(STEP).clone();
-    let multigrid = kernels::levels((&mesh, scene.simulation.ordering()), &matrix);
+    let multigrid = kernels::levels(&mesh, scene.simulation.ordering(), &matrix);
     let sizes: Vec<_> = multigrid.sizes().collect();
     let forces = work::membrane(&mesh) + work::hinges(&mesh) + work::rest_of_forces(&mesh);
-    let needs = [
-        ("forces", forces, steps.task("forces", newton_iterations)),
-        ("assembly", work::assembly(&mesh, &matrix), steps.task("assembly", newton_iterations)),
-        ("set-up", work::set_up(&matrix, &sizes), steps.task("preconditioner", newton_iterations)),
-        ("iteration", work::iteration(&matrix, &sizes), steps.task("linear_solve", cycles)),
-    ];
-    needs.to_vec()
+    let seconds = |task| steps.task(task, newton_iterations);
+    let set_up = work::set_up(&matrix, &sizes);
+    let iteration = work::iteration(&matrix, &sizes);
+    vec![
+        Stage { name: "forces", work: forces, seconds: seconds("forces") },
+        Stage {
+            name: "assembly",
+            work: work::assembly(&mesh, &matrix),
+            seconds: seconds("assembly"),
+        },
+        Stage { name: "set-up", work: set_up, seconds: seconds("preconditioner") },
+        Stage { name: "iteration", work: iteration, seconds: steps.task("linear_solve", cycles) },
+    ]
 }
 
 /// The stages of contact in a Newton iteration, of a pile of sheets.
@@ -106,8 +118,9 @@ fn piled(count: usize, threads: usize) -> Vec<Stage> {
     let contacts = steps.total(|report| report.contacts) / STEPS;
     let impacts = work::impacts(contacts, size_of::<u32>());
     let broad_phase = trees.into_iter().map(one).sum::<Work>() + places;
+    let seconds = |task| steps.task(task, newton_iterations);
     vec![
-        ("broad phase", broad_phase, steps.task("broad_phase", newton_iterations)),
-        ("contact", impacts, steps.task("contact", newton_iterations)),
+        Stage { name: "broad phase", work: broad_phase, seconds: seconds("broad_phase") },
+        Stage { name: "contact", work: impacts, seconds: seconds("contact") },
     ]
 }

@@ -46,7 +46,7 @@ fn time_all() {
     for (name, make) in ALL {
         let mut kernel = make(TIMED);
         for threads in THREADS {
-            time(&mut criterion, (name, &mut kernel), threads, &machine);
+            time(&mut criterion, name, &mut kernel, threads, &machine);
         }
     }
     criterion.final_summary();
@@ -55,7 +55,8 @@ fn time_all() {
 /// Times a kernel, and prints the fraction of both limits that its best run reaches.
 fn time(
     criterion: &mut Criterion,
-    (name, kernel): (&str, &mut Kernel),
+    name: &str,
+    kernel: &mut Kernel,
     threads: usize,
     machine: &Machine,
 ) {
