@@ -125,7 +125,7 @@ def branches() -> Finding:
 
 
 def decay(model: str, frequency: float, **fields: object) -> tuple[float, float]:
-    """Frequency and Q of the free oscillation of a piece, so many Hz without loss."""
+    """Frequency and Q of the free oscillation of a piece with a frequency in Hz without loss."""
     modulus = 40.0
     # A third of a triangle swings, and half of a quad.
     shared = 3.0 if PIECES[model] is TRIANGLE else 2.0

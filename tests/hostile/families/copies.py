@@ -61,19 +61,19 @@ def copied_from_a_ball(size: int, seconds: float) -> Scene:
 
 @scene(quick=(3, 1.0), soak=(4, 3.0))
 def copied_from_a_ball_and_divided(size: int, seconds: float) -> Scene:
-    """The same with a vertex in the middle of each edge."""
+    """Cloth on a ball, with a vertex in the middle of each edge."""
     return on_a_ball(divided(*ball(RADIUS, size)), size, 1e-7)
 
 
 @scene(quick=(3, 1.0), soak=(4, 3.0))
 def copied_from_a_ball_and_moved(size: int, seconds: float) -> Scene:
-    """The same a bit farther away, so that edges pass below vertices of the ball here and there."""
+    """Cloth a bit farther from a ball: edges pass below vertices of the ball here and there."""
     return on_a_ball(ball(RADIUS, size), size, 1e-5)
 
 
 @scene(quick=(3, 2.25), soak=(4, 3.0))
 def copied_from_a_ball_and_moved_farther(size: int, seconds: float) -> Scene:
-    """The same so far away that some vertices are not in one place with the ball any more."""
+    """Cloth so far from a ball that some vertices no longer coincide with the ball."""
     skin = Body("skin", *cap(ball(RADIUS, size), 3e-5), fabric())
     return tangled([skin], [Obstacle("ball", *ball(RADIUS, size))])
 

@@ -121,7 +121,7 @@ def knot_pulled_tight(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.0), soak=(36, 2.0))
 def sheet_shot_at_a_sheet(size: int, seconds: float) -> Scene:
-    """A small sheet is driven at 10 m/s to just above one that is held by its rim, and let go."""
+    """A small sheet moves at 10 m/s to just above one pinned at its rim, and is released."""
     positions, triangles = grid(size)
     lower = Body("held", positions, triangles, fabric(), pins=rim(size, size))
     small = max(6, size // 2)

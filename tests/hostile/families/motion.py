@@ -44,7 +44,7 @@ def first_obstacle(state: State) -> np.ndarray:
 
 
 def carried(path: Path, offset: object) -> Path:
-    """The same path elsewhere."""
+    """A shifted path."""
     return lambda time: path(time) + offset
 
 

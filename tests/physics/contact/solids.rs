@@ -153,7 +153,7 @@ fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
     }
 }
 
-/// What a corner that is drawn a million million kilometres away does to its cloth cannot be computed. When the corner is
+/// The cloth of a corner that is pulled a million million kilometres away cannot be computed. When the corner is
 /// back the rest of the cloth is there as well, and has not flown after it.
 #[test]
 fn what_is_beyond_the_range_of_numbers_comes_to_rest() {

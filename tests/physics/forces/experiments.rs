@@ -79,7 +79,7 @@ fn the_hanging_square_converges_at_second_order() {
 /// Fixed along one edge and sheared by 10 N/m² along that edge; Young's modulus 10⁶ N/m, shear modulus 100 N/m.
 ///
 /// Threads along x are not stretched, so that with w = f(1 − x)/G the slope of the sheet is y' = w and
-/// x' = √(1 − w²). Its stress is pure shear, which the edges along x have to bear: they are led along the solution.
+/// x' = √(1 − w²). Its stress is pure shear, which the edges along x have to bear: their displacements are prescribed by the solution.
 #[test]
 fn the_sheared_square_converges_at_second_order() {
     let (modulus, shear, force) = (1.0e6, 100.0, 10.0);

@@ -119,7 +119,7 @@ fn the_bent_square_of_particles_converges_at_second_order() {
     }
 }
 
-/// A point of a curve given at equal distances along it, at a part of its length.
+/// A point of a curve given at equal distances along it, at a fraction of its length.
 fn between(shape: &[[f64; 2]], part: f64) -> [f64; 2] {
     let place = part * (shape.len() - 1) as f64;
     let index = (place as usize).min(shape.len() - 2);

@@ -307,7 +307,7 @@ fn soft(model: Model, has_curves: bool) -> Material {
     taken(model, material).checked().unwrap()
 }
 
-/// Also where whole quads have been held since, which clamps what is beside them.
+/// Also where whole quads have been pinned since, which clamps their neighbours.
 #[test]
 fn a_checkpoint_remembers_what_the_material_does_in_every_model() {
     let clamp = [0, 1, 7, 8];

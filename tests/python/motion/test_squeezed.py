@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Cloth that is pressed from both sides keeps its place, and is not thrown when it is let go."""
+"""Cloth that is pressed from both sides keeps its place, and is not thrown when it is released."""
 
 import numpy as np
 import pytest
@@ -60,6 +60,6 @@ def test_what_is_squeezed_keeps_its_place_whatever_the_steps_and_is_not_thrown(r
     for middle, fastest in found:
         # Between both, of which the lower one carries the weight.
         assert abs(middle / (0.5 * room) - 1.0) < 0.1
-        # By no more than the speed with which what is too close is parted: 2 mm in .1 s.
+        # By no more than the speed that separates cloth within the thickness: 2 mm in .1 s.
         assert fastest < 0.04
     assert abs(found[0][0] / found[1][0] - 1.0) < 0.06

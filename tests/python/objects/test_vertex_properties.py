@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What is said by vertex: stiffness, friction, what is left out of contacts, soft pins."""
+"""Properties by vertex: stiffness, friction, contact filters, soft pins."""
 
 import numpy as np
 import pytest
