@@ -9,11 +9,11 @@
 //! leaves the force linear in the velocity and the scheme second order:
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
-use super::Scratch;
 use crate::{
-    Material, Vec3,
+    Vec3,
+    material::Material,
     mesh::{Incidence, Mesh},
-    parallel,
+    parallel::{BufferPool, reductions},
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ struct Coefficients {
 }
 
 /// What a face adds to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
-type Face = [f64; 5];
+type FaceResistance = [f64; 5];
 
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub struct Air {
     resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
 }
 
 impl Air {
@@ -50,18 +50,18 @@ impl Air {
         Self {
             triangles: Arc::clone(&mesh.topology.triangles),
             cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
-            incidence: Arc::clone(&mesh.topology.around),
+            incidence: Arc::clone(&mesh.topology.incidence),
             coefficients: materials.iter().map(coefficients).collect(),
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
         }
     }
 
     /// Shares room with others.
-    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
+    pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
+        self.buffers = buffers;
     }
 
     /// New coefficients for a cloth.
@@ -87,26 +87,30 @@ impl Air {
 
     /// Whether there is air and any cloth that feels it.
     #[must_use]
-    pub fn is_felt(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.density > 0.0 && self.coefficients.iter().any(|c| c.drag > 0.0 || c.lift > 0.0)
     }
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
-    pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let mut numbers = self.scratch.take(5 * self.triangles.len());
-        let faces: &mut [Face] = numbers.as_chunks_mut().0;
+    pub fn set_predicted_state(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+        let mut numbers = self.buffers.take_numbers(5 * self.triangles.len());
+        let faces: &mut [FaceResistance] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
-        let each = each.into_par_iter().with_min_len(parallel::ELEMENTS);
+        let each = each.into_par_iter().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(face, corners, cloth)| {
             let coefficients = self.coefficients[*cloth as usize];
-            *face = self.face(corners, coefficients, positions, velocities);
+            *face = self.face_resistance(corners, coefficients, positions, velocities);
         });
-        let faces: &[Face] = numbers.as_chunks().0;
+        let faces: &[FaceResistance] = numbers.as_chunks().0;
         let incidence = &self.incidence;
-        let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        let each = self
+            .resistance
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, resistance)| {
             let (mut along, mut products) = (0.0, [0.0; 6]);
-            for (face, _) in incidence.around(vertex) {
+            for (face, _) in incidence.elements_of(vertex) {
                 let [x, y, z, own, beyond] = faces[face as usize];
                 along += own;
                 let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
@@ -117,25 +121,25 @@ impl Air {
             let [a, b, c, d, e, f] = products;
             *resistance = [along + a, along + b, along + c, d, e, f];
         });
-        self.scratch.give(numbers);
+        self.buffers.give(numbers);
     }
 
     /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.
     #[inline]
-    fn face(
+    fn face_resistance(
         &self,
         corners: &[u32; 3],
         coefficients: Coefficients,
         positions: &[Vec3],
         velocities: &[Vec3],
-    ) -> Face {
+    ) -> FaceResistance {
         let [a, b, c] = corners.map(|vertex| positions[vertex as usize]);
         let [u, v, w] = corners.map(|vertex| velocities[vertex as usize]);
         let speed = (self.wind - (u + v + w) / 3.0).norm();
         let doubled = (b - a).cross(&(c - a));
         let length = doubled.norm();
         if length == 0.0 {
-            return Face::default();
+            return FaceResistance::default();
         }
         let scale = self.density * length * speed / 12.0;
         let Coefficients { drag, lift } = coefficients;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From vertices to the elements around them, so that sums over elements are gathered in a fixed order.
 
+use sprs::CsStructureI;
+
 /// For every vertex the elements that touch it, each with the corner it is there.
 #[derive(Clone, Debug, Default)]
 pub struct Incidence {
@@ -12,7 +14,7 @@ pub struct Incidence {
 /// Bits of a corner: elements have up to 16.
 const CORNER_BITS: u32 = 4;
 
-fn entry(element: usize, corner: usize) -> u32 {
+fn pack(element: usize, corner: usize) -> u32 {
     ((element << CORNER_BITS) | corner) as u32
 }
 
@@ -34,19 +36,14 @@ impl Incidence {
             corners.len() / corner_count <= 1 << (u32::BITS - CORNER_BITS),
             "too many elements"
         );
-        let mut starts = vec![0_u32; vertex_count + 1];
-        for vertex in corners {
-            starts[*vertex as usize + 1] += 1;
-        }
-        for vertex in 0..vertex_count {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0; corners.len()];
-        for (index, vertex) in corners.iter().enumerate() {
-            let slot = &mut next[*vertex as usize];
-            entries[*slot as usize] = entry(index / corner_count, index % corner_count);
-            *slot += 1;
+        // A row for each corner of each element, with its vertex; by vertices it is the incidence.
+        let shape = (corners.len(), vertex_count);
+        let rows = (0..=corners.len() as u32).collect();
+        let vertices = CsStructureI::<u32>::new(shape, rows, corners.to_vec(), vec![(); shape.0]);
+        let (starts, mut entries, _) = vertices.to_csc().into_raw_storage();
+        for index in &mut entries {
+            let place = *index as usize;
+            *index = pack(place / corner_count, place % corner_count);
         }
         Self { starts, entries }
     }
@@ -56,12 +53,12 @@ impl Incidence {
         let end = self.starts.pop().unwrap_or(0);
         self.starts.extend(other.starts.iter().map(|start| end + start));
         let others = other.entries.iter();
-        self.entries.extend(others.map(|other| other + entry(element_count as usize, 0)));
+        self.entries.extend(others.map(|other| other + pack(element_count as usize, 0)));
     }
 
     /// Elements around a vertex, each with the vertex's corner in it.
     #[inline]
-    pub fn around(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {
+    pub fn elements_of(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {
         let own = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
         let corner = (1 << CORNER_BITS) - 1;
         self.entries[own].iter().map(move |entry| (entry >> CORNER_BITS, (entry & corner) as u8))

@@ -5,8 +5,7 @@
 //! and finds the edges; [`RestShape`] measures them in yarn axes; [`Quads`] finds the faces of four corners again. [`Mesh`] holds the last two, for one
 //! cloth or, joined, for all cloths of a scene.
 
-mod arc_tangent;
-mod groups;
+mod atan2;
 mod incidence;
 mod orientation;
 mod polygons;
@@ -15,21 +14,25 @@ mod rest_shape;
 mod topology;
 mod triangle;
 mod triangulation;
-mod yarn;
+mod union_find;
+mod yarn_axes;
 
-pub(crate) use groups::Groups;
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
-pub use rest_shape::{RestShape, ShapeGradients, of_all_corners};
+pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};
 pub use topology::{Edge, Topology};
-pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
-pub use yarn::Uv;
+pub(crate) use triangle::{angle_between_lanes, hinge_angle, hinge_angle_lanes};
+pub(crate) use union_find::UnionFind;
+pub use yarn_axes::Uv;
 
 use crate::{Vec3, error::Result};
 use std::sync::Arc;
+
+/// No triangle, corner or vertex: the index that is none.
+pub(crate) const NO_INDEX: u32 = u32::MAX;
 
 /// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
 #[derive(Clone, Debug)]
@@ -88,7 +91,7 @@ impl Mesh {
     /// If there is no such triangle.
     #[must_use]
     pub fn warp(&self, triangle: usize) -> Vec3 {
-        let gradients = of_all_corners(&self.rest.gradients[triangle]);
+        let gradients = gradients_of_all_corners(&self.rest.gradients[triangle]);
         let corners = self.topology.triangles[triangle].iter().zip(gradients);
         corners.map(|(vertex, along)| self.rest.positions[*vertex as usize] * along[0]).sum()
     }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A sparse matrix over hinges, most of whose rows reach no farther than the next edges.
+
+use super::hinges::Hinges;
+
+/// Entries of one row: column and value.
+pub(super) type Row = Vec<(u32, f64)>;
+
+/// Coefficients of a hinge and its four neighbours at fixed places, everything farther off in lists.
+///
+/// Single precision halves what a product reads. A constant curvature has the least energy over ψ, so that
+/// errors of P change the rigidity by their square only.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HingeMatrix {
+    /// Of each hinge itself; one more than there are hinges, of 0, for boundary edges.
+    own: Vec<f32>,
+    /// On each side of each hinge, of both neighbours there; again one pair more.
+    near: Vec<[[f32; 2]; 2]>,
+    far: FarEntries,
+    /// The same of the transposed matrix, whose nearer entries are found among those above.
+    transposed_far: FarEntries,
+}
+
+impl HingeMatrix {
+    pub(super) fn new(hinges: &Hinges, rows: &[Row]) -> Self {
+        let count = rows.len() + 1;
+        let (mut own, mut near) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut far = Vec::new();
+        for (hinge, row) in rows.iter().enumerate() {
+            let itself = [2 * hinge as u32];
+            let places: Vec<u32> =
+                itself.iter().chain(&hinges.neighbours[hinge]).map(|half| half / 2).collect();
+            let mut coefficients = [0.0_f32; 5];
+            for (column, value) in row {
+                match places.iter().position(|place| place == column) {
+                    Some(place) => coefficients[place] = *value as f32,
+                    None => far.push((hinge as u32, *column, *value as f32)),
+                }
+            }
+            let [first, a, b, c, d] = coefficients;
+            own.push(first);
+            near.push([[a, b], [c, d]]);
+        }
+        own.push(0.0);
+        near.push([[0.0; 2]; 2]);
+        let mut turned: Vec<MatrixEntry> =
+            far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
+        // Stable: the entries of a row come in the order of their columns.
+        turned.sort_by_key(|(row, ..)| *row);
+        let [far, transposed_far] =
+            [far, turned].map(|entries| FarEntries::new(rows.len(), entries));
+        Self { own, near, far, transposed_far }
+    }
+
+    /// One element of the product with each of the vectors of `values`.
+    #[inline(always)]
+    pub(super) fn row<const COUNT: usize>(
+        &self,
+        hinge: usize,
+        neighbours: &[u32; 4],
+        value: impl Fn(usize) -> [f64; COUNT],
+    ) -> [f64; COUNT] {
+        let [[a, b], [c, d]] = self.near[hinge];
+        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), (hinge, neighbours), value)
+    }
+
+    /// The same for the transposed matrix.
+    #[inline(always)]
+    pub(super) fn column<const COUNT: usize>(
+        &self,
+        hinge: usize,
+        neighbours: &[u32; 4],
+        value: impl Fn(usize) -> [f64; COUNT],
+    ) -> [f64; COUNT] {
+        let near = self.near_column(hinge, neighbours);
+        combine(&near, self.transposed_far.row(hinge), (hinge, neighbours), value)
+    }
+
+    /// Row and value of all entries of a column; some of them 0, and then any row.
+    pub(super) fn entries_of_column(
+        &self,
+        hinge: usize,
+        neighbours: &[u32; 4],
+    ) -> impl Iterator<Item = (u32, f64)> {
+        let rows = std::iter::once(hinge as u32).chain(neighbours.map(|half| half / 2));
+        let near = rows.zip(self.near_column(hinge, neighbours).map(f64::from));
+        let far = self.transposed_far.row(hinge).iter();
+        near.chain(far.map(|(_, row, value)| (*row, f64::from(*value))))
+    }
+
+    /// The coefficients of a hinge in its own row and in those of its neighbours.
+    #[inline(always)]
+    fn near_column(&self, hinge: usize, neighbours: &[u32; 4]) -> [f32; 5] {
+        // Whose next edge in a triangle is this one is this one's last edge there, and the other way round.
+        let halves = self.near.as_flattened();
+        let [a, b, c, d] = neighbours.map(|half| &halves[half as usize]);
+        [self.own[hinge], a[1], b[0], c[1], d[0]]
+    }
+}
+
+/// Σ coefficient · value of a hinge, its neighbours, and hinges farther off.
+#[inline(always)]
+fn combine<const COUNT: usize>(
+    near: &[f32; 5],
+    far: &[MatrixEntry],
+    (hinge, neighbours): (usize, &[u32; 4]),
+    value: impl Fn(usize) -> [f64; COUNT],
+) -> [f64; COUNT] {
+    let mut sum = [0.0; COUNT];
+    let mut add = |coefficient: f32, values: [f64; COUNT]| {
+        for (sum, value) in sum.iter_mut().zip(values) {
+            *sum += f64::from(coefficient) * value;
+        }
+    };
+    add(near[0], value(hinge));
+    for (coefficient, half) in near[1..].iter().zip(neighbours) {
+        add(*coefficient, value(*half as usize / 2));
+    }
+    for (_, column, coefficient) in far {
+        add(*coefficient, value(*column as usize));
+    }
+    sum
+}
+
+/// Row, column and value.
+type MatrixEntry = (u32, u32, f32);
+
+/// Entries of rows most of which have none.
+#[derive(Clone, Debug, Default)]
+struct FarEntries {
+    /// Where the entries of each [`FEW`] rows start, and where the last end.
+    starts: Vec<u32>,
+    entries: Vec<MatrixEntry>,
+}
+
+/// Rows whose entries are found together.
+const ROWS_PER_BUCKET: usize = 8;
+
+impl FarEntries {
+    /// Of entries in the order of their rows.
+    fn new(row_count: usize, mut entries: Vec<MatrixEntry>) -> Self {
+        entries.shrink_to_fit();
+        let ends = (0..=row_count.div_ceil(ROWS_PER_BUCKET)).map(|few| ROWS_PER_BUCKET * few);
+        let starts = ends
+            .map(|end| entries.partition_point(|(row, ..)| (*row as usize) < end) as u32)
+            .collect();
+        Self { starts, entries }
+    }
+
+    #[inline(always)]
+    fn row(&self, row: usize) -> &[MatrixEntry] {
+        let few = row / ROWS_PER_BUCKET;
+        let entries = &self.entries[self.starts[few] as usize..self.starts[few + 1] as usize];
+        if entries.is_empty() {
+            return entries;
+        }
+        let start = entries.partition_point(|(own, ..)| (*own as usize) < row);
+        let count = entries[start..].partition_point(|(own, ..)| *own as usize == row);
+        &entries[start..start + count]
+    }
+}

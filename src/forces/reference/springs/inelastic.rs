@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Springs whose past matters.
+//!
+//! A structural spring has the strain ε = (l − l₀)/L of a strip; where it lies between warp and weft the curves of both
+//! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ = ±2ε,
+//! with the sign that shear has along it. All is scaled so that without a past the stiffness is that of `constants`,
+//! which is less than the modulus where other springs carry a part of it: that part stays linear.
+//!
+//! What springs do that only pull they do here as well, where stress falls to 0 and not where strain does.
+//!
+//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends. They
+//! take no curves. Memory acts on their length, with the stiffness by which their viscosity is measured.
+
+use super::{
+    law::{SpringLaw, SpringResponse},
+    layout::{Spring, SpringKind},
+};
+use crate::{
+    forces::inelastic::{DeformationMode, Inelastic, MaterialHistory, UniaxialElement},
+    material::Material,
+};
+
+/// What springs along the yarns follow, and those that bend.
+const SPRING_MODES: [DeformationMode; 2] = [DeformationMode::Strips, DeformationMode::BentStrips];
+
+/// Springs without a past.
+pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> MaterialHistory {
+    let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.resists_bending());
+    MaterialHistory::new(
+        SPRING_MODES.to_vec(),
+        materials,
+        springs.iter().map(law).collect::<Vec<_>>(),
+    )
+}
+
+/// How a spring with a law resists.
+pub(super) fn uniaxial_element(
+    spring: &Spring,
+    law: &SpringLaw,
+    material: &Material,
+) -> UniaxialElement {
+    let part = SPRING_MODES[usize::from(spring.resists_bending())];
+    let [first, second, _, shear] = part.moduli(material);
+    let rate = 1.0 / spring.length;
+    let (rates, parts) = if spring.kind == SpringKind::Shear {
+        ([0.0, 0.0, 2.0 * rate * spring.slant], [0.0, 0.0, 1.0])
+    } else {
+        ([rate, rate, 0.0], [spring.along_warp, 1.0 - spring.along_warp, 0.0])
+    };
+    let unit = UniaxialElement {
+        rates,
+        areas: parts,
+        is_tension_only: matches!(law, SpringLaw::Tension { .. }),
+    };
+    let own = unit.linear(&[first, second, 0.0, shear], 0.0).stiffness;
+    let area = if own > 0.0 { law.viscous_stiffness(spring.rest()) / own } else { 0.0 };
+    UniaxialElement { areas: parts.map(|part| area * part), ..unit }
+}
+
+/// What a spring does at a length in m.
+pub(super) fn respond(
+    (spring, law): (&Spring, &SpringLaw),
+    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    length: f64,
+) -> SpringResponse {
+    let longer = length - spring.rest();
+    let own = fibre.respond(inelastic, index, longer);
+    if !spring.resists_bending() {
+        return SpringResponse {
+            force: own.force,
+            energy: own.potential,
+            stiffness: own.stiffness,
+        };
+    }
+    let base = law.respond(length, spring.rest());
+    let linear = fibre.linear(inelastic.law(index).linear(), longer);
+    SpringResponse {
+        force: base.force + own.force - linear.force,
+        energy: base.energy + own.potential - linear.potential,
+        stiffness: base.stiffness + (own.stiffness - linear.stiffness).max(0.0),
+    }
+}
+
+/// What can be got back of a spring at a length in m, in J.
+pub(super) fn stored_energy(
+    (spring, law): (&Spring, &SpringLaw),
+    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    length: f64,
+) -> f64 {
+    let longer = length - spring.rest();
+    let stored = fibre.stored_energy(inelastic, index, longer);
+    if !spring.resists_bending() {
+        return stored;
+    }
+    let linear = fibre.linear(inelastic.law(index).linear(), longer).potential;
+    law.respond(length, spring.rest()).energy + stored - linear
+}

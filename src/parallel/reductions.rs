@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Loops over all cores whose results do not depend on how many there are.
+//!
+//! Sums are taken over blocks of fixed size and the blocks added in order, so that every thread count
+//! rounds alike.
+
+use rayon::prelude::*;
+
+/// Elements that are worth a task of their own.
+pub(crate) const MIN_ELEMENTS_PER_TASK: usize = 512;
+/// Vertices that are worth a task of their own.
+pub(crate) const MIN_VERTICES_PER_TASK: usize = 512;
+/// The same where next to nothing is done for each of them.
+pub(crate) const MIN_LIGHT_VERTICES_PER_TASK: usize = 1024;
+
+/// Calls `one(index, a, b)` for the members of two lists and sums what it gives.
+pub(crate) fn sum_zipped<A: Send, B: Send>(
+    first: &mut [A],
+    second: &mut [B],
+    block: usize,
+    one: impl Fn(usize, &mut A, &mut B) -> f64 + Sync,
+) -> f64 {
+    let blocks = first.par_chunks_mut(block).zip(second.par_chunks_mut(block)).enumerate();
+    let sums: Vec<f64> = blocks
+        .map(|(number, (a, b))| {
+            let members = a.iter_mut().zip(b).enumerate();
+            members.map(|(index, (a, b))| one(number * block + index, a, b)).sum()
+        })
+        .collect();
+    sums.iter().sum()
+}
+
+/// Cuts the entries of compressed rows into groups of `count` rows: the rows, and their entries.
+pub(crate) fn split_rows<'a, T>(
+    mut entries: &'a mut [T],
+    starts: &[u32],
+    count: usize,
+) -> Vec<(std::ops::Range<usize>, &'a mut [T])> {
+    let row_count = starts.len() - 1;
+    let mut groups = Vec::with_capacity(row_count.div_ceil(count));
+    for first in (0..row_count).step_by(count) {
+        let end = (first + count).min(row_count);
+        let (group, rest) = entries.split_at_mut((starts[end] - starts[first]) as usize);
+        groups.push((first..end, group));
+        entries = rest;
+    }
+    groups
+}
+
+/// What `one(index)` gives over `0..count`, in order, in the `room` of others.
+pub(crate) fn collect<T: Send>(
+    count: usize,
+    block: usize,
+    mut room: Vec<T>,
+    one: impl Fn(usize) -> Option<T> + Sync,
+) -> Vec<T> {
+    /// Blocks whose members are held apart from the rest at a time: all together may be many.
+    const BATCH: usize = 256;
+    room.clear();
+    for first in (0..count).step_by(BATCH * block) {
+        let starts = (first..count.min(first + BATCH * block)).into_par_iter().step_by(block);
+        let members = |start: usize| (start..count.min(start + block)).filter_map(&one).collect();
+        append(starts.map(members).collect(), &mut room);
+    }
+    room
+}
+
+/// Moves the members of `parts` to the end of a list, which grows by a quarter if it has to: doubled it would be half
+/// empty.
+pub(crate) fn append<T>(parts: Vec<Vec<T>>, list: &mut Vec<T>) {
+    let count: usize = parts.iter().map(Vec::len).sum();
+    if list.len() + count > list.capacity() {
+        list.reserve_exact(count.max(list.len() / 4));
+    }
+    for mut part in parts {
+        list.append(&mut part);
+    }
+}
+
+/// Sum of `one(index)` over `0..count`.
+pub(crate) fn sum_blocked(count: usize, block: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
+    let sums: Vec<f64> = (0..count.div_ceil(block))
+        .into_par_iter()
+        .map(|number| {
+            let start = number * block;
+            (start..(start + block).min(count)).map(&one).sum()
+        })
+        .collect();
+    sums.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_collected_is_in_order_and_nothing_of_before_is_left() {
+        for count in [0, 1, 7, 5000] {
+            let found = collect(count, 3, vec![9; 4], |index| (index % 3 > 0).then_some(index));
+            let wanted: Vec<usize> = (0..count).filter(|index| index % 3 > 0).collect();
+            assert_eq!(found, wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_appended_follows_without_much_room_to_spare() {
+        let mut list: Vec<u32> = (0..1000).collect();
+        append(vec![vec![1000, 1001], Vec::new(), vec![1002]], &mut list);
+        assert_eq!(list, (0..1003).collect::<Vec<_>>());
+        assert!(list.capacity() <= 1250);
+    }
+}

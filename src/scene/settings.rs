@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a scene is simulated.
+
+use crate::{
+    Vec3,
+    error::{Error, Result},
+};
+use serde::{Deserialize, Serialize};
+
+/// How time is stepped.
+///
+/// Explicit schemes need steps as short as the stiffest fibre swings; `Simulation::advance` makes them so short by
+/// itself, and refuses what would take absurdly many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Integrator {
+    /// Two-step backward differentiation: second order, A- and L-stable. The default.
+    Bdf2,
+    /// Implicit Euler: first order, damps all motion.
+    ImplicitEuler,
+    /// The implicit midpoint rule: second order, damps nothing.
+    ImplicitMidpoint,
+    /// Implicit for a constant linear part of the forces, explicit for the rest: first order, one linear system a step.
+    ImexEuler,
+    /// Two-step backward differentiation for that part, extrapolation for the rest: second order, one linear system.
+    Sbdf2,
+    /// Explicit Euler: first order, feeds all motion that nothing damps.
+    Euler,
+    /// Euler-Cromer: explicit, first order, keeps the energy of oscillations.
+    SymplecticEuler,
+    /// The explicit midpoint rule: second order.
+    Midpoint,
+    /// The classical Runge-Kutta method: explicit, fourth order.
+    Rk4,
+    /// Verlet's method with velocities: explicit, second order, keeps the energy of oscillations.
+    Verlet,
+}
+
+impl Integrator {
+    /// All, the default first.
+    pub const ALL: [Self; 10] = [
+        Self::Bdf2,
+        Self::ImplicitEuler,
+        Self::ImplicitMidpoint,
+        Self::ImexEuler,
+        Self::Sbdf2,
+        Self::Euler,
+        Self::SymplecticEuler,
+        Self::Midpoint,
+        Self::Rk4,
+        Self::Verlet,
+    ];
+
+    /// The integrator of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|integrator| integrator.name() == name);
+        found.ok_or_else(|| Error::unknown("integrator", name, &Self::ALL.map(Self::name)))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bdf2 => "bdf2",
+            Self::ImplicitEuler => "implicit_euler",
+            Self::ImplicitMidpoint => "implicit_midpoint",
+            Self::ImexEuler => "imex_euler",
+            Self::Sbdf2 => "sbdf2",
+            Self::Euler => "euler",
+            Self::SymplecticEuler => "symplectic_euler",
+            Self::Midpoint => "midpoint",
+            Self::Rk4 => "rk4",
+            Self::Verlet => "verlet",
+        }
+    }
+
+    /// Whether all forces are those at the end of a step, or inside of it.
+    #[must_use]
+    pub fn is_implicit(self) -> bool {
+        matches!(self, Self::Bdf2 | Self::ImplicitEuler | Self::ImplicitMidpoint)
+    }
+
+    /// Whether all forces are taken from known states, so that steps have to be short.
+    #[must_use]
+    pub fn is_explicit(self) -> bool {
+        matches!(
+            self,
+            Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
+        )
+    }
+}
+
+/// How the equations of an implicit integrator are solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Solver {
+    /// Newton's method with line search. The default.
+    Newton,
+    /// The iteration of Etzmuss 2002, section 3.4.3, with a constant matrix.
+    FixedPoint,
+    /// One linearisation a step, and shorter steps where the cloth stretches by much (Baraff and Witkin 1998).
+    Linearised,
+}
+
+impl Solver {
+    const NAMES: [(&'static str, Self); 3] = [
+        ("newton", Self::Newton),
+        ("fixed_point", Self::FixedPoint),
+        ("linearised", Self::Linearised),
+    ];
+
+    /// The solver of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let names = Self::NAMES.map(|(name, _)| name);
+        found.map(|(_, solver)| *solver).ok_or_else(|| Error::unknown("solver", name, &names))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// What the cloth is made of in the computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Model {
+    /// Linear triangles with plate-exact bending. The default.
+    Fem,
+    /// The particle system of Etzmuss 2002 on quads, bent as a thin plate.
+    Particles,
+    /// The same, bent as a membrane.
+    ParticlesMembrane,
+    /// The triangles of Baraff and Witkin 1998.
+    BaraffWitkin,
+    /// Springs that pull and beams that buckle (Choi and Ko 2002).
+    ChoiKo,
+    /// Linear springs to 12 neighbours on grids (Provot 1995).
+    MassSpring,
+    /// Linear springs to 16 neighbours, on quads (Cords 2004).
+    MassSpring16,
+}
+
+impl Model {
+    const NAMES: [(&'static str, Self); 7] = [
+        ("fem", Self::Fem),
+        ("particles", Self::Particles),
+        ("particles_membrane", Self::ParticlesMembrane),
+        ("baraff_witkin", Self::BaraffWitkin),
+        ("choi_ko", Self::ChoiKo),
+        ("mass_spring", Self::MassSpring),
+        ("mass_spring_16", Self::MassSpring16),
+    ];
+
+    /// The model of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let names = Self::NAMES.map(|(name, _)| name);
+        found.map(|(_, model)| *model).ok_or_else(|| Error::unknown("model", name, &names))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether all faces have to have four corners.
+    #[must_use]
+    pub fn needs_quads(self) -> bool {
+        matches!(self, Self::Particles | Self::ParticlesMembrane | Self::MassSpring16)
+    }
+
+    /// Whether it is made of springs.
+    #[must_use]
+    pub fn has_springs(self) -> bool {
+        matches!(self, Self::ChoiKo | Self::MassSpring | Self::MassSpring16)
+    }
+}
+
+/// What speeds up the linear equations inside a correction. Results agree to the tolerance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Preconditioning {
+    /// Smoothed aggregation: iterations hardly grow with the mesh. The default.
+    Multigrid,
+    /// Incomplete Cholesky without fill (Etzmuss 2002, section 3.4.2).
+    IncompleteCholesky,
+    /// The inverse of the diagonal blocks.
+    BlockJacobi,
+}
+
+impl Preconditioning {
+    const NAMES: [(&'static str, Self); 3] = [
+        ("multigrid", Self::Multigrid),
+        ("incomplete_cholesky", Self::IncompleteCholesky),
+        ("block_jacobi", Self::BlockJacobi),
+    ];
+
+    /// The preconditioner of a name.
+    ///
+    /// # Errors
+    /// Lists the names there are when `name` is none of them.
+    pub fn from_name(name: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        let names = Self::NAMES.map(|(name, _)| name);
+        found.map(|(_, kind)| *kind).ok_or_else(|| Error::unknown("preconditioner", name, &names))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// Settings of a simulation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// How time is stepped.
+    pub integrator: Integrator,
+    /// How the equations of an implicit integrator are solved.
+    pub solver: Solver,
+    /// What the cloth is made of in the computer.
+    pub model: Model,
+    /// Longest step, in s. The default, 1/24 s, is one step a film frame: BDF(2) then follows a swing about as well as
+    /// implicit Euler does with five steps a frame. Half of it follows at less than half the distance, and costs
+    /// half as much again.
+    pub time_step: f64,
+    /// Acceleration of gravity, in m/s².
+    pub gravity: Vec3,
+    /// Velocity of the air, in m/s.
+    pub wind: Vec3,
+    /// Density of the air, in kg/m³; 0 is a vacuum.
+    pub air_density: f64,
+    /// Whether cloths touch themselves and each other.
+    pub self_collision: bool,
+    /// A step is solved when the correction d that its residual asks for is shorter than this part of the mean edge
+    /// length, or of 1/87 of the root of the smallest cloth's area if that is more (the edges of a square of 10 000
+    /// vertices); while nothing touches, than half of this part of the way of all vertices in the step, up to
+    /// eight times as long; while anything touches, up to eight times as long where much moves. Its length is
+    /// √(dᵀAd) with A the matrix of the step, as the way that all vertices would have to move together for
+    /// the same: errors of shape count by their inertia, those of strain by their much larger stiffness.
+    pub tolerance: f64,
+    /// Newton corrections after which a step is given up and tried again with half the length; four times as many
+    /// updates with the fixed-point solver.
+    pub max_iterations: usize,
+    /// What speeds up the linear equations.
+    pub preconditioner: Preconditioning,
+    /// Threads; 0 for one on every core.
+    pub threads: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            integrator: Integrator::Bdf2,
+            solver: Solver::Newton,
+            model: Model::Fem,
+            time_step: 1.0 / 24.0,
+            gravity: Vec3::new(0.0, 0.0, -9.81),
+            wind: Vec3::zeros(),
+            air_density: 1.2,
+            self_collision: true,
+            tolerance: 2.0e-2,
+            max_iterations: 30,
+            preconditioner: Preconditioning::Multigrid,
+            threads: 0,
+        }
+    }
+}
+
+impl Settings {
+    /// Shortest `time_step`, in s: the time of a frame would not notice the end of a shorter one.
+    pub const MIN_TIME_STEP: f64 = 1.0e-9;
+    /// Most threads that may be asked for.
+    pub const MAX_THREADS: usize = 1024;
+
+    /// Checks every field and hands the settings on.
+    ///
+    /// # Errors
+    /// Names the first field that is not finite or out of range.
+    pub fn checked(self) -> Result<Self> {
+        if !(self.time_step.is_finite() && self.time_step >= Self::MIN_TIME_STEP) {
+            let wanted = format!("a finite number, {:e} or more", Self::MIN_TIME_STEP);
+            return Err(Error::combined("time_step", self.time_step, wanted));
+        }
+        check_positive("tolerance", self.tolerance)?;
+        check_vector("gravity", &self.gravity)?;
+        check_vector("wind", &self.wind)?;
+        if !(self.air_density.is_finite() && self.air_density >= 0.0) {
+            return Err(Error::combined("air_density", self.air_density, "a number, 0 or more"));
+        }
+        if self.max_iterations == 0 {
+            return Err(Error::combined("max_iterations", 0, "1 or more"));
+        }
+        if self.threads > Self::MAX_THREADS {
+            let wanted = format!("0 (all cores) to {}", Self::MAX_THREADS);
+            return Err(Error::combined("threads", self.threads, wanted));
+        }
+        Ok(self)
+    }
+}
+
+/// Refuses a number that is not finite and more than 0.
+pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
+    if value.is_finite() && value > 0.0 {
+        return Ok(());
+    }
+    Err(Error::combined(name, value, "a finite number more than 0"))
+}
+
+/// Refuses a duration that is no number, or so short that a velocity found from ways within it is rounding.
+pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
+    check_positive(name, seconds)?;
+    if seconds >= Settings::MIN_TIME_STEP {
+        return Ok(());
+    }
+    let wanted = format!("{:e} s or more", Settings::MIN_TIME_STEP);
+    Err(Error::combined(name, format!("{seconds:e} s"), wanted))
+}
+
+/// Refuses a vector that is not finite.
+pub(crate) fn check_vector(name: &str, value: &Vec3) -> Result<()> {
+    match value.iter().position(|part| !part.is_finite()) {
+        Some(axis) => Err(Error::element(name, "component", axis, value[axis], "a finite number")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Exact checkpoints: going on from one gives the same bits as never having stopped.
+//!
+//! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
+//! does not hold meshes: it is restored into a simulation made of the same ones.
+
+mod fingerprint;
+
+pub(crate) use fingerprint::fingerprint;
+
+use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepControl, surface};
+use crate::{
+    Vec3,
+    collision::ContactHistory,
+    error::{Error, Result},
+    material::Material,
+    system::BoundaryConditions,
+    time_integration::{PreviousState, State},
+};
+use serde::{Deserialize, Serialize};
+
+const MAGIC: &[u8; 8] = b"WEFTSTAT";
+const VERSION: u32 = 9;
+const HEADER_LENGTH: usize = 16;
+
+/// What a checkpoint holds.
+#[derive(Serialize, Deserialize)]
+struct Snapshot {
+    /// Of what the simulation is made of.
+    fingerprint: u32,
+    state: State,
+    boundary_conditions: BoundaryConditions,
+    contact_history: ContactHistory,
+    /// Which cloths belong inside of which bodies, as where all began has decided.
+    enclosed_cloths: Vec<[u32; 2]>,
+    collider_frames: Vec<[Vec<Vec3>; 2]>,
+    materials: Vec<Material>,
+    /// What elements remember, kind by kind.
+    internal_variables: Vec<Vec<f64>>,
+    gravity: Vec3,
+    wind: Vec3,
+    animated_settings: AnimatedSettings,
+    vertex_forces: Vec<Vec3>,
+    preferred_step_size: f64,
+    step_control: StepControl,
+    /// It says how far ahead the next one is looked for.
+    stable_step_size: f64,
+}
+
+impl Simulation {
+    /// An exact checkpoint.
+    ///
+    /// # Errors
+    /// What the encoder refuses, which is nothing known.
+    pub fn state(&self) -> Result<Vec<u8>> {
+        let snapshot = Snapshot {
+            fingerprint: self.fingerprint,
+            state: self.state.clone(),
+            boundary_conditions: self.boundary_conditions.clone(),
+            contact_history: self.response.contact_history().clone(),
+            enclosed_cloths: self.response.enclosed_cloths().to_vec(),
+            collider_frames: self
+                .response
+                .collider_motions()
+                .iter()
+                .map(|o| o.frame_positions().clone())
+                .collect(),
+            materials: self.dynamics.materials.clone(),
+            internal_variables: self.dynamics.internal_variables(),
+            gravity: self.dynamics.gravity,
+            wind: self.dynamics.air.wind(),
+            animated_settings: self.animated_settings(),
+            vertex_forces: self.dynamics.vertex_forces.clone(),
+            preferred_step_size: self.preferred_step_size,
+            step_control: self.step_control.clone(),
+            stable_step_size: self.stable_step_size,
+        };
+        let body =
+            postcard::to_stdvec(&snapshot).map_err(|error| checkpoint_error(error.to_string()))?;
+        let mut bytes = Vec::with_capacity(HEADER_LENGTH + body.len());
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
+    }
+
+    /// Goes back, or on, to a checkpoint of a simulation of the same meshes.
+    ///
+    /// # Errors
+    /// Bytes that are damaged, foreign, of another version, or from other meshes; nothing is changed
+    /// then.
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
+        let snapshot = decode(bytes)?;
+        if snapshot.fingerprint != self.fingerprint {
+            let reason = "made by a simulation of other meshes, colliders or settings";
+            return Err(checkpoint_error(reason.to_owned()));
+        }
+        if !self.fits(&snapshot) {
+            return Err(checkpoint_error("damaged: lists of the wrong length".to_owned()));
+        }
+        self.apply_animated_settings(snapshot.animated_settings);
+        for (cloth, material) in snapshot.materials.into_iter().enumerate() {
+            let vertices = self.dynamics.mesh.vertices_of(cloth);
+            self.response.set_surface_properties(vertices, &surface(&material));
+            self.dynamics.set_material(cloth, material);
+        }
+        self.dynamics.set_internal_variables(&snapshot.internal_variables);
+        for (obstacle, frame) in
+            self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
+        {
+            obstacle.set_frame_positions(frame);
+        }
+        self.response.set_contact_history(snapshot.contact_history);
+        self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
+        self.state = snapshot.state;
+        self.boundary_conditions = snapshot.boundary_conditions;
+        self.dynamics.gravity = snapshot.gravity;
+        self.dynamics.air.set_wind(snapshot.wind);
+        self.dynamics.vertex_forces = snapshot.vertex_forces;
+        self.preferred_step_size = snapshot.preferred_step_size;
+        self.step_control = snapshot.step_control;
+        self.stable_step_size = snapshot.stable_step_size;
+        self.update_pinned_vertices();
+        Ok(())
+    }
+
+    /// Numbers of vertices, edges and triangles that contacts can be between. Where nothing can meet they are those of
+    /// the cloths: contacts of before are kept for whoever restores them next.
+    fn feature_counts(&self) -> [usize; 3] {
+        let topology = &self.dynamics.mesh.topology;
+        match self.response.feature_counts() {
+            [vertices, _, 0] => [vertices, topology.edges.len(), topology.triangles.len()],
+            counts => counts,
+        }
+    }
+
+    /// Whether every list of a checkpoint has the length it must have.
+    fn fits(&self, snapshot: &Snapshot) -> bool {
+        let count = self.state.positions.len();
+        let state = &snapshot.state;
+        let obstacles = self.response.collider_motions();
+        let has_past = |past: &PreviousState| {
+            [past.positions.len(), past.velocities.len()] == [count; 2]
+                && past.history_resets.iter().all(|restart| (restart.vertex as usize) < count)
+                && (past.internal_variables.is_empty()
+                    || self.dynamics.internal_variables_fit(&past.internal_variables))
+        };
+        [state.positions.len(), state.velocities.len()] == [count; 2]
+            && state.previous.as_ref().is_none_or(has_past)
+            && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
+            && snapshot.animated_settings.fits(obstacles.len(), count)
+            && snapshot.materials.len() == self.cloth_count()
+            && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
+            && snapshot.boundary_conditions.fits(count)
+            && snapshot.contact_history.has_valid_features(self.feature_counts())
+            && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
+            && snapshot.collider_frames.len() == obstacles.len()
+            && snapshot
+                .collider_frames
+                .iter()
+                .zip(obstacles)
+                .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
+    }
+}
+
+fn checkpoint_error(reason: String) -> Error {
+    Error::Checkpoint { reason }
+}
+
+fn decode(bytes: &[u8]) -> Result<Snapshot> {
+    let (Some(header), Some(body)) = (bytes.get(..HEADER_LENGTH), bytes.get(HEADER_LENGTH..))
+    else {
+        return Err(checkpoint_error(format!("{} bytes are too few", bytes.len())));
+    };
+    let word = |start: usize| -> u32 {
+        header[start..start + 4].iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte))
+    };
+    if &header[..8] != MAGIC {
+        return Err(checkpoint_error("not a checkpoint".to_owned()));
+    }
+    if word(8) != VERSION {
+        return Err(checkpoint_error(format!("version {}; this is version {VERSION}", word(8))));
+    }
+    if word(12) != crc32fast::hash(body) {
+        return Err(checkpoint_error("damaged: the checksum does not match".to_owned()));
+    }
+    postcard::from_bytes(body).map_err(|error| checkpoint_error(format!("damaged: {error}")))
+}

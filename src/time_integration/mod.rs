@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Time integrators, each as a sequence of stages, and the state that they advance.
+
+pub(crate) mod explicit;
+mod implicit_midpoint;
+mod stage;
+mod state;
+
+pub(crate) use explicit::{ExplicitScheme, KinematicState, explicit_scheme};
+pub(crate) use stage::{Measures, SDIRK2_GAMMA, Stage, filled};
+pub(crate) use state::{HistoryReset, PreviousState, State};
