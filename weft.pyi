@@ -617,6 +617,21 @@ class Report:
         """Steps given up and tried again with a shorter length."""
 
     @property
+    def rejections(self) -> dict[str, int]:
+        """Number of rejected steps by the criterion that they violated first; their sum is
+        rejected_steps. "newton_step": the last Newton step, or update of the fixed-point
+        solver, is too long at the iteration limit. "stagnation": Newton steps in contact
+        stopped getting shorter. "force_balance": the net residual force on a cloth in contact
+        is too large. "force_residual": the residual forces of the fixed-point solver allow too
+        large an error. "penetration": its displacements are not certified free of
+        intersections. "linear_solve": conjugate gradients found no descent direction.
+        "not_finite": overflow. "stretch_change": a linearised step changes the stretch of a
+        triangle drastically. "truncated_displacement": displacements were truncated to avoid
+        intersections, which raised the energy. "energy_gain": the energy rises without a
+        source. "instability": an explicit scheme throws the cloth away.
+        """
+
+    @property
     def newton_iterations(self) -> int:
         """Newton corrections of all steps, or updates of the fixed-point solver."""
 

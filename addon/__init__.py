@@ -1,30 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Weft: physically true cloth. The modules register forwards and unregister backwards."""
+"""Weft: physically true cloth. Modules register in this order and unregister in reverse."""
 
-from . import (
-    bake,
-    bridge,
-    cards,
-    check_operators,
-    cloth_panels,
-    export,
-    fabric_operators,
-    handlers,
-    material,
-    operators,
-    overlay,
-    panels,
-    properties,
-    scene_panels,
-    window_properties,
-)
+from . import handlers, properties
+from .bake import job
+from .checks import operators as check_operators
+from .fabrics import operators as fabric_operators
+from .fabrics import previews
+from .properties import fabric, window
+from .simulation import bridge
+from .ui import cloth_panels, export, operators, overlay, panels, scene_panels
 
 MODULES = (
     bridge,
-    material,
+    fabric,
     properties,
-    window_properties,
-    cards,
+    window,
+    previews,
     operators,
     fabric_operators,
     check_operators,
@@ -34,7 +25,7 @@ MODULES = (
     scene_panels,
     overlay,
     handlers,
-    bake,
+    job,
 )
 
 

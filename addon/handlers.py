@@ -1,122 +1,115 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps results right while objects are edited, duplicated, undone, saved and loaded."""
+"""Application handlers: keep results consistent across edits, duplication, undo, save and load."""
 
 import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from . import (
-    bake,
-    cache,
-    check_operators,
-    file_id,
-    fingerprint,
-    identity,
-    location,
-    mesh_cache,
-    ownership,
-    revision,
-    stage,
-    status,
-    transfer,
-)
+from .bake import fingerprint, job, status
+from .blender import file_identity, object_identity
+from .cache import pc2
+from .checks import operators
+from .properties import change_counter
+from .result import mesh_cache
+from .scene import evaluation_state
+from .storage import cache_paths, ownership, transfer
 
 _object_count = 0
 
 
 @persistent
 def _scene_changed(_scene: Scene, depsgraph: Depsgraph) -> None:
-    """After an edit; not after a change of frame, so playing back costs nothing."""
+    """Called after edits, not after frame changes, so that playback costs nothing."""
     global _object_count
-    if bake.running() is not None:
-        return  # it is the bake that moves the scene
+    if job.running() is not None:
+        return  # changes made by the bake
     for update in depsgraph.updates:
         if isinstance(update.id, Object):
             _object_changed(update.id.original, update.is_updated_geometry)
     if len(bpy.data.objects) != _object_count:
         _object_count = len(bpy.data.objects)
-        identity.settle_duplicates()
-    revision.bump()
+        object_identity.resolve_duplicates()
+    change_counter.increment()
 
 
 def _object_changed(obj: Object, geometry: bool) -> None:
     if geometry:
         fingerprint.forget_geometry(obj.session_uid)
     if obj.weft.role != "NONE" and not obj.weft.identity and obj.library is None:
-        # Early, so that it is saved even if Blender ends during the first bake.
-        identity.ensure(obj)
+        # Early, so that it is saved even if Blender exits during the first bake.
+        object_identity.ensure(obj)
 
 
 @persistent
 def _before_undo(_scene: Scene, _unused: object = None) -> None:
-    if bake.running() is not None:
-        bake.running().stop()
+    if job.running() is not None:
+        job.running().stop()
 
 
 @persistent
 def _after_undo(_scene: Scene, _unused: object = None) -> None:
     fingerprint.forget_geometry()
-    identity.settle_duplicates()
-    file_id.stamp()
-    if bake.running() is None:
-        stage.repair()  # the step may have been kept while a bake ran
-    _mend()
-    revision.bump()
+    object_identity.resolve_duplicates()
+    file_identity.stamp()
+    if job.running() is None:
+        evaluation_state.restore()  # the undo step may date from a running bake
+    _relink_results()
+    change_counter.increment()
 
 
 @persistent
 def _before_load(_path: str, _unused: object = None) -> None:
-    if bake.running() is not None:
-        bake.running().abandon(restore=False)
+    if job.running() is not None:
+        job.running().abandon(restore=False)
 
 
 @persistent
 def _after_load(_path: str, _unused: object = None) -> None:
     fingerprint.forget_geometry()
-    identity.forget()
-    file_id.loaded()
+    object_identity.forget()
+    file_identity.after_load()
     status.forget()
-    check_operators.forget()
-    identity.settle_duplicates()
-    stage.repair()  # the file may have been saved while a bake ran
-    _mend()
-    revision.bump()
+    operators.forget()
+    object_identity.resolve_duplicates()
+    evaluation_state.restore()  # the file may have been saved during a bake
+    _relink_results()
+    change_counter.increment()
 
 
 @persistent
 def _before_save(path: str, _unused: object = None) -> None:
-    file_id.before_save(path)
-    if bake.running() is not None:
-        return  # the bake moves its caches itself when it has ended
+    file_identity.before_save(path)
+    if job.running() is not None:
+        return  # the bake moves its caches at its end
     try:
         transfer.before_save(path)
-    except (OSError, cache.CacheError) as error:
+    except (OSError, pc2.CacheError) as error:
         print(f"Weft: the cache stays in the temporary folder: {error}")
 
 
 @persistent
 def _after_save(path: str, _unused: object = None) -> None:
-    file_id.after_save(path)
-    if bake.running() is None:
+    file_identity.after_save(path)
+    if job.running() is None:
         transfer.after_save(path)
-    revision.bump()
+    change_counter.increment()
 
 
 @persistent
 def _save_failed(path: str, _unused: object = None) -> None:
-    file_id.after_save(path)
+    file_identity.after_save(path)
     transfer.save_failed()
 
 
-def _mend() -> None:
-    """Mesh Cache modifiers find what they showed, if it is somewhere that Weft knows of."""
+def _relink_results() -> None:
+    """Sets the files of Mesh Cache modifiers whose previous file is missing."""
     for scene in bpy.data.scenes:
         for obj in scene.objects:
             if obj.library is None and obj.weft.result.modifier:
-                stem = location.stem(scene, obj)
-                description = cache.described(stem)
+                stem = cache_paths.stem(scene, obj)
+                description = pc2.cached_description(stem)
                 if description is not None and ownership.is_shown(obj, description):
-                    mesh_cache.mend(obj, stem)
+                    mesh_cache.relink(obj, stem)
 
 
 _HANDLERS = (
@@ -141,4 +134,4 @@ def register() -> None:
 def unregister() -> None:
     for handlers, handler in _HANDLERS:
         handlers.remove(handler)
-    file_id.forget()
+    file_identity.forget()

@@ -1,31 +1,37 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #![doc = include_str!("../README.md")]
 
-mod cloth;
-pub mod collision;
-mod eights;
+mod collision;
 mod error;
 pub mod forces;
-mod fours;
+pub mod geometry;
+pub mod linear_solver;
 mod material;
 pub mod mesh;
+mod newton;
 mod parallel;
 #[cfg(feature = "python")]
 mod python;
-mod settings;
+mod response;
+mod scene;
+pub mod simd;
 mod simulation;
-pub mod solver;
-mod workers;
+mod surface;
+mod system;
+mod time_integration;
+mod untangling;
 
-pub use cloth::Cloth;
-pub use collision::Collider;
 pub use error::{Error, Result};
 pub use material::{
     ChainElement, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity, Quality,
     preset_names,
 };
-pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
-pub use simulation::{Energy, Report, Simulation, Task};
+pub use scene::{
+    Cloth, Collider, Integrator, Model, Preconditioning, RejectionReason, Report, Settings, Solver,
+    Task,
+};
+pub use simulation::Simulation;
+pub use system::Energy;
 
 /// A point or vector in space, in metres unless said otherwise.
 pub type Vec3 = nalgebra::Vector3<f64>;

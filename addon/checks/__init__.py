@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What could spoil a bake, found before it: each with what it means and what helps."""
+"""Checks of a scene before a bake: findings with explanation and remedy."""
 
 from .finding import Finding
 from .run import check_scene

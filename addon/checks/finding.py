@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One thing that was found wrong or worth knowing."""
+"""A finding of a check."""
 
 from dataclasses import dataclass, field
 
@@ -12,15 +12,15 @@ ORDER = (ERROR, WARNING, INFO)
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, where, what it means, and whether Weft can mend it."""
+    """Defect or remark: severity, text, explanation, elements and remedy."""
 
     severity: str
-    title: str  # begins with the object where there is one
+    title: str  # starts with the object name if there is one
     meaning: str
-    session_uid: int | None = None  # of the object that Select selects
-    domain: str = "OBJECT"  # or "VERT", "EDGE", "FACE": what `indices` number
+    session_uid: int | None = None  # of the object to select
+    domain: str = "OBJECT"  # or "VERT", "EDGE", "FACE": domain of `indices`
     indices: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    fix: str = ""  # the key of a remedy in `fixes`, empty where none is safe
+    fix: str = ""  # key of a remedy in `fixes`, empty without a safe one
 
 
 def on_object(severity: str, obj: Object, text: str, meaning: str, fix: str = "") -> Finding:
@@ -31,6 +31,6 @@ def on_object(severity: str, obj: Object, text: str, meaning: str, fix: str = ""
 def on_elements(
     severity: str, obj: Object, text: str, meaning: str, *, domain: str, indices: np.ndarray
 ) -> Finding:
-    """A finding about some vertices, edges or faces of an object's mesh."""
+    """A finding about vertices, edges or faces of an object's mesh."""
     title = f"{obj.name}: {len(indices)} {text}"
     return Finding(severity, title, meaning, obj.session_uid, domain, np.asarray(indices))

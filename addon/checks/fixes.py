@@ -1,21 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remedies that change nothing but what is wrong."""
+"""Remedies that change nothing but the defect."""
 
 import bmesh
 import bpy
 import numpy as np
 from bpy.types import Context, Object
 
-from .. import animation, location, mesh_arrays, stage
+from ..blender import fcurves, mesh_arrays
+from ..scene import evaluation_state
+from ..storage import cache_paths
 
-EDGES_PER_GAP = 2.5  # how many typical short edges a layer's gap leaves room for
+EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
 SHORT_EDGE_PERCENT = 10
 
 
 def apply(context: Context, fix: str, obj: Object | None) -> None:
     """Applies a remedy by its key."""
     if obj is not None:
-        stage.leave_mode(context, obj)
+        evaluation_state.enter_object_mode(context, obj)
     _FIXES[fix](context, obj)
 
 
@@ -31,11 +33,11 @@ def _own_mesh(_context: Context, obj: Object) -> None:
 
 
 def _own_action(_context: Context, obj: Object) -> None:
-    animation.make_single_user(obj.data.shape_keys)
+    fcurves.make_single_user(obj.data.shape_keys)
 
 
 def _delete_loose(_context: Context, obj: Object) -> None:
-    """Deletes the vertices that no face uses; shape keys and groups of the others stay."""
+    """Deletes vertices without a face; shape keys and groups of the others are kept."""
     mesh = bmesh.new()
     mesh.from_mesh(obj.data)
     loose = [vertex for vertex in mesh.verts if not vertex.link_faces]
@@ -58,8 +60,8 @@ def _thinner(context: Context, obj: Object) -> None:
 
 
 def _remove_orphans(context: Context, _obj: Object | None) -> None:
-    for path in location.orphans(context.scene):
-        location.remove_stem(path)
+    for path in cache_paths.orphans(context.scene):
+        cache_paths.remove_stem(path)
 
 
 _FIXES = {

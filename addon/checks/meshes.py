@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of single objects, from their own meshes and settings."""
+"""Checks of single objects: their meshes and settings."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from bpy.types import Object
 
-from .. import mesh_arrays
+from ..blender import mesh_arrays
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces
 DEGENERATE_AREA = 1e-9
-SMALLEST, LARGEST = 0.005, 100.0  # sizes of a cloth in m that are likely meant
-ANISOTROPIC = 1.2  # ratio of the two yarn directions from which their course matters
-THIN_EDGE_SHARE = 0.05  # of the edges may be shorter than the gap
+SMALLEST, LARGEST = 0.005, 100.0  # plausible sizes of a cloth, in m
+ANISOTROPIC = 1.2  # ratio of warp and weft from which the yarn direction matters
+SHORT_EDGE_FRACTION = 0.05  # fraction of the edges that may be shorter than the gap
 
 
 def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
-    """All that can be told of a cloth without evaluating it."""
+    """Findings about a cloth, without evaluation of the scene."""
     yield from _scale(obj)
     yield from _topology(obj)
     yield from _areas(obj)
@@ -28,7 +28,7 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
 
 
 def check_collider(obj: Object) -> Iterator[Finding]:
-    """All that can be told of a collider without evaluating it."""
+    """Findings about a collider, without evaluation of the scene."""
     if not obj.data.polygons and not obj.modifiers:
         yield on_object(ERROR, obj, "no faces", "A collider needs faces to hold the cloth off")
 
@@ -52,7 +52,7 @@ def _scale(obj: Object) -> Iterator[Finding]:
 
 
 def _scale_is_free(obj: Object) -> bool:
-    """Whether applying the scale changes nothing but the numbers."""
+    """Whether applying the scale has no side effects."""
     is_simple = obj.parent is None and obj.library is None and obj.data.users == 1
     has_animation = obj.animation_data is not None and obj.animation_data.action is not None
     return is_simple and not has_animation and not len(obj.constraints)
@@ -133,7 +133,7 @@ def _size_and_thickness(obj: Object, scale_length: float) -> Iterator[Finding]:
             "Fabrics are measured in metres, kilograms and seconds, so a cloth of another size "
             "behaves otherwise. Scale the object, or set the unit scale of the scene"
         )
-        yield on_object(WARNING, obj, f"it is {_in_words(size)} large", meaning)
+        yield on_object(WARNING, obj, f"it is {_length_text(size)} large", meaning)
     pairs = np.empty(2 * len(obj.data.edges), np.int32)
     obj.data.edges.foreach_get("vertices", pairs)
     ends = points[pairs.reshape(-1, 2)]
@@ -144,11 +144,11 @@ def _size_and_thickness(obj: Object, scale_length: float) -> Iterator[Finding]:
 def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     gap = 2.0 * obj.weft.material.thickness
     short = np.flatnonzero(lengths < gap)
-    if len(short) <= THIN_EDGE_SHARE * len(lengths):
+    if len(short) <= SHORT_EDGE_FRACTION * len(lengths):
         return
     meaning = (
-        f"Two layers of this cloth keep {_in_words(gap)} apart, which is more than the length of "
-        "these edges: wrinkles cannot be as fine as the mesh. Fix makes the fabric thinner"
+        f"Two layers of this cloth keep {_length_text(gap)} apart, which is more than the length "
+        "of these edges: wrinkles cannot be as fine as the mesh. Fix makes the fabric thinner"
     )
     found = on_elements(
         WARNING,
@@ -161,8 +161,8 @@ def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     yield _with_fix(found, "thinner")
 
 
-def _in_words(length: float) -> str:
-    """A length in the unit that reads best."""
+def _length_text(length: float) -> str:
+    """A length in a readable unit."""
     for unit, factor in (("m", 1.0), ("cm", 100.0), ("mm", 1000.0)):
         if length * factor >= 1.0:
             return f"{length * factor:.3g} {unit}"

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""All checks of a scene, the gravest findings first."""
+"""Runs all checks of a scene."""
 
 from collections.abc import Iterator
 
 from bpy.types import Context, Object, Scene
 
-from .. import bake, identity, stage, unkeyed
-from ..participants import check_cloth, participants
-from ..reports import UnfitError
-from . import meshes, motion, settings, start
+from ..bake import job
+from ..blender import object_identity, unkeyed_values
+from ..blender.errors import UnsuitableClothError
+from ..scene import evaluation_state
+from ..scene.participants import check_cloth, participants
+from . import first_frame, frame_range, meshes, settings
 from .finding import ERROR, ORDER, Finding, on_object
 
 
 def check_scene(context: Context) -> list[Finding]:
-    """Looks at everything that takes part; edit mode is left, nothing else changes."""
-    if bake.running() is not None:
+    """Findings about all participants, by severity; leaves edit mode, changes nothing else."""
+    if job.running() is not None:
         raise RuntimeError("a bake is running")
     context.view_layer.update()
     cloths, colliders = participants(context.scene, context.view_layer)
     for obj in (*cloths, *colliders):
         if obj.library is None:
-            stage.leave_mode(context, obj)
-            identity.ensure(obj)
+            evaluation_state.enter_object_mode(context, obj)
+            object_identity.ensure(obj)
     found = list(settings.check(context.scene, context.view_layer, cloths))
     sound, scale = [], context.scene.unit_settings.scale_length
     for obj in cloths:
@@ -32,15 +34,15 @@ def check_scene(context: Context) -> list[Finding]:
     for obj in colliders:
         found += meshes.check_collider(obj)
     if sound:
-        with unkeyed.kept():
-            found += start.check(context, sound, colliders)
-            found += motion.check(context, sound, colliders)
+        with unkeyed_values.preserved():
+            found += first_frame.check(context, sound, colliders)
+            found += frame_range.check(context, sound, colliders)
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 
 def _refusals(scene: Scene, obj: Object) -> Iterator[Finding]:
-    """What a bake would refuse at once."""
+    """Reasons for which a bake would refuse a cloth."""
     try:
         check_cloth(scene, obj)
-    except UnfitError as error:
+    except UnsuitableClothError as error:
         yield on_object(ERROR, obj, "it cannot be baked", str(error), error.fix)

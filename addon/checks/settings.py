@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Checks of the scene's settings and of the results that are there."""
+"""Checks of scene settings and of existing results."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from bpy.types import Object, Scene, ViewLayer
 
-from .. import bridge, location, status, timing
-from ..fields import snapshot
-from ..participants import excluded_cloths, unseen_colliders
-from ..scene_reader import gravity
+from ..bake import status
+from ..blender import scene_time
+from ..force_fields import snapshot
+from ..scene.participants import excluded_cloths, instanced_colliders
+from ..scene.reader import gravity
+from ..simulation import bridge
+from ..storage import cache_paths
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
 STRONG_GRAVITY = 50.0  # m/s²
@@ -17,7 +20,7 @@ LONG_FRAME = 1 / 12  # s
 
 
 def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator[Finding]:
-    """Findings about no object in particular, and about caches."""
+    """Findings about the scene, its settings, results and caches."""
     if bridge.problem():
         yield Finding(ERROR, "The library cannot be used", bridge.problem())
     if not cloths:
@@ -26,7 +29,7 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         meaning = "Guides and boids act on particles only. Other force fields act on cloth"
         title = f"the force field '{kind.replace('_', ' ').title()}' does not act on cloth"
         yield on_object(INFO, obj, title, meaning)
-    for obj, name in unseen_colliders(scene, view_layer) if cloths else ():
+    for obj, name in instanced_colliders(scene, view_layer) if cloths else ():
         meaning = (
             "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
             "> Make Instances Real) or, when it is linked, a library override"
@@ -36,9 +39,9 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
     yield from _gravity(scene)
     for obj in cloths:
         yield from _result(scene, view_layer, obj)
-    orphans = location.orphans(scene)
+    orphans = cache_paths.orphans(scene)
     if orphans:
-        megabytes = location.size(orphans) / 1e6
+        megabytes = cache_paths.size(orphans) / 1e6
         title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
         meaning = "They are kept in case the deletion is undone. Fix deletes them"
         yield Finding(INFO, title, meaning, fix="remove_orphans")
@@ -54,7 +57,7 @@ def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
 
 
 def _frames(scene: Scene) -> Iterator[Finding]:
-    first, last = timing.frame_range(scene)
+    first, last = scene_time.frame_range(scene)
     if last < first:
         meaning = "Set the end of the frame range behind its start"
         yield Finding(ERROR, f"The frame range is empty: {first} to {last}", meaning)
@@ -62,7 +65,7 @@ def _frames(scene: Scene) -> Iterator[Finding]:
         title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
         meaning = "Between two frames pins and colliders move in straight lines, which gets coarse"
         yield Finding(WARNING, title, meaning)
-    if timing.stretch(scene) != 1.0:
+    if scene_time.time_stretch(scene) != 1.0:
         meaning = (
             "Time Stretching is on: the cloth is baked in the frames of the animation and plays in "
             "slow or fast motion like everything else"
@@ -71,14 +74,14 @@ def _frames(scene: Scene) -> Iterator[Finding]:
 
 
 def _gravity(scene: Scene) -> Iterator[Finding]:
-    pull = float(np.linalg.norm(gravity(scene)))
-    if pull > STRONG_GRAVITY:
+    magnitude = float(np.linalg.norm(gravity(scene)))
+    if magnitude > STRONG_GRAVITY:
         meaning = (
             "Blender's own unit is that of the scene: set gravity in the Scene tab to what the "
             "field shows in m/s², 9.81 on Earth"
         )
-        yield Finding(WARNING, f"Gravity is {pull:.3g} m/s²", meaning)
-    elif pull == 0.0:
+        yield Finding(WARNING, f"Gravity is {magnitude:.3g} m/s²", meaning)
+    elif magnitude == 0.0:
         meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
         yield Finding(INFO, "There is no gravity", meaning)
 

@@ -6,54 +6,17 @@
 //! them touch, `contact` what forces that makes, `impulse` what it makes of velocities; `response` leads the
 //! contacts of a scene through the corrections of a step and keeps what it promises.
 
-mod basis;
-mod bounding_tree;
 mod broad_phase;
-mod carry;
-mod closest_point;
-mod coincidence;
-mod collider;
 mod contact;
-mod contours;
-mod crossing;
-mod deviations;
-mod evening;
-mod exclusions;
-mod impulse;
-mod insides;
-mod layers;
-mod loose;
-mod memory;
-mod moving_tree;
-mod outward;
-mod pair;
-mod passages;
-mod pieces;
-mod pull;
-mod response;
-mod retreat;
-mod seams;
-mod surfaces;
-mod tangle;
-mod time_of_impact;
-mod ways;
+mod contact_history;
+mod displacement_bound;
+mod intersection;
+mod primitive_pair;
+mod trajectory_culling;
 
-pub(crate) use basis::Basis;
-pub use bounding_tree::{BoundingBox, BoundingTree, Nearest};
-pub use closest_point::{
-    ClosestOnSegments, ClosestOnTriangle, Feature, closest_on_segments, closest_on_triangle,
-};
-pub use collider::Collider;
-pub(crate) use collider::Obstacle;
-pub(crate) use contact::Contact;
-pub use crossing::segment_crosses_triangle;
-pub(crate) use exclusions::Exclusions;
-pub(crate) use impulse::inverse_mass;
-pub(crate) use memory::Memory;
-pub use moving_tree::{MovingBox, MovingTree, RoundedBox};
-pub(crate) use response::Response;
-pub(crate) use retreat::Retreated;
-pub(crate) use surfaces::{ClothSurfaces, Surface, Surfaces};
-pub use time_of_impact::{
-    Impact, Path, edge_edge_impact, edges_stay_apart, point_stays_apart, point_triangle_impact,
-};
+pub(crate) use broad_phase::{BroadPhase, Strays};
+pub(crate) use contact::{Contact, Reaction};
+pub(crate) use contact_history::{Memory, Remembered};
+pub(crate) use displacement_bound::Deviations;
+pub(crate) use intersection::{Crossing, crosses};
+pub(crate) use primitive_pair::{Bounds, Kind, Motion, Pair, Touch};

@@ -9,11 +9,11 @@
 //! leaves the force linear in the velocity and the scheme second order:
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
-use super::Scratch;
 use crate::{
-    Material, Vec3,
+    Vec3,
+    material::Material,
     mesh::{Incidence, Mesh},
-    parallel,
+    parallel::{BufferPool, reductions},
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ pub struct Air {
     resistance: Vec<[f64; 6]>,
     wind: Vec3,
     density: f64,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
 }
 
 impl Air {
@@ -55,13 +55,13 @@ impl Air {
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
             density,
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
         }
     }
 
     /// Shares room with others.
-    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
+    pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
+        self.buffers = buffers;
     }
 
     /// New coefficients for a cloth.
@@ -93,17 +93,17 @@ impl Air {
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
     pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        let mut numbers = self.scratch.take(5 * self.triangles.len());
+        let mut numbers = self.buffers.take_numbers(5 * self.triangles.len());
         let faces: &mut [Face] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
-        let each = each.into_par_iter().with_min_len(parallel::ELEMENTS);
+        let each = each.into_par_iter().with_min_len(reductions::ELEMENTS);
         each.for_each(|(face, corners, cloth)| {
             let coefficients = self.coefficients[*cloth as usize];
             *face = self.face(corners, coefficients, positions, velocities);
         });
         let faces: &[Face] = numbers.as_chunks().0;
         let incidence = &self.incidence;
-        let each = self.resistance.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        let each = self.resistance.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
         each.for_each(|(vertex, resistance)| {
             let (mut along, mut products) = (0.0, [0.0; 6]);
             for (face, _) in incidence.around(vertex) {
@@ -117,7 +117,7 @@ impl Air {
             let [a, b, c, d, e, f] = products;
             *resistance = [along + a, along + b, along + c, d, e, f];
         });
-        self.scratch.give(numbers);
+        self.buffers.give(numbers);
     }
 
     /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.

@@ -2,29 +2,31 @@
 //! The default model: linear triangles ([`Membrane`]) with plate-exact bending ([`Bending`]).
 
 use super::{
-    BlockColumns, ElasticEnergy, Elements, Membrane, Scratch, Sheets, StrainHistory, Tangents,
-    Tension, TriangleTangent,
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{AddBlock, Members},
+    elements::{AddBlock, BlockColumns, ElasticEnergy, Elements, Members, Tangents},
     inelastic::Past,
-    sheets::scaled_gradients,
+    membrane::{Membrane, Tension, TriangleTangent},
+    model_input::{Sheets, scaled_gradients},
+    strain_history::StrainHistory,
 };
 use crate::{
-    Material, Vec3,
+    Vec3,
+    material::Material,
     mesh::Mesh,
-    solver::{Kernel, Lanes, dispatch},
+    parallel::BufferPool,
+    simd::{Kernel, Lanes, dispatch},
 };
 
 /// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
 #[must_use]
 pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     let Sheets { mesh, materials, .. } = *sheets;
-    let scratch = Scratch::default();
-    let mut membrane = Membrane::new(mesh, materials).with_scratch(scratch.clone());
+    let buffers = BufferPool::new(1);
+    let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
     membrane.set_gradients(scaled_gradients(mesh, sheets.rest_scale));
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
-    bending.set_scratch(scratch);
+    bending.set_buffers(buffers);
     bending.set_materials(mesh, materials);
     if !sheets.property_scale.is_empty() {
         let triangles = mesh.topology.triangles.iter();
@@ -103,8 +105,8 @@ impl Elements for Triangles {
         Box::new(Members(self.membrane.tangents(members, predicted)))
     }
 
-    fn scratch(&self) -> Option<&Scratch> {
-        Some(self.membrane.scratch())
+    fn buffers(&self) -> Option<&BufferPool<Vec<f64>>> {
+        Some(self.membrane.buffers())
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {

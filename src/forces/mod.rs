@@ -2,21 +2,18 @@
 //! Internal and external forces, each the exact gradient of an energy or a dissipation potential.
 
 mod air;
-mod baraff_witkin;
 pub mod bending;
 mod elements;
 mod fem;
 mod inelastic;
 mod membrane;
-mod particles;
-mod scratch;
+mod model_input;
+mod reference;
 mod sewing;
-mod sheets;
-mod springs;
 mod strain_history;
 
 pub use air::Air;
-pub use baraff_witkin::baraff_witkin;
+pub use bending::{Bending, BendingLaw};
 pub use elements::{
     BlockCode, BlockColumns, BlockParts, ElasticEnergy, Elements, Tangents, block_code,
 };
@@ -25,9 +22,7 @@ pub use inelastic::Past;
 pub use membrane::{
     Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch, stretch,
 };
-pub use particles::{BendingKind, particles};
-pub use scratch::Scratch;
+pub use model_input::{Sheets, edge_scale, scaled_gradients};
+pub use reference::{BendingKind, baraff_witkin, choi_ko, mass_spring, particles};
 pub use sewing::{Sewing, sewing};
-pub use sheets::{Sheets, edge_scale, scaled_gradients};
-pub use springs::{choi_ko, mass_spring};
 pub use strain_history::StrainHistory;

@@ -16,13 +16,14 @@
 //! with schemes that damp nothing, and grow with explicit Euler.
 
 use super::{
-    Sheets, StrainHistory,
     elements::{
         AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
         add_scaled, columns,
     },
+    model_input::Sheets,
+    strain_history::StrainHistory,
 };
-use crate::{Cloth, Material, Vec3, mesh::Mesh, parallel};
+use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 
@@ -53,13 +54,16 @@ pub struct Sewing {
     pub force: Option<f64>,
 }
 
-/// The seams of all cloths; `None` where nothing is sewn.
+/// The seams of all cloths, in their order; `None` where nothing is sewn.
 #[must_use]
-pub fn sewing(cloths: &[Cloth], sheets: &Sheets<'_>) -> Option<Box<dyn Elements>> {
+pub fn sewing<'a>(
+    of_cloths: impl Iterator<Item = Option<&'a Sewing>>,
+    sheets: &Sheets<'_>,
+) -> Option<Box<dyn Elements>> {
     let mut members = Vec::new();
-    for (index, cloth) in cloths.iter().enumerate() {
+    for (index, sewing) in of_cloths.enumerate() {
         let first = sheets.mesh.cloth_starts[index] as u32;
-        let Some(sewing) = &cloth.sewing else { continue };
+        let Some(sewing) = sewing else { continue };
         members.extend(sewing.pairs.iter().map(|pair| {
             let vertices = pair.map(|vertex| first + vertex);
             let area = vertices.map(|vertex| sheets.mesh.rest.vertex_areas[vertex as usize]);
@@ -294,7 +298,7 @@ impl Elements for Seams {
             pull.energy
         };
         let loads = &mut self.scatter.loads;
-        let potential = parallel::sum2(&mut self.pulls, loads, parallel::ELEMENTS, one);
+        let potential = reductions::sum2(&mut self.pulls, loads, reductions::ELEMENTS, one);
         self.scatter.gather(forces);
         potential
     }
@@ -310,7 +314,7 @@ impl Elements for Seams {
             return;
         }
         let each = (&mut self.tangents, &self.pulls).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(tangent, pull)| {
+        each.with_min_len(reductions::ELEMENTS).for_each(|(tangent, pull)| {
             let dyad = pull.direction * pull.direction.transpose();
             let matrix = dyad * (pull.along - pull.across) + Matrix3::identity() * pull.across;
             *tangent = columns(&matrix);

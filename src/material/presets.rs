@@ -9,7 +9,7 @@
 //! Graphics 41, 2022); rubber (Treloar, Stress-strain data for vulcanised rubber under various types of
 //! deformation, Transactions of the Faraday Society 40, 1944).
 
-use super::{Curves, Material};
+use super::{Material, curve::Curves};
 use crate::error::{Error, Result};
 
 /// A plain-weave cotton.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From vertices to the elements around them, so that sums over elements are gathered in a fixed order.
 
+use sprs::CsStructureI;
+
 /// For every vertex the elements that touch it, each with the corner it is there.
 #[derive(Clone, Debug, Default)]
 pub struct Incidence {
@@ -34,19 +36,14 @@ impl Incidence {
             corners.len() / corner_count <= 1 << (u32::BITS - CORNER_BITS),
             "too many elements"
         );
-        let mut starts = vec![0_u32; vertex_count + 1];
-        for vertex in corners {
-            starts[*vertex as usize + 1] += 1;
-        }
-        for vertex in 0..vertex_count {
-            starts[vertex + 1] += starts[vertex];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0; corners.len()];
-        for (index, vertex) in corners.iter().enumerate() {
-            let slot = &mut next[*vertex as usize];
-            entries[*slot as usize] = entry(index / corner_count, index % corner_count);
-            *slot += 1;
+        // A row for each corner of each element, with its vertex; by vertices it is the incidence.
+        let shape = (corners.len(), vertex_count);
+        let rows = (0..=corners.len() as u32).collect();
+        let vertices = CsStructureI::<u32>::new(shape, rows, corners.to_vec(), vec![(); shape.0]);
+        let (starts, mut entries, _) = vertices.to_csc().into_raw_storage();
+        for index in &mut entries {
+            let place = *index as usize;
+            *index = entry(place / corner_count, place % corner_count);
         }
         Self { starts, entries }
     }

@@ -5,8 +5,7 @@
 //! and finds the edges; [`RestShape`] measures them in yarn axes; [`Quads`] finds the faces of four corners again. [`Mesh`] holds the last two, for one
 //! cloth or, joined, for all cloths of a scene.
 
-mod arc_tangent;
-mod groups;
+mod atan2;
 mod incidence;
 mod orientation;
 mod polygons;
@@ -15,9 +14,9 @@ mod rest_shape;
 mod topology;
 mod triangle;
 mod triangulation;
-mod yarn;
+mod union_find;
+mod yarn_axes;
 
-pub(crate) use groups::Groups;
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};
@@ -26,10 +25,14 @@ pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, of_all_corners};
 pub use topology::{Edge, Topology};
 pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
-pub use yarn::Uv;
+pub(crate) use union_find::Groups;
+pub use yarn_axes::Uv;
 
 use crate::{Vec3, error::Result};
 use std::sync::Arc;
+
+/// No triangle, corner or vertex: the index that is none.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
 #[derive(Clone, Debug)]

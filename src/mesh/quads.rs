@@ -163,7 +163,7 @@ const LEAST_CORNER: f64 = 0.01;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::Polygons;
+    use crate::mesh::polygons::Polygons;
 
     fn mesh(counts: &[usize], corners: &[usize], points: &[[f64; 2]]) -> Mesh {
         let positions: Vec<Vec3> = points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();

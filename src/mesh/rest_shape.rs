@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The undeformed surface, measured once: areas, yarn axes and angles.
 
-use super::{Edge, Topology, Uv, triangle, triangulation::CutFaces, yarn::warp_directions};
+use super::{
+    topology::{Edge, Topology},
+    triangle,
+    triangulation::CutFaces,
+    yarn_axes::{Uv, warp_directions},
+};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -144,7 +149,7 @@ fn rest_angle(topology: &Topology, edge: &Edge, positions: &[Vec3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mesh::{Mesh, Polygons};
+    use crate::mesh::{Mesh, polygons::Polygons};
 
     #[test]
     fn corners_and_lengths_come_back_from_gradients() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle, or two at an edge: shape and angle.
 
-use super::arc_tangent::{arc_tangent, arc_tangents};
-use crate::{Vec3, fours::Fours};
+use super::atan2::{arc_tangent, arc_tangents};
+use crate::{Vec3, simd::Fours};
 
 /// A triangle with a smaller ratio of area to longest edge squared has no usable shape.
 pub(super) const SMALLEST_AREA_RATIO: f64 = 1.0e-7;

@@ -5,8 +5,7 @@
 //! made to meet: the resulting pattern alternates and has no preferred direction. A face of more corners
 //! loses its best-shaped ear until a triangle is left.
 
-use super::polygons::Polygons;
-use super::triangle;
+use super::{polygons::Polygons, triangle};
 use crate::{
     Vec3,
     error::{Error, Result},

@@ -7,7 +7,7 @@ use super::{
     errors::{caused_by, type_error},
     scalars::{NOT_NEGATIVE, type_name, whole},
 };
-use crate::{Error, Vec3};
+use crate::{Vec3, error::Error};
 use numpy::{
     Element, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn,
     PyUntypedArray, PyUntypedArrayMethods,
@@ -225,7 +225,7 @@ fn integers(
 fn not_negative<Integer: Copy + ToString + TryInto<usize>>(
     values: &[Integer],
     refused: impl Fn(usize, String, &str) -> Error,
-) -> crate::Result<Vec<usize>> {
+) -> crate::error::Result<Vec<usize>> {
     let check = |(place, value): (usize, &Integer)| {
         (*value).try_into().map_err(|_| refused(place, value.to_string(), NOT_NEGATIVE))
     };

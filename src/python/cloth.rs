@@ -8,9 +8,10 @@ use super::{
     scalars::{instance, number},
 };
 use crate::{
-    Cloth, Error,
+    error::Error,
     forces::Sewing,
     mesh::{Polygons, Uv, check_positions},
+    scene::Cloth,
 };
 use pyo3::prelude::*;
 
@@ -165,7 +166,7 @@ struct Extras {
 }
 
 impl Extras {
-    fn given_to(self, mut cloth: Cloth) -> crate::Result<Cloth> {
+    fn given_to(self, mut cloth: Cloth) -> crate::error::Result<Cloth> {
         if let Some(scale) = self.mass {
             cloth = cloth.with_mass_scale(scale)?;
         }

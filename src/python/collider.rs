@@ -6,7 +6,7 @@ use super::{
     errors::guarded,
     scalars::number,
 };
-use crate::Collider;
+use crate::scene::Collider;
 use pyo3::prelude::*;
 
 const TRIANGLES: FaceKind = FaceKind {

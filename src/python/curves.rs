@@ -5,7 +5,10 @@ use super::{
     errors::{caused_by, type_error},
     scalars::{dictionary, number, text, type_name},
 };
-use crate::{CurvePoint, Error, Hysteresis, Quality};
+use crate::{
+    error::Error,
+    material::{CurvePoint, Hysteresis, Quality},
+};
 use pyo3::{
     prelude::*,
     types::{PyDict, PyString},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the core refuses becomes a Python exception here, and nowhere else; so does a panic.
 
-use crate::Error;
+use crate::error::Error;
 use pyo3::{
     create_exception,
     exceptions::{PyRuntimeError, PyTypeError, PyValueError},

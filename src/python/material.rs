@@ -5,7 +5,7 @@ use super::{
     curves::{curve, curve_dict, quality, quality_dict},
     scalars::{constructor, dictionary, fields_of, number, set_fields, text},
 };
-use crate::Material;
+use crate::material::Material;
 use pyo3::{prelude::*, types::PyDict};
 
 const FIELDS: [&str; 15] = [

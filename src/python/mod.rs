@@ -37,7 +37,7 @@ mod weft {
     ///     list[str]: The names, in the order of a menu.
     #[pyfunction]
     fn preset_names() -> Vec<&'static str> {
-        crate::preset_names()
+        crate::material::preset_names()
     }
 
     #[pymodule_init]

@@ -2,7 +2,7 @@
 //! Single arguments in, each refusal naming the argument, what came and what was wanted.
 
 use super::errors::{caused_by, type_error};
-use crate::Error;
+use crate::error::Error;
 use pyo3::{
     PyClass,
     exceptions::PyOverflowError,

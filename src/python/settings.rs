@@ -5,7 +5,7 @@ use super::{
     arrays::vector,
     scalars::{constructor, fields_of, flag, index, number, set_fields, text},
 };
-use crate::{Integrator, Model, Preconditioning, Settings, Solver};
+use crate::scene::{Integrator, Model, Preconditioning, Settings, Solver};
 use pyo3::{prelude::*, types::PyDict};
 
 const FIELDS: [&str; 12] = [

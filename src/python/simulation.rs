@@ -11,7 +11,12 @@ use super::{
     scalars::{index, instance, instances, number, type_name},
     settings::PySettings,
 };
-use crate::{Cloth, Collider, Error, Result, Settings, Simulation, Vec3};
+use crate::{
+    Vec3,
+    error::{Error, Result},
+    scene::{Cloth, Collider, Settings},
+    simulation::Simulation,
+};
 use numpy::PyArray2;
 use pyo3::{
     exceptions::PyRuntimeError,

@@ -1,60 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A scene in motion.
 
-mod access;
-mod accuracy;
-mod anderson;
-mod beginning;
-mod changes;
+mod acceptance;
+mod accessors;
+mod animated_settings;
 mod checkpoint;
-mod constant_matrix;
-mod constrained;
-mod doubt;
-mod dynamics;
-mod equations;
-mod fingerprint;
-mod fixed_point;
-mod forces_at;
-mod gains;
-mod guides;
-mod landing;
-mod lengths;
-mod models;
-mod momentum;
-mod newton;
-mod problem;
-mod progress;
-mod quadratic;
-mod report;
-mod scheme;
-mod spare;
-mod stability;
-mod state;
+mod energy_guard;
+mod predictor;
+mod stage_solve;
 mod step;
 mod step_control;
-mod stopping;
-mod tangent;
-
-pub use dynamics::Energy;
-pub use report::{Report, Task};
+#[cfg(test)]
+mod tests;
+mod velocity_trust;
 
 use crate::{
-    Cloth, Collider, Material, Vec3,
-    collision::{ClothSurfaces, Obstacle, Response, Surface, Surfaces},
+    Vec3,
     error::{Error, Result},
     forces,
-    settings::{Preconditioning, Settings, Solver, check_duration},
-    workers::Workers,
+    material::Material,
+    newton::Newton,
+    parallel::{BufferPool, Workers},
+    response::{Obstacle, Response},
+    scene::{Cloth, Collider, Preconditioning, Report, Settings, Solver, check_duration},
+    surface::{ClothSurfaces, Surface, Surfaces},
+    system::{ConstantMatrix, Dynamics, Guides},
+    time_integration::State,
 };
-use constant_matrix::ConstantMatrix;
-use dynamics::Dynamics;
-use guides::Guides;
-use newton::Newton;
-use spare::Spare;
-use state::State;
+
 use std::{sync::Arc, time::Instant};
-use step::{Candidate, Span};
-use step_control::{Squeeze, StepControl};
+use step::Candidate;
+use step_control::{Span, Squeeze, StepControl};
 
 /// Cloths and colliders in motion.
 pub struct Simulation {
@@ -68,7 +44,8 @@ pub struct Simulation {
     /// The constant matrix, and the count of changes of materials that it was made after.
     constant: (u64, ConstantMatrix),
     state: State,
-    spare: Spare,
+    /// Of vectors of all vertices.
+    buffers: BufferPool<Vec<Vec3>>,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
     preferred_step: f64,
     step_control: StepControl,
@@ -92,6 +69,8 @@ const MOST_STEPS: f64 = 1.0e7;
 const SHORTEST_STEP: f64 = 1.0 / 256.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
 const CONTACT_INTERVAL: f64 = 5.0e-4;
+/// Idle vectors of all vertices: as many as a step gives back.
+const VECTORS: usize = 4;
 /// Steps after which the longest stable one is looked for anew.
 const STABLE_FOR: usize = 64;
 /// A cloth that needs shorter steps than this, in s, is refused: 10 000 a film frame.
@@ -99,9 +78,6 @@ const SHORTEST_STABLE_STEP: f64 = 1.0 / 240_000.0;
 /// A frame that has taken the corrections of so many stages for each of its longest steps refuses none any more: see
 /// `Simulation::cost`.
 const MOST_STAGES: f64 = 28.0;
-/// Vertices that had to be held back have torn at others if that has brought this part of the energy there was, but for
-/// that of height.
-const TORN: f64 = 0.02;
 /// How much steps are lengthened.
 const LENGTHENING: f64 = 2.0;
 /// Steps are shortened after one that took more than this part of the iterations allowed, and by how much.
@@ -123,7 +99,7 @@ impl Simulation {
         if cloths.is_empty() {
             return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
-        models::check(&settings, cloths)?;
+        crate::system::check(&settings, cloths)?;
         let mut positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
         let workers = Workers::new(settings.threads, positions.len())?;
@@ -150,8 +126,10 @@ impl Simulation {
                 rest: Arc::clone(&dynamics.mesh.rest.positions),
                 areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
                 seams: &dynamics.seams,
-                exclusions: models::exclusions(cloths, colliders.len())?,
-                friction_scale: models::joined(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
+                exclusions: crate::system::exclusions(cloths, colliders.len())?,
+                friction_scale: crate::system::joined(cloths, 1.0, |cloth| {
+                    cloth.friction_scale.as_ref()
+                }),
             },
             colliders,
         );
@@ -165,13 +143,13 @@ impl Simulation {
             step_control: StepControl::default(),
             stable_step: f64::INFINITY,
             frame_part: 0.0,
-            edge_length: accuracy::length_of_edges(&dynamics.mesh),
-            length_of_tolerance: accuracy::length_of_tolerance(&dynamics.mesh),
+            edge_length: crate::newton::length_of_edges(&dynamics.mesh),
+            length_of_tolerance: crate::newton::length_of_tolerance(&dynamics.mesh),
             response,
             guides: Guides::default(),
             state: State::at_rest(positions),
-            spare: Spare::default(),
-            fingerprint: fingerprint::fingerprint(cloths, colliders, &settings),
+            buffers: BufferPool::new(VECTORS),
+            fingerprint: crate::simulation::checkpoint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,
             newton,
@@ -268,22 +246,17 @@ impl Simulation {
             let part = length / whole;
             let span = Span { start: done, end, duration: length, part, corrections, can_shorten };
             let before = report.newton_iterations;
-            let mut candidate = self.solve_step(span, report);
+            let candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
             spent += (corrections * self.cost()) as f64 * self.crowding();
-            candidate.solved.converged &= self.is_acceptable(&candidate);
-            let is_good = candidate.solved.converged
-                && squeeze.bears(self.torn(&candidate))
-                && !self.gains_energy(&candidate, span);
-            if can_shorten && !is_good {
-                self.preferred_step = 0.5 * span.duration;
-                if !candidate.solved.converged {
-                    self.step_control.fail();
-                }
-                report.rejected_steps += 1;
-                self.discard(candidate);
+            let acceptance = self.acceptance(&candidate, span, &mut squeeze);
+            if let Err(reason) = acceptance
+                && can_shorten
+            {
+                self.reject(candidate, reason, span, report);
                 continue;
             }
+            let candidate = candidate.judged(acceptance);
             let candidate = self.within_range(candidate, span, report)?;
             self.take(candidate, span, report);
             self.steer(corrections as f64, span);
@@ -314,26 +287,6 @@ impl Simulation {
         Ok(resting)
     }
 
-    /// Whether a step may be taken as it was solved.
-    fn is_acceptable(&self, candidate: &Candidate) -> bool {
-        let is_solved = candidate.not_finite().is_none() && candidate.solved.converged;
-        let positions = &self.state.positions;
-        is_solved
-            && (!self.is_linearised()
-                || self.dynamics.stretches_little(positions, candidate.positions()))
-    }
-
-    /// Vertices of a step that contacts let go only a part of their way, if that has torn at the others: if there is more
-    /// energy than before.
-    fn torn(&self, candidate: &Candidate) -> usize {
-        if candidate.shortened == 0 || self.response.crossing_count() > 0 {
-            return 0;
-        }
-        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
-        let grown = candidate.energy(&self.dynamics) - before.total();
-        if grown > TORN * (before.total() - before.gravity) { candidate.shortened } else { 0 }
-    }
-
     /// Whether the equations are linearised once a step.
     fn is_linearised(&self) -> bool {
         self.settings.solver == Solver::Linearised && self.settings.integrator.is_implicit()
@@ -343,7 +296,7 @@ impl Simulation {
     fn stage_corrections(&self) -> f64 {
         let corrections = self.settings.max_iterations as f64;
         match self.settings.solver {
-            Solver::FixedPoint => fixed_point::UPDATES as f64 * corrections,
+            Solver::FixedPoint => crate::newton::UPDATES as f64 * corrections,
             _ => corrections,
         }
     }
@@ -353,7 +306,7 @@ impl Simulation {
     fn cost(&self) -> usize {
         let touches = !self.response.contacts().is_empty();
         match (self.settings.solver, touches) {
-            (Solver::FixedPoint, true) => fixed_point::UPDATES,
+            (Solver::FixedPoint, true) => crate::newton::UPDATES,
             (Solver::FixedPoint, false) | (_, true) => 1,
             (_, false) => 0,
         }
@@ -377,7 +330,7 @@ impl Simulation {
 
     /// The longest step that the integrator is stable with, in s.
     fn longest_stable_step(&mut self) -> Result<f64> {
-        let Some(scheme) = scheme::explicit::scheme(self.settings.integrator) else {
+        let Some(scheme) = crate::time_integration::scheme(self.settings.integrator) else {
             return Ok(f64::INFINITY);
         };
         let seconds = STABLE_FOR as f64 * self.longest_step();
@@ -385,7 +338,7 @@ impl Simulation {
         let held = self.guides.held(positions.len());
         self.dynamics.goals = self.guides.goals(positions.len(), self.frame_part);
         let parts = (&mut self.dynamics, self.newton.tangent());
-        let longest = stability::longest_step(scheme, parts, (positions, &held), seconds);
+        let longest = crate::system::longest_step(scheme, parts, (positions, &held), seconds);
         if longest < SHORTEST_STABLE_STEP {
             let found = format!(
                 "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",

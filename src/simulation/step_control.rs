@@ -6,8 +6,7 @@
 //! equations that are linearised once, a step fails after which any triangle is stretched along a yarn by much more or
 //! less than before; with others, one that does not converge.
 
-use super::dynamics::Dynamics;
-use crate::{Vec3, mesh::of_all_corners, parallel};
+use crate::{Vec3, mesh::of_all_corners, newton::Solved, parallel::reductions, system::Dynamics};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +18,7 @@ const WAIT: [u32; 2] = [2, 40];
 
 /// What is remembered of the last steps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct StepControl {
+pub(crate) struct StepControl {
     /// Since the length last changed.
     successes: u32,
     wait: u32,
@@ -35,7 +34,7 @@ impl Default for StepControl {
 
 impl StepControl {
     /// A step has failed.
-    pub(super) fn fail(&mut self) {
+    pub(crate) fn fail(&mut self) {
         if self.successes >= WAIT[1] {
             self.wait = WAIT[0];
         } else if self.is_longer {
@@ -45,7 +44,7 @@ impl StepControl {
     }
 
     /// A step has succeeded. Says whether the next may be longer, where it is `shorter` than it may be.
-    pub(super) fn succeed(&mut self, shorter: bool) -> bool {
+    pub(crate) fn succeed(&mut self, shorter: bool) -> bool {
         self.successes = self.successes.saturating_add(1);
         let is_due = shorter && self.successes >= self.wait;
         if is_due {
@@ -58,7 +57,7 @@ impl StepControl {
 /// Whether shorter steps help where vertices that a step had to hold back are torn from others. They do where something came
 /// too fast. Where it is squeezed they do not, and then such vertices are borne with for the rest of the frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Squeeze {
+pub(crate) struct Squeeze {
     /// Vertices that were held back in the last step that was given up for them.
     held_back: usize,
     is_known: bool,
@@ -66,7 +65,7 @@ pub(super) struct Squeeze {
 
 impl Squeeze {
     /// Whether a step that has held back so many vertices may be taken.
-    pub(super) fn bears(&mut self, held_back: usize) -> bool {
+    pub(crate) fn bears(&mut self, held_back: usize) -> bool {
         // A shorter step that helps holds back less than half as many.
         self.is_known |= held_back > 0 && self.held_back > 0 && 2 * held_back >= self.held_back;
         self.held_back = held_back;
@@ -76,9 +75,9 @@ impl Squeeze {
 
 impl Dynamics {
     /// Whether no triangle changes its stretch drastically between two shapes.
-    pub(super) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
+    pub(crate) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
         let triangles = self.mesh.topology.triangles.par_iter().zip(self.gradients.as_slice());
-        triangles.with_min_len(parallel::ELEMENTS).all(|(corners, gradients)| {
+        triangles.with_min_len(reductions::ELEMENTS).all(|(corners, gradients)| {
             let gradients = of_all_corners(gradients);
             [0, 1].into_iter().all(|axis| {
                 let [before, after] = [before, after].map(|positions| {
@@ -93,10 +92,45 @@ impl Dynamics {
     }
 }
 
+/// The part of a frame that a step covers, from 0 to 1, and its length in s.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) duration: f64,
+    /// Length of the step, as a part of the longest that the frame may take.
+    pub(crate) part: f64,
+    /// Most corrections of a stage.
+    pub(crate) corrections: usize,
+    /// Whether a shorter step takes its place where it cannot be solved.
+    pub(crate) can_shorten: bool,
+}
+
+impl Span {
+    /// A part of the span from its start.
+    pub(crate) fn first_part(&self, part: f64) -> Self {
+        Self {
+            start: self.start,
+            end: self.start + (self.end - self.start) * part,
+            duration: self.duration * part,
+            ..*self
+        }
+    }
+
+    /// Whether a step that came out so is given up, whatever it leads to.
+    pub(crate) fn gives_up(&self, solved: &Solved) -> bool {
+        self.can_shorten && !solved.converged()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Cloth, Material, Settings, mesh::Polygons};
+    use crate::{
+        material::Material,
+        mesh::Polygons,
+        scene::{Cloth, Settings},
+    };
 
     #[test]
     fn what_shorter_steps_do_not_help_is_borne_with() {

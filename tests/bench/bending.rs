@@ -11,10 +11,7 @@ use shared::{
 use std::hint::black_box;
 use weft::{
     Material, Vec3,
-    forces::{
-        StrainHistory,
-        bending::{Bending, BendingLaw},
-    },
+    forces::{Bending, BendingLaw, StrainHistory},
 };
 
 /// Vertices along each side of the sheet.

@@ -12,11 +12,13 @@ use shared::{
 };
 use std::f64::consts::TAU;
 use std::hint::black_box;
-use weft::Vec3;
-use weft::collision::{
-    BoundingBox, BoundingTree, MovingBox, MovingTree, Path, RoundedBox, closest_on_segments,
-    closest_on_triangle, edge_edge_impact, edges_stay_apart, point_triangle_impact,
-    segment_crosses_triangle,
+use weft::{
+    Vec3,
+    geometry::{
+        BoundingBox, BoundingTree, MovingBox, MovingTree, Path, RoundedBox, closest_on_segments,
+        closest_on_triangle, edge_edge_impact, edges_stay_apart, point_triangle_impact,
+        segment_crosses_triangle,
+    },
 };
 
 /// Point of a torus, at a height in m above its surface.

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender"))
 import walking
 
 import addon
-from addon import bridge
+from addon.simulation import bridge
 
 
 def arguments() -> argparse.Namespace:

@@ -15,7 +15,7 @@ import particles
 import small_scenes
 
 import addon
-from addon.fields import fluid_cache, formulas, snapshot
+from addon.force_fields import fluid_cache, formulas, snapshot
 
 KIND = "FLUID_FLOW"
 FOLDER = Path(sys.argv[-1])
@@ -82,7 +82,9 @@ def own_accelerations(points):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     velocities = np.tile(particles.VELOCITY, (len(points), 1))
     (field,) = snapshot.read(bpy.context.view_layer, depsgraph)
-    found = formulas.effect(field, points, velocities, snapshot.look_up, np.random.default_rng(1))
+    found = formulas.effect(
+        field, points, velocities, snapshot.evaluate_texture, np.random.default_rng(1)
+    )
     return found.acceleration(velocities)
 
 

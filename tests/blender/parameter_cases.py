@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import small_scenes
 
-from addon import mesh_arrays
+from addon.blender import mesh_arrays
 
 COUNT = 6  # vertices along the side of the usual sheet
 

@@ -7,7 +7,9 @@ import bmesh
 import bpy
 import numpy as np
 
-from addon import cache, location, status
+from addon.bake import status
+from addon.cache import pc2
+from addon.storage import cache_paths
 
 
 def grid(count: int, size: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -89,14 +91,14 @@ def evaluated_world(obj: bpy.types.Object) -> np.ndarray:
 
 
 def stem(obj: bpy.types.Object) -> Path:
-    return location.stem(bpy.context.scene, obj)
+    return cache_paths.stem(bpy.context.scene, obj)
 
 
 def cached_frames(obj: bpy.types.Object) -> np.ndarray:
     """All frames in the cache of an object."""
-    contents = cache.read(stem(obj))
+    contents = pc2.read(stem(obj))
     assert not contents.problem
-    return np.array(list(cache.frames(stem(obj), contents.description, contents.intact)))
+    return np.array(list(pc2.frames(stem(obj), contents.description, contents.intact)))
 
 
 def assert_plays(obj: bpy.types.Object, frames: np.ndarray, first: int) -> None:

@@ -7,15 +7,13 @@ import pytest
 import small_scenes
 from small_scenes import whole_and_resumed
 
-from addon import (
-    fingerprint,
-    material,
-    object_properties,
-    participants,
-    properties,
-    scene_properties,
-)
-from addon.scene_reader import SceneReader
+from addon import properties
+from addon.bake import fingerprint
+from addon.properties.fabric import MATERIAL_FIELDS
+from addon.properties.object import WEIGHTS
+from addon.properties.scene import FRAME_SETTINGS
+from addon.scene import participants
+from addon.scene.reader import SceneReader
 
 
 def animate(owner, name, first, last):
@@ -31,7 +29,7 @@ def read(cloth):
     return SceneReader(bpy.context, cloths, colliders, 1)
 
 
-@pytest.mark.parametrize("field", material.MATERIAL_FIELDS)
+@pytest.mark.parametrize("field", MATERIAL_FIELDS)
 def test_a_keyframed_material_field_is_read_at_every_frame(field):
     cloth = small_scenes.add_cloth()
     settings = cloth.weft.material
@@ -81,10 +79,10 @@ def test_resuming_goes_on_with_the_material_of_its_frame():
     [
         (
             properties.WeftScene,
-            {"gravity", "wind", "use_scene_gravity", *scene_properties.FRAME_SETTINGS},
+            {"gravity", "wind", "use_scene_gravity", *FRAME_SETTINGS},
         ),
         (properties.WeftObject, {*fingerprint.NUMBERS, *fingerprint.SURFACE}),
-        (properties.WeftFieldWeights, set(object_properties.WEIGHTS)),
+        (properties.WeftFieldWeights, set(WEIGHTS)),
     ],
 )
 def test_only_what_acts_frame_by_frame_can_be_keyframed(group, acting):

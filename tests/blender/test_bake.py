@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, cache, checkpoint, location
+from addon.bake import job
+from addon.cache import checkpoint, pc2
+from addon.storage import cache_paths
 
 GRAVITY = 9.81
 
@@ -19,7 +21,7 @@ def bake_all():
 
 def run_until(frame):
     """A bake through its own interface, stopped after a frame has been simulated."""
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     while running.frame < frame and not running.is_done:
         running.pump(0.01)
         running.wait(0.005)
@@ -32,8 +34,8 @@ def result_of(obj):
 
 
 def checkpoints_of(obj):
-    name = cache.read_description(small_scenes.stem(obj)).bake
-    return checkpoint.paths(location.directory(bpy.context.scene), name)
+    name = pc2.read_description(small_scenes.stem(obj)).bake
+    return checkpoint.paths(cache_paths.directory(bpy.context.scene), name)
 
 
 # --- what plays -------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ def test_all_cloths_are_baked_together():
     bake_all()
     for cloth in cloths:
         small_scenes.assert_plays(cloth, result_of(cloth), 1)
-    bakes = {cache.read(small_scenes.stem(cloth)).description.bake for cloth in cloths}
+    bakes = {pc2.read(small_scenes.stem(cloth)).description.bake for cloth in cloths}
     assert len(bakes) == 1
 
 
@@ -230,7 +232,7 @@ def test_an_unsaved_file_bakes_into_a_temporary_folder_and_saving_brings_it_alon
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 4)
     bake_all()
-    assert location.is_temporary(scene)
+    assert cache_paths.is_temporary(scene)
     assert small_scenes.stem(cloth).is_relative_to(bpy.app.tempdir)
     frames = result_of(cloth)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
@@ -296,7 +298,7 @@ def test_a_full_disk_ends_the_bake_and_keeps_the_finished_frames():
     small_scenes.set_frames(1, 60)
     frame_bytes = 12 * len(cloth.data.vertices)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     resource.setrlimit(resource.RLIMIT_FSIZE, (32 + 4 * frame_bytes + 99, limits[1]))
     try:
         while not running.is_done:
@@ -314,7 +316,7 @@ def test_a_full_disk_ends_the_bake_and_keeps_the_finished_frames():
 def test_an_object_that_is_deleted_during_the_bake_ends_it_in_words():
     cloth, other = small_scenes.add_cloth("Cloth"), small_scenes.add_cloth("Other")
     small_scenes.set_frames(1, 400)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     while running.frame < 4:
         running.pump(0.01)
         running.wait(0.005)
@@ -352,7 +354,7 @@ def test_a_refused_bake_leaves_the_earlier_result():
     with pytest.raises(RuntimeError, match="'Broken'"):
         bpy.ops.weft.bake()
     small_scenes.assert_plays(cloth, frames, 1)
-    assert bake.running() is None
+    assert job.running() is None
 
 
 def test_an_unforeseen_error_leaves_no_bake_behind(monkeypatch):
@@ -363,20 +365,20 @@ def test_an_unforeseen_error_leaves_no_bake_behind(monkeypatch):
     def fail(*_arguments):
         raise ZeroDivisionError("unforeseen")
 
-    monkeypatch.setattr(bake.Bake, "pump", fail)
+    monkeypatch.setattr(job.Bake, "pump", fail)
     with pytest.raises(RuntimeError, match="unforeseen"):
         bpy.ops.weft.bake()
-    assert bake.running() is None
+    assert job.running() is None
     assert cloth.modifiers["Subdivision"].show_viewport
 
 
 def test_a_second_bake_is_refused_while_one_runs():
     small_scenes.add_cloth()
     small_scenes.set_frames(1, 300)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     try:
         with pytest.raises(RuntimeError, match="running already"):
-            bake.Bake(bpy.context, resume=False)
+            job.Bake(bpy.context, resume=False)
         assert not bpy.ops.weft.bake.poll()
         assert bpy.ops.weft.bake_cancel() == {"FINISHED"}
     finally:

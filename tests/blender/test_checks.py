@@ -9,13 +9,12 @@ import pytest
 import small_scenes
 from test_outdated import push_down
 
-from addon import check_operators
-from addon.checks import crossing
+from addon.checks import intersection, operators
 
 
 def check():
     assert bpy.ops.weft.check_scene() == {"FINISHED"}
-    return check_operators._findings
+    return operators._findings
 
 
 def titles():
@@ -25,12 +24,12 @@ def titles():
 def found(part):
     """The one finding whose title has these words."""
     matching = [finding for finding in check() if part in finding.title]
-    assert len(matching) == 1, [finding.title for finding in check_operators._findings]
+    assert len(matching) == 1, [finding.title for finding in operators._findings]
     return matching[0]
 
 
 def index_of(finding):
-    return check_operators._findings.index(finding)
+    return operators._findings.index(finding)
 
 
 def select(finding):
@@ -362,7 +361,7 @@ def test_an_outdated_result_is_found_even_at_frames_that_are_not_shown():
 
 
 def test_caches_of_deleted_objects_are_found_and_removed():
-    from addon import location
+    from addon.storage import cache_paths
 
     small_scenes.set_frames(1, 3)
     good_cloth("Kept")
@@ -372,7 +371,7 @@ def test_caches_of_deleted_objects_are_found_and_removed():
     bpy.data.objects.remove(deleted)
     bpy.ops.weft.bake()
     fix(found("caches of deleted objects take"))
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
 
 
 # --- intersections ----------------------------------------------------------------------------
@@ -436,7 +435,7 @@ def test_sides_are_exact_next_to_the_plane():
     weights = random.dirichlet((1, 1, 1), size=400)
     d = weights[:, :1] * a + weights[:, 1:2] * b + weights[:, 2:] * c
     d[::2] += 1e-17 * random.normal(size=(200, 3))
-    signs = crossing.sides(a, b, c, d)
+    signs = intersection.orient3d(a, b, c, d)
     exact = [exact_volume(*(p[i].tolist() for p in (a, b, c, d))) for i in range(400)]
     assert signs.tolist() == [(v > 0) - (v < 0) for v in exact]
     assert 0 < np.count_nonzero(signs) <= 400
@@ -451,10 +450,13 @@ def test_crossings_are_those_of_a_brute_force_search():
         for j in range(i + 1, 30):
             if brute_force(points[triangles[i]], points[triangles[j]]):
                 expected |= {i, j}
-    assert set(crossing.with_itself(crossing.Surface(points, triangles)).tolist()) == expected
-    half = crossing.Surface(points[:45], triangles[:15])
-    other = crossing.Surface(points[45:], triangles[:15])
-    first, second = crossing.between(half, other)
+    assert (
+        set(intersection.self_intersections(intersection.Surface(points, triangles)).tolist())
+        == expected
+    )
+    half = intersection.Surface(points[:45], triangles[:15])
+    other = intersection.Surface(points[45:], triangles[:15])
+    first, second = intersection.intersections(half, other)
     pairs = [(i, j) for i in range(15) for j in range(15)]
     hit = [(i, j) for i, j in pairs if brute_force(points[3 * i :][:3], points[45 + 3 * j :][:3])]
     assert first.tolist() == sorted({i for i, _ in hit})

@@ -7,16 +7,17 @@ import bpy
 import pytest
 import small_scenes
 
-from addon import bridge, fabrics
+from addon.fabrics import presets
+from addon.simulation import bridge
 
-SHIPPED = sorted(path.stem for path in fabrics.SHIPPED.glob("*.toml"))
+SHIPPED = sorted(path.stem for path in presets.SHIPPED.glob("*.toml"))
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
+def user_folder(tmp_path, monkeypatch):
     """The user's own folder, empty."""
     folder = tmp_path / "presets" / "weft"
-    monkeypatch.setattr(fabrics, "own_folder", lambda: folder)
+    monkeypatch.setattr(presets, "user_folder", lambda: folder)
     return folder
 
 
@@ -28,14 +29,14 @@ def material():
 
 
 def test_there_are_at_least_twelve_and_each_says_what_it_is():
-    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(fabrics.everything())
-    for fabric in fabrics.everything().values():
-        assert fabric.title and fabric.description and not fabric.is_own
+    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(presets.all_presets())
+    for fabric in presets.all_presets().values():
+        assert fabric.title and fabric.description and not fabric.is_user_preset
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_field_says_where_it_is_from_or_that_it_is_estimated(name):
-    fabric = fabrics.find(name)
+    fabric = presets.find(name)
     measured = 0
     for field, value in fabric.fields.items():
         if value is None:
@@ -50,7 +51,7 @@ def test_every_field_says_where_it_is_from_or_that_it_is_estimated(name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_library_takes_every_fabric_and_knows_it_by_the_same_name(name):
-    fields = fabrics.find(name).fields
+    fields = presets.find(name).fields
     library = bridge.library()
     assert library.Material.from_dict(fields).to_dict() == fields
     assert library.Material.preset(name).to_dict() == fields
@@ -60,77 +61,77 @@ def test_the_library_takes_every_fabric_and_knows_it_by_the_same_name(name):
 def test_a_fabric_sets_every_field_and_is_recognised(name, material):
     material.density = 9.0
     assert bpy.ops.weft.preset_apply(name=name) == {"FINISHED"}
-    assert material.as_dict() == pytest.approx(fabrics.find(name).fields)
-    assert fabrics.label(material) == fabrics.find(name).title
-    assert fabrics.changed_fields(material) == set()
+    assert material.as_dict() == pytest.approx(presets.find(name).fields)
+    assert presets.label(material) == presets.find(name).title
+    assert presets.changed_fields(material) == set()
 
 
 def test_a_new_cloth_is_cotton(material):
-    assert fabrics.label(material) == "Cotton"
+    assert presets.label(material) == "Cotton"
 
 
 def test_a_changed_field_is_marked_and_reset_by_itself(material):
     bpy.ops.weft.preset_apply(name="silk")
     material.shear *= 1.01
     material.bend_warp_micro = 99.0
-    assert fabrics.label(material) == "Silk (changed)"
-    assert fabrics.changed_fields(material) == {"shear", "bend_warp"}
+    assert presets.label(material) == "Silk (changed)"
+    assert presets.changed_fields(material) == {"shear", "bend_warp"}
     assert bpy.ops.weft.field_reset(field="bend_warp") == {"FINISHED"}
-    assert fabrics.changed_fields(material) == {"shear"}
+    assert presets.changed_fields(material) == {"shear"}
     assert bpy.ops.weft.field_reset(field="shear") == {"FINISHED"}
-    assert fabrics.label(material) == "Silk"
+    assert presets.label(material) == "Silk"
 
 
 def test_an_own_twisting_rigidity_is_a_change_and_is_reset(material):
     material.use_bend_twist = True
-    assert fabrics.changed_fields(material) == {"bend_twist"}
+    assert presets.changed_fields(material) == {"bend_twist"}
     bpy.ops.weft.field_reset(field="bend_twist")
-    assert not material.use_bend_twist and fabrics.label(material) == "Cotton"
+    assert not material.use_bend_twist and presets.label(material) == "Cotton"
 
 
 def test_an_unknown_fabric_is_refused_by_name(material):
     with pytest.raises(RuntimeError, match="there is no fabric 'velvet'; there are canvas, cotton"):
         bpy.ops.weft.preset_apply(name="velvet")
     material.fabric = "velvet"
-    assert fabrics.label(material) == "Custom Fabric"
-    assert fabrics.changed_fields(material) == set()
+    assert presets.label(material) == "Custom Fabric"
+    assert presets.changed_fields(material) == set()
 
 
-def test_own_fabrics_are_kept_applied_and_removed(material, own_folder):
+def test_own_fabrics_are_kept_applied_and_removed(material, user_folder):
     material.density, material.use_bend_twist, material.bend_twist_micro = 0.321, True, 3.0
     assert bpy.ops.weft.preset_add(title='My "best" Linen') == {"FINISHED"}
-    path = own_folder / "my_best_linen.toml"
+    path = user_folder / "my_best_linen.toml"
     assert path.is_file() and material.fabric == "my_best_linen"
-    assert fabrics.label(material) == 'My "best" Linen'
+    assert presets.label(material) == 'My "best" Linen'
     wanted = material.as_dict()
     bpy.ops.weft.preset_apply(name="silk")
     assert bpy.ops.weft.preset_apply(name="my_best_linen") == {"FINISHED"}
     assert material.as_dict() == wanted
-    assert list(fabrics.everything())[-1] == "my_best_linen"
+    assert list(presets.all_presets())[-1] == "my_best_linen"
     assert bpy.ops.weft.preset_remove() == {"FINISHED"}
     assert not path.exists() and material.as_dict() == wanted
-    assert fabrics.label(material) == "Custom Fabric"
+    assert presets.label(material) == "Custom Fabric"
 
 
 @pytest.mark.parametrize(
     "title", ["布 é", "Drap d'été", "../../elsewhere", "a/b", "a\nb", "x" * 300]
 )
-def test_every_name_makes_a_file_in_the_folder_of_ones_own(title, material, own_folder):
+def test_every_name_makes_a_file_in_the_folder_of_ones_own(title, material, user_folder):
     assert bpy.ops.weft.preset_add(title=title) == {"FINISHED"}
-    assert len(list(own_folder.glob("*.toml"))) == 1
-    assert fabrics.label(material) == " ".join(title.split())[: fabrics.LONGEST_TITLE]
+    assert len(list(user_folder.glob("*.toml"))) == 1
+    assert presets.label(material) == " ".join(title.split())[: presets.MAX_TITLE_LENGTH]
 
 
-def test_a_folder_that_cannot_be_written_is_told(material, own_folder):
-    own_folder.parent.mkdir(parents=True, exist_ok=True)
-    own_folder.write_text("")
+def test_a_folder_that_cannot_be_written_is_told(material, user_folder):
+    user_folder.parent.mkdir(parents=True, exist_ok=True)
+    user_folder.write_text("")
     with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
         bpy.ops.weft.preset_add(title="Linen")
 
 
-def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, own_folder, monkeypatch):
-    fabrics.save("Linen", material)
-    before = (own_folder / "linen.toml").read_text()
+def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_folder, monkeypatch):
+    presets.save("Linen", material)
+    before = (user_folder / "linen.toml").read_text()
     material.density = 0.9
 
     def full(_handle):
@@ -139,8 +140,8 @@ def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, own_fold
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RuntimeError, match="No space left"):
         bpy.ops.weft.preset_add(title="Linen")
-    assert (own_folder / "linen.toml").read_text() == before
-    assert len(list(own_folder.iterdir())) == 1
+    assert (user_folder / "linen.toml").read_text() == before
+    assert len(list(user_folder.iterdir())) == 1
 
 
 def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
@@ -151,11 +152,11 @@ def test_fabrics_that_come_with_weft_are_neither_replaced_nor_removed(material):
     assert not bpy.ops.weft.preset_remove.poll()
 
 
-def test_plain_numbers_are_enough(material, own_folder):
-    own_folder.mkdir(parents=True)
+def test_plain_numbers_are_enough(material, user_folder):
+    user_folder.mkdir(parents=True)
     lines = ["[fields]", *(f"{k} = {v!r}" for k, v in material.as_dict().items() if v is not None)]
-    (own_folder / "plain.toml").write_text("\n".join(lines))
-    assert fabrics.find("plain").title == "plain"
+    (user_folder / "plain.toml").write_text("\n".join(lines))
+    assert presets.find("plain").title == "plain"
     assert bpy.ops.weft.preset_apply(name="plain") == {"FINISHED"}
 
 
@@ -168,25 +169,25 @@ def test_plain_numbers_are_enough(material, own_folder):
         ("[fields]\ncolour = 1.0", "unknown colour"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_told_and_left_out(content, words, own_folder):
-    own_folder.mkdir(parents=True)
-    (own_folder / "own.toml").write_text(content)
-    assert list(fabrics.everything()) == SHIPPED
-    (problem,) = fabrics.problems()
+def test_a_file_that_cannot_be_read_is_told_and_left_out(content, words, user_folder):
+    user_folder.mkdir(parents=True)
+    (user_folder / "own.toml").write_text(content)
+    assert list(presets.all_presets()) == SHIPPED
+    (problem,) = presets.problems()
     assert words in problem
 
 
-def test_a_value_that_is_no_number_is_told(own_folder, material):
-    fabrics.save("Own", material)
-    path = own_folder / "own.toml"
+def test_a_value_that_is_no_number_is_told(user_folder, material):
+    presets.save("Own", material)
+    path = user_folder / "own.toml"
     path.write_text(path.read_text().replace("density = 0.15", "density = true"))
-    assert fabrics.problems() == ["own.toml: density is no number: True"]
+    assert presets.problems() == ["own.toml: density is no number: True"]
 
 
 CURVE = {"load": [[0.0, 0.0], [0.1, 3.5]], "unload": [[0.0, 0.0], [0.05, 1.0], [0.1, 3.5]]}
 
 
-def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material, own_folder):
+def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material, user_folder):
     plain = material.as_dict()
     material.shear_curve = (
         '{"load": [[0, 0], [0.1, 3.5]], "unload": [[0, 0], [0.05, 1], [0.1, 3.5]]}'
@@ -196,15 +197,15 @@ def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material,
     wanted = material.as_dict()
     assert wanted["shear_curve"] == CURVE
     assert wanted["quality"] == {"q": 5.0, "low": 0.1, "high": 20.0}
-    assert fabrics.changed_fields(material) == {"shear_curve", "bend_warp_curve", "quality"}
+    assert presets.changed_fields(material) == {"shear_curve", "bend_warp_curve", "quality"}
     assert bridge.library().Material.from_dict(wanted).to_dict() == wanted
     assert bpy.ops.weft.preset_add(title="Knitted") == {"FINISHED"}
     bpy.ops.weft.preset_apply(name="cotton")
     assert material.as_dict() == plain
     assert bpy.ops.weft.preset_apply(name="knitted") == {"FINISHED"}
-    assert material.as_dict() == wanted == fabrics.find("knitted").fields
+    assert material.as_dict() == wanted == presets.find("knitted").fields
     material.shear_curve = ""
-    assert fabrics.changed_fields(material) == {"shear_curve"}
+    assert presets.changed_fields(material) == {"shear_curve"}
     bpy.ops.weft.field_reset(field="shear_curve")
     bpy.ops.weft.preset_apply(name="cotton")
     material.quality_q = 3.0
@@ -212,19 +213,19 @@ def test_curves_and_quality_are_kept_in_a_fabric_and_reach_the_library(material,
     assert material.as_dict() == plain
 
 
-def test_a_curve_that_is_none_is_told(own_folder, material):
+def test_a_curve_that_is_none_is_told(user_folder, material):
     material.shear_curve = "soft"
     with pytest.raises(ValueError, match="'soft' is no curve"):
-        fabrics.save("Soft", material)
+        presets.save("Soft", material)
     with pytest.raises(TypeError, match="shear_curve"):
         bridge.library().Material.from_dict(material.as_dict())
     material.shear_curve = ""
-    fabrics.save("Own", material)
-    path = own_folder / "own.toml"
+    presets.save("Own", material)
+    path = user_folder / "own.toml"
     path.write_text(path.read_text() + "shear_curve = 3.0\n")
-    assert fabrics.problems() == ["own.toml: shear_curve is no curve: 3.0"]
+    assert presets.problems() == ["own.toml: shear_curve is no curve: 3.0"]
     path.write_text(path.read_text().replace("shear_curve = 3.0", "quality = { q = 3.0 }"))
-    assert fabrics.problems() == ["own.toml: quality is no table of q, low and high: {'q': 3.0}"]
+    assert presets.problems() == ["own.toml: quality is no table of q, low and high: {'q': 3.0}"]
 
 
 def test_a_cloth_with_curves_and_quality_is_baked(tmp_path):

@@ -8,9 +8,9 @@ import small_scenes
 from particles import VELOCITY, particle_accelerations, particle_places
 from small_scenes import baked_accelerations, limp_sheet, whole_and_resumed
 
-from addon import bake
-from addon.fields import forces, formulas, snapshot
-from addon.fields.field import Effect
+from addon.bake import job
+from addon.force_fields import forces, formulas, snapshot
+from addon.force_fields.field import Effect
 
 PLACE = {"location": (0.2, -0.1, 0.3), "rotation_euler": (0.4, 0.7, 0.2)}
 KINDS = ("FORCE", "WIND", "VORTEX", "MAGNET", "HARMONIC", "TURBULENCE", "DRAG", "CHARGE")
@@ -39,7 +39,7 @@ def own_accelerations(points, velocity=VELOCITY):
     total = np.zeros_like(points)
     for field in snapshot.read(bpy.context.view_layer, depsgraph):
         random = np.random.default_rng(1)
-        found = formulas.effect(field, points, velocities, snapshot.look_up, random)
+        found = formulas.effect(field, points, velocities, snapshot.evaluate_texture, random)
         total += found.acceleration(velocities)
     return total
 
@@ -290,7 +290,7 @@ def test_cancelling_while_a_texture_is_asked_for():
     texture = bpy.data.textures.new("Texture", "MAGIC")
     add_field("TEXTURE", strength=2.0, texture=texture)
     small_scenes.set_frames(1, 500)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     while running.frame < 3:
         running.pump(0.01)
         running.wait(0.005)

@@ -10,7 +10,10 @@ import pytest
 import small_scenes
 from small_scenes import assert_in_order, baked, new_file, reopen, save, state
 
-from addon import bake, cache, checks, handlers, location
+from addon import checks, handlers
+from addon.bake import job
+from addon.cache import pc2
+from addon.storage import cache_paths
 
 
 def contents(folder):
@@ -51,7 +54,7 @@ def test_files_of_the_same_name_may_share_a_folder(tmp_path, cache_folder):
             others = contents(cache_folder)
     assert bpy.ops.weft.free() == {"FINISHED"}
     bpy.data.objects.remove(cloth)
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
     assert contents(cache_folder) == others
 
@@ -61,9 +64,9 @@ def test_untitled_files_do_not_own_what_other_untitled_files_baked(tmp_path, cac
     save(tmp_path / "named.blend")
     before = contents(cache_folder)
     new_file(cache_folder)
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
     bpy.data.objects.remove(baked("Other"))
-    assert [stem.name[:6] for stem in location.orphans(bpy.context.scene)] == ["Other_"]
+    assert [stem.name[:6] for stem in cache_paths.orphans(bpy.context.scene)] == ["Other_"]
     assert bpy.ops.weft.free() == {"FINISHED"}
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
     assert contents(cache_folder) == before
@@ -81,9 +84,9 @@ def test_what_was_baked_before_the_first_save_is_the_files(
     if reopened:
         cloth = reopen(tmp_path / "scene.blend")
     bpy.data.objects.remove(cloth)
-    assert [stem.name[:6] for stem in location.orphans(bpy.context.scene)] == ["Sheet_"]
+    assert [stem.name[:6] for stem in cache_paths.orphans(bpy.context.scene)] == ["Sheet_"]
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
-    assert list(location.directory(bpy.context.scene).iterdir()) == []
+    assert list(cache_paths.directory(bpy.context.scene).iterdir()) == []
 
 
 def test_a_cache_that_a_duplicate_plays_is_no_orphan(cache_folder):
@@ -95,7 +98,7 @@ def test_a_cache_that_a_duplicate_plays_is_no_orphan(cache_folder):
     bpy.context.scene.collection.objects.link(copy)
     bpy.context.view_layer.update()
     bpy.data.objects.remove(cloth)
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
     small_scenes.assert_plays(copy, frames, 1)
 
 
@@ -213,7 +216,7 @@ def test_a_file_copied_outside_of_blender_is_another_file(tmp_path):
     other = bake_with(cloth, 5.0)
     save(tmp_path / "c.blend")
     bpy.data.objects.remove(cloth)
-    assert len(location.orphans(bpy.context.scene)) == 1
+    assert len(cache_paths.orphans(bpy.context.scene)) == 1
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
     assert contents(tmp_path / "weft_cache") == before
     assert_in_order(reopen(tmp_path / "a.blend"), frames)
@@ -301,7 +304,7 @@ def test_saving_during_a_bake_under_another_name(tmp_path):
     small_scenes.set_frames(1, 30)
     bpy.context.view_layer.update()  # gives it its identity
     save(tmp_path / "a.blend")
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     running.pump(0.01)
     save(tmp_path / "b.blend")
     while not running.is_done:
@@ -323,14 +326,14 @@ def test_saving_during_a_bake_under_another_name(tmp_path):
 def made_old(cloth, blend):
     """Turns a cache and a result into what earlier versions of Weft wrote."""
     stem = small_scenes.stem(cloth)
-    body = json.loads(cache.description_path(stem).read_bytes())
+    body = json.loads(pc2.description_path(stem).read_bytes())
     body = {k: v for k, v in body.items() if k not in {"file", "identity", "format", "checksum"}}
     body["blend"] = blend
     old = stem.with_name(cloth.weft.identity)
-    text = json.dumps({"format": 2, **body, "checksum": cache._checksum(body)})
-    cache.description_path(old).write_text(text)
-    cache.data_path(stem).rename(cache.data_path(old))
-    cache.description_path(stem).unlink()
+    text = json.dumps({"format": 2, **body, "checksum": pc2._checksum(body)})
+    pc2.description_path(old).write_text(text)
+    pc2.data_path(stem).rename(pc2.data_path(old))
+    pc2.description_path(stem).unlink()
     cloth.weft.result.cache = cloth.weft.result.bake = ""
     if cloth.weft.result.modifier:
         cloth.modifiers[0].filepath = f"//weft_cache/{old.name}.pc2"
@@ -372,7 +375,7 @@ def test_an_old_cache_beside_its_file_is_the_files(tmp_path):
     old_file(tmp_path)
     cloth = reopen(tmp_path / "a.blend")
     bpy.data.objects.remove(cloth)
-    assert len(location.orphans(bpy.context.scene)) == 1
+    assert len(cache_paths.orphans(bpy.context.scene)) == 1
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
     assert list((tmp_path / "weft_cache").iterdir()) == []
 
@@ -388,7 +391,7 @@ def test_an_old_cache_in_a_shared_folder_may_be_another_files(bake_anew, tmp_pat
         assert state(cloth).problems == ()
     assert bpy.ops.weft.free() == {"FINISHED"}
     bpy.data.objects.remove(cloth)
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
     assert contents(cache_folder) == before
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 import weft
 
-from addon.fields import fluid_cache
-from addon.fields.field import SUPPORTED
-from addon.fields.fluid import FluidGrid
+from addon.force_fields import fluid_cache
+from addon.force_fields.field import SUPPORTED
+from addon.force_fields.fluid import FluidGrid
 
 ROOT = Path(__file__).parents[2]
 DEBIAN = Path(os.environ.get("WEFT_GUI_DEBIAN", ROOT / "out/gui")) / "sid"

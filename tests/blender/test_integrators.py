@@ -9,10 +9,11 @@ import pytest
 import small_scenes
 from test_panels import Layout, context
 
-from addon import bridge, check_operators
-from addon.cloth_panels import PHYSICS_PT_weft_memory
-from addon.scene_panels import PHYSICS_PT_weft_solver
-from addon.scene_properties import CURVED, INTEGRATORS, MODELS, SOLVED, SOLVERS
+from addon.checks import operators
+from addon.properties.scene import INTEGRATORS, MODELS, SOLVERS, WITH_CURVATURE, WITH_SOLVER
+from addon.simulation import bridge
+from addon.ui.cloth_panels import PHYSICS_PT_weft_memory
+from addon.ui.scene_panels import PHYSICS_PT_weft_solver
 
 CHOICES = [
     (field, item[0])
@@ -98,7 +99,7 @@ def test_solvers_are_greyed_out_where_there_is_nothing_to_choose():
     small_scenes.add_cloth()
     for name, *_ in INTEGRATORS:
         bpy.context.scene.weft.integrator = name
-        assert ("solver" in Panel(PHYSICS_PT_weft_solver).greyed) == (name not in SOLVED)
+        assert ("solver" in Panel(PHYSICS_PT_weft_solver).greyed) == (name not in WITH_SOLVER)
 
 
 SHEAR, BEND = "[[-0.1, -4], [0.1, 4]]", "[[-50, -1e-4], [50, 1e-4]]"
@@ -114,14 +115,16 @@ def test_curves_of_bending_are_greyed_out_and_refused_where_nothing_has_a_curvat
         material.bend_warp_curve = BEND
         panel = Panel(PHYSICS_PT_weft_memory)
         greyed = {field for field in panel.greyed if field.endswith("_curve")}
-        assert greyed == (set() if name in CURVED else {"bend_warp_curve", "bend_weft_curve"})
+        assert greyed == (
+            set() if name in WITH_CURVATURE else {"bend_warp_curve", "bend_weft_curve"}
+        )
         assert "quality_q" not in panel.greyed
-        assert any("Baraff-Witkin" in line for line in panel.text) != (name in CURVED)
+        assert any("Baraff-Witkin" in line for line in panel.text) != (name in WITH_CURVATURE)
         bpy.ops.weft.check_scene()
         refusal = f"'Sheet': material: bend_warp_curve with the model {name}, .*; wanted .*fem"
-        told = [re.search(refusal, finding.title) for finding in check_operators._findings]
-        assert any(told) != (name in CURVED), name
-        if name not in CURVED:
+        told = [re.search(refusal, finding.title) for finding in operators._findings]
+        assert any(told) != (name in WITH_CURVATURE), name
+        if name not in WITH_CURVATURE:
             with pytest.raises(RuntimeError, match=refusal):
                 bpy.ops.weft.bake()
             material.bend_warp_curve = ""
@@ -213,6 +216,6 @@ def test_a_face_that_is_no_quad_is_named_and_finite_elements_are_offered(model):
     small_scenes.set_frames(1, 2)
     bpy.ops.weft.check_scene()
     wanted = r"'Cut': faces: face 1: 3 corners.*fem takes any"
-    assert any(re.search(wanted, finding.title) for finding in check_operators._findings)
+    assert any(re.search(wanted, finding.title) for finding in operators._findings)
     with pytest.raises(RuntimeError, match=wanted):
         bpy.ops.weft.bake()

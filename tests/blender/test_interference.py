@@ -9,18 +9,22 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, cache, identity, location, modal_bake, stage
+from addon.bake import job, modal
+from addon.blender import object_identity
+from addon.cache import pc2
+from addon.scene import evaluation_state
+from addon.storage import cache_paths
 
 
 @pytest.fixture
 def as_in_a_window(monkeypatch):
-    monkeypatch.setattr(stage, "app", SimpleNamespace(background=False))
+    monkeypatch.setattr(evaluation_state, "app", SimpleNamespace(background=False))
 
 
 def started(frame=3, last=40):
     """A bake that has come to this frame."""
     small_scenes.set_frames(1, last)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     while running.frame < frame:
         running.pump(0.01)
         running.wait(0.005)
@@ -64,7 +68,7 @@ def test_duplicating(linked):
         with pytest.raises(RuntimeError, match="has 2 users"):
             bpy.ops.weft.bake()
         return
-    identity.settle_duplicates()
+    object_identity.resolve_duplicates()
     assert copy.weft.identity != cloth.weft.identity
     assert bpy.ops.weft.bake() == {"FINISHED"}
 
@@ -98,7 +102,7 @@ def test_deleting_the_view_layer():
 
 def test_every_setting_may_be_changed(tmp_path):
     cloth, settings = small_scenes.add_cloth(), bpy.context.scene.weft
-    before = location.directory(bpy.context.scene)
+    before = cache_paths.directory(bpy.context.scene)
     running = started()
     cloth.weft.material.density, cloth.weft.pin_group, cloth.weft.role = 1.0, "", "NONE"
     bpy.context.scene.frame_end, settings.time_step = 10, 1e-3
@@ -139,7 +143,7 @@ def test_saving_the_file_for_the_first_time(kind, again, tmp_path):
 def test_deleting_the_cache():
     cloth = small_scenes.add_cloth()
     running = started()
-    shutil.rmtree(location.directory(bpy.context.scene))
+    shutil.rmtree(cache_paths.directory(bpy.context.scene))
     outcome = ended(running)
     assert "cannot be" in outcome.error
     assert cloth.weft.result.frame_count in {0, 40}
@@ -150,9 +154,9 @@ def test_another_blender_that_bakes_the_same_file():
     cloth = small_scenes.add_cloth()
     running = started(last=500)
     stem = small_scenes.stem(cloth)
-    location.remove_stem(stem)
-    description = cache.Description("Sheet", "", 64, 1, "1", "bake_of_another", {})
-    others = cache.Writer(stem, description)
+    cache_paths.remove_stem(stem)
+    description = pc2.Description("Sheet", "", 64, 1, "1", "bake_of_another", {})
+    others = pc2.Writer(stem, description)
     others.append(np.zeros((64, 3), np.float32))
     others.sync()
     outcome = ended(running)
@@ -197,7 +201,7 @@ def test_going_to_another_frame_and_another_scene():
 def test_cancelling_before_the_first_frame():
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 30)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     running.stop()
     outcome = ended(running)
     assert outcome.cancelled and not outcome.error
@@ -269,9 +273,9 @@ def test_a_file_that_was_saved_during_a_bake_is_as_it_was(tmp_path):
 def test_how_a_cloth_was_shown_is_not_forgotten_by_a_second_preparation():
     cloth = small_scenes.add_cloth()
     for _time in range(2):
-        stage.prepare(bpy.context, [cloth], [])
+        evaluation_state.prepare(bpy.context, [cloth], [])
     assert cloth.display_type == "BOUNDS"
-    stage.repair()
+    evaluation_state.restore()
     assert cloth.display_type == "TEXTURED"
 
 
@@ -279,7 +283,7 @@ def test_how_a_cloth_was_shown_is_not_forgotten_by_a_second_preparation():
 def test_closing_the_window_of_a_bake():
     prepared_scene()
     running = started()
-    modal_bake.BakeOperator.cancel(None, bpy.context)  # as Blender does
-    assert running.is_done and bake.running() is None
+    modal.BakeOperator.cancel(None, bpy.context)  # as Blender does
+    assert running.is_done and job.running() is None
     assert_as_it_was()
     assert bpy.ops.weft.resume() == {"FINISHED"}

@@ -15,7 +15,11 @@ import small_scenes
 from small_scenes import baked, state
 
 import addon
-from addon import bake, cache, identity, location, shape_keys, status
+from addon.bake import job, status
+from addon.blender import object_identity
+from addon.cache import pc2
+from addon.result import shape_keys
+from addon.storage import cache_paths
 
 
 def duplicate(obj, *, linked=False):
@@ -73,7 +77,7 @@ def test_original_and_duplicate_bake_side_by_side():
 
 def test_names_that_collide_after_cleaning_do_not_share_a_file():
     first, second = small_scenes.add_cloth("a/b"), small_scenes.add_cloth("a:b")
-    assert identity.ensure(first) != identity.ensure(second)
+    assert object_identity.ensure(first) != object_identity.ensure(second)
 
 
 def test_a_deleted_objects_cache_is_there_when_the_deletion_is_undone():
@@ -93,9 +97,9 @@ def test_caches_of_deleted_objects_go_when_asked(cache_folder):
     assert bpy.ops.weft.bake() == {"FINISHED"}
     bpy.data.objects.remove(deleted)
     scene = bpy.context.scene
-    assert [stem.name[:8] for stem in location.orphans(scene)] == ["Deleted_"]
+    assert [stem.name[:8] for stem in cache_paths.orphans(scene)] == ["Deleted_"]
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
-    assert location.orphans(scene) == []
+    assert cache_paths.orphans(scene) == []
     assert state(kept).problems == ()
     assert len(list(cache_folder.glob("*.pc2"))) == 1
     endings = {path.suffix for path in cache_folder.iterdir()}
@@ -116,7 +120,7 @@ def test_caches_of_another_file_in_the_folder_are_not_orphans(tmp_path, cache_fo
     bpy.context.scene.weft.cache_directory = str(cache_folder)
     bpy.data.objects.remove(baked("Other"))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "two.blend"))
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
     assert bpy.ops.weft.free() == {"FINISHED"}
     assert len(list(cache_folder.glob("*.pc2"))) == 1
 
@@ -189,7 +193,7 @@ def test_a_file_saved_during_a_bake_opens_in_order(tmp_path):
     cloth.modifiers.new("Subdivision", "SUBSURF")
     path = str(tmp_path / "during.blend")
     small_scenes.set_frames(1, 300)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
     running.stop()
     running.finish(bpy.context)
@@ -205,13 +209,13 @@ def test_loading_another_file_ends_the_bake_and_keeps_its_frames(tmp_path):
     small_scenes.set_frames(1, 500)
     path = str(tmp_path / "scene.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     while running.frame < 4:
         running.pump(0.01)
         running.wait(0.005)
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=path)
-    assert bake.running() is None and running.is_done
+    assert job.running() is None and running.is_done
     cloth = bpy.data.objects["Sheet"]
     bpy.context.scene.frame_end = running.frame + 2
     assert bpy.ops.weft.resume() == {"FINISHED"}
@@ -224,7 +228,7 @@ def test_undoing_during_a_bake_cancels_it():
     bpy.ops.ed.undo_push(message="one")
     bpy.context.scene.weft.wind[0] = 1.0
     bpy.ops.ed.undo_push(message="two")
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     while running.frame < 3:
         running.pump(0.01)
         running.wait(0.005)
@@ -243,7 +247,7 @@ def test_disabling_the_add_on_during_a_bake_ends_it_and_restores_the_scene():
     cloth.modifiers.new("Subdivision", "SUBSURF")
     small_scenes.set_frames(1, 500)
     bpy.context.scene.frame_set(7)
-    running = bake.Bake(bpy.context, resume=False)
+    running = job.Bake(bpy.context, resume=False)
     running.pump(0.05)
     addon.unregister()
     try:
@@ -270,7 +274,7 @@ KILLED_BLENDER = """
 import os, signal, sys
 import bpy
 import addon
-from addon import bake
+from addon.bake import job
 
 sys.path.insert(0, "tests/blender")
 import small_scenes
@@ -283,7 +287,7 @@ scene.weft.cache_directory, scene.weft.checkpoint_interval = sys.argv[2], 3
 small_scenes.set_frames(1, 400)
 bpy.context.view_layer.update()
 bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])
-running = bake.Bake(bpy.context, resume=False)
+running = job.Bake(bpy.context, resume=False)
 while running.frame < 12:
     running.pump(0.01)
     running.wait(0.005)
@@ -316,11 +320,11 @@ def test_a_bake_that_was_killed_with_blender_goes_on_in_the_saved_file(tmp_path,
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (lambda s: cache.description_path(s).unlink(), "there is no cache"),
-        (lambda s: cache.data_path(s).unlink(), "there is no"),
-        (lambda s: cache.data_path(s).write_bytes(b"x" * 400), "not a PC2 file of Weft"),
-        (lambda s: os.truncate(cache.data_path(s), 1000), "truncated"),
-        (lambda s: cache.description_path(s).write_text(json.dumps({"format": 9})), "version"),
+        (lambda s: pc2.description_path(s).unlink(), "there is no cache"),
+        (lambda s: pc2.data_path(s).unlink(), "there is no"),
+        (lambda s: pc2.data_path(s).write_bytes(b"x" * 400), "not a PC2 file of Weft"),
+        (lambda s: os.truncate(pc2.data_path(s), 1000), "truncated"),
+        (lambda s: pc2.description_path(s).write_text(json.dumps({"format": 9})), "version"),
     ],
 )
 def test_a_spoilt_cache_is_told_and_the_keys_still_play(spoil, words):

@@ -6,7 +6,7 @@ import pytest
 import small_scenes
 from test_lifecycle import baked, state
 
-from addon import status
+from addon.bake import status
 
 
 def assert_outdated(obj, words):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake
+from addon.bake import job
 
 
 def node_group(name):
@@ -50,7 +50,7 @@ def add_nodes(obj, group):
 
 
 def deforming(obj):
-    bake.prepare(bpy.context)
+    job.prepare(bpy.context)
     return [known.name for known in obj.weft.deforming_nodes]
 
 

@@ -9,7 +9,9 @@ import pytest
 import small_scenes
 from test_nodes import add_nodes, moving
 
-from addon import dependencies, fingerprint, record, status
+from addon.bake import fingerprint, status
+from addon.scene import dependencies
+from addon.storage import frame_record
 
 
 def empty(name="Empty"):
@@ -198,7 +200,7 @@ def baked_in_another_blender(cloth, monkeypatch):
     """A bake whose modifiers had other settings than those of this Blender have."""
     with monkeypatch.context() as other:
         other.setattr(fingerprint, "app", SimpleNamespace(version=(3, 6, 0)))
-        other.setattr(dependencies, "STILL", frozenset(("levels",)))
+        other.setattr(dependencies, "WITHOUT_MOTION", frozenset(("levels",)))
         return baked(cloth)
 
 
@@ -290,27 +292,27 @@ def test_what_moves_otherwise_is_not_resumed():
 
 def test_the_sums_tell_small_changes_from_rounding():
     points = np.random.default_rng(5).normal(size=(10_000, 3))
-    then = {"a": record.sums(points)}
+    then = {"a": frame_record.signature(points)}
     rounded = points * (1 + 1e-7 * np.random.default_rng(6).normal(size=points.shape))
-    assert record.difference(then, {"a": record.sums(rounded)}) == ""
+    assert frame_record.difference(then, {"a": frame_record.signature(rounded)}) == ""
     points[4321, 1] += 0.01
-    assert record.difference(then, {"a": record.sums(points)}) == "a"
-    assert record.difference(then, {"b": record.sums(points)}) == ""
+    assert frame_record.difference(then, {"a": frame_record.signature(points)}) == "a"
+    assert frame_record.difference(then, {"b": frame_record.signature(points)}) == ""
 
 
 def test_a_record_is_kept_to_a_frame_and_goes_on(tmp_path):
     path = tmp_path / "bake.record"
-    recorder = record.Recorder(path)
+    recorder = frame_record.Recorder(path)
     for frame in range(1, 6):
         recorder.append(frame, {"still": (1.0, 2.0, 3.0), "moving": (frame, 0.0, 1.0)})
     recorder.close()
-    assert record.read(path, 4) == {"still": (1.0, 2.0, 3.0), "moving": (4.0, 0.0, 1.0)}
+    assert frame_record.read(path, 4) == {"still": (1.0, 2.0, 3.0), "moving": (4.0, 0.0, 1.0)}
     assert path.read_text().count("still") == 1
-    recorder = record.Recorder(path, keep_to=3)
-    assert record.read(path, 3)["moving"][0] == 3.0  # already, should Blender be killed now
+    recorder = frame_record.Recorder(path, keep_to=3)
+    assert frame_record.read(path, 3)["moving"][0] == 3.0  # already, should Blender be killed now
     recorder.append(4, {"still": (1.0, 2.0, 3.0), "moving": (9.0, 0.0, 1.0)})
     recorder.close()
-    assert record.read(path, 4)["moving"][0] == 9.0
-    assert record.read(path, 5) == {} == record.read(tmp_path / "none.record", 1)
+    assert frame_record.read(path, 4)["moving"][0] == 9.0
+    assert frame_record.read(path, 5) == {} == frame_record.read(tmp_path / "none.record", 1)
     path.write_text(path.read_text() + "[7, {")
-    assert record.read(path, 4)["moving"][0] == 9.0
+    assert frame_record.read(path, 4)["moving"][0] == 9.0

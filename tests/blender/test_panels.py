@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import cards, fabrics, overlay_colors
-from addon.panel_parts import PhysicsPanel
+from addon.fabrics import presets, previews
+from addon.ui import overlay_colors
+from addon.ui.panel_parts import PhysicsPanel
 
 PANELS = [kind for kind in bpy.types.Panel.__subclasses__() if issubclass(kind, PhysicsPanel)]
 
@@ -196,12 +197,12 @@ def test_a_fabric_is_chosen_by_its_card(cloth):
     window = bpy.context.window_manager.weft
     assert window.fabric_card == "cotton"
     window.fabric_card = "denim"
-    assert fabrics.label(cloth.weft.material) == "Denim"
+    assert presets.label(cloth.weft.material) == "Denim"
     cloth.weft.material.fabric = "unknown"
     assert window.fabric_card == "CUSTOM"
     window.fabric_card = "CUSTOM"
     assert cloth.weft.material.fabric == "unknown"
-    assert [item[0] for item in cards.items()][:2] == ["CUSTOM", "canvas"]
+    assert [item[0] for item in previews.items()][:2] == ["CUSTOM", "canvas"]
 
 
 def test_choosing_a_card_is_undone_by_itself(cloth):
@@ -212,4 +213,4 @@ def test_choosing_a_card_is_undone_by_itself(cloth):
     bpy.ops.ed.undo()
     assert bpy.context.object.weft.material.density == pytest.approx(0.77)
     bpy.ops.ed.redo()
-    assert fabrics.label(bpy.context.object.weft.material) == "Denim"
+    assert presets.label(bpy.context.object.weft.material) == "Denim"

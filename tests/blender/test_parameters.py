@@ -17,7 +17,10 @@ from parameter_cases import (
     with_keys,
 )
 
-from addon import fingerprint, material, object_properties, properties
+from addon import properties
+from addon.bake import fingerprint
+from addon.properties.fabric import WeftMaterial
+from addon.properties.object import WEIGHTS
 
 # --- what they show ---------------------------------------------------------------------------
 
@@ -179,9 +182,9 @@ VIEWS = {"bend_warp", "bend_weft", "bend_twist"}  # of the numbers in µN·m
 
 def test_no_parameter_is_forgotten():
     tested = {case[0] for case in (*FABRIC, *OBJECT, *SCENE)} | ELSEWHERE.keys() | VIEWS
-    for group in (material.WeftMaterial, properties.WeftObject, properties.WeftScene):
+    for group in (WeftMaterial, properties.WeftObject, properties.WeftScene):
         for prop in group.bl_rna.properties:
             if prop.identifier not in {"rna_type", "name"} and prop.description:
                 assert prop.identifier in tested, prop.identifier
     assert set(fingerprint.NUMBERS) <= tested
-    assert object_properties.WEIGHTS
+    assert WEIGHTS

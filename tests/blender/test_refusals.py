@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import bake, check_operators
+from addon.bake import job
+from addon.checks import operators
 
 
 def assert_refused(words):
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.weft.bake()
-    assert bake.running() is None
+    assert job.running() is None
     assert bpy.context.scene.frame_current == 1
 
 
@@ -121,7 +122,7 @@ def test_a_library_override(kind, only_mesh, tmp_path):
     words = "the mesh 'Sheet' of 'Sheet' is a library" if only_mesh else "'Sheet' is a library"
     assert_refused(f"{words} override: .* must be local")
     bpy.ops.weft.check_scene()
-    (finding,) = [f for f in check_operators._findings if "it cannot be baked" in f.title]
+    (finding,) = [f for f in operators._findings if "it cannot be baked" in f.title]
     assert words in finding.meaning
     cloth.select_set(True)
     bpy.context.view_layer.objects.active = cloth

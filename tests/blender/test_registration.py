@@ -12,7 +12,10 @@ import pytest
 import small_scenes
 
 import addon
-from addon import bridge, fabrics, material, properties
+from addon import properties
+from addon.fabrics import presets
+from addon.properties import fabric
+from addon.simulation import bridge
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests/setup"))
@@ -70,7 +73,7 @@ def test_registering_twice_and_unregistering_leaves_nothing():
 
 
 SHOWN = [
-    (material.WeftMaterial, None),
+    (fabric.WeftMaterial, None),
     (properties.WeftObject, {"role", "pin_group", "use_uv", "friction", "thickness"}),
     (properties.WeftScene, None),
 ]
@@ -153,7 +156,7 @@ def test_what_was_typed_reaches_the_library():
     settings.density, settings.use_bend_twist, settings.bend_twist = 0.15, True, 3e-6
     fields = settings.as_dict()
     assert (fields["density"], fields["bend_twist"]) == (0.15, 3e-6)
-    assert tuple(fields) == material.MATERIAL_FIELDS
+    assert tuple(fields) == fabric.MATERIAL_FIELDS
 
 
 # --- the library ------------------------------------------------------------------------------
@@ -185,7 +188,7 @@ def test_a_missing_library_is_a_message_and_everything_else_works(monkeypatch):
     addon.register()
     assert "missing" in bridge.problem()
     cloth = small_scenes.add_cloth()
-    assert fabrics.label(cloth.weft.material) == "Cotton"
+    assert presets.label(cloth.weft.material) == "Cotton"
     assert bpy.ops.weft.free() == {"FINISHED"}
     with pytest.raises(RuntimeError, match="missing"):
         bpy.ops.weft.bake()

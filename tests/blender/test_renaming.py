@@ -7,7 +7,7 @@ import small_scenes
 from small_scenes import state
 from test_nodes import add_nodes, moving
 
-from addon import modifiers
+from addon.blender import modifier_state
 
 
 @pytest.fixture(params=["KEYS", "MODIFIER"])
@@ -54,7 +54,7 @@ def test_modifiers_and_keys_that_were_renamed_come_back(kind):
         cloth.data.shape_keys.key_blocks[old].name = new
     assert state(cloth).outdated == "" and state(cloth).problems == ()
     cloth.modifiers["Move"].name = "Shift"
-    assert modifiers.is_deforming(cloth.modifiers["Shift"])
+    assert modifier_state.is_deforming(cloth.modifiers["Shift"])
     small_scenes.assert_plays(cloth, frames, 1)
     bpy.ops.weft.free()
     assert switched(cloth) == [("Flutter", True, False), ("Shift", True, True)]

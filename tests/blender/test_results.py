@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Results as Mesh Cache modifiers, bakes of several scenes, exports, statistics."""
 
+import json
+from dataclasses import asdict
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
 import small_scenes
 from small_scenes import baked, state
 
-from addon import animation, bake, check_operators, shape_keys, statistic
+from addon.bake import job
+from addon.blender import fcurves
+from addon.cache import pc2, statistics
+from addon.checks import operators
+from addon.result import shape_keys
 
 
 def as_modifier():
@@ -104,7 +112,7 @@ def test_a_cancelled_bake_leaves_a_modifier_that_plays():
     as_modifier()
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 500)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     while running.frame < 4:
         running.pump(0.01)
         running.wait(0.005)
@@ -142,15 +150,15 @@ def test_an_action_of_two_cloths_is_refused_and_copied_by_check_scene():
     with pytest.raises(RuntimeError, match=words):
         bpy.ops.weft.bake()
     bpy.ops.weft.check_scene()
-    index = next(i for i, f in enumerate(check_operators._findings) if f.fix == "own_action")
+    index = next(i for i, f in enumerate(operators._findings) if f.fix == "own_action")
     assert bpy.ops.weft.finding_fix(index=index) == {"FINISHED"}
-    assert not any(finding.fix == "own_action" for finding in check_operators._findings)
+    assert not any(finding.fix == "own_action" for finding in operators._findings)
     assert bpy.ops.weft.bake() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
     bpy.ops.weft.free()
     for cloth in (first, second):
-        (curve,) = animation.curves(cloth.data.shape_keys)
+        (curve,) = fcurves.curves(cloth.data.shape_keys)
         assert curve.data_path == 'key_blocks["Fit"].value'
 
 
@@ -167,7 +175,7 @@ def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_the
     third = small_scenes.add_cloth("Third")
     third.location.x = 6.0
     small_scenes.set_frames(1, 3)
-    running = bake.Bake(bpy.context)
+    running = job.Bake(bpy.context)
     animate_alike(second, first)
     while not running.is_done:
         running.pump(0.01)
@@ -178,7 +186,7 @@ def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_the
     assert [block.name for block in first.data.shape_keys.key_blocks] == ["Basis", "Fit"]
     assert not first.data.shape_keys.key_blocks["Fit"].mute
     small_scenes.assert_plays(third, small_scenes.cached_frames(third), 1)
-    animation.make_single_user(second.data.shape_keys)
+    fcurves.make_single_user(second.data.shape_keys)
     assert bpy.ops.weft.resume() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
@@ -190,7 +198,7 @@ def test_half_a_result_is_taken_back(monkeypatch):
     def fail(*_arguments):
         raise RuntimeError("no more curves")
 
-    monkeypatch.setattr(animation, "new_curve", fail)
+    monkeypatch.setattr(fcurves, "new_curve", fail)
     small_scenes.set_frames(1, 3)
     with pytest.raises(RuntimeError, match=r"'Sheet' cannot take its result.*no more curves"):
         bpy.ops.weft.bake()
@@ -285,7 +293,7 @@ def test_where_all_cloths_are_excluded_that_is_said():
         with pytest.raises(RuntimeError, match="'Hidden' takes no part: its collection is exclu"):
             operator()
     bpy.ops.weft.check_scene()
-    titles = [finding.title for finding in check_operators._findings]
+    titles = [finding.title for finding in operators._findings]
     assert titles == ["Hidden: its collection is excluded from the view layer"]
 
 
@@ -420,7 +428,7 @@ def test_the_line_of_statistics_tells_time_contacts_and_stretch():
 
 
 def test_what_was_not_as_it_should_be_is_a_warning():
-    found = statistic.Statistic(
+    found = statistics.Statistics(
         frames=9,
         seconds=3725.0,
         steps=4,
@@ -429,8 +437,60 @@ def test_what_was_not_as_it_should_be_is_a_warning():
         max_stretch=0.8,
         unconverged_frames=2,
     )
-    assert "9 frames in 1:02:05 h" in found.line()
+    assert "9 frames in 1:02:05 h" in found.summary()
     words = " ".join(found.warnings())
     for part in ("2 frames were not solved", "7 contacts", "by 80 %", "5 time steps"):
         assert part in words
-    assert statistic.Statistic().warnings() == []
+    assert statistics.Statistics().warnings() == []
+
+
+def test_the_reasons_of_rejected_steps_are_kept_with_the_cache():
+    cloth = baked(last=4)
+    kept = pc2.read_description(small_scenes.stem(cloth)).statistic
+    assert sum(kept["rejections"].values()) <= kept["rejected_steps"]
+
+
+def report(**values):
+    """A report of a frame as the library gives it."""
+    counts = dict.fromkeys(statistics.SUMMED_FIELDS, 0)
+    return SimpleNamespace(
+        **(counts | {"contacts": 0, "max_stretch": 0.0, "converged": True} | values)
+    )
+
+
+def test_rejected_steps_are_told_with_their_reasons():
+    found = statistics.Statistics()
+    found.add(
+        report(steps=9, rejected_steps=3, rejections={"energy_gain": 1, "force_balance": 2}), 1.0
+    )
+    found.add(report(steps=9, rejected_steps=2, rejections={"energy_gain": 2}), 1.0)
+    assert found.rejections == {"energy_gain": 3, "force_balance": 2}
+    told = "5 time steps had to be tried again: energy gained (3), forces out of balance (2)"
+    assert found.summary().endswith(f" %, {told}") and not found.warnings()
+    found.add(report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20}), 1.0)
+    told = "25 time steps had to be tried again: a_new_reason (20), energy gained (3), "
+    assert found.warnings()[0].startswith(told) and found.summary().endswith(" %")
+
+
+def test_every_reason_of_the_library_has_words():
+    names = "newton_step_not_small force_balance iteration_limit stretch_change"
+    for name in (*names.split(), "truncated_displacement", "energy_gain"):
+        found = statistics.Statistics(steps=1, rejected_steps=1, rejections={name: 1})
+        assert "1 time step had" in found.summary() and "_" not in found.summary()
+
+
+def test_reasons_are_summed_over_the_parts_of_a_frame():
+    parts = [report(rejected_steps=1, rejections={"energy_gain": 1}), report(rejected_steps=2)]
+    both = statistics.CombinedReport([*parts, parts[0]])
+    assert both.rejections == {"energy_gain": 2} and both.rejected_steps == 4
+
+
+def test_statistics_of_earlier_versions_have_no_reasons():
+    old = {"frames": 3, "steps": 7, "rejected_steps": 2}
+    found = statistics.Statistics.from_dict(old)
+    assert found.rejections == {}
+    assert found.summary().endswith(" %, 2 time steps had to be tried again")
+    found.add(report(steps=1, rejected_steps=1, rejections={"stretch_change": 1}), 0.5)
+    again = statistics.Statistics.from_dict(json.loads(json.dumps(asdict(found))))
+    assert again == found and again.rejections == {"stretch_change": 1}
+    assert statistics.Statistics().rejections == {}  # none are shared

@@ -9,7 +9,9 @@ import pytest
 import small_scenes
 from test_bake import bake_all, checkpoints_of, result_of, run_until
 
-from addon import cache, checkpoint, shape_keys, status
+from addon.bake import status
+from addon.cache import checkpoint, pc2
+from addon.result import shape_keys
 
 
 def test_cancelling_keeps_the_finished_frames():
@@ -78,9 +80,9 @@ def test_resuming_after_a_crash_continues_from_the_last_checkpoint():
     for frame, path in checkpoints_of(cloth).items():
         if frame > 9:
             path.unlink()
-    description = cache.read_description(small_scenes.stem(cloth))
-    description.cut(12)
-    writer = cache.Writer(small_scenes.stem(cloth), description)
+    description = pc2.read_description(small_scenes.stem(cloth))
+    description.truncate(12)
+    writer = pc2.Writer(small_scenes.stem(cloth), description)
     writer.sync()
     writer.close()
     assert bpy.ops.weft.resume() == {"FINISHED"}

@@ -10,7 +10,7 @@ import pytest
 import small_scenes
 from small_scenes import assert_in_order, baked, new_file, reopen, save, state
 
-from addon import location
+from addon.storage import cache_paths
 
 
 def baked_as_modifier(folder=None):
@@ -34,7 +34,7 @@ def played(cloth):
 
 
 def session_files():
-    folder = location.session_directory()
+    folder = cache_paths.session_directory()
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
@@ -89,7 +89,7 @@ def test_duplicates_of_what_was_baked_before_the_first_save_play(tmp_path):
     reopen(tmp_path / "scene.blend")
     for obj in bpy.data.objects:
         small_scenes.assert_plays(obj, frames, 1)
-    assert location.orphans(bpy.context.scene) == []
+    assert cache_paths.orphans(bpy.context.scene) == []
 
 
 def test_a_first_save_that_fails_changes_nothing(tmp_path):

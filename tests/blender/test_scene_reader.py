@@ -9,8 +9,9 @@ import pytest
 import small_scenes
 from mathutils import Matrix
 
-from addon import mesh_arrays, participants, stage
-from addon.scene_reader import SceneReader
+from addon.blender import mesh_arrays
+from addon.scene import evaluation_state, participants
+from addon.scene.reader import SceneReader
 
 
 def taking_part():
@@ -21,11 +22,11 @@ def taking_part():
 def read():
     """Prepares, reads the first frame and leaves the scene as it was."""
     cloths, colliders = taking_part()
-    stage.prepare(bpy.context, cloths, colliders)
+    evaluation_state.prepare(bpy.context, cloths, colliders)
     try:
         return SceneReader(bpy.context, cloths, colliders, 1)
     finally:
-        stage.repair()
+        evaluation_state.restore()
 
 
 def transformed(obj, matrix):
@@ -234,10 +235,10 @@ def test_an_object_disabled_in_viewports_takes_part_and_is_disabled_again():
     floor.hide_viewport = True
     small_scenes.slide(floor, 2, (1, 0.0), (11, 1.0))
     objects = ([cloth], [floor])
-    stage.prepare(bpy.context, *objects)
+    evaluation_state.prepare(bpy.context, *objects)
     reader = SceneReader(bpy.context, *objects, 1)
     assert reader.read_frame(11).collider_positions[0][:, 2] == pytest.approx(1.0)
-    stage.repair()
+    evaluation_state.restore()
     assert floor.hide_viewport
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import animation, shape_keys
+from addon.blender import fcurves
+from addon.result import shape_keys
 
 FIRST = 5
 
@@ -62,7 +63,7 @@ def test_a_second_result_replaces_the_first(sheet, frames):
     shape_keys.write(sheet, FIRST + 2, frames[:4][::-1])
     small_scenes.assert_plays(sheet, frames[:4][::-1], FIRST + 2)
     assert len(sheet.data.shape_keys.key_blocks) == 5
-    assert len(animation.curves(sheet.data.shape_keys)) == 4
+    assert len(fcurves.curves(sheet.data.shape_keys)) == 4
 
 
 def test_removing_leaves_a_mesh_without_keys_and_no_action(sheet, frames):
@@ -95,12 +96,12 @@ def test_the_users_key_animation_survives(sheet, frames):
     key.keyframe_insert("value", frame=1)
     key.value = 1.0
     key.keyframe_insert("value", frame=10)
-    action = animation.action_of(sheet.data.shape_keys)
+    action = fcurves.action_of(sheet.data.shape_keys)
     shape_keys.write(sheet, FIRST, frames)
     small_scenes.assert_plays(sheet, frames, FIRST)
     shape_keys.remove(sheet)
-    assert animation.action_of(sheet.data.shape_keys) == action
-    paths = [curve.data_path for curve in animation.curves(sheet.data.shape_keys)]
+    assert fcurves.action_of(sheet.data.shape_keys) == action
+    paths = [curve.data_path for curve in fcurves.curves(sheet.data.shape_keys)]
     assert paths == ['key_blocks["User"].value']
     bpy.context.scene.frame_set(10)
     assert small_scenes.evaluated(sheet)[:, 2] == pytest.approx(2.0)

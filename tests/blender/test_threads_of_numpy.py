@@ -8,7 +8,7 @@ import addon
 
 FOLDER = Path(addon.__file__).parent
 OF_MATRICES = {"_to_cells", "draw"}
-BESIDE_BAKES = {"card_picture.py"}
+BESIDE_BAKES = {"preview_render.py"}
 
 
 def functions_with_products(path: Path) -> set[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-from addon import timing
+from addon.blender import scene_time
 
 
 def stretch(old, new):
@@ -19,18 +19,18 @@ def test_a_frame_of_the_animation_is_found(old, new):
     stretch(old, new)
     scene = bpy.context.scene
     for frame in (-3, 0, 1, 7, 40):
-        timing.go_to(scene, frame)
-        assert timing.current(scene) == pytest.approx(frame, abs=1e-4)
+        scene_time.go_to(scene, frame)
+        assert scene_time.current(scene) == pytest.approx(frame, abs=1e-4)
 
 
 def test_the_range_covers_what_the_timeline_shows():
     small_scenes.set_frames(1, 21)
-    assert timing.frame_range(bpy.context.scene) == (1, 21)
+    assert scene_time.frame_range(bpy.context.scene) == (1, 21)
     stretch(100, 200)
-    assert timing.frame_range(bpy.context.scene) == (0, 11)
+    assert scene_time.frame_range(bpy.context.scene) == (0, 11)
     bpy.context.scene.weft.use_scene_range = False
     bpy.context.scene.weft.frame_start, bpy.context.scene.weft.frame_end = 3, 5
-    assert timing.frame_range(bpy.context.scene) == (3, 5)
+    assert scene_time.frame_range(bpy.context.scene) == (3, 5)
 
 
 def test_slow_motion_shows_the_same_cloth_at_half_the_speed():

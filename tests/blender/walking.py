@@ -13,7 +13,8 @@ import bmesh
 import bpy
 import numpy as np
 
-from addon import bridge, participants, scene_reader, stage
+from addon.scene import evaluation_state, participants, reader
+from addon.simulation import bridge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
 from crossings import Scenery, unique_edges
@@ -92,8 +93,8 @@ class Weft:
         bpy.data.objects["Body"].weft.role = "COLLIDER"
         scene = bpy.context.scene
         cloths, colliders = participants.participants(scene, bpy.context.view_layer)
-        stage.prepare(bpy.context, cloths, colliders)
-        self._reader = scene_reader.SceneReader(bpy.context, cloths, colliders, 1)
+        evaluation_state.prepare(bpy.context, cloths, colliders)
+        self._reader = reader.SceneReader(bpy.context, cloths, colliders, 1)
         self._reader.cloths = [cut(cloth) for cloth in self._reader.cloths]
         self._simulation = bridge.build_simulation(scene, self._reader)
         self.cloths, self.body = self._reader.cloths, self._reader.colliders[0]
@@ -111,7 +112,7 @@ class Weft:
             shapes = [simulation.positions(index) for index in range(len(self.cloths))]
             before = source
             yield Moment(frame, *seconds, shapes, source.collider_positions[0], report)
-        stage.repair()
+        evaluation_state.restore()
 
 
 class Judge:

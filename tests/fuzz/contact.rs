@@ -16,8 +16,7 @@
 
 use crate::polynomial::{Dyadic, Polynomial};
 use num_bigint::BigInt;
-use weft::Vec3;
-use weft::collision::Path;
+use weft::{Vec3, geometry::Path};
 
 /// Coordinates that change with time.
 type Vector = [Polynomial; 3];

@@ -2,11 +2,9 @@
 //! Whether a segment crosses a triangle, both ends of it moved a little: by real little numbers, and without any
 //! rounding.
 
-use crate::contact::parts_of;
-use crate::random::Random;
+use crate::{contact::parts_of, random::Random};
 use num_bigint::{BigInt, Sign};
-use weft::Vec3;
-use weft::collision::segment_crosses_triangle;
+use weft::{Vec3, geometry::segment_crosses_triangle};
 
 type Point = [BigInt; 3];
 

@@ -17,7 +17,7 @@ use motions::{Motion, motion};
 use random::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use weft::collision::{MovingBox, MovingTree, Path, edge_edge_impact, point_triangle_impact};
+use weft::geometry::{MovingBox, MovingTree, Path, edge_edge_impact, point_triangle_impact};
 
 /// How close to the gap a contact is, by the largest coordinate: see `time_of_impact`.
 const CLOSENESS: f64 = 1.0 / (1_u64 << 24) as f64;

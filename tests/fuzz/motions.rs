@@ -2,8 +2,7 @@
 //! Motions of four points that make it hard: degenerate, nearly so, or led to a contact that is only just one.
 
 use crate::random::Random;
-use weft::Vec3;
-use weft::collision::Path;
+use weft::{Vec3, geometry::Path};
 
 /// Four paths, for a point and a triangle or for two edges, and the distance to keep, in m.
 #[derive(Clone, Debug)]

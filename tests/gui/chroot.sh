@@ -14,10 +14,12 @@ refuse() {
 [ -e "$folder/ready" ] && exit 0
 [ "$(id -u)" = 0 ] || refuse 'a Debian of its own can only be made by root'
 command -v debootstrap >/dev/null || refuse 'debootstrap is missing: apt-get install debootstrap'
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
-    sed -nE 's,^(deb( \[[^]]*\])?|URIs:) *(https?:[^ ]*/debian)/?( .*)?$,\3,p' | head -n 1)
+# The mirror of this machine's own apt, without the security archive, which has no base system.
+mirror=$(apt-get indextargets --format '$(ORIGIN) $(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+    sed -nE 's,^Debian (.*[^/])/*$,\1,p' | grep -v security | head -n 1)
+[ -n "$mirror" ] || refuse "apt of this machine has no Debian archive: add one, then apt-get update"
 mkdir -p "$folder"
-debootstrap --variant=minbase "$suite" "$folder" "${mirror:-http://deb.debian.org/debian}" \
+debootstrap --variant=minbase "$suite" "$folder" "$mirror" \
     >"$folder.log" 2>&1 || refuse "debootstrap fails: $(tail -n 1 "$folder.log")"
 chroot "$folder" sh -c "apt-get -qq -o Acquire::Check-Valid-Until=false update && DEBIAN_FRONTEND=noninteractive \
     apt-get install -qq -y --no-install-recommends $packages" >>"$folder.log" 2>&1 ||

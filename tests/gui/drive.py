@@ -58,7 +58,7 @@ def own(name):
 
 
 def running():
-    return own("bake").running()
+    return own("bake.job").running()
 
 
 def sheet():
@@ -235,10 +235,10 @@ def fabric():
         yield 1.0
 
     def is_denim():
-        return own("fabrics").label(sheet().weft.material) == "Denim"
+        return own("fabrics.presets").label(sheet().weft.material) == "Denim"
 
     yield from repeated(choose, is_denim)
-    facts["fabric"] = own("fabrics").label(sheet().weft.material)
+    facts["fabric"] = own("fabrics.presets").label(sheet().weft.material)
     yield from click("card")
     yield 1.0
     shot("cards")
@@ -259,7 +259,7 @@ def bake():
     yield from repeated(lambda: click("bake"), running)
     facts["bake_runs"] = running() is not None
     yield from until(lambda: running() is None or running().frame > 8, 60.0)
-    facts["status_line"] = running().line() if running() else ""
+    facts["status_line"] = running().progress_text() if running() else ""
     shot("baking")
     yield 0.3
     tool("key Escape")

@@ -10,10 +10,7 @@ use nalgebra::{Matrix3, Rotation3};
 use proptest::prelude::*;
 use weft::{
     Vec3,
-    forces::{
-        Air, Membrane, Strain, StrainHistory,
-        bending::{Bending, BendingLaw},
-    },
+    forces::{Air, Bending, BendingLaw, Membrane, Strain, StrainHistory},
     mesh::Mesh,
 };
 

@@ -11,10 +11,7 @@ use crate::{
 };
 use weft::{
     Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Vec3,
-    forces::{
-        Membrane, StrainHistory,
-        bending::{Bending, BendingLaw},
-    },
+    forces::{Bending, BendingLaw, Membrane, StrainHistory},
     mesh::Mesh,
 };
 

@@ -140,6 +140,8 @@ fn a_linearised_step_that_changes_the_stretch_drastically_is_given_up() {
         let report = pulled(solver, force);
         assert!(report.converged, "{solver:?}, {force} N: {report:?}");
         assert_eq!(report.rejected_steps > 0, is_given_up, "{solver:?}, {force} N: {report:?}");
+        let reasons: Vec<&str> = report.rejections().map(|(reason, _)| reason).collect();
+        assert_eq!(reasons, if is_given_up { vec!["stretch_change"] } else { Vec::new() });
         assert_eq!(report.steps > 1, is_given_up, "{solver:?}, {force} N: {report:?}");
     }
 }

@@ -31,6 +31,7 @@ mod noise;
 mod one_solve;
 mod oscillator;
 mod quads;
+mod rejections;
 mod samples;
 mod scenes;
 mod statics;

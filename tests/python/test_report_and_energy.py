@@ -23,7 +23,7 @@ def test_a_report_accounts_for_a_frame():
     scene = weft.Simulation([cloth()], [weft.Collider(*floor(-0.01))], settings)
     report = [scene.advance(FRAME) for _ in range(4)][-1]
     assert report.steps >= 2
-    assert report.rejected_steps >= 0
+    assert report.rejected_steps == sum(report.rejections.values())
     assert report.newton_iterations >= report.steps
     assert report.linear_iterations >= 0
     assert report.contacts > 0
@@ -64,9 +64,23 @@ def test_what_is_not_solved_is_reported_and_not_raised():
     report = scene.advance(FRAME)
     assert report.converged is False
     assert report.rejected_steps > 0
+    assert report.rejections == {"newton_step": report.rejected_steps}
     assert report.residual > 1e-12
     assert scene.time == pytest.approx(FRAME)
     assert np.isfinite(scene.positions()).all()
+
+
+def test_rejected_steps_are_counted_by_their_reasons_in_alphabetical_order():
+    scene = simulation(max_iterations=3)
+    force = np.zeros((SIDE * SIDE, 3))
+    force[0, 2] = 1e12
+    scene.set_pins(0, [SIDE * SIDE - 1])
+    scene.set_vertex_forces(0, force)
+    report = scene.advance(FRAME)
+    assert len(report.rejections) > 1
+    assert list(report.rejections) == sorted(report.rejections)
+    assert sum(report.rejections.values()) == report.rejected_steps
+    assert all(count > 0 for count in report.rejections.values())
 
 
 @pytest.mark.parametrize(

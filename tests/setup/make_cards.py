@@ -13,17 +13,17 @@ sys.path.insert(0, str(ROOT))
 
 import weft  # noqa: E402
 
-from addon import card_picture, fabrics  # noqa: E402
+from addon.fabrics import presets, preview_render  # noqa: E402
 
 
 def main() -> None:
     """Makes the named pictures, or all."""
     wanted = sys.argv[1:]
-    for fabric in fabrics.everything().values():
-        if fabric.is_own or (wanted and fabric.name not in wanted):
+    for fabric in presets.all_presets().values():
+        if fabric.is_user_preset or (wanted and fabric.name not in wanted):
             continue
         started = time.perf_counter()
-        card_picture.make(weft, fabric.fields, fabric.card)
+        preview_render.make(weft, fabric.fields, fabric.preview)
         print(f"{fabric.name}: {time.perf_counter() - started:.1f} s", flush=True)
 
 

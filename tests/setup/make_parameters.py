@@ -57,11 +57,12 @@ def table(title: str, owner: str, group) -> list[str]:
 
 def page() -> str:
     """The whole page; the extension must be registered."""
-    from addon import material, properties
+    from addon import properties
+    from addon.properties import fabric
 
     lines = HEAD.splitlines()
     lines += table("Objects", "object.weft", properties.WeftObject)
-    lines += table("Fabric", "object.weft.material", material.WeftMaterial)
+    lines += table("Fabric", "object.weft.material", fabric.WeftMaterial)
     lines += table("Field weights", "object.weft.field_weights", properties.WeftFieldWeights)
     lines += table("Scene", "scene.weft", properties.WeftScene)
     return "\n".join(lines) + "\n"

@@ -2,15 +2,15 @@
 //! Pairs whose boxes meet: as soon as there are enough, those that certainly stay apart are told from the others, all at
 //! once. First by the thickness of both sides; then, where cloth is finer than thick, by the little that neighbours keep.
 
-use super::{Fit, Pair};
+use super::Fit;
 use crate::collision::{
-    pair::Kind,
-    ways::{AT_ONCE, Spaced},
+    primitive_pair::{Kind, Pair},
+    trajectory_culling::{AT_ONCE, Spaced},
 };
 
 /// Pairs of one kind that a task comes upon.
 #[derive(Debug, Default)]
-pub(super) struct Candidates {
+pub(crate) struct Candidates {
     met: Waiting,
     /// Those of them of one cloth that are not told apart by the thickness of both sides.
     close: Waiting,
@@ -39,13 +39,13 @@ impl Waiting {
 }
 
 /// What is made of features whose boxes meet.
-pub(super) struct Search<'a, Reach, Keep> {
-    pub(super) fit: Fit<'a>,
+pub(crate) struct Search<'a, Reach, Keep> {
+    pub(crate) fit: Fit<'a>,
     /// What a pair that keeps a thickness has to come within to be wanted, both in m: no more than a part of the thickness of
     /// both sides, and never less where it keeps more.
-    pub(super) reach: Reach,
+    pub(crate) reach: Reach,
     /// Which pairs are wanted.
-    pub(super) keep: Keep,
+    pub(crate) keep: Keep,
 }
 
 impl<Reach, Keep> Search<'_, Reach, Keep>
@@ -53,7 +53,7 @@ where
     Reach: Fn(&Pair, f64) -> f64 + Sync,
     Keep: Fn(&mut Pair) -> bool + Sync,
 {
-    pub(super) fn vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
+    pub(crate) fn vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
         let Fit { surfaces, .. } = self.fit;
         let corners = &surfaces.triangles[triangle as usize];
         let is_part = surfaces.is_cloth(vertex) || surfaces.has_triangles(vertex);
@@ -62,7 +62,7 @@ where
         }
     }
 
-    pub(super) fn edge_edge(&self, first: u32, second: u32, candidates: &mut Candidates) {
+    pub(crate) fn edge_edge(&self, first: u32, second: u32, candidates: &mut Candidates) {
         let Fit { surfaces, .. } = self.fit;
         let [one, other] = [first, second].map(|edge| &surfaces.edges[edge as usize]);
         let share = one.iter().any(|vertex| other.contains(vertex));
@@ -131,7 +131,7 @@ where
     }
 
     /// The pairs that are wanted, of all.
-    pub(super) fn sifted(&self, kind: Kind, mut candidates: Candidates) -> Vec<Pair> {
+    pub(crate) fn sifted(&self, kind: Kind, mut candidates: Candidates) -> Vec<Pair> {
         self.sift(kind, &mut candidates);
         let Candidates { mut close, mut found, .. } = candidates;
         self.sift_close(kind, &mut close, &mut found);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::collision::pair::Kind;
+use crate::collision::primitive_pair::Kind;
 
 const THICKNESS: f64 = 2.0e-3;
 

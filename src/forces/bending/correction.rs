@@ -12,8 +12,8 @@
 //! step, P_e reaches over further rings of triangles, which makes the change smaller.
 
 use super::{
-    coupling::Row,
     curvature::{CurvatureForm, Rotation, edge_rotation},
+    hinge_matrix::Row,
     hinges::{Hinges, Role},
     plate::EdgeMatrix,
 };
@@ -32,7 +32,7 @@ const MOST_RINGS: usize = 3;
 /// singular values of Q, its columns scaled alike, have a larger ratio than this.
 const UNDETERMINED: f64 = 1.0e3;
 
-/// The rows of P. `matrices` are those of [`UNIT_PLATE`](super::plate::UNIT_PLATE).
+/// The rows of P. `matrices` are those of [`UNIT_PLATE`](crate::forces::bending::plate::UNIT_PLATE).
 pub(super) fn correction(mesh: &Mesh, hinges: &Hinges, matrices: &[EdgeMatrix]) -> Vec<Row> {
     let states: Vec<_> =
         (0..hinges.count()).into_par_iter().map(|hinge| State::new(mesh, hinges, hinge)).collect();

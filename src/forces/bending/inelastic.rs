@@ -11,10 +11,11 @@ use super::{
     stiffness::{Pair, Passes, Stiffness},
 };
 use crate::{
-    Material, PlateRigidity, Vec3,
+    Vec3,
     forces::inelastic::{Inelastic, Memory, Part, apply},
+    material::{Material, PlateRigidity},
     mesh::Mesh,
-    parallel,
+    parallel::reductions,
 };
 use rayon::prelude::*;
 
@@ -96,10 +97,10 @@ impl Plates {
     pub(super) fn correct(&mut self, hinges: &Hinges, passes: &mut Passes) -> f64 {
         let Self { inelastic, members, corrections, .. } = self;
         let divided = passes.divided();
-        let potential = parallel::sum2(
+        let potential = reductions::sum2(
             members,
             corrections,
-            parallel::ELEMENTS,
+            reductions::ELEMENTS,
             |triangle, plate, correction| {
                 let curvature = plate.curvature(divided);
                 let response = inelastic.respond(triangle, &curvature);
@@ -202,7 +203,7 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-impl super::Bending {
+impl crate::forces::bending::Bending {
     /// Lets the past matter where materials say so. One material for each cloth.
     pub fn set_materials(&mut self, mesh: &Mesh, materials: &[Material]) {
         self.materials = materials.to_vec();
@@ -318,7 +319,7 @@ impl super::Bending {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);
         for (angle, rest) in angles.iter_mut().zip(self.rest_angles.iter()) {
-            *angle = super::shortest(*angle - rest);
+            *angle = crate::forces::bending::angle::shortest(*angle - rest);
         }
         angles
     }

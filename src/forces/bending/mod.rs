@@ -19,9 +19,9 @@
 
 mod angle;
 mod correction;
-mod coupling;
 mod curvature;
-mod folding;
+mod hinge_angles;
+mod hinge_matrix;
 mod hinges;
 mod inelastic;
 mod plate;
@@ -32,20 +32,24 @@ mod tests;
 pub use angle::extrapolate_angle;
 pub(crate) use angle::shortest;
 
-use super::{Scratch, StrainHistory};
-use crate::{
-    Material, PlateRigidity, Vec3,
-    fours::places,
-    mesh::{Mesh, hinge_angles},
-    parallel,
-    solver::{Kernel, Lanes, dispatch},
+use super::{
+    bending::{
+        hinge_angles::Folding,
+        hinges::Hinges,
+        inelastic::Plates,
+        stiffness::{Passes, Stiffness},
+    },
+    strain_history::StrainHistory,
 };
-use folding::Folding;
-use hinges::Hinges;
-use inelastic::Plates;
+use crate::{
+    Vec3,
+    material::{Material, PlateRigidity},
+    mesh::{Mesh, hinge_angles},
+    parallel::{BufferPool, reductions},
+    simd::{Kernel, Lanes, dispatch, places},
+};
 use rayon::prelude::*;
 use std::sync::Arc;
-use stiffness::{Passes, Stiffness};
 
 /// What bending asks of the material of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +102,7 @@ pub struct Bending {
     dampings: Dampings,
     /// 1/β of the last evaluation.
     inverse_beta: f64,
-    scratch: Scratch,
+    buffers: BufferPool<Vec<f64>>,
     materials: Vec<Material>,
     /// Where the past matters.
     plates: Option<Plates>,
@@ -122,7 +126,7 @@ impl Bending {
             scales: Vec::new(),
             dampings: Dampings::new(mesh, &hinges, laws),
             inverse_beta: 0.0,
-            scratch: Scratch::default(),
+            buffers: BufferPool::new(1),
             materials: Vec::new(),
             plates: None,
             hinges,
@@ -171,8 +175,8 @@ impl Bending {
     }
 
     /// Shares room with others.
-    pub(crate) fn set_scratch(&mut self, scratch: Scratch) {
-        self.scratch = scratch;
+    pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
+        self.buffers = buffers;
     }
 
     fn set_plates(&mut self, mesh: &Mesh) {
@@ -188,9 +192,9 @@ impl Bending {
     /// If `out` has not one place for each hinge.
     pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
         assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
-        let chunks = out.par_chunks_mut(parallel::ELEMENTS);
+        let chunks = out.par_chunks_mut(reductions::ELEMENTS);
         chunks
-            .zip(self.hinges.vertices.par_chunks(parallel::ELEMENTS))
+            .zip(self.hinges.vertices.par_chunks(reductions::ELEMENTS))
             .for_each(|(angles, vertices)| dispatch(MeasureAngles { positions, vertices, angles }));
     }
 
@@ -254,7 +258,7 @@ impl Bending {
     /// Arrays for passes, in the room that is shared.
     fn passes(&self) -> Passes {
         let count = self.hinges.count();
-        Passes::of(self.scratch.take(Passes::length(count)), count)
+        Passes::of(self.buffers.take_numbers(Passes::length(count)), count)
     }
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
@@ -263,7 +267,7 @@ impl Bending {
         let inverse_lengths = folding.inverse_lengths();
         let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
         folding.gather(loads, hinges, sign, out);
-        self.scratch.give(passes.into_numbers());
+        self.buffers.give(passes.into_numbers());
     }
 
     /// Number of hinges.

@@ -6,11 +6,11 @@
 
 use super::{
     correction,
-    coupling::Coupling,
+    hinge_matrix::Coupling,
     hinges::{Hinges, range_of_cloth},
     plate::{EdgeMatrix, PlateFactor, UNIT_PLATE, edge_matrix},
 };
-use crate::{material::PlateRigidity, mesh::Mesh, parallel};
+use crate::{material::PlateRigidity, mesh::Mesh, parallel::reductions};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -109,7 +109,7 @@ impl Stiffness {
         let count = hinges.count();
         let (pairs, divided) = passes.parts();
         let angles: &[Pair] = pairs.as_chunks().0;
-        let each = divided[..count].par_iter_mut().enumerate().with_min_len(parallel::ELEMENTS);
+        let each = divided[..count].par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
         each.for_each(|(hinge, sides)| {
             let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
             let (share, [angle, change]) = (hinges.share(hinge), angles[hinge]);
@@ -131,7 +131,7 @@ impl Stiffness {
                 |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
             work(0) + viscosity * work(1)
         };
-        parallel::sum2(&mut differences[..count], &mut loads[..count], parallel::ELEMENTS, one)
+        reductions::sum2(&mut differences[..count], &mut loads[..count], reductions::ELEMENTS, one)
     }
 
     /// Second half: 𝓜 of each hinge times `factor`, and a 0 past the last hinge.
@@ -143,7 +143,7 @@ impl Stiffness {
     ) -> &'a [f64] {
         let (differences, loads) = after_division(passes.parts().0);
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, load)| {
+        each.with_min_len(reductions::ELEMENTS).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
             let [shifted] = self.correction.column(hinge, near, |f| [differences[f]]);
             *load = (*load + shifted) * factor(hinge);
@@ -239,7 +239,7 @@ impl Passes {
     pub(super) fn add_moments(&mut self, hinges: &Hinges, moment: impl Fn(usize) -> f64 + Sync) {
         let (differences, loads) = after_division(self.parts().0);
         let each = (differences, loads).into_par_iter().zip(&hinges.slots).enumerate();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(hinge, ((difference, load), slots))| {
+        each.with_min_len(reductions::ELEMENTS).for_each(|(hinge, ((difference, load), slots))| {
             let [left, right] = slots.map(|slot| moment(slot as usize));
             *difference += left - right;
             *load += hinges.share(hinge) * (left + right);

@@ -6,7 +6,7 @@
 //! of as many as there are codes for.
 
 use super::BlockColumns;
-use crate::solver::{Kernel, Lanes, dispatch};
+use crate::simd::{Kernel, Lanes, dispatch};
 
 /// The number of a block of a member of a tile.
 pub type BlockCode = u16;

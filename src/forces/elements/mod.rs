@@ -17,8 +17,8 @@ pub use blocks::{BlockCode, BlockParts, Tangents, block_code};
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 pub(crate) use scatter::Scatter;
 
-use super::{Scratch, StrainHistory, inelastic::Past};
-use crate::{Material, Vec3, mesh::Mesh};
+use super::{inelastic::Past, strain_history::StrainHistory};
+use crate::{Vec3, material::Material, mesh::Mesh, parallel::BufferPool};
 use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.
@@ -92,7 +92,7 @@ pub trait Elements: Send + Sync {
     ) -> f64;
 
     /// Predicts, to first order, the stress after the displacement `direction` from the shape last
-    /// evaluated; see [`Membrane::predict_stress`](super::Membrane::predict_stress) for the reason.
+    /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
     fn predict(&mut self, _direction: &[Vec3]) {}
 
     /// Lets the next tangent take its geometric part from the last prediction.
@@ -104,8 +104,8 @@ pub trait Elements: Send + Sync {
     /// Tangents of some elements.
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;
 
-    /// Room that is used only while forces are found.
-    fn scratch(&self) -> Option<&Scratch> {
+    /// Pool of the buffers that are used only while forces are evaluated.
+    fn buffers(&self) -> Option<&BufferPool<Vec<f64>>> {
         None
     }
 

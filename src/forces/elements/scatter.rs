@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Forces of elements on their vertices, summed in the order of the elements.
 
-use crate::{Vec3, mesh::Incidence, parallel};
+use crate::{Vec3, mesh::Incidence, parallel::reductions};
 use rayon::prelude::*;
 
 /// The vertices of elements, and the force of each element on each of them.
@@ -26,7 +26,7 @@ impl<const N: usize> Scatter<N> {
 
     /// Adds the loads to the forces of the vertices.
     pub(crate) fn gather(&self, forces: &mut [Vec3]) {
-        let each = forces.par_iter_mut().enumerate().with_min_len(parallel::VERTICES);
+        let each = forces.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
         each.for_each(|(vertex, force)| {
             for (element, corner) in self.incidence.around(vertex) {
                 *force += self.loads[element as usize][usize::from(corner)];

@@ -2,15 +2,18 @@
 //! Stress where the past matters: measured curves with hysteresis, and memory of strain rates.
 //!
 //! For three strains ε with the linear law C, the stress is C(e + Σ w_k q_k) with e = ε − p. p is what stays after unloading,
-//! bounded by curves (see `bounds`); q̇_k + q_k/T_k = ė is the memory (see [`crate::Quality`]), integrated exactly for a strain
+//! bounded by curves (see `bounds`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::Quality`]), integrated exactly for a strain
 //! that changes evenly in a step, as in Etzmuss 2002, eq. 2.33: q becomes αq + γΔe with α = exp(−h/T), γ = (1 − α)T/h.
 //! Then the stress of a step is C(1 + Σ wγ)(x − p) with x = ε plus a constant.
 //!
 //! p is where ½(x − p)ᵀC(x − p)(1 + Σ wγ) + ∫σ dp is least, in which σ(p) is one branch upwards and the other downwards.
 //! This least value is the potential of the step: convex in ε, with the stress as its derivative.
 
-use super::bounds::{Bounds, Flow};
-use crate::{Material, forces::membrane::Strain, material::BRANCHES};
+use super::branch_envelope::{Bounds, Flow};
+use crate::{
+    forces::membrane::Strain,
+    material::{BRANCHES, Material},
+};
 
 /// What is remembered of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -153,7 +156,7 @@ impl Law {
     pub(crate) fn new(material: &Material, part: Part) -> Self {
         let mut branches = [[0.0; 2]; BRANCHES];
         let mut count = 0;
-        for branch in material.quality.iter().flat_map(crate::Quality::branches) {
+        for branch in material.quality.iter().flat_map(crate::material::Quality::branches) {
             if branch.weight > 0.0 {
                 branches[count] = [branch.weight, branch.time];
                 count += 1;

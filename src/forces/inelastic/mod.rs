@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Materials whose stress depends on the past, and what all elements of a scene remember of it.
 
-mod bounds;
-mod fibre;
+mod branch_envelope;
+mod internal_variables;
 mod law;
-mod past;
 #[cfg(test)]
 mod tests;
+mod uniaxial;
 
-pub(crate) use fibre::{Fibre, Resistance};
+pub use internal_variables::Past;
 pub(crate) use law::{Law, Memory, Part, Response, apply};
-pub use past::Past;
+pub(crate) use uniaxial::{Fibre, Resistance};
 
 use super::membrane::Strain;
-use crate::{Material, parallel};
+use crate::{material::Material, parallel::reductions};
 use rayon::prelude::*;
 
 /// Laws of all cloths, and a memory for each element.
@@ -83,7 +83,7 @@ impl Inelastic {
         self.begin(duration);
         let Self { laws, law_of_element, memories, .. } = self;
         let each = (memories, law_of_element, strains).into_par_iter();
-        each.with_min_len(parallel::ELEMENTS).for_each(|(memory, law, strain)| {
+        each.with_min_len(reductions::ELEMENTS).for_each(|(memory, law, strain)| {
             laws[*law as usize].remember(strain, memory);
         });
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The law of inelastic materials by itself: derivatives, what it stores, and that no cycle gives energy.
 
-use super::{Law, Memory, Part};
-use crate::{Curves, Hysteresis, Material, Quality};
+use super::law::{Law, Memory, Part};
+use crate::material::{Curves, Hysteresis, Material, Quality};
 
 /// Numbers between −1 and 1, the same every time.
 struct Noise(u64);

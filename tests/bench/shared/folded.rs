@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A cloth that meets itself.
 
-use weft::Vec3;
-use weft::collision::{MovingBox, MovingTree, Path, edge_edge_impact};
+use weft::{
+    Vec3,
+    geometry::{MovingBox, MovingTree, Path, edge_edge_impact},
+};
 
 /// In m.
 pub(crate) const THICKNESS: f64 = 0.001;

@@ -11,15 +11,11 @@ use rayon::prelude::*;
 use std::hint::black_box;
 use weft::{
     Material, Vec3,
-    collision::{MovingBox, MovingTree, RoundedBox},
-    forces::{
-        Membrane, StrainHistory,
-        bending::{Bending, BendingLaw},
-    },
+    forces::{Bending, BendingLaw, Membrane, StrainHistory},
+    geometry::{MovingBox, MovingTree, RoundedBox},
+    linear_solver::{BlockMatrix, Multigrid, Ordering, Preconditioner},
     mesh::Mesh,
-    solver::{
-        BlockMatrix, Ordering, Row3, preconditioner::Multigrid, preconditioner::Preconditioner,
-    },
+    simd::Row3,
 };
 
 /// A kernel with its data, ready to be run as often as one likes.

@@ -3,8 +3,8 @@
 
 use weft::{
     Cloth, Material, Vec3,
+    linear_solver::Ordering,
     mesh::{Mesh, Polygons},
-    solver::Ordering,
 };
 
 /// How the vertices of a sheet are numbered; or a pile of four sheets on the ground instead.

@@ -9,8 +9,9 @@ use super::machine::Machine;
 use std::{iter::Sum, ops::Add};
 use weft::{
     forces::{BlockCode, Tension},
+    linear_solver::{BlockMatrix, BlockPair, GROUP, LevelSizes},
     mesh::Mesh,
-    solver::{Block, BlockMatrix, BlockPair, GROUP, Row3, preconditioner::LevelSizes},
+    simd::{Block, Row3},
 };
 
 /// Bytes of what is stored.

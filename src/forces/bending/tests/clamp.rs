@@ -5,8 +5,9 @@ use super::samples::{
     ELASTIC, FABRIC, PATTERNS, Pattern, Point, Sheet, area, flat, forces, product,
 };
 use crate::{
-    PlateRigidity, Vec3,
+    Vec3,
     forces::bending::{Bending, BendingLaw},
+    material::PlateRigidity,
 };
 use nalgebra::{DMatrix, DVector};
 

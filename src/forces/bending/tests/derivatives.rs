@@ -7,8 +7,8 @@ use super::samples::{
 use crate::{
     Vec3,
     forces::{
-        StrainHistory,
-        bending::{Bending, extrapolate_angle},
+        bending::{Bending, angle::extrapolate_angle},
+        strain_history::StrainHistory,
     },
     mesh::{Mesh, Polygons},
 };

@@ -5,11 +5,12 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, Pattern, Point, Sheet, bending, dot, flat, forces, norm, product,
 };
 use crate::{
-    PlateRigidity, Vec3,
+    Vec3,
     forces::{
-        StrainHistory,
         bending::{Bending, BendingLaw},
+        strain_history::StrainHistory,
     },
+    material::PlateRigidity,
     mesh::Mesh,
 };
 use nalgebra::Rotation3;

@@ -3,8 +3,8 @@
 
 use super::samples::{FABRIC, PATTERNS, Pattern, Point, Sheet, bending};
 use crate::{
-    PlateRigidity,
     forces::bending::{Bending, BendingLaw, stiffness::Passes},
+    material::PlateRigidity,
     mesh::Mesh,
 };
 use nalgebra::{DMatrix, Matrix3, Vector2};
@@ -57,7 +57,7 @@ fn linear_angles(sheet: &Sheet, mesh: &Mesh) -> (DMatrix<f64>, DMatrix<f64>) {
 }
 
 fn shape_gradients(corners: [Point; 3]) -> [Vector2<f64>; 3] {
-    let doubled = 2.0 * super::samples::area(corners);
+    let doubled = 2.0 * crate::forces::bending::tests::samples::area(corners);
     [0, 1, 2].map(|i| {
         let (j, k) = (corners[(i + 1) % 3], corners[(i + 2) % 3]);
         Vector2::new(j[1] - k[1], k[0] - j[0]) / doubled

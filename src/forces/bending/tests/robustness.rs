@@ -5,11 +5,12 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, Pattern, Sheet, bending, flat, forces, norm, product,
 };
 use crate::{
-    Material, PlateRigidity, Vec3,
+    Vec3,
     forces::{
-        StrainHistory,
         bending::{Bending, BendingLaw},
+        strain_history::StrainHistory,
     },
+    material::{Material, PlateRigidity},
     mesh::{Mesh, Polygons},
 };
 use proptest::prelude::*;
@@ -82,7 +83,7 @@ proptest! {
         let direction = Noise::new(seed).vectors(points.len(), 1.0);
         let found = product(&mut bending, &direction);
         prop_assert!(is_finite(&found));
-        let work = super::samples::dot(&found, &direction);
+        let work = crate::forces::bending::tests::samples::dot(&found, &direction);
         prop_assert!(work >= -1e-13 * norm(&found) * norm(&direction));
     }
 }

@@ -2,11 +2,12 @@
 //! Flat triangulations, finite or periodic, and things to bend them with.
 
 use crate::{
-    PlateRigidity, Vec3,
+    Vec3,
     forces::{
-        StrainHistory,
         bending::{Bending, BendingLaw},
+        strain_history::StrainHistory,
     },
+    material::PlateRigidity,
     mesh::{Edge, Incidence, Mesh, RestShape, Topology, shape_gradients},
 };
 use std::{collections::BTreeMap, sync::Arc};

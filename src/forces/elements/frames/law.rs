@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The laws of frames where the past does not matter.
 
-use super::{Strain, apply};
-use crate::{Material, forces::inelastic::Part};
+use super::Strain;
+use crate::{
+    forces::inelastic::{Part, apply},
+    material::Material,
+};
 
 /// What of a material acts in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

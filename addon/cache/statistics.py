@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Statistics of a bake, summed over the reports of its frames. Independent of Blender."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+SUMMED_FIELDS = (
+    "steps",
+    "rejected_steps",
+    "newton_iterations",
+    "linear_iterations",
+    "unresolved_contacts",
+)
+LARGE_STRETCH = 0.5  # strain from which a warning is given
+# Words for the reasons in `weft.Report.rejections`; others are shown by their names.
+REJECTION_WORDS = {
+    "newton_step_not_small": "positions did not settle",
+    "force_balance": "forces out of balance",
+    "iteration_limit": "iterations used up",
+    "stretch_change": "stretched too much at once",
+    "truncated_displacement": "held back by contacts",
+    "energy_gain": "energy gained",
+}
+
+
+def _rejections(reports: Iterable[Any]) -> dict[str, int]:
+    """Counts of rejected steps by reason; earlier libraries report none."""
+    total: Counter[str] = Counter()
+    for report in reports:
+        total.update(getattr(report, "rejections", {}))
+    return dict(total)
+
+
+class CombinedReport:
+    """Report of a frame, combined from the reports of its substeps."""
+
+    def __init__(self, reports: list[Any]) -> None:
+        for name in SUMMED_FIELDS:
+            setattr(self, name, sum(getattr(report, name) for report in reports))
+        self.rejections = _rejections(reports)
+        self.contacts = reports[-1].contacts
+        self.max_stretch = max(report.max_stretch for report in reports)
+        self.converged = all(report.converged for report in reports)
+
+
+@dataclass
+class Statistics:
+    """Statistics of the frames of a bake; the field names are those in the files."""
+
+    frames: int = 0
+    seconds: float = 0.0
+    steps: int = 0
+    rejected_steps: int = 0
+    newton_iterations: int = 0
+    linear_iterations: int = 0
+    contacts: int = 0  # maximum over the frames
+    unresolved_contacts: int = 0
+    max_stretch: float = 0.0  # largest strain
+    unconverged_frames: int = 0
+    rejections: dict[str, int] = field(default_factory=dict)  # rejected steps by reason
+
+    def add(self, report: Any, seconds: float) -> None:
+        """Adds the report of one frame, a `weft.Report`."""
+        self.frames += 1
+        self.seconds += seconds
+        for name in SUMMED_FIELDS:
+            setattr(self, name, getattr(self, name) + getattr(report, name))
+        self.rejections = _rejections((self, report))
+        self.contacts = max(self.contacts, report.contacts)
+        self.max_stretch = max(self.max_stretch, report.max_stretch)
+        self.unconverged_frames += not report.converged
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "Statistics":
+        """Statistics from a file; fields that the file lacks have their defaults."""
+        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
+
+    def summary(self) -> str:
+        """One line for the panel."""
+        each = self.seconds / self.frames if self.frames else 0.0
+        rejected = f", {self._rejected_text()}" if 0 < self.rejected_steps <= self.steps else ""
+        return (
+            f"{self.frames} frames in {_duration(self.seconds)}, {each:.3g} s/frame, at most "
+            f"{self.contacts} contacts, largest stretch {100.0 * self.max_stretch:.2f} %{rejected}"
+        )
+
+    def warnings(self) -> list[str]:
+        """Deviations from a flawless bake, one sentence each."""
+        found = []
+        if self.unconverged_frames:
+            found.append(f"{self.unconverged_frames} frames were not solved to the tolerance")
+        if self.unresolved_contacts:
+            found.append(
+                f"{self.unresolved_contacts} contacts were not resolved: a collider squeezed the "
+                "cloth against another, or against itself"
+            )
+        if self.max_stretch > LARGE_STRETCH:
+            found.append(f"The cloth was stretched by {100.0 * self.max_stretch:.0f} %")
+        if self.rejected_steps > self.steps:
+            found.append(self._rejected_text())
+        return found
+
+    def _rejected_text(self) -> str:
+        """Number of rejected time steps, with the reasons by descending count."""
+        reasons = sorted(self.rejections.items(), key=lambda item: (-item[1], item[0]))
+        words = [f"{REJECTION_WORDS.get(name, name)} ({count})" for name, count in reasons if count]
+        steps = "time step" if self.rejected_steps == 1 else "time steps"
+        text = f"{self.rejected_steps} {steps} had to be tried again"
+        return f"{text}: {', '.join(words)}" if words else text
+
+
+def _duration(seconds: float) -> str:
+    """A duration in a readable unit."""
+    if seconds < 60.0:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d} h" if hours else f"{minutes}:{rest:02d} min"

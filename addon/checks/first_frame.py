@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Checks of the first frame: intersections, and gaps below the contact thickness."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from bpy.types import Context, Mesh, Object
+
+from ..blender import mesh_arrays, scene_time
+from ..scene import deforming_nodes, evaluation_state
+from ..scene.reader import SceneReader, evaluated_mesh, to_world
+from ..simulation import bridge
+from . import intersection
+from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
+
+INTERSECTS = (
+    "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "
+    "the first frames. It looks better, and is sure, when it starts apart"
+)
+GAP_TOLERANCE_FACTOR = 0.98  # fraction of the gap, so that meshes placed exactly at the gap pass
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A participant at the first frame."""
+
+    obj: Object
+    surface: intersection.Surface
+    faces: np.ndarray  # face index of each triangle
+    thickness: float
+
+
+def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
+    """Findings of the first frame."""
+    for obj in cloths:
+        deforming_nodes.detect(context, obj)
+    evaluation_state.prepare(context, cloths, colliders)
+    try:
+        scene_time.go_to(context.scene, scene_time.frame_range(context.scene)[0])
+        placed = [_place(context, obj) for obj in (*cloths, *colliders)]
+        refusal = list(_library_refusal(context, cloths, colliders))
+    except (ValueError, RuntimeError) as error:
+        yield _refusal_finding("The first frame cannot be read", error)
+        return
+    finally:
+        evaluation_state.restore()
+    yield from refusal
+    yield from _intersections(placed[: len(cloths)], placed[len(cloths) :])
+
+
+def _place(context: Context, obj: Object) -> Placed:
+    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    with evaluated_mesh(evaluated) as mesh:
+        points = mesh_arrays.coordinates(mesh)
+        triangles, faces = mesh_arrays.triangles(mesh), _faces(mesh)
+    positions = to_world(points, evaluated, context.scene.unit_settings.scale_length)
+    owner = obj.weft.material if obj.weft.role == "CLOTH" else obj.weft
+    return Placed(obj, intersection.Surface(positions, triangles), faces, owner.thickness)
+
+
+def _faces(mesh: Mesh) -> np.ndarray:
+    faces = np.empty(len(mesh.loop_triangles), np.int32)
+    mesh.loop_triangles.foreach_get("polygon_index", faces)
+    return faces
+
+
+def _library_refusal(
+    context: Context, cloths: list[Object], colliders: list[Object]
+) -> Iterator[Finding]:
+    """Errors of reading the scene or of the library, which would prevent a bake."""
+    first = scene_time.frame_range(context.scene)[0]
+    try:
+        reader = SceneReader(context, cloths, colliders, first)
+    except (ValueError, RuntimeError) as error:
+        yield _refusal_finding("The first frame cannot be read", error)
+        return
+    if bridge.problem():
+        return
+    try:
+        bridge.build_simulation(context.scene, reader)
+    except (ValueError, TypeError, RuntimeError) as error:
+        yield _refusal_finding("The library refuses", error)
+
+
+def _refusal_finding(subject: str, error: Exception) -> Finding:
+    return Finding(ERROR, f"{subject}: {error}", "A bake would be refused for this reason")
+
+
+def _intersections(cloths: list[Placed], colliders: list[Placed]) -> Iterator[Finding]:
+    for cloth in cloths:
+        yield from _found(
+            cloth, intersection.self_intersections(cloth.surface), "faces cross each other"
+        )
+    for one, other in combinations(cloths, 2):
+        first, second = intersection.intersections(one.surface, other.surface)
+        yield from _found(one, first, f"faces cross '{other.obj.name}'")
+        yield from _found(other, second, f"faces cross '{one.obj.name}'")
+    for cloth in cloths:
+        for collider in colliders:
+            triangles, _others = intersection.intersections(cloth.surface, collider.surface)
+            yield from _found(cloth, triangles, f"faces cross the collider '{collider.obj.name}'")
+            if not len(triangles):
+                yield from _initial_gap(cloth, collider)
+    for collider in colliders:
+        yield from _collider_self_intersections(collider)
+
+
+def _found(placed: Placed, triangles: np.ndarray, text: str) -> Iterator[Finding]:
+    if len(triangles):
+        faces = np.unique(placed.faces[triangles])
+        yield on_elements(WARNING, placed.obj, text, INTERSECTS, domain="FACE", indices=faces)
+
+
+def _collider_self_intersections(collider: Placed) -> Iterator[Finding]:
+    triangles = intersection.approximate_self_intersections(collider.surface)
+    if len(triangles):
+        text = f"{len(triangles)} of its triangles cross each other"
+        meaning = (
+            "A collider may cross itself, as bodies do in the armpits; cloth that is caught there "
+            "is pressed out again, and is counted in the statistics until it is"
+        )
+        yield on_object(INFO, collider.obj, text, meaning)
+
+
+def _initial_gap(cloth: Placed, collider: Placed) -> Iterator[Finding]:
+    gap = GAP_TOLERANCE_FACTOR * (cloth.thickness + collider.thickness)
+    tree = collider.surface.tree
+    near = [
+        index
+        for index, point in enumerate(cloth.surface.positions.tolist())
+        if tree.find_nearest(point, gap)[0] is not None
+    ]
+    if near:
+        meaning = (
+            f"The gap that both keep is {1000 * gap / GAP_TOLERANCE_FACTOR:.3g} mm. The cloth is "
+            "pressed out to it within the first frames"
+        )
+        text = f"vertices start closer to '{collider.obj.name}' than both are thick"
+        yield on_elements(
+            INFO, cloth.obj, text, meaning, domain="VERT", indices=np.array(near, np.int64)
+        )

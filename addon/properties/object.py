@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Properties of an object: its role and settings, and the state of its result.
+
+Values are SI whatever the unit scale of the scene, so no property has a Blender unit; the unit is
+in the label. Properties that are not read at every frame are not animatable.
+"""
+
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Collection, PropertyGroup
+
+from ..force_fields.forces import WEIGHT_NAMES
+from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
+
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+class WeftMutedModifier(PropertyGroup):
+    """Visibility of a modifier before Weft muted it."""
+
+    uid: (
+        IntProperty()
+    )  # persistent id, unaffected by renaming; 0 in older files, which have the name
+    show_viewport: BoolProperty()
+    show_render: BoolProperty()
+
+
+class WeftMutedKey(PropertyGroup):
+    """A shape key of the user that Weft muted, by name."""
+
+    place: IntProperty()  # index among all keys, used after a renaming; 0 in older files
+
+
+class WeftDeformingNodes(PropertyGroup):
+    """A geometry nodes modifier that only deforms the cloth."""
+
+    uid: IntProperty()  # persistent id of the modifier; 0 in older files
+
+
+class WeftResult(PropertyGroup):
+    """State of the result of a bake on an object, which Free reverts."""
+
+    shown: BoolProperty()
+    frame_start: IntProperty()
+    frame_count: IntProperty()
+    key_prefix: StringProperty()
+    made_basis: BoolProperty()
+    made_action: BoolProperty()
+    was_absolute: BoolProperty()
+    was_solo: BoolProperty()
+    muted_keys: CollectionProperty(type=WeftMutedKey)
+    bake: StringProperty()  # identifier of the bake, empty for results of earlier versions
+    cache: StringProperty()  # absolute path of the cache of the last bake, without suffix
+    fingerprint: StringProperty()
+    statistic: StringProperty()
+    warnings: StringProperty()  # one per line
+    display_type: StringProperty()  # display type before a running bake, else empty
+    was_disabled: BoolProperty()  # in viewports, before a running bake
+    modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
+    modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files
+
+
+def _weight(name: str, source: str) -> object:
+    return FloatProperty(
+        name=name,
+        description=f"How much {source} acts on this cloth, without unit",
+        default=1.0,
+        min=-200.0,
+        max=200.0,
+        soft_min=0.0,
+        soft_max=1.0,
+        precision=3,
+        update=changed,
+    )
+
+
+def _group(name: str) -> object:
+    return StringProperty(
+        name=f"{name} Group",
+        options=NOT_ANIMATABLE,
+        description="Where this vertex group has weight 1 the factor below holds, where it has "
+        "none the fabric is that of the material",
+        update=changed,
+    )
+
+
+def _factor(name: str, quantity: str, minimum: float = 1e-3) -> object:
+    return FloatProperty(
+        name=f"{name} Factor",
+        options=NOT_ANIMATABLE,
+        description=f"Factor on the {quantity} where the group has weight 1, without unit",
+        default=10.0,
+        min=minimum,
+        soft_max=100.0,
+        precision=3,
+        update=changed,
+    )
+
+
+def _shrinking(name: str, region: str, default: float) -> object:
+    return FloatProperty(
+        name=name,
+        description=f"Part by which the cloth is shorter at rest {region}, without unit; "
+        "negative makes it longer",
+        default=default,
+        min=-10.0,
+        max=0.9,
+        soft_min=-1.0,
+        precision=3,
+        update=changed,
+    )
+
+
+class WeftFieldWeights(PropertyGroup):
+    """Weights of the scene's force fields on a cloth, under the names that Blender uses."""
+
+    collection: PointerProperty(
+        type=Collection,
+        name="Effector Collection",
+        options=NOT_ANIMATABLE,
+        description="Only force fields in this collection act; all of the scene when empty",
+        update=changed,
+    )
+    gravity: _weight("Gravity", "gravity")
+    all: _weight("All", "every force field")
+    force: _weight("Force", "a force field of this type")
+    vortex: _weight("Vortex", "a vortex")
+    magnetic: _weight("Magnetic", "a magnetic field")
+    harmonic: _weight("Harmonic", "a harmonic field")
+    charge: _weight("Charge", "a charge field")
+    lennardjones: _weight("Lennard-Jones", "a Lennard-Jones field")
+    wind: _weight("Wind", "a wind field")
+    texture: _weight("Texture", "a texture field")
+    turbulence: _weight("Turbulence", "turbulence")
+    drag: _weight("Drag", "a drag field")
+    smokeflow: _weight("Fluid Flow", "the flow of a fluid")
+
+    def factors(self) -> dict[str, float]:
+        """The weights by name."""
+        return {name: as_decimal(getattr(self, name)) for name in WEIGHTS}
+
+
+WEIGHTS = ("gravity", "all", *WEIGHT_NAMES.values())
+
+
+class WeftObject(PropertyGroup):
+    """Role and settings of an object in the simulation."""
+
+    role: EnumProperty(
+        name="Role",
+        options=NOT_ANIMATABLE,
+        description="Part of this object in the cloth simulation",
+        items=(
+            ("NONE", "None", "Takes no part in the simulation"),
+            ("CLOTH", "Cloth", "Is simulated as a fabric"),
+            ("COLLIDER", "Collider", "Is an obstacle, with its own animation and modifiers"),
+        ),
+        default="NONE",
+        update=changed,
+        override=OVERRIDABLE,
+    )
+    identity: StringProperty(override=OVERRIDABLE)
+    material: PointerProperty(type=WeftMaterial)
+    pin_group: StringProperty(
+        name="Pin Group",
+        options=NOT_ANIMATABLE,
+        description="Vertices with weight 1 in this group are held: they follow the animation of "
+        "the object, its deforming modifiers and its armature. With less they are drawn there",
+        update=changed,
+    )
+    pin_stiffness: FloatProperty(
+        name="Pin Stiffness (N/m³)",
+        description="How hard vertices of weight 0.5 are drawn to where the pin group has them, in "
+        "N/m for each m² of cloth; a weight w counts w / (1 - w) times that",
+        default=100.0,
+        min=0.0,
+        soft_max=10000.0,
+        precision=1,
+        update=changed,
+    )
+    use_uv: BoolProperty(
+        name="Yarns from UV Map",
+        options=NOT_ANIMATABLE,
+        description="Let the yarns follow the active UV map, warp along u and weft along v. "
+        "Without a UV map, or when off, the warp of each piece runs along the world axis in which "
+        "its undeformed mesh is longest",
+        default=True,
+        update=changed,
+    )
+    rest_shape: EnumProperty(
+        name="Rest Shape",
+        options=NOT_ANIMATABLE,
+        description="The shape in which the cloth is neither stretched nor bent",
+        items=(
+            ("MESH", "Mesh", "The mesh without shape keys and modifiers"),
+            ("KEY", "Shape Key", "One of the shape keys of the mesh"),
+            ("PATTERN", "Pattern", "The active UV map, laid out flat as a sewing pattern"),
+        ),
+        default="MESH",
+        update=changed,
+    )
+    rest_key: StringProperty(
+        name="Shape Key",
+        options=NOT_ANIMATABLE,
+        description="The shape key that is the rest shape",
+        update=changed,
+    )
+    pattern_size: FloatProperty(
+        name="Pattern Size (m)",
+        options=NOT_ANIMATABLE,
+        description="The length that one unit of the UV map is, in m",
+        default=1.0,
+        min=1e-4,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
+    shrink: _shrinking("Shrinking Factor", "than its rest shape, along both yarns", 0.0)
+    shrink_group: StringProperty(
+        name="Shrinking Group",
+        options=NOT_ANIMATABLE,
+        description="Where this vertex group has weight 1 the cloth shrinks by the factor below, "
+        "where it has none by that of the Shape panel",
+        update=changed,
+    )
+    shrink_max: _shrinking("Max Shrinking", "where the shrinking group has weight 1", 0.2)
+    shrink_yarns: EnumProperty(
+        name="Shrinking Yarns",
+        options=NOT_ANIMATABLE,
+        description="Along which yarns the shrinking group shrinks the cloth",
+        items=(
+            ("BOTH", "Both", "Along warp and weft"),
+            ("WARP", "Warp", "Along the warp alone"),
+            ("WEFT", "Weft", "Along the weft alone: cuffs and waistbands whose warp hangs down"),
+        ),
+        update=changed,
+    )
+    use_sewing: BoolProperty(
+        name="Sewing",
+        options=NOT_ANIMATABLE,
+        description="Draw the ends of edges that belong to no face together, and hold them",
+        default=False,
+        update=changed,
+    )
+    sewing_time: FloatProperty(
+        name="Sewing Time (s)",
+        options=NOT_ANIMATABLE,
+        description="Time in which sewn vertices come together, in s",
+        default=1.0,
+        min=0.01,
+        soft_max=10.0,
+        precision=2,
+        update=changed,
+    )
+    sewing_force: FloatProperty(
+        name="Max Sewing Force (N)",
+        options=NOT_ANIMATABLE,
+        description="Largest force of a sewing edge, in N; a seam opens under more. 0 for the "
+        "force that stretches the cloth beside it by a quarter",
+        default=0.0,
+        min=0.0,
+        soft_max=100.0,
+        precision=3,
+        update=changed,
+    )
+    use_pressure: BoolProperty(
+        name="Pressure",
+        options=NOT_ANIMATABLE,
+        description="Let the inside of the cloth press against it",
+        default=False,
+        update=changed,
+    )
+    pressure: FloatProperty(
+        name="Pressure (Pa)",
+        description="Pressure inside above that outside, in Pa (N/m²); it acts along the normals",
+        default=10.0,
+        soft_min=-1000.0,
+        soft_max=1000.0,
+        precision=2,
+        update=changed,
+    )
+    use_volume: BoolProperty(
+        name="Keep Volume",
+        options=NOT_ANIMATABLE,
+        description="Press more when the volume inside is too small, and less when it is too large",
+        default=False,
+        update=changed,
+    )
+    target_volume: FloatProperty(
+        name="Target Volume (m³)",
+        description="The volume that is kept, in m³; 0 for that at the first frame",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        precision=4,
+        update=changed,
+    )
+    volume_stiffness: FloatProperty(
+        name="Stiffness (Pa)",
+        description="Pressure for a volume that is missing as a whole, in Pa; air has 101325",
+        default=1000.0,
+        min=0.0,
+        soft_max=101325.0,
+        precision=1,
+        update=changed,
+    )
+    pressure_group: StringProperty(
+        name="Pressure Group",
+        options=NOT_ANIMATABLE,
+        description="The weights of this vertex group scale the pressure; everywhere when empty",
+        update=changed,
+    )
+    density_group: StringProperty(
+        name="Density Group",
+        options=NOT_ANIMATABLE,
+        description="Where this vertex group has weight 1 the fabric has the density below, where "
+        "it has none that of the material",
+        update=changed,
+    )
+    density_max: FloatProperty(
+        name="Density (kg/m²)",
+        options=NOT_ANIMATABLE,
+        description="Mass of one square metre where the density group has weight 1, in kg/m²",
+        default=0.3,
+        min=1e-4,
+        soft_min=0.02,
+        soft_max=2.0,
+        precision=3,
+        update=changed,
+    )
+    stretch_group: _group("Stretch")
+    stretch_factor: _factor("Stretch", "stiffness against stretching")
+    shear_group: _group("Shear")
+    shear_factor: _factor("Shear", "stiffness against shearing")
+    bend_group: _group("Bending")
+    bend_factor: _factor("Bending", "stiffness against bending")
+    friction_group: _group("Friction")
+    friction_factor: _factor("Friction", "friction", minimum=0.0)
+    use_collision: BoolProperty(
+        name="Object Collisions",
+        options=NOT_ANIMATABLE,
+        description="Keep this cloth out of colliders",
+        default=True,
+        update=changed,
+    )
+    collision_collection: PointerProperty(
+        type=Collection,
+        name="Collision Collection",
+        options=NOT_ANIMATABLE,
+        description="Only colliders in this collection stop this cloth; all when empty",
+        update=changed,
+    )
+    collision_group: StringProperty(
+        name="Object Vertex Group",
+        options=NOT_ANIMATABLE,
+        description="Vertices in this group pass through colliders",
+        update=changed,
+    )
+    use_self_collision: BoolProperty(
+        name="Self Collisions",
+        options=NOT_ANIMATABLE,
+        description="Keep this cloth out of itself and of other cloths",
+        default=True,
+        update=changed,
+    )
+    self_collision_group: StringProperty(
+        name="Self Vertex Group",
+        options=NOT_ANIMATABLE,
+        description="Vertices in this group pass through this cloth and others",
+        update=changed,
+    )
+    field_weights: PointerProperty(type=WeftFieldWeights)
+    friction: friction_of("this obstacle", 0.3, override=OVERRIDABLE)
+    thickness: thickness_of("this obstacle", override=OVERRIDABLE)
+    muted_modifiers: CollectionProperty(type=WeftMutedModifier)
+    deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
+    result: PointerProperty(type=WeftResult)

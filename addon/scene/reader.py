@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads a Blender scene into arrays: world space, in m, whatever the unit scale of the scene.
+
+Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame. Initial
+positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
+parents. Colliders: the mesh with all its modifiers, triangulated.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from bpy.types import Context, Depsgraph, Mesh, Object, Scene
+
+from ..blender import mesh_arrays, object_identity, scene_time
+from ..force_fields import forces, snapshot
+from ..force_fields.field import Field
+from ..force_fields.forces import Pressure, Weights
+from ..properties.fabric import as_decimal
+from . import rest_shape
+from .rest_shape import Shrinking
+
+
+@dataclass(frozen=True)
+class ClothInput:
+    """Data of a cloth that are constant during a bake."""
+
+    session_uid: int
+    identity: str
+    name: str
+    faces: np.ndarray | list[list[int]]
+    rest_positions: np.ndarray
+    positions: np.ndarray
+    uv: np.ndarray | None
+    pins: np.ndarray
+    material: dict[str, float | None]
+    mass_scale: np.ndarray | None
+    rest_scale: np.ndarray | None
+    sewing: np.ndarray | None
+    options: dict[str, object]  # further keywords of `weft.Cloth`
+    soft_pins: np.ndarray
+    soft_areas: np.ndarray  # m², barycentric area times w / (1 - w) of each soft pin
+    triangles: np.ndarray
+
+
+@dataclass(frozen=True)
+class ColliderInput:
+    """Data of a collider that are constant during a bake, and its initial positions."""
+
+    session_uid: int
+    identity: str
+    name: str
+    triangles: np.ndarray
+    positions: np.ndarray
+    friction: float
+    thickness: float
+
+
+@dataclass(frozen=True)
+class FrameInput:
+    """Data that vary from frame to frame; the lists are in the order of cloths and colliders."""
+
+    frame: int
+    gravity: tuple[float, ...]
+    wind: tuple[float, ...]
+    materials: list[dict[str, float | None]]
+    weights: list[Weights]
+    pressures: list[Pressure | None]
+    fields: list[Field]
+    settings: dict[str, float | int]
+    rest_scales: list[np.ndarray | None]
+    pin_targets: list[np.ndarray]  # m, of the hard pins, then of the soft pins
+    pin_stiffness: list[float]
+    world_to_object: list[np.ndarray]
+    collider_positions: list[np.ndarray]
+    collider_surfaces: list[tuple[float, float]]  # friction and thickness
+
+
+def gravity(scene: Scene) -> tuple[float, ...]:
+    """Gravity in m/s². Blender stores it in units/s² and displays m/s²; the displayed value is
+    used.
+    """
+    if not scene.weft.use_scene_gravity:
+        return tuple(map(as_decimal, scene.weft.gravity))
+    if not scene.use_gravity:
+        return (0.0, 0.0, 0.0)
+    scale = scene.unit_settings.scale_length
+    return tuple(as_decimal(value * scale) for value in scene.gravity)
+
+
+class ChangedTopologyError(RuntimeError):
+    """A mesh differs in vertex count or faces from the first frame."""
+
+
+class SceneReader:
+    """Reads the first frame when constructed, then any frame; only from the main thread."""
+
+    def __init__(
+        self, context: Context, cloths: list[Object], colliders: list[Object], frame: int
+    ) -> None:
+        self._scene_uid, self._layer_name = context.scene.session_uid, context.view_layer.name
+        self._layer = context.view_layer.as_pointer()  # stable when the layer is renamed
+        self._scale = context.scene.unit_settings.scale_length
+        self._collider_corners: list[np.ndarray] = []  # corner vertices of each collider
+        self._pressure_weights: list[
+            np.ndarray | None
+        ] = []  # group weights of the pressure on each cloth
+        self._initial_volumes: list[float] = []  # m³, of each cloth at the first frame
+        self._shrinking: list[
+            tuple[Shrinking, np.ndarray | None]
+        ] = []  # at the first frame, with group weights
+        depsgraph = self._go_to(frame)
+        self._colliders_in_order = colliders
+        self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
+        self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
+        self.first = self._read(depsgraph, frame)
+
+    @property
+    def scale(self) -> float:
+        """Metres per Blender unit."""
+        return self._scale
+
+    def read_frame(self, frame: int) -> FrameInput:
+        """Sets the scene to a frame and reads it."""
+        return self._read(self._go_to(frame), frame)
+
+    def _go_to(self, frame: int) -> Depsgraph:
+        # Looked up each time, because both may be deleted while a bake runs.
+        scene = object_identity.find_scene(self._scene_uid)
+        if scene is None:
+            raise RuntimeError(f"the scene was deleted before frame {frame} was read")
+        layer = next((one for one in scene.view_layers if one.as_pointer() == self._layer), None)
+        if layer is None:
+            raise RuntimeError(
+                f"the view layer '{self._layer_name}' was deleted before frame {frame} was read"
+            )
+        scene_time.go_to(scene, frame)
+        return layer.depsgraph
+
+    def _read(self, depsgraph: Depsgraph, frame: int) -> FrameInput:
+        scene = depsgraph.scene_eval
+        evaluated = [_evaluated(cloth, depsgraph, frame) for cloth in self.cloths]
+        return FrameInput(
+            frame=frame,
+            gravity=gravity(scene),
+            wind=tuple(map(as_decimal, scene.weft.wind)),
+            settings=scene.weft.frame_settings(),
+            rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
+            pin_stiffness=[as_decimal(obj.weft.pin_stiffness) for obj in evaluated],
+            collider_surfaces=[
+                _surface(_evaluated(collider, depsgraph, frame)) for collider in self.colliders
+            ],
+            materials=[obj.weft.material.as_dict() for obj in evaluated],
+            weights=[_weights(obj) for obj in evaluated],
+            pressures=[
+                self._pressure(obj, cloth)
+                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            ],
+            fields=snapshot.read(depsgraph.view_layer, depsgraph),
+            pin_targets=[
+                self._pin_targets(obj, cloth, frame)
+                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            ],
+            world_to_object=[_matrix_to_object(obj, self._scale, frame) for obj in evaluated],
+            collider_positions=[
+                self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
+                for index, collider in enumerate(self.colliders)
+            ],
+        )
+
+    # --- cloths -------------------------------------------------------------------------------
+
+    def _read_cloth(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ClothInput:
+        evaluated = obj.evaluated_get(depsgraph)
+        matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+        rest = rest_shape.positions(obj, matrix, self._scale)
+        positions = self._deformed(evaluated, len(rest), frame)
+        self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
+        triangles = mesh_arrays.triangles(obj.data)
+        self._initial_volumes.append(forces.volume(positions, triangles))
+        weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
+        self._shrinking.append((Shrinking.of(evaluated), weights))
+        soft_pins, factors = mesh_arrays.soft_pins(obj)
+        return ClothInput(
+            session_uid=obj.session_uid,
+            identity=obj.weft.identity,
+            name=obj.name,
+            faces=mesh_arrays.faces(obj.data),
+            rest_positions=rest,
+            positions=positions,
+            uv=mesh_arrays.yarn_uv(obj),
+            pins=mesh_arrays.pinned_vertices(obj),
+            material=evaluated.weft.material.as_dict(),
+            mass_scale=rest_shape.mass_scale(obj),
+            rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
+            options=rest_shape.property_scales(obj)
+            | sewing_options(obj)
+            | collision_options(obj, self._colliders_in_order),
+            soft_pins=soft_pins,
+            soft_areas=factors * mesh_arrays.vertex_areas(rest, triangles)[soft_pins],
+            sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
+            triangles=triangles,
+        )
+
+    def _pressure(self, evaluated: Object, cloth: ClothInput) -> Pressure | None:
+        settings, index = evaluated.weft, self.cloths.index(cloth)
+        if not settings.use_pressure:
+            return None
+        target = as_decimal(settings.target_volume) or self._initial_volumes[index]
+        return Pressure(
+            gauge_pressure=as_decimal(settings.pressure),
+            stiffness=as_decimal(settings.volume_stiffness),
+            target_volume=target if settings.use_volume else 0.0,
+            weights=self._pressure_weights[index],
+        )
+
+    def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
+        pins = np.concatenate([cloth.pins, cloth.soft_pins])
+        if not len(pins):
+            return np.empty((0, 3))
+        return self._deformed(evaluated, len(cloth.rest_positions), frame)[pins]
+
+    def _rest_scale(self, evaluated: Object, index: int) -> np.ndarray | None:
+        first, weights = self._shrinking[index]
+        count = len(evaluated.original.data.vertices)
+        return Shrinking.of(evaluated).scale(weights, count, first)
+
+    def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
+        with evaluated_mesh(evaluated) as mesh:
+            points = mesh_arrays.coordinates(mesh)
+        if len(points) != count:
+            raise ChangedTopologyError(
+                f"the mesh of '{evaluated.name}' changes its topology at frame {frame}: "
+                f"{len(points)} vertices instead of {count}"
+            )
+        return self._to_world(points, evaluated)
+
+    # --- colliders ----------------------------------------------------------------------------
+
+    def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
+        evaluated = obj.evaluated_get(depsgraph)
+        with evaluated_mesh(evaluated) as mesh:
+            self._collider_corners.append(mesh_arrays.corner_vertices(mesh))
+            triangles = mesh_arrays.triangles(mesh)
+            points = mesh_arrays.coordinates(mesh)
+        return ColliderInput(
+            session_uid=obj.session_uid,
+            identity=object_identity.key(obj),
+            name=obj.name,
+            triangles=triangles,
+            positions=self._to_world(points, evaluated),
+            friction=as_decimal(obj.weft.friction),
+            thickness=as_decimal(obj.weft.thickness),
+        )
+
+    def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
+        with evaluated_mesh(evaluated) as mesh:
+            corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
+        expected = len(self.colliders[index].positions)
+        if len(points) != expected or not np.array_equal(corners, self._collider_corners[index]):
+            raise ChangedTopologyError(
+                f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
+                f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
+            )
+        return self._to_world(points, evaluated)
+
+    def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
+        return to_world(points, evaluated, self._scale)
+
+
+def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
+    """Points in object space, transformed to world space in m."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    return mesh_arrays.transformed(points, matrix) * scale
+
+
+def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
+    """Matrix from world space in m to object space; singular matrices raise `RuntimeError`."""
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
+        raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
+    matrix[:3] *= scale
+    return np.linalg.inv(matrix)
+
+
+def sewing_options(obj: Object) -> dict[str, object]:
+    """Keywords of `weft.Cloth` for sewing."""
+    if not obj.weft.use_sewing:
+        return {}
+    force = as_decimal(obj.weft.sewing_force)
+    return {"sewing_time": as_decimal(obj.weft.sewing_time), "sewing_force": force or None}
+
+
+def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]:
+    """Keywords of `weft.Cloth` for filtered collisions; `colliders` in their order."""
+    settings, options = obj.weft, {}
+    collection = settings.collision_collection
+    if not settings.use_collision:
+        options["ignored_colliders"] = np.arange(len(colliders))
+    elif collection is not None:
+        included = {one.session_uid for one in collection.all_objects}
+        excluded = [k for k, one in enumerate(colliders) if one.session_uid not in included]
+        options["ignored_colliders"] = np.array(excluded, np.int64)
+    if settings.collision_group:
+        options["free_of_colliders"] = mesh_arrays.grouped_vertices(obj, settings.collision_group)
+    if not settings.use_self_collision:
+        options["free_of_cloth"] = np.arange(len(obj.data.vertices))
+    elif settings.self_collision_group:
+        group = settings.self_collision_group
+        options["free_of_cloth"] = mesh_arrays.grouped_vertices(obj, group)
+    return options
+
+
+def _surface(evaluated: Object) -> tuple[float, float]:
+    return as_decimal(evaluated.weft.friction), as_decimal(evaluated.weft.thickness)
+
+
+def _weights(evaluated: Object) -> Weights:
+    settings = evaluated.weft.field_weights
+    collection = settings.collection
+    names = None if collection is None else frozenset(obj.name for obj in collection.all_objects)
+    return Weights(settings.factors(), names)
+
+
+def _matrix_to_object(evaluated: Object, scale: float, frame: int) -> np.ndarray:
+    try:
+        return world_to_object(evaluated, scale)
+    except RuntimeError as error:
+        raise RuntimeError(f"{error} at frame {frame}") from error
+
+
+def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: int) -> Object:
+    obj = object_identity.find(source.session_uid)
+    if obj is None:
+        raise RuntimeError(f"'{source.name}' was deleted before frame {frame} was read")
+    return obj.evaluated_get(depsgraph)
+
+
+@contextmanager
+def evaluated_mesh(evaluated: Object) -> Iterator[Mesh]:
+    """The evaluated mesh, with subdivision that the viewport would leave to the GPU."""
+    if not evaluated.is_evaluated:
+        raise ValueError(
+            f"'{evaluated.name}' is not evaluated by Blender: {_why_not_evaluated(evaluated)}"
+        )
+    try:
+        yield evaluated.to_mesh()
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _why_not_evaluated(obj: Object) -> str:
+    if obj.hide_viewport and obj.library is not None:
+        file = Path(obj.library.filepath).name
+        return f"it is disabled in viewports in '{file}', which it is linked from. Enable it there"
+    if obj.hide_viewport:
+        where = "it is disabled in viewports"
+    else:
+        where = "its collection is disabled in viewports, or not in the view layer"
+    return f"{where}. Enable it, or set the role of the object to None"

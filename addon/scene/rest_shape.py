@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rest shape of a cloth: its mesh, a shape key, or its UV map as a sewing pattern."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from bpy.types import Object
+
+from ..blender import mesh_arrays
+from ..properties.fabric import as_decimal
+
+PROPERTIES = ("stretch", "shear", "bend", "friction")
+SAME_UV = 1e-5  # distance in UV units below which corners of a vertex coincide
+
+
+def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
+    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist."""
+    settings = obj.weft
+    if settings.rest_shape == "PATTERN":
+        rest = _pattern(obj)
+    else:
+        rest = mesh_arrays.transformed(_local(obj), matrix) * scale
+    if settings.shrink:
+        centre = rest.mean(axis=0)
+        rest = centre + (rest - centre) * (1.0 - as_decimal(settings.shrink))
+    return rest
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """Shrinking factors of a cloth where the weight of its shrinking group is 0 and 1."""
+
+    base: float
+    group: float
+    yarns: str  # yarns on which the group acts
+
+    @classmethod
+    def of(cls, obj: Object) -> "Shrinking":
+        settings = obj.weft
+        base, group = as_decimal(settings.shrink), as_decimal(settings.shrink_max)
+        return cls(base, group, settings.shrink_yarns)
+
+    def scale(
+        self, weights: np.ndarray | None, count: int, first: "Shrinking"
+    ) -> np.ndarray | None:
+        """Factors on the rest lengths along warp and weft, `(vertices, 2)`; None if all are 1.
+
+        They are relative to the uniform shrinking at the first frame, which the rest positions
+        contain. `weights` are those of the shrinking group, None without one.
+        """
+        base, group, initial = (1.0 - f for f in (self.base, self.group, first.base))
+        factors = np.full((count, 2), base / initial)
+        if weights is not None:
+            for axis in {"BOTH": (0, 1), "WARP": (0,), "WEFT": (1,)}[self.yarns]:
+                factors[:, axis] += weights * (group - base) / initial
+        return None if (factors == 1.0).all() else factors
+
+
+def property_scales(obj: Object) -> dict[str, np.ndarray]:
+    """Factors on fabric properties at each vertex, as keywords of `weft.Cloth`."""
+    found = {}
+    for name in PROPERTIES:
+        weights = mesh_arrays.group_weights(obj, getattr(obj.weft, f"{name}_group"))
+        if weights is not None:
+            factor = as_decimal(getattr(obj.weft, f"{name}_factor"))
+            found[f"{name}_scale"] = 1.0 + weights * (factor - 1.0)
+    return found
+
+
+def mass_scale(obj: Object) -> np.ndarray | None:
+    """Factor on the mass of each vertex, None if all are 1.
+
+    It keeps the mass of the cloth when the rest shape is shrunk.
+    """
+    settings = obj.weft
+    scale = np.full(len(obj.data.vertices), (1.0 - as_decimal(settings.shrink)) ** -2)
+    weights = mesh_arrays.group_weights(obj, settings.density_group)
+    if weights is not None:
+        ratio = as_decimal(settings.density_max) / as_decimal(settings.material.density)
+        scale *= 1.0 + weights * (ratio - 1.0)
+    return None if (scale == 1.0).all() else scale
+
+
+def key_coordinates(obj: Object, name: str) -> np.ndarray | None:
+    """Vertex positions of a shape key, None if it does not exist."""
+    keys = obj.data.shape_keys
+    if keys is None or name not in keys.key_blocks:
+        return None
+    points = np.empty((len(obj.data.vertices), 3), np.float32)
+    keys.key_blocks[name].points.foreach_get("co", points.ravel())
+    return points
+
+
+def _local(obj: Object) -> np.ndarray:
+    if obj.weft.rest_shape != "KEY":
+        return mesh_arrays.rest_coordinates(obj.data)
+    points = key_coordinates(obj, obj.weft.rest_key)
+    if points is None:
+        raise ValueError(f"'{obj.name}' has no shape key '{obj.weft.rest_key}', its rest shape")
+    return points
+
+
+def _pattern(obj: Object) -> np.ndarray:
+    """The UV map as flat rest positions in m; `ValueError` where a vertex has several UVs."""
+    uv = mesh_arrays.active_uv(obj.data)
+    if uv is None:
+        raise ValueError(f"'{obj.name}' has no UV map, its rest shape")
+    corners = mesh_arrays.corner_vertices(obj.data)
+    flat = np.zeros((len(obj.data.vertices), 3))
+    flat[corners, :2] = uv
+    apart = np.abs(flat[corners, :2] - uv).max(axis=1) > SAME_UV
+    if apart.any():
+        vertex = int(corners[np.flatnonzero(apart)[0]])
+        raise ValueError(
+            f"the UV map of '{obj.name}' is cut at vertex {vertex}, where the mesh is not: split "
+            "the mesh along the seams (Edge Split) and sew the panels together"
+        )
+    return flat * as_decimal(obj.weft.pattern_size)

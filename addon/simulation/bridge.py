@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The only module that imports the library `weft`; translates scene data into its calls.
+
+A native library stays loaded until Blender exits, also when the extension is updated. Its version
+is therefore compared with that of the manifest.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from bpy.types import Scene
+
+from ..properties import callbacks
+from ..properties.fabric import MATERIAL_FIELDS
+from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
+
+NEGLIGIBLE_STIFFNESS = 1e-12  # N/m
+MANIFEST = Path(__file__).parents[1] / "blender_manifest.toml"
+
+try:
+    import weft as _library
+except ImportError as error:
+    _library: ModuleType | None = None
+    _import_error = str(error)
+
+_problem = ""
+
+
+def problem() -> str:
+    """Reason why the library cannot be used, for the panel; empty if it can."""
+    return _problem
+
+
+def library() -> ModuleType:
+    """The library; `RuntimeError` with the remedy if it cannot be used."""
+    if _problem:
+        raise RuntimeError(_problem)
+    return _library
+
+
+def _find_problem() -> str:
+    if _library is None:
+        return f"The Weft library is missing ({_import_error}): reinstall the extension"
+    wanted = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"]
+    if _library.__version__ != wanted:
+        return (
+            f"Weft {wanted} was installed while its library {_library.__version__} was in use: "
+            "restart Blender"
+        )
+    return ""
+
+
+def version() -> str:
+    return library().__version__
+
+
+@cache
+def choices(field: str) -> frozenset[str]:
+    """Names that the library accepts for a field of its settings, taken from its error message."""
+    try:
+        library().Settings(**{field: "?"})
+    except ValueError as error:
+        return frozenset(re.findall(r"[a-z_0-9]+", str(error).rpartition("there is ")[2]))
+    except RuntimeError:
+        return frozenset()
+    return frozenset()
+
+
+# --- simulations ------------------------------------------------------------------------------
+
+
+def build_simulation(scene: Scene, reader: SceneReader) -> Any:
+    """A `weft.Simulation` of the scene; errors of the library are prefixed by the object."""
+    cloths = [_cloth(source) for source in reader.cloths]
+    colliders = [_collider(source) for source in reader.colliders]
+    try:
+        return library().Simulation(cloths, colliders, _settings(scene, reader.first))
+    except ValueError as error:
+        # The library names cloths by index.
+        names = [f"'{source.name}': " for source in reader.cloths]
+        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+        raise ValueError(text) from error
+
+
+def set_materials(simulation: Any, cloths: list[ClothInput], current: FrameInput) -> None:
+    """Sets the fabrics of all cloths to those of a frame."""
+    for index, cloth in enumerate(cloths):
+        with _named_errors(cloth.name):
+            material = _library.Material.from_dict(current.materials[index])
+            simulation.set_material(index, material)
+
+
+def set_targets(
+    simulation: Any,
+    cloths: list[ClothInput],
+    colliders: list[ColliderInput],
+    previous: FrameInput,
+    current: FrameInput,
+    fraction: float = 1.0,
+) -> None:
+    """Sets gravity, wind, pin targets and collider positions for the end of the next advance.
+
+    They are interpolated linearly: `fraction` is 0 at the previous frame and 1 at the current one.
+    """
+    simulation.set_gravity(current.gravity)
+    simulation.set_wind(current.wind)
+    for index, cloth in enumerate(cloths):
+        targets = _interpolated(previous.pin_targets[index], current.pin_targets[index], fraction)
+        with _named_errors(cloth.name):
+            _set_pins(simulation, index, cloth, targets, current.pin_stiffness[index])
+    for index, collider in enumerate(colliders):
+        start, end = (f.collider_positions[index] for f in (previous, current))
+        with _named_errors(collider.name):
+            simulation.set_collider(index, _interpolated(start, end, fraction))
+
+
+def _set_pins(
+    simulation: Any, index: int, cloth: ClothInput, targets: np.ndarray, stiffness: float
+) -> None:
+    hard = len(cloth.pins)
+    if hard:
+        simulation.set_pins(index, cloth.pins, targets[:hard])
+    if not len(cloth.soft_pins):
+        return
+    if stiffness > 0.0:
+        simulation.set_pins(index, cloth.soft_pins, targets[hard:], stiffness * cloth.soft_areas)
+    else:
+        simulation.release_pins(index, cloth.soft_pins)
+
+
+def set_settings(
+    simulation: Any,
+    cloths: list[ClothInput],
+    colliders: list[ColliderInput],
+    previous: FrameInput | None,
+    current: FrameInput,
+) -> None:
+    """Sets solver settings, collider surfaces and rest scales of a frame where they changed."""
+    if previous is None or current.settings != previous.settings:
+        simulation.set_settings(**current.settings)
+    for index, collider in enumerate(colliders):
+        surface = current.collider_surfaces[index]
+        if previous is None or surface != previous.collider_surfaces[index]:
+            with _named_errors(collider.name):
+                simulation.set_collider_surface(index, *surface)
+    for index, cloth in enumerate(cloths):
+        scale = current.rest_scales[index]
+        last = cloth.rest_scale if previous is None else previous.rest_scales[index]
+        if scale is not last and not np.array_equal(
+            _rest_scale(cloth, scale), _rest_scale(cloth, last)
+        ):
+            with _named_errors(cloth.name):
+                simulation.set_rest_scale(index, _rest_scale(cloth, scale))
+
+
+def _rest_scale(cloth: ClothInput, scale: np.ndarray | None) -> np.ndarray:
+    """The rest scale as an array, ones where it is None."""
+    return np.ones((len(cloth.positions), 2)) if scale is None else scale
+
+
+def _interpolated(start: np.ndarray, end: np.ndarray, fraction: float) -> np.ndarray:
+    """Linear interpolation, exact at a fraction of 1."""
+    return end if fraction == 1.0 else start + fraction * (end - start)
+
+
+def _cloth(source: ClothInput) -> Any:
+    with _named_errors(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        if source.sewing is not None:
+            options["sewing"] = source.sewing
+        if source.rest_scale is not None:
+            options["rest_scale"] = source.rest_scale
+        return _library.Cloth(
+            source.positions,
+            source.faces,
+            _library.Material.from_dict(source.material),
+            rest_positions=source.rest_positions,
+            uv=source.uv,
+            **options,
+            **source.options,
+        )
+
+
+def lumped_areas(source: ClothInput) -> np.ndarray:
+    """Lumped mass of each vertex divided by the density of the fabric, in m².
+
+    Found by one step of the library under known forces, with negligible stiffness and without air.
+    """
+    material = dict.fromkeys(MATERIAL_FIELDS, 0.0) | {"density": 1.0, "bend_twist": None}
+    material |= {"stretch_warp": NEGLIGIBLE_STIFFNESS, "stretch_weft": NEGLIGIBLE_STIFFNESS}
+    with _named_errors(source.name):
+        options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
+        cloth = _library.Cloth(
+            source.rest_positions, source.faces, _library.Material.from_dict(material), **options
+        )
+        settings = _library.Settings(
+            integrator="implicit_euler",
+            gravity=(0.0, 0.0, 0.0),
+            air_density=0.0,
+            self_collision=False,
+            tolerance=1e-6,
+        )
+        simulation = _library.Simulation([cloth], (), settings)
+        # Displacements are large compared with the tolerance, small compared with the mesh.
+        extent = float(np.ptp(source.rest_positions, axis=0).max())
+        force = 1e-3 * extent**3 / len(source.rest_positions)
+        forces = np.zeros_like(source.rest_positions)
+        forces[:, 2] = force
+        simulation.set_vertex_forces(0, forces)
+        simulation.step(1.0)
+        return force / simulation.velocities(0)[:, 2]
+
+
+def _collider(source: ColliderInput) -> Any:
+    with _named_errors(source.name):
+        return _library.Collider(
+            source.positions,
+            source.triangles,
+            friction=source.friction,
+            thickness=source.thickness,
+        )
+
+
+def _settings(scene: Scene, first: FrameInput) -> Any:
+    settings = scene.weft.solver_settings() | first.settings
+    with _named_errors(scene.name):
+        return _library.Settings(gravity=first.gravity, wind=first.wind, **settings)
+
+
+@contextmanager
+def _named_errors(name: str) -> Iterator[None]:
+    """Prefixes errors of the library by the name of an object."""
+    try:
+        yield
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise type(error)(f"'{name}': {error}") from error
+
+
+def register() -> None:
+    global _problem
+    _problem = _find_problem()
+    choices.cache_clear()
+    callbacks.connect(choices=choices)
+
+
+def unregister() -> None:
+    global _problem
+    _problem = ""

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The thread that simulates and writes the caches. It does not access Blender data.
+
+The main thread submits the input of each frame through a bounded queue, so that it is at most a few
+frames ahead; the thread advances the simulation and appends the results to the caches.
+"""
+
+import queue
+import threading
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..blender import mesh_arrays
+from ..cache.checkpoint import Checkpoint, CheckpointStore
+from ..cache.pc2 import Writer
+from ..cache.statistics import CombinedReport, Statistics
+from ..scene.reader import ClothInput, ColliderInput, FrameInput
+from ..storage import frame_record
+from ..storage.frame_record import Recorder
+from . import bridge
+from .external_forces import ExternalForces
+from .texture_requests import CancelledError
+
+FRAMES_AHEAD = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that the thread works with."""
+
+    simulation: Any  # a `weft.Simulation`
+    cloths: list[ClothInput]
+    colliders: list[ColliderInput]
+    writers: list[Writer]
+    frame_seconds: float
+    forces: ExternalForces
+    recorder: Recorder
+    checkpoints: CheckpointStore
+    library: str
+
+
+class Worker(threading.Thread):
+    """Simulates the submitted frames until the end is submitted or a stop is requested."""
+
+    def __init__(self, plan: Plan, previous: FrameInput, statistic: Statistics) -> None:
+        """`previous` is the input of the frame that the state of the simulation belongs to."""
+        super().__init__(name="weft bake", daemon=True)
+        self.plan = plan
+        self.frame = previous.frame  # last completed frame
+        self.statistic = statistic
+        self.error: BaseException | None = None
+        self.latest = [
+            cloth.positions for cloth in plan.cloths
+        ]  # positions at the last completed frame, in m
+        self._previous = previous
+        self._has_materials = False  # a restored state may have other materials than the scene
+        self._within_frame = False  # the state is between two frames, of no use as a checkpoint
+        self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
+        self._stop_asked = threading.Event()
+
+    # --- called by the main thread ------------------------------------------------------------
+
+    @property
+    def has_space(self) -> bool:
+        """Whether the queue accepts another frame."""
+        return not self._queue.full()
+
+    def submit(self, frame: FrameInput | None) -> None:
+        """Submits the next frame; None: there are no more."""
+        self._queue.put(frame)
+
+    def stop(self) -> None:
+        """Requests the end after the current frame."""
+        self._stop_asked.set()
+
+    # --- the thread ---------------------------------------------------------------------------
+
+    def run(self) -> None:
+        try:
+            self._simulate()
+        except CancelledError:
+            pass
+        except BaseException as error:  # a panic of the library is a BaseException
+            self.error = error
+        try:
+            for writer in self.plan.writers:
+                writer.truncate_after(self.frame)  # all caches end with the same frame
+            self._flush(with_state=self.error is None and not self._within_frame)
+        except OSError as error:
+            self.error = self.error or error
+        for writer in self.plan.writers:
+            writer.close()
+        self.plan.recorder.close()
+
+    def _simulate(self) -> None:
+        while not self._stop_asked.is_set():
+            try:
+                current = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if current is None:
+                return
+            self._simulate_frame(current)
+            if self.statistic.frames % self.plan.checkpoints.interval == 0:
+                self._flush(with_state=True)
+
+    def _simulate_frame(self, current: FrameInput) -> None:
+        plan, started = self.plan, time.perf_counter()
+        report = self._advance(current)
+        self._previous, self._within_frame = current, False
+        shapes = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
+        for writer, world, matrix in zip(
+            plan.writers, shapes, current.world_to_object, strict=True
+        ):
+            writer.append(mesh_arrays.transformed(world, matrix))
+        plan.recorder.append(
+            current.frame, frame_record.of_frame(current, plan.cloths, plan.colliders)
+        )
+        self.latest, self.frame = shapes, current.frame
+        self.statistic.add(report, time.perf_counter() - started)
+
+    def _advance(self, current: FrameInput) -> Any:
+        """Simulates one frame, in substeps if external forces vary; returns its report."""
+        plan, simulation = self.plan, self.plan.simulation
+        previous = self._previous if self._has_materials else None
+        bridge.set_settings(simulation, plan.cloths, plan.colliders, previous, current)
+        if previous is None or current.materials != previous.materials:
+            bridge.set_materials(simulation, plan.cloths, current)
+            self._has_materials = True
+        substeps = plan.forces.substeps(simulation, current, plan.frame_seconds)
+        seconds = plan.frame_seconds / substeps
+        reports = []
+        for number in range(1, substeps + 1):
+            bridge.set_targets(
+                simulation, plan.cloths, plan.colliders, self._previous, current, number / substeps
+            )
+            plan.forces.apply(simulation, current, seconds)
+            reports.append(simulation.advance(seconds))
+            self._within_frame = True
+        return reports[0] if substeps == 1 else CombinedReport(reports)
+
+    def _flush(self, *, with_state: bool) -> None:
+        """Makes all frames so far durable, and optionally writes a checkpoint."""
+        for writer in self.plan.writers:
+            writer.description.statistic = asdict(self.statistic)
+            writer.sync()
+        self.plan.recorder.flush()
+        if with_state:
+            checkpoint = Checkpoint(
+                frame=self.frame,
+                bake=self.plan.checkpoints.bake,
+                library=self.plan.library,
+                cloths=[cloth.identity for cloth in self.plan.cloths],
+                colliders=[collider.identity for collider in self.plan.colliders],
+                statistic=asdict(self.statistic),
+                state=self.plan.simulation.state(),
+            )
+            self.plan.checkpoints.write(checkpoint)

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Hinge angles of the current shape, and the two maps between their rates and velocities.
+//!
+//! Every ∂θ/∂x is a multiple of a triangle normal. With N = (x₁ − x₀) × (x₂ − x₀), ν = N/|N|² and
+//! c_i = (x_j − x_i)·(x_k − x_i), a velocity p turns triangle T about its edge i by
+//!   t_i/l_i,  t_i = c_j (s_i − s_k) + c_k (s_i − s_j),  s = ν·p,
+//! and a hinge folds by (t of the left triangle + t of the right one)/l. So B = ∂θ/∂x needs six numbers
+//! per triangle and one per hinge, and Bᵀ gathers a scalar times ν from the triangles at a vertex.
+//!
+//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`SMALLEST_RATIO`] of its rest area,
+//! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
+//! the gradient of the energy (nor do they keep angular momentum).
+
+use super::{hinges::Hinges, stiffness::Pair};
+use crate::{
+    Vec3,
+    mesh::{Incidence, Mesh, angles_between},
+    parallel::reductions,
+    simd::{Kernel, Lanes, Row3, dispatch, places},
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
+const SMALLEST_RATIO: f64 = 0.05;
+
+/// Triangles or hinges that are worth a task of their own.
+const CHUNK: usize = reductions::ELEMENTS;
+
+/// The current shape as far as folding depends on it.
+#[derive(Clone, Debug)]
+pub(super) struct Folding {
+    triangles: Arc<Vec<[u32; 3]>>,
+    incidence: Arc<Incidence>,
+    /// Area at rest of each triangle, and least l² of each hinge.
+    areas: Arc<Vec<f64>>,
+    least_lengths: Vec<f64>,
+    /// ν and c of each triangle, 1/l of each hinge.
+    normals: Vec<Vec3>,
+    dots: Vec<[f64; 3]>,
+    inverse_lengths: Vec<f64>,
+    /// Three numbers for each triangle, between the passes of a product; none before the first one.
+    corner_values: Vec<[f64; 3]>,
+}
+
+impl Folding {
+    pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
+        let triangles = Arc::clone(&mesh.topology.triangles);
+        let edges = mesh.topology.edges.iter().filter(|edge| !edge.is_boundary());
+        let mut least_lengths = Vec::with_capacity(hinges.count());
+        least_lengths
+            .extend(edges.map(|edge| (SMALLEST_RATIO * mesh.rest.edge_length(edge)).powi(2)));
+        Self {
+            incidence: Arc::clone(&mesh.topology.around),
+            areas: Arc::clone(&mesh.rest.areas),
+            least_lengths,
+            normals: vec![Vec3::zeros(); triangles.len()],
+            dots: vec![[0.0; 3]; triangles.len()],
+            inverse_lengths: vec![0.0; hinges.count()],
+            corner_values: Vec::new(),
+            triangles,
+        }
+    }
+
+    /// Takes on the shape of `positions` and writes what `of_angle(hinge, angle)` gives.
+    pub(super) fn update(
+        &mut self,
+        positions: &[Vec3],
+        hinges: &Hinges,
+        of_angle: impl Fn(usize, f64) -> Pair + Sync,
+        angles: &mut [Pair],
+    ) {
+        let Self { triangles, areas, least_lengths, normals, dots, .. } = self;
+        let results = normals.par_chunks_mut(CHUNK).zip(dots.par_chunks_mut(CHUNK));
+        let given = triangles.par_chunks(CHUNK).zip(areas.par_chunks(CHUNK));
+        results.zip(given).for_each(|((normals, dots), (triangles, areas))| {
+            dispatch(Turn { positions, triangles, areas, normals, dots });
+        });
+        let normals = normals.as_slice();
+        let results = angles.par_chunks_mut(CHUNK).zip(self.inverse_lengths.par_chunks_mut(CHUNK));
+        results.enumerate().for_each(|(chunk, (angles, inverse_lengths))| {
+            let (first, of_angle) = (chunk * CHUNK, &of_angle);
+            let results = (angles, inverse_lengths);
+            dispatch(Fold { positions, hinges, normals, least_lengths, first, of_angle, results });
+        });
+    }
+
+    /// Rates at which hinges fold when vertices move along `direction`: B · direction.
+    pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [Pair]) {
+        let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
+        corner_values.resize(triangles.len(), [0.0; 3]);
+        let each = corner_values.par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
+        each.for_each(|(triangle, values)| {
+            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
+            let normal = &normals[triangle];
+            let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
+            *values = turns(dots[triangle], [0.0, first, second]);
+        });
+        let values = corner_values.as_flattened();
+        let each = rates.par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
+        each.for_each(|(hinge, rate)| {
+            let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
+            *rate = [(left + right) * inverse_lengths[hinge]; 2];
+        });
+    }
+
+    /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
+    pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
+        let Self { normals, dots, incidence, .. } = self;
+        let (dots, of_slot) = (dots.as_flattened(), hinges.of_triangle.as_flattened());
+        let each = out.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        each.for_each(|(vertex, out)| {
+            let mut sum = Vec3::zeros();
+            for (triangle, corner) in incidence.around(vertex) {
+                let [own, next, last] =
+                    AROUND[usize::from(corner)].map(|k| 3 * triangle as usize + k);
+                let load = |slot: usize| loads[of_slot[slot] as usize];
+                let turned = load(own);
+                let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
+                sum += normals[triangle as usize] * value;
+            }
+            *out += sum * sign;
+        });
+    }
+
+    /// 1/l of each hinge.
+    pub(super) fn inverse_lengths(&self) -> &[f64] {
+        &self.inverse_lengths
+    }
+
+    /// ∂θ/∂x of one hinge at its vertices a, b, c, d, times `scale` and rounded; the fourth number is padding.
+    #[inline(always)]
+    pub(super) fn scaled_gradients<L: Lanes>(
+        &self,
+        lanes: L,
+        (hinge, hinges): (usize, &Hinges),
+        scale: f64,
+    ) -> [Row3; 4] {
+        let scale = scale * self.inverse_lengths[hinge];
+        let [left, right] = &hinges.slots[hinge];
+        let (left, left_next, left_last) = self.side(lanes, *left, scale);
+        let (right, right_next, right_last) = self.side(lanes, *right, scale);
+        // As in `gradients`.
+        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.all(part));
+        let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
+        [
+            lanes.rounded(sum(-left_last, -right_next)),
+            lanes.rounded(sum(-left_next, -right_last)),
+            lanes.rounded(times(left, left_next + left_last)),
+            lanes.rounded(times(right, right_next + right_last)),
+        ]
+    }
+
+    /// ν of the triangle of a slot, and `scale` times the c of the two corners after that of the slot.
+    #[inline(always)]
+    fn side<L: Lanes>(&self, lanes: L, slot: u32, scale: f64) -> (L::Four, f64, f64) {
+        let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
+        let (dots, normal) = (&self.dots[triangle], &self.normals[triangle]);
+        let (next, last) = (dots[[1, 2, 0][corner]], dots[[2, 0, 1][corner]]);
+        (lanes.four(&[normal.x, normal.y, normal.z, 0.0]), scale * next, scale * last)
+    }
+
+    /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
+    pub(super) fn gradients(&self, hinge: usize, hinges: &Hinges) -> [Vec3; 4] {
+        // ν/l times the `turns` of 1 at the edge: of the corner opposite, and of the two after it.
+        let side = |slot: u32| {
+            let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
+            let dots = &self.dots[triangle];
+            let (next, last) = (dots[(corner + 1) % 3], dots[(corner + 2) % 3]);
+            let normal = self.normals[triangle] * self.inverse_lengths[hinge];
+            [normal * (next + last), normal * -last, normal * -next]
+        };
+        // After the opposite corner come a, b in the left triangle, b, a in the right one.
+        let [c, left_a, left_b] = side(hinges.slots[hinge][0]);
+        let [d, right_b, right_a] = side(hinges.slots[hinge][1]);
+        [left_a + right_a, left_b + right_b, c, d]
+    }
+}
+
+/// Finds ν and c of some triangles.
+struct Turn<'a> {
+    positions: &'a [Vec3],
+    triangles: &'a [[u32; 3]],
+    areas: &'a [f64],
+    normals: &'a mut [Vec3],
+    dots: &'a mut [[f64; 3]],
+}
+
+impl Kernel for Turn<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, triangles, areas, normals, dots } = self;
+        let batches = normals.chunks_mut(4).zip(dots.chunks_mut(4)).enumerate();
+        for (batch, (normals, dots)) in batches {
+            let own = places(4 * batch, triangles.len());
+            let corner = |c: usize| lanes.vectors(|k| &positions[triangles[own[k]][c] as usize]);
+            let (x0, x1, x2) = (corner(0), corner(1), corner(2));
+            let (first, second) = (lanes.between(&x1, &x0), lanes.between(&x2, &x0));
+            let third = lanes.between(&x2, &x1);
+            let cross = lanes.cross(&first, &second);
+            // Least |N|.
+            let least = lanes.product(lanes.all(2.0 * SMALLEST_RATIO), lanes.choose(&own, areas));
+            let square = lanes.larger(lanes.dot(&cross, &cross), lanes.product(least, least));
+            let x = lanes.numbers(lanes.quotient(cross[0], square));
+            let y = lanes.numbers(lanes.quotient(cross[1], square));
+            let z = lanes.numbers(lanes.quotient(cross[2], square));
+            let a = lanes.numbers(lanes.dot(&first, &second));
+            let b = lanes.numbers(lanes.dot(&first, &third));
+            let c = lanes.numbers(lanes.dot(&second, &third));
+            for (k, (normal, dots)) in normals.iter_mut().zip(dots).enumerate() {
+                *normal = Vec3::new(x[k], y[k], z[k]);
+                *dots = [a[k], -b[k], c[k]];
+            }
+        }
+    }
+}
+
+/// Finds the angles and inverse lengths of some hinges.
+struct Fold<'a, OfAngle> {
+    positions: &'a [Vec3],
+    hinges: &'a Hinges,
+    normals: &'a [Vec3],
+    least_lengths: &'a [f64],
+    first: usize,
+    of_angle: &'a OfAngle,
+    results: (&'a mut [Pair], &'a mut [f64]),
+}
+
+impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { positions, hinges, normals, least_lengths, first, of_angle, results } = self;
+        let batches = results.0.chunks_mut(4).zip(results.1.chunks_mut(4)).enumerate();
+        for (batch, (angles, inverse_lengths)) in batches {
+            let own = places(first + 4 * batch, hinges.count());
+            let end = |c: usize| lanes.vectors(|k| &positions[hinges.vertices[own[k]][c] as usize]);
+            let edge = lanes.between(&end(1), &end(0));
+            let least = lanes.choose(&own, least_lengths);
+            let length = lanes.root(lanes.larger(lanes.dot(&edge, &edge), least));
+            let side = |s: usize| lanes.vectors(|k| &normals[hinges.slots[own[k]][s] as usize / 3]);
+            let found = angles_between(lanes, [&side(0), &side(1)], &edge, length);
+            let inverses = lanes.numbers(lanes.quotient(lanes.all(1.0), length));
+            for (k, (angle, inverse)) in angles.iter_mut().zip(inverse_lengths).enumerate() {
+                *angle = of_angle(own[k], found[k]);
+                *inverse = inverses[k];
+            }
+        }
+    }
+}
+
+/// A corner, the next one and the last one of a triangle.
+const AROUND: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
+
+/// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
+/// (It is the cotangent Laplacian of the triangle times 2|N|.)
+#[inline]
+fn turns(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
+    AROUND.map(|[own, next, last]| {
+        let turned = heights[own];
+        dots[next] * (turned - heights[last]) + dots[last] * (turned - heights[next])
+    })
+}

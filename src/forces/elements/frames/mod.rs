@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Places of a surface where the derivatives s_u, s_v along warp and weft are sums over a few vertices.
+//!
+//! Their strains are (‖s_u‖ − b_u, ‖s_v‖ − b_v, ⟨s_u,s_v⟩): Etzmuss 2002, eq. 2.17, and the conditions of
+//! Baraff and Witkin 1998, eq. 10, in their own scaling. Per area W = ½εᵀCε + ⟨T, ε⟩, T being a constant tension of
+//! the yarns. With σ = Cε + T and r = s/‖s‖ the stress on the vertices is P_u = σ₁r_u + σ₃s_v, P_v = σ₂r_v + σ₃s_u, the
+//! gradient of W by s_u and s_v.
+//!
+//! A frame at the corner of a quad leaves out what warping adds to the angle between its edges: in place of ‖s_u‖² stands
+//! λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being how far the quad is from any linear map of its rest shape, and likewise
+//! for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can only bend
+//! along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near 0,
+//! ‖s‖⁴/(‖s‖² + κ(‖h‖² − ‖h₀‖²)) takes its place.
+//!
+//! With the rows of J the derivatives of λ_u, λ_v and ⟨s_u,s_v⟩, the derivative of the force is JᵀCJ plus (σ₁/λ_u)(ds_u² −
+//! dλ_u²), (σ₂/λ_v)(ds_v² − dλ_v²) and 2σ₃ds_u ds_v. It is made positive semidefinite by dropping the compressive part of
+//! [[σ₁/λ_u, σ₃], [σ₃, σ₂/λ_v]]; the stress in it is the *predicted* one, as in [`crate::forces::membrane::Membrane`]. The second
+//! derivatives of ‖h‖², which cancel between the corners of a quad under constant stress, are dropped as well.
+
+mod law;
+
+pub(crate) use law::FrameKind;
+
+use super::{
+    BlockColumns, ElasticEnergy, Elements,
+    blocks::{AddBlock, Kept, Members, Tangents},
+    frames::law::Law,
+    scatter::Scatter,
+};
+use crate::{
+    Vec3,
+    forces::{
+        inelastic::{Inelastic, Past, Response, apply},
+        membrane::tensile_part,
+        model_input::mean_scale,
+        strain_history::StrainHistory,
+    },
+    material::Material,
+    mesh::Mesh,
+    parallel::reductions,
+};
+use rayon::prelude::*;
+
+/// Below this λ, which is 1 at rest, the geometric part of the tangent is what it is there.
+const SHORTEST: f64 = 0.05;
+
+/// Measures of one frame.
+type Strain = [f64; 3];
+
+/// One place where derivatives are taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame<const N: usize> {
+    pub(crate) vertices: [u32; N],
+    /// Factor of each vertex in s_u and s_v, in 1/m.
+    pub(crate) gradients: [[f64; 2]; N],
+    /// Area that the frame stands for, in m².
+    pub(crate) area: f64,
+    /// Lengths b_u, b_v at rest, 1 where nothing shrinks or lengthens the cloth.
+    pub(crate) scale: [f64; 2],
+    /// Factors on the stiffness against stretch, shear and bending.
+    pub(crate) factors: [f64; 3],
+    pub(crate) cloth: u32,
+    pub(crate) warping: Warping<N>,
+}
+
+/// How far a quad is from a linear map of its rest shape: h = Σ factor · x.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Warping<const N: usize> {
+    pub(crate) factors: [f64; N],
+    /// κ_u and κ_v, in 1/m².
+    pub(crate) excess: [f64; 2],
+    /// ‖h₀‖², in m².
+    pub(crate) rest: f64,
+}
+
+impl<const N: usize> Warping<N> {
+    /// Nothing is left out.
+    pub(crate) const NONE: Self = Self { factors: [0.0; N], excess: [0.0; 2], rest: 0.0 };
+}
+
+/// A frame at its current shape.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    current: Current,
+    /// Elastic plus viscous stress, in N/m.
+    stress: Strain,
+    /// Stress that the geometric part of the tangent is taken at.
+    used: Strain,
+    predicted: Strain,
+}
+
+/// What a frame measures, and how it changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Current {
+    strain: Strain,
+    s: [Vec3; 2],
+    h: Vec3,
+    /// λ_u, λ_v.
+    lengths: [f64; 2],
+    /// Factors of s and of h in the derivatives of both.
+    slopes: [[f64; 2]; 2],
+}
+
+/// Second derivatives of a frame's energy: Σ y yᵀ over three vectors at every vertex, and a multiple of the identity.
+#[derive(Clone, Copy, Debug)]
+struct Tangent<const N: usize> {
+    /// In the root of N/m.
+    vectors: [[[f32; 4]; 3]; N],
+    /// Factors of a_i a_j, b_i b_j and a_i b_j + b_i a_j, the gradients of the vertices, in N·m.
+    geometric: [f32; 3],
+}
+
+/// Frames of one kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Frames<const N: usize> {
+    kind: FrameKind,
+    members: Vec<Frame<N>>,
+    laws: Vec<Law>,
+    /// Constant tension per bending rigidity, of each cloth, in 1/m².
+    line_tensions: Vec<f64>,
+    past: Past,
+    scatter: Scatter<N>,
+    shapes: Vec<Shape>,
+    tangents: Vec<Tangent<N>>,
+    inverse_beta: f64,
+}
+
+impl<const N: usize> Frames<N> {
+    /// Frames of the cloths of a mesh. `line_tensions` are what the yarns of each cloth are pulled by all the time,
+    /// over the bending rigidity, in 1/m²: 0 for cloth as it is.
+    pub(crate) fn new(
+        mesh: &Mesh,
+        kind: FrameKind,
+        frames: Vec<Frame<N>>,
+        materials: &[Material],
+        line_tensions: Vec<f64>,
+    ) -> Self {
+        let vertices = frames.iter().map(|frame| frame.vertices).collect();
+        let laws = materials.iter().zip(&line_tensions);
+        let cloths: Vec<u32> = frames.iter().map(|frame| frame.cloth).collect();
+        Self {
+            kind,
+            past: Past::new(vec![kind.part()], materials, cloths),
+            laws: laws.map(|(material, tension)| Law::new(kind, material, *tension)).collect(),
+            line_tensions,
+            scatter: Scatter::new(vertices, mesh.vertex_count()),
+            shapes: vec![Shape::default(); frames.len()],
+            tangents: vec![Tangent::NONE; frames.len()],
+            members: frames,
+            inverse_beta: 0.0,
+        }
+    }
+
+    /// Shapes, loads and the potential at `positions`; `respond` gives the elastic stress of a frame in N/m and its
+    /// potential per area in J/m².
+    fn evaluate_by(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        respond: impl Fn(usize, (&Frame<N>, &Law), &Strain) -> (Strain, f64) + Sync,
+    ) -> f64 {
+        let (frames, laws) = (&self.members, &self.laws);
+        let past = history.reference.as_chunks::<3>().0;
+        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
+            let frame = &frames[index];
+            let law = &frame.law(laws);
+            let current = Current::new(frame, positions);
+            let strain = &current.strain;
+            let reference = past.get(index).unwrap_or(strain);
+            let elastic = respond(index, (frame, law), strain);
+            let (stress, potential) =
+                whole_stress(law, elastic, [strain, reference], history.inverse_beta);
+            for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
+                let [by_u, by_v, by_angle] = rates;
+                *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
+            }
+            *shape = Shape { current, stress, used: stress, predicted: shape.predicted };
+            frame.area * potential
+        };
+        reductions::sum2(&mut self.shapes, &mut self.scatter.loads, reductions::ELEMENTS, one)
+    }
+}
+
+impl<const N: usize> Frame<N> {
+    fn law(&self, laws: &[Law]) -> Law {
+        laws[self.cloth as usize].stiffer(&self.factors)
+    }
+
+    fn respond(&self, inelastic: &Inelastic, index: usize, strain: &Strain) -> Response {
+        let [stretch, shear, _] = self.factors;
+        inelastic.respond(index, strain).scaled([stretch, shear])
+    }
+}
+
+/// Derivatives of the stress of a frame by its strains, in N/m.
+fn moduli<const N: usize>(
+    (frame, laws): (&Frame<N>, &[Law]),
+    inelastic: Option<&Inelastic>,
+    (index, strain): (usize, &Strain),
+    inverse_beta: f64,
+) -> [f64; 4] {
+    let law = frame.law(laws);
+    inelastic.map_or_else(
+        || law.scaled(1.0, inverse_beta),
+        |inelastic| {
+            let elastic = frame.respond(inelastic, index, strain).moduli;
+            let viscous = law.scaled(0.0, inverse_beta);
+            std::array::from_fn(|k| elastic[k] + viscous[k])
+        },
+    )
+}
+
+fn all_strains<const N: usize>(frames: &[Frame<N>], positions: &[Vec3]) -> Vec<Strain> {
+    let each = frames.par_iter().with_min_len(reductions::ELEMENTS);
+    each.map(|frame| Current::new(frame, positions).strain).collect()
+}
+
+impl<const N: usize> AddBlock<N> for Frames<N> {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        let gradients = &self.members[element].gradients;
+        let ([a, b], [c, d]) = (gradients[i], gradients[j]);
+        let Tangent { vectors, geometric } = &self.tangents[element];
+        let products = [a * c, b * d, a * d + b * c].map(|product| product as f32);
+        let own: f32 = geometric.iter().zip(&products).map(|(m, product)| m * product).sum();
+        for (k, column) in block.iter_mut().enumerate() {
+            for (left, right) in vectors[i].iter().zip(&vectors[j]) {
+                for (entry, value) in column.iter_mut().zip(left) {
+                    *entry += value * right[k];
+                }
+            }
+            column[k] += own;
+        }
+    }
+}
+
+impl<const N: usize> Elements for Frames<N> {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        N
+    }
+
+    fn measure_count(&self) -> usize {
+        3 * self.members.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        let each = (measures.as_chunks_mut::<3>().0, &self.members).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS)
+            .for_each(|(strain, frame)| *strain = Current::new(frame, positions).strain);
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        self.inverse_beta = history.inverse_beta;
+        let past = std::mem::take(&mut self.past);
+        let potential = match past.inelastic() {
+            None => self.evaluate_by(positions, history, |_, (_, law), strain| law.respond(strain)),
+            Some(inelastic) => self.evaluate_by(positions, history, |index, (frame, _), strain| {
+                let response = frame.respond(inelastic, index, strain);
+                (response.stress, response.potential())
+            }),
+        };
+        self.past = past;
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn predict(&mut self, direction: &[Vec3]) {
+        let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
+        let inelastic = self.past.inelastic();
+        let each = (&mut self.shapes, &self.members).into_par_iter().enumerate();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (shape, frame))| {
+            let mut change = [0.0; 3];
+            for (vertex, rates) in frame.vertices.iter().zip(shape.current.rates(frame)) {
+                for (change, rate) in change.iter_mut().zip(&rates) {
+                    *change += rate.dot(&direction[*vertex as usize]);
+                }
+            }
+            let here = (index, &shape.current.strain);
+            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
+            let step = apply(&moduli, &change);
+            shape.predicted = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
+        });
+    }
+
+    fn use_prediction(&mut self) {
+        for shape in &mut self.shapes {
+            shape.used = shape.predicted;
+        }
+    }
+
+    fn update_tangent(&mut self) {
+        let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
+        let inelastic = self.past.inelastic();
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter().enumerate();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (tangent, shape, frame))| {
+            let here = (index, &shape.current.strain);
+            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
+            *tangent = Tangent::new(frame, shape, &moduli);
+        });
+    }
+
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, N>(Kept { elements: self, members }))
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let mut energy = ElasticEnergy::default();
+        for (index, frame) in self.members.iter().enumerate() {
+            let law = frame.law(&self.laws);
+            let Current { strain, .. } = Current::new(frame, positions);
+            let [warp, weft, shear] = if let Some(inelastic) = self.past.inelastic() {
+                let [stretch, shear, _] = frame.factors;
+                let stored = inelastic.law(index).stored(&strain, inelastic.memory(index));
+                [stretch * stored[0], stretch * stored[1], shear * stored[2]]
+            } else {
+                let stress = apply(&law.moduli, &strain);
+                [0, 1, 2].map(|k| 0.5 * strain[k] * stress[k])
+            };
+            energy.stretch += frame.area * (warp + weft);
+            energy.shear += frame.area * shear;
+            energy.bend += frame.area * (strain[0] * law.tension[0] + strain[1] * law.tension[1]);
+        }
+        energy
+    }
+
+    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+        self.laws[cloth] = Law::new(self.kind, material, self.line_tensions[cloth]);
+        self.past.set_material(cloth, material);
+    }
+
+    fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
+        for frame in &mut self.members {
+            frame.scale = mean_scale(scale, &frame.vertices);
+        }
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        self.past.start(|| all_strains(&self.members, positions));
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        self.past.end_step(|_| all_strains(&self.members, positions), duration);
+    }
+
+    fn past(&self) -> Option<&Past> {
+        Some(&self.past)
+    }
+
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        Some(&mut self.past)
+    }
+}
+
+impl Current {
+    fn new<const N: usize>(frame: &Frame<N>, positions: &[Vec3]) -> Self {
+        let (mut s, mut h) = ([Vec3::zeros(); 2], Vec3::zeros());
+        let factors = frame.gradients.iter().zip(&frame.warping.factors);
+        for (vertex, ([a, b], factor)) in frame.vertices.iter().zip(factors) {
+            let position = &positions[*vertex as usize];
+            s[0] += position * *a;
+            s[1] += position * *b;
+            h += position * *factor;
+        }
+        let warped = h.norm_squared() - frame.warping.rest;
+        let [u, v] = [0, 1].map(|k| length(&s[k], frame.warping.excess[k], warped));
+        let lengths = [u.0, v.0];
+        let strain = [lengths[0] - frame.scale[0], lengths[1] - frame.scale[1], s[0].dot(&s[1])];
+        Self { strain, s, h, lengths, slopes: [u.1, v.1] }
+    }
+
+    /// Derivatives of the strains by each vertex.
+    fn rates<const N: usize>(&self, frame: &Frame<N>) -> [[Vec3; 3]; N] {
+        let [su, sv] = &self.s;
+        let [ru, rv] = [0, 1].map(|k| self.s[k] * self.slopes[k][0]);
+        let [hu, hv] = [0, 1].map(|k| self.h * self.slopes[k][1]);
+        std::array::from_fn(|vertex| {
+            let ([a, b], factor) = (frame.gradients[vertex], frame.warping.factors[vertex]);
+            [ru * a + hu * factor, rv * b + hv * factor, sv * a + su * b]
+        })
+    }
+}
+
+impl<const N: usize> Tangent<N> {
+    const NONE: Self = Self { vectors: [[[0.0; 4]; 3]; N], geometric: [0.0; 3] };
+
+    fn new(frame: &Frame<N>, shape: &Shape, moduli: &[f64; 4]) -> Self {
+        let [c11, c22, c12, c33] = *moduli;
+        let [t1, t2] = [0, 1].map(|k| shape.used[k] / shape.current.lengths[k].max(SHORTEST));
+        let geometric = tensile_part(&[t1, t2, shape.used[2]]);
+        let mut along = [t1.max(0.0), t2.max(0.0)];
+        let spare = [c11 - along[0], c22 - along[1]];
+        if spare[0] < 0.0 || spare[1] < 0.0 || spare[0] * spare[1] < c12 * c12 {
+            // The material part cannot spare what the geometric part has too much along the yarns.
+            along = [0.0; 2];
+        }
+        // The factors of both stretches, and the root of the shear modulus.
+        let l11 = (c11 - along[0]).max(0.0).sqrt();
+        let l21 = if l11 > 0.0 { c12 / l11 } else { 0.0 };
+        let l22 = (c22 - along[1] - l21 * l21).max(0.0).sqrt();
+        let root = frame.area.sqrt();
+        let vectors = shape.current.rates(frame).map(|[by_u, by_v, by_angle]| {
+            [by_u * l11 + by_v * l21, by_v * l22, by_angle * c33.sqrt()].map(|vector| {
+                let [x, y, z] = (vector * root).into();
+                [x as f32, y as f32, z as f32, 0.0]
+            })
+        });
+        Self { vectors, geometric: geometric.map(|value| (frame.area * value) as f32) }
+    }
+}
+
+/// λ, and its derivative as factors of s and h: see the head of this file.
+fn length(s: &Vec3, excess: f64, warped: f64) -> (f64, [f64; 2]) {
+    let square = s.norm_squared();
+    let out = excess * warped;
+    let (length, by_s, by_h) = if out > 0.0 {
+        let ratio = square / (square + out);
+        let by_h = ratio * ratio;
+        ((square * ratio).sqrt(), 2.0 * ratio - by_h, by_h)
+    } else {
+        ((square - out).sqrt(), 1.0, 1.0)
+    };
+    let inverse = 1.0 / length.max(f64::MIN_POSITIVE);
+    (length, [by_s * inverse, -excess * by_h * inverse])
+}
+
+/// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m².
+#[inline(always)]
+fn whole_stress(
+    law: &Law,
+    (elastic, elastic_potential): (Strain, f64),
+    [strain, reference]: [&Strain; 2],
+    inverse_beta: f64,
+) -> (Strain, f64) {
+    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+    let viscous = apply(&law.scaled(0.0, inverse_beta), &change);
+    let [pull_u, pull_v] = law.tension;
+    let mut potential = elastic_potential + pull_u * strain[0] + pull_v * strain[1];
+    for k in 0..3 {
+        potential += 0.5 * change[k] * viscous[k];
+    }
+    let [s1, s2, s3] = [0, 1, 2].map(|k| elastic[k] + viscous[k]);
+    ([s1 + pull_u, s2 + pull_v, s3], potential)
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Strains and forces of triangles, four at a time.
+
+use super::{CornerForces, Strain, Tension};
+use crate::{
+    Vec3,
+    mesh::ShapeGradients,
+    parallel::reductions,
+    simd::{Kernel, Lanes, dispatch, places},
+};
+use rayon::prelude::*;
+
+/// Triangles that are worth a task of their own.
+const CHUNK: usize = reductions::ELEMENTS;
+
+/// A law for triangles.
+pub(super) trait Respond {
+    /// Stress of a triangle in N/m, and its potential per area in J/m².
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64);
+}
+
+/// Triangles at rest.
+#[derive(Clone, Copy)]
+pub(super) struct Sheet<'a> {
+    pub(super) triangles: &'a [[u32; 3]],
+    pub(super) gradients: &'a [ShapeGradients],
+    pub(super) areas: &'a [f64],
+}
+
+impl Sheet<'_> {
+    /// Finds stresses, and forces at the second and third corners. Gives the potential, in J.
+    pub(super) fn evaluate(
+        &self,
+        positions: &[Vec3],
+        (stresses, corner_forces): (&mut [Strain], &mut [CornerForces]),
+        law: &(impl Respond + Sync),
+    ) -> f64 {
+        let chunks = stresses.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
+        let potentials: Vec<f64> = chunks
+            .enumerate()
+            .map(|(chunk, (results, corner_forces))| {
+                let (sheet, first) = (*self, chunk * CHUNK);
+                dispatch(Evaluate { sheet, positions, first, results, corner_forces, law })
+            })
+            .collect();
+        potentials.iter().sum()
+    }
+
+    /// Puts into `results` what `one` makes of each triangle and of the change of its strain, to first order, by a displacement
+    /// from a shape.
+    pub(super) fn change(
+        &self,
+        displacement: (&[Vec3], &[Vec3]),
+        results: &mut [Tension],
+        one: impl Fn(usize, &Strain) -> Tension + Sync,
+    ) {
+        results.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, results)| {
+            let (sheet, first, one) = (*self, chunk * CHUNK, &one);
+            dispatch(Change { sheet, displacement, first, results, one });
+        });
+    }
+}
+
+/// Evaluates triangles from the first on; gives their potential.
+struct Evaluate<'a, Law> {
+    sheet: Sheet<'a>,
+    positions: &'a [Vec3],
+    first: usize,
+    results: &'a mut [Strain],
+    corner_forces: &'a mut [CornerForces],
+    law: &'a Law,
+}
+
+impl<Law: Respond> Kernel for Evaluate<'_, Law> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> f64 {
+        let Self { sheet, positions, first, results, corner_forces, law } = self;
+        let mut sum = 0.0;
+        let batches = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
+        for (batch, (results, corner_forces)) in batches {
+            let own = places(first + 4 * batch, sheet.triangles.len());
+            let four = Four::new(lanes, &sheet, &own, positions);
+            let strains = four.strains(lanes);
+            let mut stresses = [[0.0; 4]; 3];
+            for k in 0..results.len() {
+                let strain = [strains[0][k], strains[1][k], strains[2][k]];
+                let (stress, potential) = law.respond(own[k], &strain);
+                sum += sheet.areas[own[k]] * potential;
+                for (stresses, stress) in stresses.iter_mut().zip(stress) {
+                    stresses[k] = stress;
+                }
+            }
+            let areas = lanes.choose(&own, sheet.areas);
+            let [second, third] = four.forces(lanes, &stresses, areas);
+            for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
+                *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
+                *forces = [second[k].into(), third[k].into()];
+            }
+        }
+        sum
+    }
+}
+
+/// Finds changes of strain of triangles from the first on.
+struct Change<'a, One> {
+    sheet: Sheet<'a>,
+    /// From a shape along a direction.
+    displacement: (&'a [Vec3], &'a [Vec3]),
+    first: usize,
+    results: &'a mut [Tension],
+    one: &'a One,
+}
+
+impl<One: Fn(usize, &Strain) -> Tension> Kernel for Change<'_, One> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { sheet, displacement: (shape, direction), first, results, one } = self;
+        for (batch, results) in results.chunks_mut(4).enumerate() {
+            let own = places(first + 4 * batch, sheet.triangles.len());
+            let [now, change] =
+                [shape, direction].map(|field| Four::new(lanes, &sheet, &own, field));
+            let [along_warp, along_weft, shear] = now.strain_rates(lanes, &change);
+            for (k, result) in results.iter_mut().enumerate() {
+                *result = one(own[k], &[along_warp[k], along_weft[k], shear[k]]);
+            }
+        }
+    }
+}
+
+/// Four triangles.
+struct Four<L: Lanes> {
+    /// Of the second and third corner, along warp and weft.
+    gradients: [[L::Four; 2]; 2],
+    /// Of the position, along warp and weft.
+    derivatives: [[L::Four; 3]; 2],
+}
+
+impl<L: Lanes> Four<L> {
+    #[inline(always)]
+    fn new(lanes: L, sheet: &Sheet<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
+        let rest = |corner: usize, axis: usize| {
+            let one = |k: usize| sheet.gradients[own[k]][corner][axis];
+            lanes.four(&[one(0), one(1), one(2), one(3)])
+        };
+        let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
+        let corner = |c: usize| lanes.vectors(|k| &positions[sheet.triangles[own[k]][c] as usize]);
+        let (x, y, z) = (corner(0), corner(1), corner(2));
+        let part = |axis: usize, k: usize| {
+            let second = lanes.product(lanes.minus(y[k], x[k]), gradients[0][axis]);
+            let third = lanes.product(lanes.minus(z[k], x[k]), gradients[1][axis]);
+            lanes.plus(second, third)
+        };
+        let derivatives =
+            [[part(0, 0), part(0, 1), part(0, 2)], [part(1, 0), part(1, 1), part(1, 2)]];
+        Self { gradients, derivatives }
+    }
+
+    /// Green strains.
+    #[inline(always)]
+    fn strains(&self, lanes: L) -> [[f64; 4]; 3] {
+        let [su, sv] = &self.derivatives;
+        let half = |square: L::Four| {
+            lanes.numbers(lanes.product(lanes.all(0.5), lanes.minus(square, lanes.all(1.0))))
+        };
+        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.numbers(lanes.dot(su, sv))]
+    }
+
+    /// Changes of strain to first order, with these changes of the position.
+    #[inline(always)]
+    fn strain_rates(&self, lanes: L, change: &Self) -> [[f64; 4]; 3] {
+        let ([su, sv], [du, dv]) = (&self.derivatives, &change.derivatives);
+        let shear = lanes.plus(lanes.dot(su, dv), lanes.dot(sv, du));
+        [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.numbers(rate))
+    }
+
+    /// Forces at the second and third corner.
+    #[inline(always)]
+    fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 2] {
+        let [su, sv] = &self.derivatives;
+        let against = lanes.minus(lanes.all(0.0), areas);
+        let scaled = |stress: &[f64; 4]| lanes.product(lanes.four(stress), against);
+        let (s11, s22, s12) = (scaled(&stresses[0]), scaled(&stresses[1]), scaled(&stresses[2]));
+        let sum = |a: L::Four, x: L::Four, b: L::Four, y: L::Four| {
+            lanes.plus(lanes.product(a, x), lanes.product(b, y))
+        };
+        let along_warp = |k: usize| sum(su[k], s11, sv[k], s12);
+        let along_weft = |k: usize| sum(sv[k], s22, su[k], s12);
+        let warp = [along_warp(0), along_warp(1), along_warp(2)];
+        let weft = [along_weft(0), along_weft(1), along_weft(2)];
+        let force = |[a, b]: [L::Four; 2]| {
+            let part = |k: usize| sum(warp[k], a, weft[k], b);
+            lanes.separate(&[part(0), part(1), part(2)])
+        };
+        [force(self.gradients[0]), force(self.gradients[1])]
+    }
+}

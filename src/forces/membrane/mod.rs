@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Orthotropic membrane on linear triangles.
+//!
+//! With s_u, s_v the derivatives of the position along warp and weft, the Green strains are
+//! ε = (½(⟨s_u,s_u⟩ − 1), ½(⟨s_v,s_v⟩ − 1), ⟨s_u,s_v⟩) (Etzmuss 2002, eq. 2.14, shear in the engineering
+//! convention of ERRATA), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
+//! quadratic in x, so force and tangent need no rotation and no factorisation.
+//!
+//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
+//! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
+
+mod batch;
+mod internal_variables;
+mod tangent;
+
+pub use tangent::TriangleTangent;
+
+use super::{
+    inelastic::{Inelastic, Part, Past, apply},
+    membrane::batch::{Respond, Sheet},
+    strain_history::StrainHistory,
+};
+use crate::{
+    Vec3,
+    material::Material,
+    mesh::{Incidence, Mesh, ShapeGradients},
+    parallel::{BufferPool, reductions},
+};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
+pub type Strain = [f64; 3];
+
+/// The tensile part of the stress of a triangle, times its area, in N·m.
+pub type Tension = [f32; 3];
+
+/// The forces at the second and third corner of a triangle, in N; that at the first one is minus their sum.
+type CornerForces = [[f64; 3]; 2];
+
+/// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
+#[derive(Clone, Copy, Debug)]
+struct Moduli {
+    /// C₁₁, C₂₂, C₁₂, C₃₃.
+    elastic: [f64; 4],
+    stretch_damping: f64,
+    shear_damping: f64,
+}
+
+impl Moduli {
+    fn new(material: &Material) -> Self {
+        Self {
+            elastic: material.membrane_moduli(),
+            stretch_damping: material.stretch_damping,
+            shear_damping: material.shear_damping,
+        }
+    }
+
+    /// Those of a fabric so many times as stiff in stretch and in shear.
+    fn scaled(mut self, [stretch, shear]: [f64; 2]) -> Self {
+        let [c11, c22, c12, c33] = self.elastic;
+        self.elastic = [stretch * c11, stretch * c22, stretch * c12, shear * c33];
+        self
+    }
+
+    /// Elastic plus viscous moduli: C·(1 + τ/β).
+    #[inline(always)]
+    fn tangent(&self, inverse_beta: f64) -> [f64; 4] {
+        let stretch = 1.0 + self.stretch_damping * inverse_beta;
+        let shear = 1.0 + self.shear_damping * inverse_beta;
+        let [c11, c22, c12, c33] = self.elastic;
+        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    }
+
+    /// Viscous moduli alone: C·τ/β.
+    fn viscous(&self, inverse_beta: f64) -> [f64; 4] {
+        let stretch = self.stretch_damping * inverse_beta;
+        let shear = self.shear_damping * inverse_beta;
+        let [c11, c22, c12, c33] = self.elastic;
+        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    }
+}
+
+/// The membrane of all cloths of a scene.
+#[derive(Clone, Debug)]
+pub struct Membrane {
+    pub(super) triangles: Arc<Vec<[u32; 3]>>,
+    gradients: Arc<Vec<ShapeGradients>>,
+    areas: Arc<Vec<f64>>,
+    cloth_of_triangle: Arc<Vec<u32>>,
+    /// Of each cloth; of each triangle where their stiffness differs.
+    moduli: Vec<Moduli>,
+    law_of_triangle: Arc<Vec<u32>>,
+    /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
+    scales: Vec<[f64; 2]>,
+    incidence: Arc<Incidence>,
+    /// The shape last evaluated, and the elastic plus viscous stress of each triangle there, in N/m.
+    shape: Vec<Vec3>,
+    stresses: Vec<Strain>,
+    buffers: BufferPool<Vec<f64>>,
+    inverse_beta: f64,
+    pub(super) past: Past,
+}
+
+/// Energies of a membrane, in J.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MembraneEnergy {
+    /// Of the strains along warp and weft.
+    pub stretch: f64,
+    /// Of the shear angle.
+    pub shear: f64,
+}
+
+impl Membrane {
+    /// The membrane of a mesh with one material per cloth.
+    #[must_use]
+    pub fn new(mesh: &Mesh, materials: &[Material]) -> Self {
+        let count = mesh.topology.triangles.len();
+        Self {
+            triangles: Arc::clone(&mesh.topology.triangles),
+            gradients: Arc::clone(&mesh.rest.gradients),
+            areas: Arc::clone(&mesh.rest.areas),
+            cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
+            moduli: materials.iter().map(Moduli::new).collect(),
+            law_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
+            scales: Vec::new(),
+            incidence: Arc::clone(&mesh.topology.around),
+            shape: Vec::new(),
+            stresses: vec![[0.0; 3]; count],
+            buffers: BufferPool::new(1),
+            inverse_beta: 0.0,
+            past: Past::new(vec![Part::Membrane], materials, Arc::clone(&mesh.cloth_of_triangle)),
+        }
+    }
+
+    /// The same membrane with the moduli of stretch and shear of each triangle multiplied.
+    #[must_use]
+    pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
+        self.law_of_triangle = Arc::new((0..scales.len() as u32).collect());
+        let cloths = self.cloth_of_triangle.iter().map(|cloth| self.moduli[*cloth as usize]);
+        self.moduli = cloths.zip(&scales).map(|(moduli, scale)| moduli.scaled(*scale)).collect();
+        self.scales = scales;
+        self
+    }
+
+    /// The same membrane with room in common with others.
+    #[must_use]
+    pub(crate) fn with_buffers(self, buffers: BufferPool<Vec<f64>>) -> Self {
+        Self { buffers, ..self }
+    }
+
+    pub(super) fn buffers(&self) -> &BufferPool<Vec<f64>> {
+        &self.buffers
+    }
+
+    /// New moduli for a cloth.
+    pub fn set_material(&mut self, cloth: usize, material: &Material) {
+        let moduli = Moduli::new(material);
+        if self.scales.is_empty() {
+            self.moduli[cloth] = moduli;
+        }
+        for (triangle, scale) in self.scales.iter().enumerate() {
+            if self.cloth_of_triangle[triangle] as usize == cloth {
+                self.moduli[triangle] = moduli.scaled(*scale);
+            }
+        }
+        self.past.set_material(cloth, material);
+    }
+
+    /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
+    pub fn set_gradients(&mut self, gradients: Arc<Vec<ShapeGradients>>) {
+        self.gradients = gradients;
+    }
+
+    /// Number of triangles.
+    #[must_use]
+    pub fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Strain of every triangle at `positions`.
+    pub fn strains(&self, positions: &[Vec3], strains: &mut [Strain]) {
+        let each = (strains, self.triangles.as_slice(), self.gradients.as_slice()).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(strain, corners, gradients)| {
+            *strain = green_strain(&derivatives(corners, gradients, positions));
+        });
+    }
+
+    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
+    /// forces, in J. What is found here serves [`Self::predict_stress`] and [`Self::tangent`].
+    pub fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, Strain>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        let StrainHistory { reference, inverse_beta } = history;
+        self.inverse_beta = inverse_beta;
+        self.shape.clear();
+        self.shape.extend_from_slice(positions);
+        let mut numbers = self.buffers.take_numbers(6 * self.triangles.len());
+        let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
+        let results = (self.stresses.as_mut_slice(), &mut *loads);
+        let sheet = Sheet { triangles, gradients, areas };
+        let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
+        let potential = match past.inelastic() {
+            None => sheet.evaluate(positions, results, &law),
+            Some(inelastic) => {
+                let law = Remembering { inelastic, scales, viscous: law };
+                sheet.evaluate(positions, results, &law)
+            }
+        };
+        self.gather(loads, forces);
+        self.buffers.give(numbers);
+        potential
+    }
+
+    /// Adds the forces at all corners.
+    fn gather(&self, corner_forces: &[CornerForces], forces: &mut [Vec3]) {
+        let each = forces.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        each.for_each(|(vertex, force)| {
+            for (triangle, corner) in self.incidence.around(vertex) {
+                let [second, third] = corner_forces[triangle as usize].map(Vec3::from);
+                *force += match corner {
+                    0 => -second - third,
+                    1 => second,
+                    _ => third,
+                };
+            }
+        });
+    }
+
+    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Gives what tangents take of it.
+    ///
+    /// The geometric stiffness of the *next* tangent is taken at this stress instead of at the stress
+    /// found there. In a stiff sheet the latter is dominated by the second-order stretch that a finite
+    /// rotation leaves behind, which the next correction removes at once; taking it for tension would
+    /// make the sheet appear stiff against bending away. This is Newton's method with displacements and
+    /// stresses as independent unknowns (Magisano, Leonetti and Garcea, "How to improve efficiency and
+    /// robustness of the Newton method in geometrically non-linear structural problem discretized via
+    /// displacement-based finite elements", 2017).
+    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Tension]) {
+        match self.past.inelastic() {
+            None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.predict_by(direction, predicted, |t| self.remembering(inelastic, t));
+            }
+        }
+    }
+
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn predict_by(
+        &self,
+        direction: &[Vec3],
+        predicted: &mut [Tension],
+        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+    ) {
+        let Self { triangles, gradients, areas, shape, stresses, .. } = self;
+        let displacement = (shape.as_slice(), direction);
+        Sheet { triangles, gradients, areas }.change(displacement, predicted, |t, strain| {
+            let step = apply(&moduli(t), strain);
+            let stress = &stresses[t];
+            self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
+        });
+    }
+
+    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// of the stress there is.
+    #[must_use]
+    pub fn tangents(
+        &self,
+        triangles: &[u32],
+        predicted: Option<&[Tension]>,
+    ) -> Vec<TriangleTangent> {
+        match self.past.inelastic() {
+            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic(t)),
+            Some(inelastic) => {
+                self.tangents_by(triangles, predicted, |t| self.remembering(inelastic, t))
+            }
+        }
+    }
+
+    /// The same for the derivatives of the stress of each triangle by its strain.
+    fn tangents_by(
+        &self,
+        triangles: &[u32],
+        predicted: Option<&[Tension]>,
+        moduli: impl Fn(usize) -> [f64; 4],
+    ) -> Vec<TriangleTangent> {
+        let tangent = |triangle: &u32| {
+            let t = *triangle as usize;
+            let tension =
+                predicted.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
+            self.tangent_by(t, moduli(t), tension)
+        };
+        triangles.iter().map(tangent).collect()
+    }
+
+    /// The tangent of a triangle at the last evaluation.
+    #[must_use]
+    pub fn tangent(&self, triangle: usize) -> TriangleTangent {
+        let moduli = match self.past.inelastic() {
+            None => self.viscoelastic(triangle),
+            Some(inelastic) => self.remembering(inelastic, triangle),
+        };
+        self.tangent_by(triangle, moduli, self.tension(triangle, &self.stresses[triangle]))
+    }
+
+    #[inline(always)]
+    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], tension: Tension) -> TriangleTangent {
+        let area = self.areas[triangle];
+        let stiffness = (moduli.map(|value| (area * value) as f32), tension);
+        TriangleTangent::new(&self.derivatives(triangle), stiffness, &self.gradients[triangle])
+    }
+
+    /// What the tangent of a triangle takes of a stress.
+    #[inline(always)]
+    fn tension(&self, triangle: usize, stress: &Strain) -> Tension {
+        tensile_part(stress).map(|value| (self.areas[triangle] * value) as f32)
+    }
+
+    /// Derivatives of the shape last evaluated along warp and weft.
+    #[inline(always)]
+    fn derivatives(&self, triangle: usize) -> [Vec3; 2] {
+        derivatives(&self.triangles[triangle], &self.gradients[triangle], &self.shape)
+    }
+
+    /// Derivatives of the stress of a triangle by its strain where the past does not matter.
+    #[inline(always)]
+    fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
+        self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
+    }
+
+    /// The same where it does.
+    fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
+        let strain = green_strain(&self.derivatives(triangle));
+        let factors = factors(&self.scales, triangle);
+        let inner = inelastic.respond(triangle, &strain).scaled(factors).moduli;
+        let viscous = moduli.viscous(self.inverse_beta);
+        std::array::from_fn(|k| inner[k] + viscous[k])
+    }
+
+    /// Elastic energy at `positions`.
+    #[must_use]
+    pub fn energy(&self, positions: &[Vec3]) -> MembraneEnergy {
+        let mut energy = MembraneEnergy::default();
+        for (t, corners) in self.triangles.iter().enumerate() {
+            let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
+            let area = self.areas[t];
+            if let Some(inelastic) = self.past.inelastic() {
+                let [warp, weft, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
+                let [by_stretch, by_shear] = factors(&self.scales, t);
+                energy.stretch += area * by_stretch * (warp + weft);
+                energy.shear += area * by_shear * shear;
+                continue;
+            }
+            let stress = apply(&self.moduli[self.law_of_triangle[t] as usize].elastic, &strain);
+            energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
+            energy.shear += 0.5 * area * strain[2] * stress[2];
+        }
+        energy
+    }
+}
+
+/// The largest principal stretch of any triangle of a mesh, less 1, with the `gradients` of their shape functions.
+#[must_use]
+pub fn largest_stretch(mesh: &Mesh, gradients: &[ShapeGradients], positions: &[Vec3]) -> f64 {
+    let triangles = mesh.topology.triangles.par_iter().zip(gradients);
+    let each = triangles.with_min_len(reductions::ELEMENTS);
+    each.map(|(corners, gradients)| stretch(corners, gradients, positions))
+        .reduce(|| -1.0, f64::max)
+}
+
+/// The largest principal stretch of a triangle, less 1.
+#[must_use]
+pub fn stretch(corners: &[u32; 3], gradients: &ShapeGradients, positions: &[Vec3]) -> f64 {
+    let [e11, e22, e12] = green_strain(&derivatives(corners, gradients, positions));
+    let largest = 0.5 * (e11 + e22) + (0.25 * (e11 - e22).powi(2) + 0.25 * e12.powi(2)).sqrt();
+    (1.0 + 2.0 * largest).max(0.0).sqrt() - 1.0
+}
+
+/// Derivatives of `field` along warp and weft in a triangle.
+#[inline(always)]
+fn derivatives(corners: &[u32; 3], [b, c]: &ShapeGradients, field: &[Vec3]) -> [Vec3; 2] {
+    let [x, y, z] = corners.map(|vertex| &field[vertex as usize]);
+    let (y, z) = (y - x, z - x);
+    [y * b[0] + z * c[0], y * b[1] + z * c[1]]
+}
+
+#[inline(always)]
+fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
+    [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
+}
+
+#[inline(always)]
+fn dot(a: &Strain, b: &Strain) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Triangles whose stress depends on their strain and its rate alone.
+struct Viscoelastic<'a> {
+    moduli: &'a [Moduli],
+    law_of_triangle: &'a [u32],
+    reference: &'a [Strain],
+    inverse_beta: f64,
+}
+
+impl Viscoelastic<'_> {
+    /// Viscous stress in N/m, and twice its potential per area in J/m².
+    #[inline(always)]
+    fn resist(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let reference = &self.reference[triangle];
+        let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
+        let stress = apply(&moduli.viscous(self.inverse_beta), &change);
+        (stress, dot(&change, &stress))
+    }
+}
+
+impl Respond for Viscoelastic<'_> {
+    #[inline(always)]
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
+        let [a, b, c] = apply(&moduli.elastic, strain);
+        let ([d, e, f], work) = self.resist(triangle, strain);
+        ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))
+    }
+}
+
+/// Factors on the moduli of stretch and shear of a triangle.
+fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
+    scales.get(triangle).copied().unwrap_or([1.0; 2])
+}
+
+/// Triangles that remember.
+struct Remembering<'a> {
+    inelastic: &'a Inelastic,
+    scales: &'a [[f64; 2]],
+    viscous: Viscoelastic<'a>,
+}
+
+impl Respond for Remembering<'_> {
+    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+        let inner = self.inelastic.respond(triangle, strain);
+        let inner = inner.scaled(factors(self.scales, triangle));
+        let ([d, e, f], work) = self.viscous.resist(triangle, strain);
+        let [a, b, c] = inner.stress;
+        ([a + d, b + e, c + f], inner.potential() + 0.5 * work)
+    }
+}
+
+/// The stress with its compressive principal values set to 0.
+#[inline(always)]
+pub(super) fn tensile_part([s11, s22, s12]: &Strain) -> Strain {
+    let mean = 0.5 * (s11 + s22);
+    let half = 0.5 * (s11 - s22);
+    let radius = (half * half + s12 * s12).sqrt();
+    if mean >= radius {
+        return [*s11, *s22, *s12];
+    }
+    if mean <= -radius {
+        return [0.0; 3];
+    }
+    // One tensile principal value, mean + radius, along its direction.
+    let value = 0.5 * (mean + radius);
+    let (cosine, sine) = (half / radius, s12 / radius);
+    [value * (1.0 + cosine), value * (1.0 - cosine), value * sine]
+}

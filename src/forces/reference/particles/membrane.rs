@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where a quad takes the derivatives of the position along its yarns.
+//!
+//! Tension and transverse contraction are taken at each corner, from its two edges, for a quarter of the area. On a
+//! rectangular mesh along the yarns ‖s_u‖ is then the stretch of an edge, and the four corners beside it add up
+//! to k · (dual width) · strain: Etzmuss 2002, algorithm 1, on nonuniform spacing. Contraction couples the two edges of
+//! every corner (algorithm 5, which takes two of the four and so prefers a side).
+//!
+//! Shear is taken in the middle of a quad, by central differences of its corners (eq. 2.21). Algorithm 2 takes it at
+//! the particles, across two cells: rows of particles that shift against each other in turns are then not
+//! sheared, and nothing resists them; and its replacement of missing neighbours halves the strain at a boundary.
+//!
+//! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a
+//! mesh stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. What
+//! a quad warps does not count as a change of the angle of its corners: see [`Warping`].
+
+use crate::{
+    Vec3,
+    forces::{
+        elements::{Frame, Warping},
+        model_input::Sheets,
+    },
+    mesh::{Mesh, Quads},
+};
+
+/// Two vectors in the plane of a quad, as warp and weft coordinates in m.
+struct Plane {
+    first: [f64; 2],
+    second: [f64; 2],
+    /// Area of their parallelogram, in m².
+    area: f64,
+}
+
+impl Plane {
+    fn new(first: &Vec3, second: &Vec3, warp: &Vec3) -> Self {
+        let normal = first.cross(second).normalize();
+        let warp = (warp - normal * normal.dot(warp)).normalize();
+        let weft = normal.cross(&warp);
+        let [first, second] = [first, second].map(|edge| [edge.dot(&warp), edge.dot(&weft)]);
+        let area = first[0] * second[1] - first[1] * second[0];
+        Self { first, second, area }
+    }
+
+    /// Factors in s_u and s_v of the vectors that these two have become.
+    fn gradients(&self) -> [[f64; 2]; 2] {
+        let ([a, b], [c, d]) = (self.first, self.second);
+        [[d, -c], [-b, a]].map(|factors| factors.map(|factor| factor / self.area))
+    }
+}
+
+/// A quad at rest.
+struct Quad<'a> {
+    vertices: &'a [u32; 4],
+    points: [Vec3; 4],
+    warp: &'a Vec3,
+    cloth: u32,
+}
+
+impl<'a> Quad<'a> {
+    fn all(mesh: &'a Mesh, quads: &'a Quads) -> impl Iterator<Item = Self> {
+        let each = quads.vertices.iter().zip(&quads.warps).zip(&quads.cloths);
+        each.map(|((vertices, warp), cloth)| Self {
+            points: vertices.map(|vertex| mesh.rest.positions[vertex as usize]),
+            vertices,
+            warp,
+            cloth: *cloth,
+        })
+    }
+
+    /// The edges at a corner, to the next corner and to the one before.
+    fn corner(&self, corner: usize) -> Plane {
+        let [before, here, after] = [3, 0, 1].map(|place| self.points[(corner + place) % 4]);
+        Plane::new(&(after - here), &(before - here), self.warp)
+    }
+
+    /// The middle lines.
+    fn centre(&self) -> Plane {
+        let [a, b, c, d] = self.points;
+        Plane::new(&((b + c - a - d) * 0.5), &((c + d - a - b) * 0.5), self.warp)
+    }
+
+    /// Factors of the corners in s_u and s_v at the middle.
+    fn centre_gradients(&self) -> [[f64; 2]; 4] {
+        let [first, second] = self.centre().gradients();
+        let half = |x: f64, y: f64| [0, 1].map(|k| 0.5 * (x * first[k] + y * second[k]));
+        [half(-1.0, -1.0), half(1.0, -1.0), half(1.0, 1.0), half(-1.0, 1.0)]
+    }
+
+    /// Half the difference between the two pairs of opposite corners, without what a linear map makes of it.
+    fn warping(&self) -> [f64; 4] {
+        let gradients = self.centre_gradients();
+        let signs = [0.5, -0.5, 0.5, -0.5];
+        let points = self.points;
+        let rest: Vec3 = points.iter().zip(signs).map(|(point, sign)| point * sign).sum();
+        // The derivatives of the rest shape itself are its warp and weft.
+        let derivative = |axis: usize| -> Vec3 {
+            points.iter().zip(&gradients).map(|(point, factors)| point * factors[axis]).sum()
+        };
+        let along = [0, 1].map(|axis| derivative(axis).dot(&rest));
+        std::array::from_fn(|corner| {
+            let [a, b] = gradients[corner];
+            signs[corner] - a * along[0] - b * along[1]
+        })
+    }
+}
+
+/// The corners of all quads.
+pub(super) fn corners(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(sheets.mesh, quads).flat_map(|quad| {
+        let factors = quad.warping();
+        let rest: Vec3 =
+            quad.points.iter().zip(factors).map(|(point, factor)| point * factor).sum();
+        [0, 1, 2, 3].map(|corner| {
+            let plane = quad.corner(corner);
+            let [first, second] = plane.gradients();
+            let mut gradients = [[0.0; 2]; 4];
+            gradients[corner] = [-first[0] - second[0], -first[1] - second[1]];
+            gradients[(corner + 1) % 4] = first;
+            gradients[(corner + 3) % 4] = second;
+            // Of the product of both edges in ‖s_u‖² and ‖s_v‖².
+            let excess = [0, 1].map(|axis| 2.0 * first[axis] * second[axis]);
+            Frame {
+                vertices: *quad.vertices,
+                gradients,
+                area: 0.25 * plane.area,
+                scale: sheets.scale(quad.vertices),
+                factors: sheets.properties(quad.vertices),
+                cloth: quad.cloth,
+                warping: Warping { factors, excess, rest: rest.norm_squared() },
+            }
+        })
+    });
+    frames.collect()
+}
+
+/// The middles of all quads.
+pub(super) fn centres(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(sheets.mesh, quads).map(|quad| Frame {
+        vertices: *quad.vertices,
+        gradients: quad.centre_gradients(),
+        area: quad.centre().area,
+        scale: sheets.scale(quad.vertices),
+        factors: sheets.properties(quad.vertices),
+        cloth: quad.cloth,
+        warping: Warping::NONE,
+    });
+    frames.collect()
+}
+
+/// The part of the surface that each vertex stands for: a quarter of the parallelograms of its corners, in m².
+pub(super) fn vertex_areas(mesh: &Mesh, quads: &Quads) -> Vec<f64> {
+    let mut areas = vec![0.0; mesh.vertex_count()];
+    for quad in Quad::all(mesh, quads) {
+        for (corner, vertex) in quad.vertices.iter().enumerate() {
+            areas[*vertex as usize] += 0.25 * quad.corner(corner).area;
+        }
+    }
+    areas
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The particle system that follows from the continuum: Etzmuss 2002, sections 2.3 to 2.5, on quads.
+//!
+//! Strains are (‖s_u‖ − 1, ‖s_v‖ − 1, ⟨s_u,s_v⟩) (eq. 2.17), stresses C times these (eq. 2.18 and 2.22), with C in N/m and the
+//! plate matrix D in N·m the matrices of the material, [`crate::material::Material::membrane_moduli`] and
+//! [`crate::material::Material::plate_rigidity`]: nothing depends on the resolution. Forces are gradients of the energies and
+//! therefore have the signs of M ẍ = F (ERRATA), and viscous stresses are τC times the rates of the same strains
+//! (eq. 2.28), viscous moments τD times the rates of the curvatures (eq. 2.30).
+//!
+//! `membrane` holds tension, contraction and shear, `plate` bending; `ring` and `stencil` prepare it. Measured curves
+//! (section 2.1.3) and memory (section 2.4.2) act on the strains of the corners and middles of quads, and on the curvatures
+//! of quads at each particle: `bends`.
+//!
+//! The other bending of the document, the membrane energy of eq. 2.25, is a constant tension of the yarns: see
+//! [`BendingKind::Membrane`].
+
+mod inelastic_bending;
+mod membrane;
+mod plate;
+mod stencil;
+#[cfg(test)]
+mod tests;
+mod vertex_neighbourhood;
+
+use super::particles::plate::Plate;
+use crate::{
+    forces::{
+        elements::{Elements, FrameKind, Frames},
+        model_input::Sheets,
+    },
+    mesh::Quads,
+};
+
+/// How a particle system resists bending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BendingKind {
+    /// As a thin plate (Etzmuss 2002, eq. 2.26).
+    ThinPlate,
+    /// As a membrane (eq. 2.25): the force B_m s_uu, per area, along the normal.
+    ///
+    /// Its only energy is that of a constant tension B_m in N/m of both yarns: it flattens what is held at its
+    /// boundary, while a free sheet shrinks by B_m/C₁₁ and is as limp as before. (Algorithm 3 projects the force on the
+    /// normals instead; that leaves a net force on a free sheet and has no energy.) There is no bending of a
+    /// membrane in N·m. B_m = B(π/L)², with L² the area of the cloth, gives both kinds the same energy in the lowest
+    /// mode of a square sheet supported at two opposite edges.
+    Membrane,
+}
+
+/// The elements of a particle system, and the area that each vertex stands for in m². Other faces than quads are
+/// left out: see [`Quads::first_other_face`].
+#[must_use]
+pub fn particles(sheets: &Sheets<'_>, bending: BendingKind) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
+    let Sheets { mesh, materials, .. } = *sheets;
+    let quads = Quads::new(mesh);
+    let line_tensions = match bending {
+        BendingKind::ThinPlate => vec![0.0; materials.len()],
+        BendingKind::Membrane => line_tensions(sheets),
+    };
+    let none = vec![0.0; materials.len()];
+    let corners = membrane::corners(sheets, &quads);
+    let centres = membrane::centres(sheets, &quads);
+    let tension = Frames::new(mesh, FrameKind::Tension, corners, materials, line_tensions);
+    let shear = Frames::new(mesh, FrameKind::Shear, centres, materials, none);
+    let areas = membrane::vertex_areas(mesh, &quads);
+    let mut elements: Vec<Box<dyn Elements>> = vec![Box::new(tension), Box::new(shear)];
+    if bending == BendingKind::ThinPlate {
+        elements.push(Box::new(Plate::new(sheets, quads)));
+    }
+    (elements, areas)
+}
+
+/// π² over the area of each cloth, in 1/m².
+fn line_tensions(sheets: &Sheets<'_>) -> Vec<f64> {
+    let mut areas = vec![0.0; sheets.materials.len()];
+    for (area, cloth) in sheets.mesh.rest.areas.iter().zip(sheets.mesh.cloth_of_triangle.as_slice())
+    {
+        areas[*cloth as usize] += area;
+    }
+    areas.iter().map(|area| std::f64::consts::PI.powi(2) / area).collect()
+}

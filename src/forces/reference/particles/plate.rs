@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Bending of a particle system as a thin plate.
+//!
+//! The energy is ½∫κᵀDκ with the whole matrix of an orthotropic plate and κ = (e, g, 2f) from the second fundamental
+//! form (Etzmuss 2002, eq. 2.23), measured from that of the rest shape. Eq. 2.26 is the case D₁₂ = D₆₆ = 0, of which it
+//! prints another operator: twisting a sheet would then cost nothing.
+//!
+//! As in the document only the part of the second differences along the normal counts, so that nothing in the plane
+//! of the cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
+//! differentiated as well: projecting the gradient on a normal, as algorithm 4 does, leaves a net force. δ keeps the
+//! force finite where a particle is crushed to a line.
+//!
+//! The tangent is (cᵀSc)⊗NNᵀ, exact where a flat sheet is flat.
+
+use super::{
+    inelastic_bending::Bends,
+    stencil::{MEASURES, PLACES, Stencil, Stiffness},
+    vertex_neighbourhood::Ring,
+};
+use crate::{
+    Vec3,
+    forces::{
+        elements::{
+            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+            add_scaled, columns,
+        },
+        inelastic::Past,
+        model_input::Sheets,
+        strain_history::StrainHistory,
+    },
+    material::Material,
+    mesh::{Mesh, Quads},
+    parallel::reductions,
+};
+use nalgebra::SVector;
+use rayon::prelude::*;
+
+/// δ²; ‖n‖ is 1 at rest.
+const LEAST_NORMAL: f64 = 4.0e-4;
+
+pub(super) type Measures = SVector<f64, MEASURES>;
+
+/// A particle at its current shape.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    normal: Vec3,
+    /// Measures less those of the rest shape, in 1/m.
+    bent: Measures,
+}
+
+/// A particle with everything about it that does not change.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) stencil: Stencil,
+    pub(super) cloth: u32,
+    /// Factor on the rigidity.
+    pub(super) factor: f64,
+    stiffness: Stiffness,
+    /// Measures of the rest shape, in 1/m.
+    rest: Measures,
+    /// cᵀSc, in N/m.
+    products: [[f32; PLACES]; PLACES],
+}
+
+/// Bending at all particles.
+#[derive(Clone, Debug)]
+pub(crate) struct Plate {
+    quads: Quads,
+    nodes: Vec<Node>,
+    materials: Vec<Material>,
+    /// Factor on the rigidity at each vertex; empty where all are 1.
+    factors: Vec<f64>,
+    /// Where the past matters.
+    bends: Option<Bends>,
+    scatter: Scatter<PLACES>,
+    shapes: Vec<Shape>,
+    tangents: Vec<BlockColumns>,
+    held: Vec<bool>,
+    inverse_beta: f64,
+}
+
+impl Plate {
+    pub(super) fn new(sheets: &Sheets<'_>, quads: Quads) -> Self {
+        let Sheets { mesh, materials, .. } = *sheets;
+        let held = vec![false; mesh.vertex_count()];
+        let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
+        let nodes = nodes(mesh, &quads, (materials, &factors), &held);
+        let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
+        let is_inelastic = materials.iter().any(Material::is_inelastic);
+        Self {
+            bends: is_inelastic.then(|| Bends::new(&nodes, materials, mesh.vertex_count())),
+            scatter: Scatter::new(vertices, mesh.vertex_count()),
+            shapes: vec![Shape::default(); nodes.len()],
+            tangents: vec![BlockColumns::default(); nodes.len()],
+            materials: materials.to_vec(),
+            factors,
+            nodes,
+            quads,
+            held,
+            inverse_beta: 0.0,
+        }
+    }
+}
+
+fn nodes(
+    mesh: &Mesh,
+    quads: &Quads,
+    (materials, factors): (&[Material], &[f64]),
+    held: &[bool],
+) -> Vec<Node> {
+    let fans = quads.fans(mesh.vertex_count());
+    let node = |fan: &crate::mesh::Fan| {
+        let ring = Ring::new(mesh, quads, fan, held);
+        let stencil = Stencil::new(&ring, fan.lines());
+        let cloth = quads.cloths[fan.quads[0].0 as usize];
+        let rest = Current::new(&stencil, &mesh.rest.positions).measures();
+        let mut node = Node {
+            factor: factors.get(stencil.vertices[0] as usize).copied().unwrap_or(1.0),
+            stencil,
+            cloth,
+            rest,
+            stiffness: Stiffness::zeros(),
+            products: [[0.0; PLACES]; PLACES],
+        };
+        node.set_material(&materials[cloth as usize]);
+        node
+    };
+    fans.par_iter().map(node).collect()
+}
+
+impl Node {
+    fn set_material(&mut self, material: &Material) {
+        let plate = material.plate_rigidity();
+        self.stiffness = self.stencil.stiffness(&plate) * self.factor;
+        self.set_products(&self.stiffness.clone());
+    }
+
+    /// Prepares the tangent with a stiffness for the measures.
+    fn set_products(&mut self, stiffness: &Stiffness) {
+        let factors = nalgebra::SMatrix::<f64, MEASURES, PLACES>::from_fn(|measure, place| {
+            self.stencil.coefficients[measure][place]
+        });
+        let products = factors.transpose() * stiffness * factors;
+        for (row, entries) in self.products.iter_mut().enumerate() {
+            for (column, entry) in entries.iter_mut().enumerate() {
+                *entry = products[(row, column)] as f32;
+            }
+        }
+    }
+
+    /// Measures of a shape less those of the rest shape, in 1/m.
+    pub(super) fn bent(&self, positions: &[Vec3]) -> Measures {
+        Current::new(&self.stencil, positions).measures() - self.rest
+    }
+
+    /// Σ w x of the places.
+    fn sum(&self, positions: &[Vec3], weight: impl Fn(usize) -> f64) -> Vec3 {
+        let places = self.stencil.vertices.iter().enumerate();
+        places.map(|(place, vertex)| positions[*vertex as usize] * weight(place)).sum()
+    }
+
+    /// −∂/∂x of ⟨moments, measures⟩, the moments held.
+    fn loads(&self, current: &Current<'_>, moments: &Measures) -> [Vec3; PLACES] {
+        let Stencil { coefficients, gradients, .. } = &self.stencil;
+        let weights: [f64; PLACES] = std::array::from_fn(|place| {
+            (0..MEASURES).map(|measure| moments[measure] * coefficients[measure][place]).sum()
+        });
+        let [a, b] = &current.first;
+        let normal = &current.normal;
+        let bent = self.sum(current.positions, |place| weights[place]);
+        let along = normal * (normal.dot(&bent) / (1.0 + LEAST_NORMAL));
+        let tilt = (bent - along) / current.length;
+        let (by_a, by_b) = (b.cross(&tilt), tilt.cross(a));
+        std::array::from_fn(|place| {
+            let [along, across] = gradients[place];
+            -(normal * weights[place] + by_a * along + by_b * across)
+        })
+    }
+}
+
+/// First differences and normal of a particle.
+struct Current<'a> {
+    stencil: &'a Stencil,
+    positions: &'a [Vec3],
+    first: [Vec3; 2],
+    /// N.
+    normal: Vec3,
+    /// √(‖n‖² + δ²)/√(1 + δ²).
+    length: f64,
+}
+
+impl<'a> Current<'a> {
+    fn new(stencil: &'a Stencil, positions: &'a [Vec3]) -> Self {
+        let mut first = [Vec3::zeros(); 2];
+        for (vertex, gradient) in stencil.vertices.iter().zip(&stencil.gradients) {
+            let position = &positions[*vertex as usize];
+            first[0] += position * gradient[0];
+            first[1] += position * gradient[1];
+        }
+        let cross = first[0].cross(&first[1]);
+        let length = ((cross.norm_squared() + LEAST_NORMAL) / (1.0 + LEAST_NORMAL)).sqrt();
+        Self { stencil, positions, first, normal: cross / length, length }
+    }
+
+    fn measures(&self) -> Measures {
+        let mut heights = [0.0; PLACES];
+        for (height, vertex) in heights.iter_mut().zip(&self.stencil.vertices) {
+            // From the particle, which leaves more digits.
+            let middle = &self.positions[self.stencil.vertices[0] as usize];
+            *height = self.normal.dot(&(self.positions[*vertex as usize] - middle));
+        }
+        Measures::from_fn(|measure, _| {
+            let factors = &self.stencil.coefficients[measure];
+            factors.iter().zip(&heights).map(|(factor, height)| factor * height).sum()
+        })
+    }
+}
+
+impl AddBlock<PLACES> for Plate {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        add_scaled(block, self.nodes[element].products[i][j], &self.tangents[element]);
+    }
+}
+
+impl Elements for Plate {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        PLACES
+    }
+
+    fn measure_count(&self) -> usize {
+        MEASURES * self.nodes.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        let each = (measures.as_chunks_mut::<MEASURES>().0, &self.nodes).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(measures, node)| {
+            *measures = Current::new(&node.stencil, positions).measures().into();
+        });
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        self.inverse_beta = history.inverse_beta;
+        let (nodes, materials, bends) = (&self.nodes, &self.materials, self.bends.as_ref());
+        let past = history.reference.as_chunks::<MEASURES>().0;
+        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; PLACES]| {
+            let node = &nodes[index];
+            let current = Current::new(&node.stencil, positions);
+            let measures = current.measures();
+            let bent = measures - node.rest;
+            let time = materials[node.cloth as usize].bend_damping * history.inverse_beta;
+            let change = past.get(index).map_or_else(Measures::zeros, |reference| {
+                measures - Measures::from_column_slice(reference)
+            });
+            let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
+            *shape = Shape { normal: current.normal, bent };
+            let potential = 0.5 * (bent.dot(&elastic) + change.dot(&viscous));
+            let Some(bends) = bends else {
+                *loads = node.loads(&current, &(elastic + viscous));
+                return potential;
+            };
+            let (beyond, potential_beyond) = bends.beyond_linear(index, &bent);
+            *loads = node.loads(&current, &(elastic + beyond + viscous));
+            potential + potential_beyond
+        };
+        let loads = &mut self.scatter.loads;
+        let potential = reductions::sum2(&mut self.shapes, loads, reductions::ELEMENTS, one);
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn update_tangent(&mut self) {
+        let Self { nodes, materials, bends, shapes, tangents, inverse_beta, .. } = self;
+        let each = (tangents, shapes, nodes).into_par_iter().enumerate();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (tangent, shape, node))| {
+            let viscosity = materials[node.cloth as usize].bend_damping * *inverse_beta;
+            let mut scale = 1.0 + viscosity;
+            if let Some(bends) = &*bends {
+                let softer = bends.stiffness_beyond_linear(index, &shape.bent);
+                node.set_products(&(node.stiffness * scale + softer));
+                scale = 1.0;
+            }
+            *tangent = columns(&(shape.normal * shape.normal.transpose() * scale));
+        });
+    }
+
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, PLACES>(Kept { elements: self, members }))
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let of_node = |(index, node): (usize, &Node)| {
+            let bent = node.bent(positions);
+            let bends = self.bends.as_ref();
+            let beyond = bends.map_or(0.0, |bends| bends.stored_beyond_linear(index, &bent));
+            0.5 * bent.dot(&(node.stiffness * bent)) + beyond
+        };
+        let bend = self.nodes.iter().enumerate().map(of_node).sum();
+        ElasticEnergy { bend, ..ElasticEnergy::default() }
+    }
+
+    fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
+        self.materials[cloth] = material.clone();
+        let own = self.nodes.par_iter_mut().filter(|node| node.cloth as usize == cloth);
+        own.for_each(|node| node.set_material(material));
+        let Self { nodes, materials, bends, .. } = self;
+        if let Some(bends) = bends {
+            bends.set_material(nodes, materials, cloth);
+        } else if material.is_inelastic() {
+            *bends = Some(Bends::new(nodes, materials, mesh.vertex_count()));
+        }
+    }
+
+    fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
+        if self.held != held {
+            self.held = held.to_vec();
+            self.nodes = nodes(mesh, &self.quads, (&self.materials, &self.factors), held);
+            if let Some(bends) = &mut self.bends {
+                bends.set_forms(&self.nodes, &self.materials);
+                bends.remeasure(&self.nodes);
+            }
+        }
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        if let Some(bends) = &mut self.bends {
+            bends.start(&self.nodes, positions);
+        }
+    }
+
+    // Without the shape at the end of the last step, which `memory` adds.
+    fn past(&self) -> Option<&Past> {
+        self.bends.as_ref().map(|bends| &bends.past)
+    }
+
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        self.bends.as_mut().map(|bends| &mut bends.past)
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        if let Some(bends) = &mut self.bends {
+            bends.end_step(&self.nodes, positions, duration);
+        }
+    }
+
+    fn memory(&self) -> Vec<f64> {
+        self.bends.as_ref().map_or_else(Vec::new, Bends::values)
+    }
+
+    fn memory_count(&self) -> usize {
+        Bends::count(&self.nodes, self.held.len())
+    }
+
+    fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+        let Self { nodes, materials, bends, .. } = self;
+        if !values.is_empty() {
+            let new = || Bends::new(nodes, materials, mesh.vertex_count());
+            bends.get_or_insert_with(new).set_values(nodes, values);
+        } else if bends.take().is_some() {
+            // The tangents were those of its laws.
+            nodes
+                .par_iter_mut()
+                .for_each(|node| node.set_material(&materials[node.cloth as usize]));
+        }
+    }
+}

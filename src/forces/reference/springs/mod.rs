@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Masses and springs: the models of Provot and Cords, and of Choi and Ko.
+//!
+//! `layout` says what springs connect, `constants` how stiff they are, `law` and `buckling` what they do at a length.
+//! All forces act along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler
+//! 2004, eq. 3.6, also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the
+//! stiffness.
+//!
+//! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
+//! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
+//! [`crate::forces::membrane::Membrane`].
+//!
+//! `fibres` says how springs follow measured curves and remember strain rates.
+
+mod buckling;
+mod constants;
+mod inelastic;
+mod law;
+mod layout;
+
+use super::springs::{
+    constants::Rule,
+    law::{Law, Response},
+    layout::{Spring, SpringKind},
+};
+use crate::{
+    Vec3,
+    forces::{
+        elements::{
+            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
+            add_scaled, columns,
+        },
+        inelastic::{Fibre, Inelastic, Past},
+        membrane::Strain,
+        model_input::{Sheets, mean_scale},
+        strain_history::StrainHistory,
+    },
+    material::Material,
+    mesh::Mesh,
+    parallel::reductions,
+};
+use nalgebra::Matrix3;
+use rayon::prelude::*;
+
+/// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
+/// grids as well where `has_diagonals`: 16 neighbours.
+#[must_use]
+pub fn mass_spring(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
+    let springs = layout::springs(sheets, has_diagonals);
+    vec![Box::new(Springs::new(sheets, Rule::MassSpring { has_diagonals }, springs))]
+}
+
+/// Stretch springs that only pull, and beams in place of bend springs that buckle as soon as they are pushed (Choi and
+/// Ko 2002, as in Hayler 2004).
+#[must_use]
+pub fn choi_ko(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
+    vec![Box::new(Springs::new(sheets, Rule::ChoiKo, layout::springs(sheets, false)))]
+}
+
+/// Below this part of its length at rest a spring counts as this long where something is divided by its length.
+const SHORTEST: f64 = 0.05;
+
+/// A spring at its current length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shape {
+    direction: Vec3,
+    length: f64,
+    /// Tension with viscosity, in N.
+    tension: f64,
+    /// Derivative of the tension, in N/m.
+    stiffness: f64,
+    /// Tension that the geometric part of the tangent is taken at.
+    used: f64,
+    predicted: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Springs {
+    rule: Rule,
+    materials: Vec<Material>,
+    members: Vec<Spring>,
+    /// The law of each spring, and the coefficient of its viscosity in N·s/m.
+    laws: Vec<(Law, f64)>,
+    /// How each spring resists where the past matters.
+    fibres: Vec<Fibre>,
+    past: Past,
+    scatter: Scatter<2>,
+    shapes: Vec<Shape>,
+    /// The block of an end with itself.
+    tangents: Vec<BlockColumns>,
+}
+
+impl Springs {
+    fn new(sheets: &Sheets<'_>, rule: Rule, springs: Vec<Spring>) -> Self {
+        let vertices = springs.iter().map(|spring| spring.vertices).collect();
+        let material = |spring: &Spring| &sheets.materials[spring.cloth as usize];
+        let law = |spring: &Spring| law_of(rule, spring, material(spring));
+        let laws: Vec<(Law, f64)> = springs.iter().map(law).collect();
+        let each = springs.iter().zip(&laws);
+        let fibre =
+            |(spring, law): (&Spring, &(Law, f64))| inelastic::of(spring, &law.0, material(spring));
+        Self {
+            rule,
+            materials: sheets.materials.to_vec(),
+            fibres: each.map(fibre).collect(),
+            laws,
+            past: inelastic::past(&springs, sheets.materials),
+            scatter: Scatter::new(vertices, sheets.mesh.vertex_count()),
+            shapes: vec![Shape::default(); springs.len()],
+            tangents: vec![BlockColumns::default(); springs.len()],
+            members: springs,
+        }
+    }
+
+    /// Makes the laws of some springs anew.
+    fn set_laws(&mut self, is_meant: impl Fn(&Spring) -> bool) {
+        let own = self.laws.iter_mut().zip(&mut self.fibres);
+        for (spring, (law, fibre)) in self.members.iter().zip(own) {
+            if is_meant(spring) {
+                let material = &self.materials[spring.cloth as usize];
+                *law = law_of(self.rule, spring, material);
+                *fibre = inelastic::of(spring, &law.0, material);
+            }
+        }
+    }
+}
+
+/// Shapes and loads of all springs, and the potential; `respond` is what a spring does at a length.
+fn evaluate(
+    (springs, laws): (&[Spring], &[(Law, f64)]),
+    (positions, history): (&[Vec3], StrainHistory<'_, f64>),
+    (shapes, loads): (&mut [Shape], &mut [[Vec3; 2]]),
+    respond: impl Fn(usize, &Spring, &Law, f64) -> Response + Sync,
+) -> f64 {
+    let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
+        let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
+        let span = span(spring, positions);
+        let length = span.norm();
+        let direction = span / length.max(f64::MIN_POSITIVE);
+        let elastic = respond(index, spring, law, length);
+        let change = length - history.reference.get(index).unwrap_or(&length);
+        let damping = viscosity * history.inverse_beta;
+        let tension = elastic.force + damping * change;
+        let stiffness = elastic.stiffness + damping;
+        let predicted = shape.predicted;
+        *shape = Shape { direction, length, tension, stiffness, used: tension, predicted };
+        *loads = [direction * tension, direction * -tension];
+        elastic.energy + 0.5 * damping * change * change
+    };
+    reductions::sum2(shapes, loads, reductions::ELEMENTS, one)
+}
+
+fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
+    let law = spring.properties.map_or_else(
+        || rule.law(spring, material),
+        |factors| rule.law(spring, &material.stiffer(factors)),
+    );
+    let time = match spring.kind {
+        SpringKind::Structural => material.stretch_damping,
+        SpringKind::Shear => material.shear_damping,
+        _ => material.bend_damping,
+    };
+    (law, time * law.viscous_stiffness(spring.rest()))
+}
+
+impl AddBlock<2> for Springs {
+    #[inline(always)]
+    fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
+        add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
+    }
+}
+
+impl Elements for Springs {
+    fn vertices(&self) -> &[u32] {
+        self.scatter.vertices.as_flattened()
+    }
+
+    fn corner_count(&self) -> usize {
+        2
+    }
+
+    fn measure_count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
+        let each = (measures, &self.members).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS)
+            .for_each(|(length, spring)| *length = span(spring, positions).norm());
+    }
+
+    fn evaluate(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        forces: &mut [Vec3],
+    ) -> f64 {
+        let Self { members, laws, scatter, shapes, past, fibres, .. } = self;
+        let springs = (members.as_slice(), laws.as_slice());
+        let results = (shapes.as_mut_slice(), scatter.loads.as_mut_slice());
+        let ways = (positions, history);
+        let potential = match past.inelastic() {
+            None => evaluate(springs, ways, results, |_, spring, law, length| {
+                law.respond(length, spring.rest())
+            }),
+            Some(inelastic) => evaluate(springs, ways, results, |index, spring, law, length| {
+                inelastic::respond((spring, law), (&fibres[index], inelastic, index), length)
+            }),
+        };
+        self.scatter.gather(forces);
+        potential
+    }
+
+    fn predict(&mut self, direction: &[Vec3]) {
+        let each = (&mut self.shapes, &self.members).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(shape, spring)| {
+            let longer = shape.direction.dot(&span(spring, direction));
+            shape.predicted = shape.tension + shape.stiffness * longer;
+        });
+    }
+
+    fn use_prediction(&mut self) {
+        for shape in &mut self.shapes {
+            shape.used = shape.predicted;
+        }
+    }
+
+    fn update_tangent(&mut self) {
+        let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
+        each.with_min_len(reductions::ELEMENTS).for_each(|(tangent, shape, spring)| {
+            let across = shape.used.max(0.0) / shape.length.max(SHORTEST * spring.length);
+            let along = shape.stiffness - across;
+            let dyad = shape.direction * shape.direction.transpose();
+            *tangent = columns(&(dyad * along + Matrix3::identity() * across));
+        });
+    }
+
+    fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
+        Box::new(Members::<_, 2>(Kept { elements: self, members }))
+    }
+
+    fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
+        let mut energy = ElasticEnergy::default();
+        for (index, (spring, (law, _))) in self.members.iter().zip(&self.laws).enumerate() {
+            let length = span(spring, positions).norm();
+            let part = self.past.inelastic().map_or_else(
+                || law.respond(length, spring.rest()).energy,
+                |inelastic| {
+                    let fibre = (&self.fibres[index], inelastic, index);
+                    inelastic::stored((spring, law), fibre, length)
+                },
+            );
+            match spring.kind {
+                SpringKind::Structural => energy.stretch += part,
+                SpringKind::Shear => energy.shear += part,
+                _ => energy.bend += part,
+            }
+        }
+        energy
+    }
+
+    fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
+        self.materials[cloth] = material.clone();
+        self.set_laws(|spring| spring.cloth as usize == cloth);
+        self.past.set_material(cloth, material);
+    }
+
+    fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
+        for spring in &mut self.members {
+            spring.set_scale(mean_scale(scale, &spring.vertices));
+        }
+        // Beams buckle at a length of their own.
+        self.set_laws(|_| true);
+    }
+
+    fn start_memory(&mut self, positions: &[Vec3]) {
+        let Self { past, members, fibres, .. } = self;
+        past.start(|| {
+            let longer =
+                members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
+            fibres
+                .iter()
+                .zip(longer)
+                .map(|(fibre, longer)| fibre.rates.map(|r| r * longer))
+                .collect()
+        });
+    }
+
+    fn end_step(&mut self, positions: &[Vec3], duration: f64) {
+        let Self { past, members, fibres, .. } = self;
+        past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
+    }
+
+    fn past(&self) -> Option<&Past> {
+        Some(&self.past)
+    }
+
+    fn past_mut(&mut self) -> Option<&mut Past> {
+        Some(&mut self.past)
+    }
+}
+
+fn all_strains(
+    springs: &[Spring],
+    fibres: &[Fibre],
+    inelastic: &Inelastic,
+    positions: &[Vec3],
+) -> Vec<Strain> {
+    let each = (springs, fibres).into_par_iter().enumerate().with_min_len(reductions::ELEMENTS);
+    each.map(|(index, (spring, fibre))| {
+        fibre.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
+    })
+    .collect()
+}
+
+/// From the first end of a spring to the second.
+fn span(spring: &Spring, field: &[Vec3]) -> Vec3 {
+    let [a, b] = spring.vertices.map(|vertex| field[vertex as usize]);
+    b - a
+}

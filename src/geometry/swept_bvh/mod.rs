@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A tree of moving boxes: which primitives may meet during a step, however far all of them travel.
+//!
+//! **The test.** A primitive has a box at the start of a step and one at its end, and each of its points
+//! travels straight and evenly from the one to the other. With the weights 1 − t and t a point of the
+//! primitive A is, on any axis, at no more than the mean of A's highest coordinates at start and end, and
+//! a point of B at no less than the mean of B's lowest ones. So if A is below B at the start and at the
+//! end, it is below B all the time; if it is so on one axis, they cannot meet. What flies together is
+//! told apart like what is at rest, where the boxes around whole paths would overlap. The points between
+//! other points (edges, triangles) are means of these with weights that do not change, and what holds
+//! for boxes around points holds for boxes around such boxes. Where a distance is to be kept, boxes are
+//! grown by half of it ([`MovingBox::grown`] rounds outward).
+//!
+//! **Rounding.** The boxes are kept in single precision, rounded to nearest, no further than the largest
+//! number. Rounding is monotone: a ≤ b gives fl(a) ≤ fl(b). As a pair is only dropped where fl(a) > fl(b)
+//! for numbers that would have to be a ≤ b if the boxes met, none is dropped wrongly; and smallest and
+//! largest of rounded numbers are the rounded smallest and largest. Boxes that come rounded already hold the ways of
+//! their points with all room that rounding takes (see `ways`), so they only meet more often.
+//!
+//! **Layout.** Eight boxes make a block, and eight blocks below another one: all leaves are at one depth,
+//! all blocks but the last of each level are full, and a block's children are found by counting. Eight
+//! boxes are held against one in a few instructions. The order of the primitives is found once, by
+//! halving at the median of the longest extent; later only the boxes are fitted anew.
+//!
+//! **Walks** go through pairs of blocks of one level: the pairs of a coarse level are the tasks, a
+//! number that depends on the tree alone, and what they find is put together in their order, so that
+//! results are the same for every number of threads.
+
+mod node8;
+#[cfg(test)]
+mod tests;
+mod traversal;
+
+pub use node8::RoundedBox;
+
+use super::{
+    aabb_tree::BoundingBox,
+    swept_bvh::node8::{Block, WIDTH},
+};
+use crate::Vec3;
+use rayon::prelude::*;
+
+/// Where a primitive is: a box around its points at the start of a step, and one at the end. They must be
+/// finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MovingBox {
+    /// Around the points at the start.
+    pub start: BoundingBox,
+    /// Around the points at the end.
+    pub end: BoundingBox,
+}
+
+impl MovingBox {
+    /// Contains nothing, at any time.
+    pub const EMPTY: Self = Self { start: BoundingBox::EMPTY, end: BoundingBox::EMPTY };
+
+    /// The smallest boxes around points that travel from `start` to `end`, in m.
+    #[inline]
+    pub fn around<'a>(paths: impl IntoIterator<Item = (&'a Vec3, &'a Vec3)>) -> Self {
+        paths.into_iter().fold(Self::EMPTY, |bounds, (start, end)| {
+            bounds.joined(&Self {
+                start: BoundingBox { low: *start, high: *start },
+                end: BoundingBox { low: *end, high: *end },
+            })
+        })
+    }
+
+    /// The smallest boxes around both.
+    #[must_use]
+    #[inline]
+    pub fn joined(&self, other: &Self) -> Self {
+        Self { start: self.start.joined(&other.start), end: self.end.joined(&other.end) }
+    }
+
+    /// The boxes with all points within `margin` of them on each axis, in m.
+    #[must_use]
+    #[inline]
+    pub fn grown(&self, margin: f64) -> Self {
+        Self { start: self.start.grown(margin), end: self.end.grown(margin) }
+    }
+
+    /// Whether they may meet: on no axis is one below the other at the start and at the end.
+    #[must_use]
+    pub fn may_meet(&self, other: &Self) -> bool {
+        let is_below = |one: &Self, other: &Self, axis: usize| {
+            one.start.high[axis] < other.start.low[axis] && one.end.high[axis] < other.end.low[axis]
+        };
+        (0..3).all(|axis| !is_below(self, other, axis) && !is_below(other, self, axis))
+    }
+}
+
+/// Moving boxes around moving boxes around primitives.
+#[derive(Clone, Debug, Default)]
+pub struct MovingTree {
+    /// The primitives in the order of the leaves.
+    order: Vec<u32>,
+    /// Of every primitive, where it is in that order.
+    places: Vec<u32>,
+    /// First the boxes of the primitives, then those of the blocks of the level before. The last level
+    /// has one block, and there is none if there are no primitives.
+    levels: Vec<Vec<Block>>,
+}
+
+impl MovingTree {
+    /// Builds the tree over primitives with these boxes.
+    #[must_use]
+    pub fn new(boxes: &[MovingBox]) -> Self {
+        Self::of(boxes.len(), |primitive| RoundedBox::from(&boxes[primitive as usize]))
+    }
+
+    /// The same for `count` primitives, without a list of their boxes.
+    pub(crate) fn of(mut count: usize, bounds: impl Fn(u32) -> RoundedBox + Sync) -> Self {
+        let mut leaves: Vec<([f32; 3], u32)> =
+            (0..count as u32).map(|primitive| (bounds(primitive).middle(), primitive)).collect();
+        sort_into_blocks(&mut leaves);
+        // Collected anew: in place it would keep the room of the leaves.
+        let order: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
+        drop(leaves);
+        let mut places = vec![0; count];
+        for (place, primitive) in (0..).zip(&order) {
+            places[*primitive as usize] = place;
+        }
+        let mut tree = Self { order, places, levels: Vec::new() };
+        while count > 1 || (count == 1 && tree.levels.is_empty()) {
+            count = count.div_ceil(WIDTH);
+            tree.levels.push(vec![Block::EMPTY; count]);
+        }
+        tree.refit_with(bounds);
+        tree
+    }
+
+    /// Number of primitives.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there are no primitives.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Fits all boxes to the primitives' new ones, of which there must be as many.
+    pub fn refit(&mut self, boxes: &[MovingBox]) {
+        debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
+        self.refit_with(|primitive| RoundedBox::from(&boxes[primitive as usize]));
+    }
+
+    /// Fits all boxes to the primitives' new ones, without a list of them.
+    pub fn refit_with(&mut self, bounds: impl Fn(u32) -> RoundedBox + Sync) {
+        /// Blocks that are worth a task of their own.
+        const BLOCKS: usize = 64;
+        let Some((leaves, above)) = self.levels.split_first_mut() else { return };
+        let members = self.order.par_chunks(WIDTH);
+        leaves.par_iter_mut().zip(members).with_min_len(BLOCKS).for_each(|(block, members)| {
+            for (lane, primitive) in members.iter().enumerate() {
+                block.set(lane, &bounds(*primitive));
+            }
+        });
+        let mut below = leaves;
+        for level in above {
+            let children = below.par_chunks(WIDTH);
+            level.par_iter_mut().zip(children).with_min_len(BLOCKS).for_each(
+                |(block, children)| {
+                    for (lane, child) in children.iter().enumerate() {
+                        block.set_around(lane, child);
+                    }
+                },
+            );
+            below = level;
+        }
+    }
+
+    /// Widens the boxes of some primitives, and all around these, by others.
+    pub fn widen(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> RoundedBox) {
+        for primitive in primitives {
+            let bounds = bounds(*primitive);
+            let mut place = self.places[*primitive as usize] as usize;
+            for level in &mut self.levels {
+                level[place / WIDTH].join(place % WIDTH, &bounds);
+                place /= WIDTH;
+            }
+        }
+    }
+}
+
+/// Sorts primitives so that each full block of them, of blocks of them and so on is close together: halves
+/// them at the median of the longest extent, where halves are made of full blocks.
+fn sort_into_blocks(leaves: &mut [([f32; 3], u32)]) {
+    /// Fewer are not worth another thread.
+    const PARALLEL_SIZE: usize = 4096;
+    if leaves.len() <= WIDTH {
+        return;
+    }
+    let half = leaves.len().next_power_of_two() / 2;
+    let half = half.max(WIDTH);
+    let axis = longest(leaves);
+    // The index decides between equals, so that there is one order.
+    leaves.select_nth_unstable_by(half, |one, other| {
+        one.0[axis].total_cmp(&other.0[axis]).then(one.1.cmp(&other.1))
+    });
+    let (left, right) = leaves.split_at_mut(half);
+    if right.len() >= PARALLEL_SIZE {
+        rayon::join(|| sort_into_blocks(left), || sort_into_blocks(right));
+    } else {
+        sort_into_blocks(left);
+        sort_into_blocks(right);
+    }
+}
+
+/// The axis along which the middles extend farthest.
+fn longest(leaves: &[([f32; 3], u32)]) -> usize {
+    let extent = |axis: usize| {
+        let along = leaves.iter().map(|(middle, _)| middle[axis]);
+        let none = (f32::INFINITY, f32::NEG_INFINITY);
+        let (low, high) = along.fold(none, |(low, high), at| (low.min(at), high.max(at)));
+        high - low
+    };
+    let extents = [extent(0), extent(1), extent(2)];
+    let longer = |best: usize, axis: usize| if extents[axis] > extents[best] { axis } else { best };
+    longer(longer(0, 1), 2)
+}

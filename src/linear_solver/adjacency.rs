@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Neighbours in a mesh, and an order of its vertices in which they are close to each other.
+
+use super::pattern::{GROUP, columns};
+use sprs::{CsMatI, PermViewI, TriMatI};
+use std::collections::VecDeque;
+
+/// Adjacency matrix of a mesh: the number of times that an edge between two vertices is listed.
+pub(crate) struct Graph(CsMatI<u32, u32>);
+
+impl Graph {
+    pub(crate) fn new(count: usize, edges: &[[u32; 2]]) -> Self {
+        let mut entries = TriMatI::with_capacity((count, count), 2 * edges.len());
+        for [a, b] in edges.iter().map(|edge| edge.map(|vertex| vertex as usize)) {
+            entries.add_triplet(a, b, 1);
+            entries.add_triplet(b, a, 1);
+        }
+        Self(entries.to_csr())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.0.rows()
+    }
+
+    /// Neighbours of a vertex, in ascending order.
+    pub(crate) fn around(&self, vertex: usize) -> &[u32] {
+        columns(&self.0, vertex)
+    }
+
+    /// The graph with its vertices in another order.
+    pub(crate) fn permuted(&self, order: PermViewI<'_, u32>) -> Self {
+        Self(sprs::transform_mat_papt(self.0.view(), order))
+    }
+
+    /// Vertices in an order that cuts the graph into compact patches of [`GROUP`], each next to those before.
+    ///
+    /// A patch grows from its first vertex in all directions alike.
+    pub(crate) fn patches(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = Vec::with_capacity(self.count());
+        let mut taken = vec![false; self.count()];
+        // Where patches can start: along those before, the oldest first.
+        let mut shores: VecDeque<u32> = VecDeque::new();
+        let mut untouched = 0..self.count() as u32;
+        let mut front: VecDeque<u32> = VecDeque::new();
+        while order.len() < self.count() {
+            if order.len().is_multiple_of(GROUP) {
+                shores.extend(front.drain(..));
+            }
+            let next = front.pop_front().or_else(|| shores.pop_front());
+            let next = next.or_else(|| untouched.next());
+            let Some(vertex) = next else { break };
+            if std::mem::replace(&mut taken[vertex as usize], true) {
+                continue;
+            }
+            order.push(vertex);
+            front.extend(self.around(vertex as usize).iter().filter(|v| !taken[**v as usize]));
+        }
+        order
+    }
+}

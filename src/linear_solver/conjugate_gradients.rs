@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Conjugate gradients with constraints filtered inside.
+//!
+//! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and
+//! Boxerman, "On the modified conjugate gradient method in cloth simulation" (2003): the start already
+//! holds the prescribed parts, and the residual that is measured and stopped on is the filtered one.
+
+use super::{block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner};
+use crate::{
+    parallel::reductions,
+    simd::{Row3, dot},
+};
+use rayon::prelude::*;
+
+/// Vectors that a solve needs, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Workspace {
+    residual: Vec<Row3>,
+    direction: Vec<Row3>,
+    /// The preconditioned residual; between two of them the product of the matrix and the direction.
+    image: Vec<Row3>,
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Preconditioned norm of the filtered residual, relative to its start.
+    pub residual: f64,
+    /// Whether a direction of negative or vanishing curvature ended it early.
+    pub indefinite: bool,
+}
+
+/// When a solve ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// Where the residual has fallen by this factor,
+    pub tolerance: f64,
+    /// or its norm squared to this, in J,
+    pub enough: f64,
+    /// but not before so many iterations,
+    pub least: usize,
+    /// and after so many in any case.
+    pub most: usize,
+}
+
+/// With no more than this part of the first residual no solve goes on.
+const EXACT: f64 = 1.0e-3;
+
+/// Solves S A S d = S b for the free part of `solution`, which comes as 0.
+///
+/// `matrix` is S A S + (I − S)δ (see [`Filter::apply_to`]) and `right_side` is S b. The residual that it stops on is
+/// measured in the norm of the preconditioner's inverse.
+pub fn conjugate_gradients(
+    matrix: &BlockMatrix,
+    right_side: &[Row3],
+    filter: &Filter,
+    preconditioner: &mut dyn Preconditioner,
+    stopping: Stopping,
+    (workspace, solution): (&mut Workspace, &mut [Row3]),
+) -> Outcome {
+    workspace.start(right_side);
+    preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
+    filter.apply(&mut workspace.image);
+    workspace.direction.copy_from_slice(&workspace.image);
+    let start = dot(&workspace.residual, &workspace.image);
+    let mut current = start;
+    let mut iterations = 0;
+    let wanted = |iterations: usize| {
+        let Stopping { tolerance, enough, least, .. } = stopping;
+        let falls_to = |factor: f64| factor * factor * start;
+        if iterations < least {
+            falls_to(tolerance.min(EXACT))
+        } else {
+            falls_to(tolerance).max(enough)
+        }
+    };
+    let mut indefinite = !start.is_finite() || start < 0.0;
+    while !indefinite && iterations < stopping.most && current > wanted(iterations) {
+        let curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
+        filter.apply(&mut workspace.image);
+        if curvature.is_nan() || curvature <= 0.0 {
+            indefinite = true;
+            break;
+        }
+        let length = (current / curvature) as f32;
+        workspace.reduce(length);
+        preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
+        filter.apply(&mut workspace.image);
+        let next = dot(&workspace.residual, &workspace.image);
+        workspace.advance(length, (next / current) as f32, solution);
+        current = next;
+        iterations += 1;
+    }
+    let residual = if start > 0.0 { (current / start).max(0.0).sqrt() } else { 0.0 };
+    Outcome { iterations, residual, indefinite }
+}
+
+impl Workspace {
+    fn start(&mut self, right_side: &[Row3]) {
+        let count = right_side.len();
+        self.residual.clear();
+        self.residual.extend_from_slice(right_side);
+        for vector in [&mut self.direction, &mut self.image] {
+            vector.resize(count, [0.0; 4]);
+        }
+    }
+
+    /// Takes from the residual what a way along the search direction takes from it.
+    fn reduce(&mut self, length: f32) {
+        let vectors = (&mut self.residual, &self.image);
+        vectors.into_par_iter().with_min_len(reductions::LIGHT_VERTICES).for_each(
+            |(residual, image)| {
+                for k in 0..4 {
+                    residual[k] -= length * image[k];
+                }
+            },
+        );
+    }
+
+    /// Goes that way, and makes the next search direction conjugate to the last, of which it keeps a `part`.
+    fn advance(&mut self, length: f32, part: f32, solution: &mut [Row3]) {
+        let vectors = (solution, &mut self.direction, &self.image);
+        vectors.into_par_iter().with_min_len(reductions::LIGHT_VERTICES).for_each(
+            |(solution, direction, preconditioned)| {
+                for k in 0..4 {
+                    solution[k] += length * direction[k];
+                    direction[k] = preconditioned[k] + part * direction[k];
+                }
+            },
+        );
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Blocks of a symmetric matrix outside its pattern, as contacts between layers of cloth make them.
+
+use super::pattern::RowList;
+use crate::simd::Block;
+use std::ops::Range;
+
+/// Blocks in both halves; only rows that have any are listed.
+#[derive(Clone, Debug, Default)]
+pub struct Coupling {
+    list: RowList,
+    blocks: Vec<Block>,
+}
+
+/// One half of an entry: its column, and its place in the list it came in.
+type Half = (u32, u32);
+
+impl Coupling {
+    /// Takes the blocks B_ij with i < j, in any order. Those of the same pair are summed in the order given;
+    /// the transposed half is implied.
+    pub(crate) fn set(&mut self, row_count: usize, entries: &[(u32, u32, Block)]) {
+        self.clear();
+        if entries.is_empty() {
+            return;
+        }
+        let (starts, mut halves) = halves_by_row(row_count, entries);
+        for row in 0..row_count {
+            let own = &mut halves[starts[row] as usize..starts[row + 1] as usize];
+            own.sort_unstable();
+            self.list.push_row(row as u32, own.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0));
+            for same in own.chunk_by(|a, b| a.0 == b.0) {
+                let mut sum = Block::default();
+                for (_, place) in same {
+                    sum.add(&entries[*place as usize].2);
+                }
+                let is_upper = row < same[0].0 as usize;
+                self.blocks.push(if is_upper { sum } else { sum.transposed() });
+            }
+        }
+    }
+
+    /// Forgets all blocks.
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+        self.blocks.clear();
+    }
+
+    /// Adds a row below all others, with ascending columns.
+    pub(crate) fn push_row(&mut self, row: u32, blocks: &[(u32, Block)]) {
+        self.list.push_row(row, blocks.iter().map(|(column, _)| *column));
+        self.blocks.extend(blocks.iter().map(|(_, block)| *block));
+    }
+
+    /// Adds rows below all others.
+    pub(crate) fn append(&mut self, other: &Self) {
+        for (position, row) in other.list.rows().iter().enumerate() {
+            let slots = other.list.slots(position);
+            self.list.push_row(*row, other.list.columns()[slots.clone()].iter().copied());
+            self.blocks.extend_from_slice(&other.blocks[slots]);
+        }
+    }
+
+    /// Where the blocks are.
+    #[must_use]
+    pub fn list(&self) -> &RowList {
+        &self.list
+    }
+
+    /// The blocks, to be read row by row.
+    #[must_use]
+    pub fn outer(&self) -> Outer<'_> {
+        Outer { list: &self.list, blocks: &self.blocks }
+    }
+
+    /// Where the blocks are, and the blocks.
+    pub(crate) fn parts_mut(&mut self) -> (&RowList, &mut [Block]) {
+        (&self.list, &mut self.blocks)
+    }
+}
+
+/// Blocks outside of the groups of a matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Outer<'a> {
+    pub(crate) list: &'a RowList,
+    pub(crate) blocks: &'a [Block],
+}
+
+impl Outer<'_> {
+    /// Calls `visit(row, column, block)` for the blocks of a range of rows, in ascending order.
+    #[inline(always)]
+    pub fn visit(&self, rows: &Range<usize>, mut visit: impl FnMut(usize, usize, &Block)) {
+        if self.list.is_empty() {
+            return;
+        }
+        for position in self.list.positions(rows) {
+            let row = self.list.rows()[position] as usize;
+            let slots = self.list.slots(position);
+            let columns = &self.list.columns()[slots.clone()];
+            for (column, block) in columns.iter().zip(&self.blocks[slots]) {
+                visit(row, *column as usize, block);
+            }
+        }
+    }
+}
+
+/// Both halves of all entries, sorted by row: where each row starts, and its halves.
+fn halves_by_row(row_count: usize, entries: &[(u32, u32, Block)]) -> (Vec<u32>, Vec<Half>) {
+    let mut starts = vec![0_u32; row_count + 1];
+    for (i, j, _) in entries {
+        debug_assert!(i < j, "the upper half of ({i}, {j})");
+        starts[*i as usize + 1] += 1;
+        starts[*j as usize + 1] += 1;
+    }
+    for row in 0..row_count {
+        starts[row + 1] += starts[row];
+    }
+    let mut next = starts.clone();
+    let mut halves = vec![(0, 0); 2 * entries.len()];
+    for (place, (i, j, _)) in entries.iter().enumerate() {
+        for (row, column) in [(*i, *j), (*j, *i)] {
+            let slot = &mut next[row as usize];
+            halves[*slot as usize] = (column, place as u32);
+            *slot += 1;
+        }
+    }
+    (starts, halves)
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linear algebra of a step: a sparse matrix of 3×3 blocks, constraints as filters, conjugate gradients.
+//!
+//! Newton's method corrects in `f64`; inside a correction the matrix and the search directions are `f32`,
+//! which halves the memory moved and costs no accuracy, because the next correction starts again from a
+//! force in `f64`.
+
+mod adjacency;
+mod block_matrix;
+mod conjugate_gradients;
+mod contact_blocks;
+mod filter;
+mod group_product;
+mod ordering;
+mod pattern;
+pub mod preconditioner;
+
+pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
+pub use conjugate_gradients::{Outcome, Stopping, Workspace, conjugate_gradients};
+pub use contact_blocks::{Coupling, Outer};
+pub use filter::{Direction, Filter, Prescribed};
+pub use ordering::Ordering;
+pub use pattern::{GROUP, Pattern, RowList};
+pub(crate) use preconditioner::{BlockJacobi, IncompleteCholesky};
+pub use preconditioner::{LevelSizes, Multigrid, Preconditioner};

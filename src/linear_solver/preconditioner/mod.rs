@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Approximate inverses of the matrix of a step.
+
+mod block_jacobi;
+mod incomplete_cholesky;
+mod multigrid;
+#[cfg(test)]
+mod tests;
+
+pub use block_jacobi::BlockJacobi;
+pub use incomplete_cholesky::IncompleteCholesky;
+pub use multigrid::{LevelSizes, Multigrid};
+
+use super::block_matrix::BlockMatrix;
+use crate::simd::Row3;
+
+/// A symmetric positive definite approximation of a matrix's inverse.
+pub trait Preconditioner: Send {
+    /// Takes in the values of a matrix; its pattern is the one the preconditioner was made for.
+    fn update(&mut self, matrix: &BlockMatrix);
+
+    /// `result` ≈ matrix⁻¹ · `vector`.
+    fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]);
+}

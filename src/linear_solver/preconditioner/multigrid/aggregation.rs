@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Aggregates of vertices and the interpolation from them.
+
+use crate::{
+    linear_solver::{adjacency::Graph, pattern::GROUP},
+    parallel::reductions,
+    simd::Row3,
+};
+use rayon::prelude::*;
+use sprs::{CsMatI, PermOwnedI};
+
+/// A matrix of weights P: which coarse values a fine value is made of.
+pub(crate) struct Interpolation {
+    /// P in compressed rows, which are fine.
+    rows: CsMatI<f32, u32>,
+    /// P in compressed columns, which are coarse: the rows of Pᵀ.
+    columns: CsMatI<f32, u32>,
+}
+
+/// Entries of a row of P or Pᵀ: places in ascending order, and weights.
+pub(crate) type Weights<'a> = (&'a [u32], &'a [f32]);
+
+/// Not yet in any aggregate.
+const NONE: u32 = u32::MAX;
+/// Part of a value that is replaced by the mean of its neighbours; with it interpolation is linear between the
+/// middles of aggregates in a row.
+const SMOOTHING: f32 = 2.0 / 3.0;
+/// Smaller weights are left out.
+const SMALLEST_WEIGHT: f32 = 0.13;
+
+impl Interpolation {
+    /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
+    pub(crate) fn new(graph: &Graph) -> (Self, Graph) {
+        let (mut aggregates, coarse_count) = aggregate(graph);
+        let coarse = coarse_graph(graph, &aggregates, coarse_count);
+        let order = PermOwnedI::new(coarse.patches());
+        for aggregate in &mut aggregates {
+            *aggregate = order.at_inv(*aggregate as usize) as u32;
+        }
+        let (mut starts, mut places, mut weights) = (vec![0], Vec::new(), Vec::new());
+        let mut row = Vec::new();
+        for vertex in 0..graph.count() {
+            smooth(graph, &aggregates, vertex, &mut row);
+            places.extend(row.iter().map(|(aggregate, _)| *aggregate));
+            weights.extend(row.drain(..).map(|(_, weight)| weight));
+            starts.push(places.len() as u32);
+        }
+        places.shrink_to_fit();
+        weights.shrink_to_fit();
+        let rows = CsMatI::new((graph.count(), coarse_count), starts, places, weights);
+        (Self { columns: rows.to_csc(), rows }, coarse.permuted(order.view()))
+    }
+
+    pub(crate) fn coarse_count(&self) -> usize {
+        self.rows.cols()
+    }
+
+    /// P.
+    pub(crate) fn matrix(&self) -> &CsMatI<f32, u32> {
+        &self.rows
+    }
+
+    /// `fine` = P · `coarse`.
+    pub(crate) fn interpolate(&self, coarse: &[Row3], fine: &mut [Row3]) {
+        let each = fine.par_iter_mut().enumerate().with_min_len(reductions::LIGHT_VERTICES);
+        each.for_each(|(row, fine)| *fine = combine(self.row(row), coarse));
+    }
+
+    /// `coarse` = Pᵀ · `fine`.
+    pub(crate) fn restrict(&self, fine: &[Row3], coarse: &mut [Row3]) {
+        let each = coarse.par_iter_mut().enumerate().with_min_len(GROUP);
+        each.for_each(|(row, coarse)| *coarse = combine(self.column(row), fine));
+    }
+
+    /// Coarse rows that a fine row is made of, in ascending order, with their weights.
+    #[inline]
+    pub(crate) fn row(&self, fine: usize) -> Weights<'_> {
+        weights(&self.rows, fine)
+    }
+
+    /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
+    #[inline]
+    pub(crate) fn column(&self, coarse: usize) -> Weights<'_> {
+        weights(&self.columns, coarse)
+    }
+}
+
+/// A row of a matrix in compressed rows, or a column of one in compressed columns.
+#[inline]
+fn weights(matrix: &CsMatI<f32, u32>, outer: usize) -> Weights<'_> {
+    let slots = matrix.indptr().outer_inds_sz(outer);
+    (&matrix.indices()[slots.clone()], &matrix.data()[slots])
+}
+
+fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
+    let mut edges = Vec::new();
+    for vertex in 0..graph.count() {
+        for neighbour in graph.around(vertex) {
+            let (a, b) = (aggregates[vertex], aggregates[*neighbour as usize]);
+            if a < b {
+                edges.push([a, b]);
+            }
+        }
+    }
+    Graph::new(count, &edges)
+}
+
+/// Weights of a vertex: of its own aggregate and of those of its neighbours.
+fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+    let around = graph.around(vertex);
+    let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
+    row.push((aggregates[vertex], own));
+    for neighbour in around {
+        let share = SMOOTHING / around.len() as f32;
+        let aggregate = aggregates[*neighbour as usize];
+        match row.iter_mut().find(|(known, _)| *known == aggregate) {
+            Some((_, weight)) => *weight += share,
+            None => row.push((aggregate, share)),
+        }
+    }
+    row.retain(|(_, weight)| *weight >= SMALLEST_WEIGHT);
+    row.sort_unstable_by_key(|(aggregate, _)| *aggregate);
+    let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
+    for (_, weight) in row.iter_mut() {
+        *weight /= sum;
+    }
+}
+
+/// The aggregate of every vertex, and their number. First every vertex whose neighbours are all free founds
+/// one with them; the rest join the neighbouring aggregate that they touch most.
+fn aggregate(graph: &Graph) -> (Vec<u32>, usize) {
+    let mut aggregates = vec![NONE; graph.count()];
+    let mut count = 0;
+    for vertex in 0..graph.count() {
+        let around = graph.around(vertex);
+        let is_free = |v: &u32| aggregates[*v as usize] == NONE;
+        if aggregates[vertex] == NONE && around.iter().all(is_free) {
+            aggregates[vertex] = count;
+            for neighbour in around {
+                aggregates[*neighbour as usize] = count;
+            }
+            count += 1;
+        }
+    }
+    let founded = aggregates.clone();
+    for (vertex, aggregate) in aggregates.iter_mut().enumerate() {
+        if *aggregate == NONE {
+            *aggregate = most_touched(graph, &founded, vertex);
+        }
+    }
+    (aggregates, count as usize)
+}
+
+fn most_touched(graph: &Graph, founded: &[u32], vertex: usize) -> u32 {
+    let mut touched: Vec<u32> = graph
+        .around(vertex)
+        .iter()
+        .map(|neighbour| founded[*neighbour as usize])
+        .filter(|aggregate| *aggregate != NONE)
+        .collect();
+    touched.sort_unstable();
+    let groups = touched.chunk_by(|a, b| a == b);
+    // Every vertex left over has a neighbour that was not free, or it would have founded an aggregate.
+    groups.fold((0, 0), |best, g| if g.len() > best.1 { (g[0], g.len()) } else { best }).0
+}
+
+/// Σ weight · vector.
+#[inline]
+fn combine((rows, weights): Weights<'_>, vectors: &[Row3]) -> Row3 {
+    let mut sum = [0.0; 4];
+    for (row, weight) in rows.iter().zip(weights) {
+        for (entry, value) in sum.iter_mut().zip(&vectors[*row as usize]) {
+            *entry += weight * value;
+        }
+    }
+    sum
+}

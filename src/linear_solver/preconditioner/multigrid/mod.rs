@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Multigrid by smoothed aggregation, for any mesh.
+//!
+//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and
+//! so on. Interpolation from an aggregate is smoothed with one step of averaging over the mesh (after
+//! Vaněk, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it
+//! the linear one. It depends on the mesh alone, so it is found once; only the Galerkin products PᵀAP follow
+//! the matrix. One V-cycle with a forward Gauss-Seidel sweep on the way down and a backward one on the way up is
+//! symmetric and positive definite.
+
+mod aggregation;
+mod contact_blocks;
+mod galerkin;
+mod smoother;
+#[cfg(test)]
+mod tests;
+
+pub use galerkin::LevelSizes;
+
+use super::{
+    Preconditioner,
+    multigrid::{aggregation::Interpolation, galerkin::Galerkin, smoother::Smoother},
+};
+use crate::{
+    linear_solver::{adjacency::Graph, block_matrix::BlockMatrix, pattern::Pattern},
+    simd::{Block, Row3},
+};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use std::sync::Arc;
+
+/// Levels are added until one has no more rows than this; that one is solved directly.
+const COARSEST: usize = 32;
+/// A level that does not have fewer rows than this part of the one above is not worth having.
+const LEAST_COARSENING: f64 = 0.7;
+
+/// A level and the way to the next.
+struct Level {
+    galerkin: Galerkin,
+    smoother: Smoother,
+    residual: Vec<Row3>,
+    correction: Vec<Row3>,
+    coarse_side: Vec<Row3>,
+    coarse_solution: Vec<Row3>,
+    coarse_matrix: BlockMatrix,
+}
+
+/// The V-cycle.
+pub struct Multigrid {
+    levels: Vec<Level>,
+    coarsest: Coarsest,
+}
+
+impl Multigrid {
+    /// Prepares for matrices on `pattern`, whose rows are joined by the `edges` of a mesh.
+    #[must_use]
+    pub fn new(pattern: &Arc<Pattern>, edges: &[[u32; 2]]) -> Self {
+        let mut graph = Graph::new(pattern.row_count(), edges);
+        let mut pattern = Arc::clone(pattern);
+        let mut levels = Vec::new();
+        while pattern.row_count() > COARSEST {
+            let (interpolation, coarse_graph) = Interpolation::new(&graph);
+            let coarse_count = interpolation.coarse_count();
+            if coarse_count as f64 > LEAST_COARSENING * pattern.row_count() as f64 {
+                break;
+            }
+            graph = coarse_graph;
+            let level = Level::new(&pattern, interpolation);
+            pattern = Arc::clone(level.coarse_matrix.pattern());
+            levels.push(level);
+        }
+        Self { levels, coarsest: Coarsest::new(pattern.row_count()) }
+    }
+
+    /// What each level reads and writes on the way to the next, from the finest on.
+    pub fn sizes(&self) -> impl Iterator<Item = LevelSizes<'_>> {
+        self.levels.iter().map(|level| level.galerkin.sizes(&level.coarse_matrix))
+    }
+
+    /// Both sweeps of the finest level without the coarser ones in between, for timing; `result` ≈ matrix⁻¹ · `vector`.
+    pub fn smooth(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
+        if let Some(Level { smoother, residual, correction, .. }) = self.levels.first_mut() {
+            correction.fill([0.0; 4]);
+            smoother.forward(matrix, vector, result, residual);
+            smoother.backward(matrix, correction, result, residual);
+        }
+    }
+
+    /// The matrix of the second level anew from that of the finest, for timing.
+    pub fn coarsen(&mut self, matrix: &BlockMatrix) {
+        if let Some(Level { galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
+            galerkin.project(matrix, coarse_matrix);
+        }
+    }
+}
+
+impl Level {
+    fn new(pattern: &Arc<Pattern>, interpolation: Interpolation) -> Self {
+        let coarse_count = interpolation.coarse_count();
+        let galerkin = Galerkin::new(pattern, interpolation);
+        Self {
+            coarse_matrix: BlockMatrix::new(Arc::clone(galerkin.coarse_pattern())),
+            galerkin,
+            smoother: Smoother::default(),
+            residual: vec![[0.0; 4]; pattern.row_count()],
+            correction: vec![[0.0; 4]; pattern.row_count()],
+            coarse_side: vec![[0.0; 4]; coarse_count],
+            coarse_solution: vec![[0.0; 4]; coarse_count],
+        }
+    }
+
+    fn update(&mut self, matrix: &BlockMatrix) {
+        self.smoother.update(matrix);
+        self.galerkin.project(matrix, &mut self.coarse_matrix);
+    }
+}
+
+impl Preconditioner for Multigrid {
+    fn update(&mut self, matrix: &BlockMatrix) {
+        let mut fine = matrix;
+        for level in &mut self.levels {
+            level.update(fine);
+            fine = &level.coarse_matrix;
+        }
+        self.coarsest.update(fine);
+    }
+
+    fn apply(&mut self, matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
+        cycle(&mut self.levels, &mut self.coarsest, matrix, vector, result);
+    }
+}
+
+fn cycle(
+    levels: &mut [Level],
+    coarsest: &mut Coarsest,
+    matrix: &BlockMatrix,
+    vector: &[Row3],
+    result: &mut [Row3],
+) {
+    let Some((level, coarser)) = levels.split_first_mut() else {
+        coarsest.solve(vector, result);
+        return;
+    };
+    level.smoother.forward(matrix, vector, result, &mut level.residual);
+    level.galerkin.interpolation.restrict(&level.residual, &mut level.coarse_side);
+    let Level { coarse_matrix, coarse_side, coarse_solution, .. } = level;
+    cycle(coarser, coarsest, coarse_matrix, coarse_side, coarse_solution);
+    level.galerkin.interpolation.interpolate(&level.coarse_solution, &mut level.correction);
+    level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
+}
+
+/// The last level, factorised.
+struct Coarsest {
+    count: usize,
+    factor: Option<Cholesky<f64, Dyn>>,
+    diagonals: Vec<Block>,
+    side: DVector<f64>,
+}
+
+impl Coarsest {
+    fn new(count: usize) -> Self {
+        Self { count, factor: None, diagonals: Vec::new(), side: DVector::zeros(3 * count) }
+    }
+
+    fn update(&mut self, matrix: &BlockMatrix) {
+        self.diagonals = matrix.diagonals().iter().map(Block::inverse).collect();
+        self.factor = None;
+        if self.count > COARSEST {
+            return;
+        }
+        let mut dense = DMatrix::zeros(3 * self.count, 3 * self.count);
+        for row in 0..self.count {
+            for column in 0..self.count {
+                let block = matrix.block(row, column).to_matrix();
+                dense.fixed_view_mut::<3, 3>(3 * row, 3 * column).copy_from(&block);
+            }
+        }
+        self.factor = Cholesky::new(dense);
+    }
+
+    /// Exactly; or, where there are too many rows or rounding has spoilt them, by the diagonal blocks.
+    fn solve(&mut self, vector: &[Row3], result: &mut [Row3]) {
+        let Some(factor) = &self.factor else {
+            for ((result, vector), inverse) in result.iter_mut().zip(vector).zip(&self.diagonals) {
+                *result = inverse.times(vector);
+            }
+            return;
+        };
+        for (row, vector) in vector.iter().enumerate() {
+            for (k, value) in vector[..3].iter().enumerate() {
+                self.side[3 * row + k] = f64::from(*value);
+            }
+        }
+        factor.solve_mut(&mut self.side);
+        for (row, result) in result.iter_mut().enumerate() {
+            *result = [0, 1, 2, 3].map(|k| if k < 3 { self.side[3 * row + k] as f32 } else { 0.0 });
+        }
+    }
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Gauss-Seidel inside groups of rows, Jacobi between them.
+//!
+//! A sweep solves (D̃ + L) x = b with L what lies below the diagonal inside groups and D̃ the diagonal D, enlarged
+//! row by row so far that the couplings F between groups, which a sweep does not see, cannot make it diverge: after
+//! Baker, Falgout, Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in
+//! the norm of the diagonal: D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once:
+//! the forward one leaves the residual, the backward one starts from it.
+
+use crate::{
+    linear_solver::{
+        block_matrix::BlockMatrix,
+        contact_blocks::Outer,
+        group_product::{GroupVector, Near},
+        pattern::{GROUP, task_length},
+    },
+    parallel::reductions,
+    simd::{Block, Kernel, Lanes, Row3, dispatch},
+};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Inverses of D̃, and by how much of itself each row of it is larger than D.
+#[derive(Default)]
+pub(crate) struct Smoother {
+    inverses: Vec<Block>,
+    excesses: Vec<f32>,
+}
+
+impl Smoother {
+    pub(crate) fn update(&mut self, matrix: &BlockMatrix) {
+        let each = matrix.diagonals().par_iter().with_min_len(reductions::VERTICES);
+        each.map(Block::inverse).collect_into_vec(&mut self.inverses);
+        self.excesses.resize(self.inverses.len(), 0.0);
+        let inverses = &self.inverses;
+        let groups = self.excesses.par_chunks_mut(GROUP).enumerate();
+        groups.for_each(|(group, excesses)| {
+            let rows = group * GROUP..group * GROUP + excesses.len();
+            dispatch(FindExcesses { outer: matrix.outer(), rows, inverses, excesses });
+        });
+        let each = (&mut self.inverses, &self.excesses).into_par_iter();
+        each.with_min_len(reductions::VERTICES).for_each(|(inverse, excess)| {
+            if *excess > 0.0 {
+                let scale = 1.0 - excess;
+                *inverse = Block(inverse.0.map(|column| column.map(|value| scale * value)));
+            }
+        });
+    }
+
+    /// A forward sweep from `solution` = 0, and what it leaves over.
+    pub(crate) fn forward(
+        &self,
+        matrix: &BlockMatrix,
+        side: &[Row3],
+        solution: &mut [Row3],
+        residual: &mut [Row3],
+    ) {
+        let length = task_length(solution.len());
+        sweep_all((&mut *solution, &mut *residual), |rows, solution, residual| {
+            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            Forward { near, diagonals, side: &side[rows], solution, residual }
+        });
+        let solution = &*solution;
+        residual.par_chunks_mut(length).enumerate().for_each(|(task, residual)| {
+            let rows = task * length..task * length + residual.len();
+            dispatch(SubtractOuter { outer: matrix.outer(), rows, vector: solution, residual });
+        });
+    }
+
+    /// Adds `correction` to `solution` and sweeps backward; `residual` is that without the correction.
+    pub(crate) fn backward(
+        &self,
+        matrix: &BlockMatrix,
+        correction: &[Row3],
+        solution: &mut [Row3],
+        residual: &mut [Row3],
+    ) {
+        sweep_all((solution, residual), |rows, solution, residual| {
+            let (outer, own) = (matrix.outer(), rows.clone());
+            dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
+            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            Backward { near, diagonals, correction: &correction[rows], solution, residual }
+        });
+    }
+
+    fn diagonals(&self, rows: &Range<usize>) -> Diagonals<'_> {
+        Diagonals { inverses: &self.inverses[rows.clone()], excesses: &self.excesses[rows.clone()] }
+    }
+}
+
+/// Finds by how much of itself each of some rows of D̃ is larger than D.
+struct FindExcesses<'a> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    inverses: &'a [Block],
+    excesses: &'a mut [f32],
+}
+
+impl Kernel for FindExcesses<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, inverses, excesses } = self;
+        excesses.fill(0.0);
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                excesses[row - rows.start] +=
+                    relative(lanes, &inverses[row], block, &inverses[column]);
+            });
+        }
+        for excess in excesses {
+            *excess = 1.0 - 1.0 / (0.5 + 0.5 * *excess).max(1.0);
+        }
+    }
+}
+
+/// ‖D_i^-½ F D_j^-½‖ in the Frobenius norm, which is the root of the trace of D_i⁻¹ F D_j⁻¹ Fᵀ.
+#[inline(always)]
+fn relative<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Block) -> f32 {
+    let product = |k: usize| {
+        let a = lanes.times(left, &coupling.0[k]);
+        let b = lanes.times(coupling, &right.0[k]);
+        a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    };
+    (product(0) + product(1) + product(2)).max(0.0).sqrt()
+}
+
+#[derive(Clone, Copy)]
+struct Diagonals<'a> {
+    inverses: &'a [Block],
+    excesses: &'a [f32],
+}
+
+/// Subtracts from some rows the product of what couples groups and a vector.
+struct SubtractOuter<'a> {
+    outer: [Outer<'a>; 2],
+    rows: Range<usize>,
+    vector: &'a [Row3],
+    residual: &'a mut [Row3],
+}
+
+impl Kernel for SubtractOuter<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { outer, rows, vector, residual } = self;
+        for outer in outer {
+            outer.visit(&rows, |row, column, block| {
+                let product = lanes.times(block, &vector[column]);
+                let entry = &mut residual[row - rows.start];
+                *entry = std::array::from_fn(|k| entry[k] - product[k]);
+            });
+        }
+    }
+}
+
+/// A sweep over the rows of a group.
+trait Sweep {
+    fn row_count(&self) -> usize;
+
+    /// Fills the vectors that the sweep works on; they come as 0.
+    fn begin(&self, vectors: &mut [GroupVector; 2]);
+
+    /// Goes on by one row, the one after so many.
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
+
+    /// Hands on what has been found.
+    fn finish(self, vectors: &[GroupVector; 2]);
+}
+
+/// Does the sweeps of all groups, which `of_group` makes of their rows and of their parts of both vectors.
+fn sweep_all<'a, S: Sweep>(
+    (solution, residual): (&'a mut [Row3], &'a mut [Row3]),
+    of_group: impl Fn(Range<usize>, &'a mut [Row3], &'a mut [Row3]) -> S + Sync,
+) {
+    let length = task_length(solution.len());
+    let tasks = solution.par_chunks_mut(length).zip(residual.par_chunks_mut(length));
+    tasks.enumerate().for_each(|(task, (solution, residual))| {
+        let groups = solution.chunks_mut(GROUP).zip(residual.chunks_mut(GROUP));
+        sweep(groups.enumerate().map(|(group, (solution, residual))| {
+            let first = task * length + group * GROUP;
+            of_group(first..first + solution.len(), solution, residual)
+        }));
+    });
+}
+
+/// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.
+fn sweep<S: Sweep>(mut sweeps: impl Iterator<Item = S>) {
+    while let Some(first) = sweeps.next() {
+        dispatch(Sweeps { first, second: sweeps.next() });
+    }
+}
+
+struct Sweeps<S> {
+    first: S,
+    second: Option<S>,
+}
+
+impl<S: Sweep> Kernel for Sweeps<S> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { mut first, second } = self;
+        let mut vectors = [[[0.0; 4]; GROUP]; 2];
+        first.begin(&mut vectors);
+        let mut both = 0;
+        if let Some(mut second) = second {
+            let mut others = [[[0.0; 4]; GROUP]; 2];
+            second.begin(&mut others);
+            // Only the last group of a matrix is shorter than others.
+            both = second.row_count().min(first.row_count());
+            for count in 0..both {
+                first.advance(lanes, count, &mut vectors);
+                second.advance(lanes, count, &mut others);
+            }
+            second.finish(&others);
+        }
+        for count in both..first.row_count() {
+            first.advance(lanes, count, &mut vectors);
+        }
+        first.finish(&vectors);
+    }
+}
+
+/// x = (D̃ + L)⁻¹ b, and what is left of b − A x inside the group: (D̃ − D) x − Lᵀ x.
+struct Forward<'a> {
+    near: Near<'a>,
+    diagonals: Diagonals<'a>,
+    side: &'a [Row3],
+    solution: &'a mut [Row3],
+    residual: &'a mut [Row3],
+}
+
+impl Sweep for Forward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, _vectors: &mut [GroupVector; 2]) {}
+
+    #[inline(always)]
+    fn advance<L: Lanes>(&mut self, lanes: L, row: usize, vectors: &mut [GroupVector; 2]) {
+        let [found, left] = vectors;
+        let known = self.near.gather(lanes, row, found);
+        let value: Row3 = std::array::from_fn(|k| self.side[row][k] - known[k]);
+        let entry = lanes.times(&self.diagonals.inverses[row], &value);
+        found[row] = entry;
+        left[row] = value.map(|value| self.diagonals.excesses[row] * value);
+        self.near.scatter(lanes, row, &entry, left);
+    }
+
+    fn finish(self, [found, left]: &[GroupVector; 2]) {
+        self.solution.copy_from_slice(&found[..self.solution.len()]);
+        self.residual.copy_from_slice(&left[..self.residual.len()]);
+    }
+}
+
+/// Adds e + d to x, with (D̃ + Lᵀ) d = r − A e.
+struct Backward<'a> {
+    near: Near<'a>,
+    diagonals: Diagonals<'a>,
+    /// e.
+    correction: &'a [Row3],
+    solution: &'a mut [Row3],
+    /// r less what comes from outside the group.
+    residual: &'a [Row3],
+}
+
+impl Sweep for Backward<'_> {
+    fn row_count(&self) -> usize {
+        self.near.row_count()
+    }
+
+    fn begin(&self, [step, left]: &mut [GroupVector; 2]) {
+        step[..self.correction.len()].copy_from_slice(self.correction);
+        left[..self.residual.len()].copy_from_slice(self.residual);
+    }
+
+    #[inline(always)]
+    fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]) {
+        let row = self.near.row_count() - 1 - count;
+        let [step, left] = vectors;
+        let known = self.near.gather(lanes, row, step);
+        let value: Row3 = std::array::from_fn(|k| left[row][k] - known[k]);
+        let found = lanes.times(&self.diagonals.inverses[row], &value);
+        // D e = D̃ e − (D̃ − D) e is solved for along with the rest.
+        let excess = self.diagonals.excesses[row];
+        let entry: Row3 = std::array::from_fn(|k| found[k] + excess * step[row][k]);
+        self.near.scatter(lanes, row, &entry, left);
+        for (solution, entry) in self.solution[row].iter_mut().zip(&entry) {
+            *solution += entry;
+        }
+    }
+
+    fn finish(self, _vectors: &[GroupVector; 2]) {}
+}

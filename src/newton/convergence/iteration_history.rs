@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How the corrections of a stage come along.
+
+use super::energy_norm::longest;
+use crate::scene::RejectionReason;
+
+/// Corrections without a shorter one after which no more are made, where anything touches.
+const PATIENCE: usize = 10;
+/// Times that a stage whose way would cross something is corrected further, with stiffer contacts.
+const MOST_RESCUES: usize = 6;
+
+/// How a stage ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Solved {
+    /// Corrections made.
+    pub(crate) iterations: usize,
+    /// Length of the last correction in m, of the cloth of which it is longest: see `Accuracy`.
+    pub(crate) correction: f64,
+    /// Convergence criterion that is not met; none where the stage has converged.
+    pub(crate) unmet: Option<RejectionReason>,
+    /// Whether the ways of all vertices were found to cross nothing.
+    pub(crate) is_clear: bool,
+}
+
+impl Solved {
+    /// Of a stage before its first iteration.
+    pub(crate) const UNSOLVED: Self = Self {
+        iterations: 0,
+        correction: f64::INFINITY,
+        unmet: Some(RejectionReason::NewtonStep),
+        is_clear: false,
+    };
+
+    pub(crate) fn converged(&self) -> bool {
+        self.unmet.is_none()
+    }
+
+    /// The stage, ended for a reason other than the criterion that it does not meet. One that had converged before its
+    /// contacts were stiffened stays converged: displacements are truncated then.
+    pub(crate) fn ended_by(self, reason: RejectionReason) -> Self {
+        Self { unmet: self.unmet.map(|_| reason), ..self }
+    }
+
+    /// The stage at the iteration limit, or before it where Newton steps have not become shorter for long.
+    pub(crate) fn given_up(self, is_stagnant: bool) -> Self {
+        match self.unmet {
+            Some(RejectionReason::NewtonStep) if is_stagnant => {
+                self.ended_by(RejectionReason::Stagnation)
+            }
+            _ => self,
+        }
+    }
+}
+
+/// What is known of a stage's corrections so far.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    /// Lengths of the first correction and of the last one of each cloth, in m; none before the first.
+    pub(crate) first: Vec<f64>,
+    last: Vec<f64>,
+    /// The shortest since contacts were last made stiffer, in m, and after how many it was made.
+    best: (f64, usize),
+    rescues: usize,
+    rescued_at: usize,
+}
+
+impl Progress {
+    pub(crate) fn new() -> Self {
+        Self {
+            first: Vec::new(),
+            last: Vec::new(),
+            best: (f64::INFINITY, 0),
+            rescues: 0,
+            rescued_at: 0,
+        }
+    }
+
+    /// Takes note of the lengths of a correction, in m. Gives the longest.
+    pub(crate) fn measure(&mut self, lengths: Vec<f64>) -> f64 {
+        if self.first.is_empty() {
+            self.first.clone_from(&lengths);
+        }
+        self.last = lengths;
+        longest(&self.last)
+    }
+
+    /// That of a cloth is no less than a length in m. Gives the longest.
+    pub(crate) fn lengthen(&mut self, cloth: usize, length: f64) -> f64 {
+        self.last[cloth] = self.last[cloth].max(length);
+        longest(&self.last)
+    }
+
+    /// Whether the last correction was no longer than `wanted` of each cloth, in m.
+    pub(crate) fn is_within(&self, wanted: &[f64]) -> bool {
+        !self.last.is_empty() && self.last.iter().zip(wanted).all(|(last, wanted)| last <= wanted)
+    }
+
+    /// Takes note that contacts have been made stiffer after so many corrections. Says whether more may be made for it.
+    pub(crate) fn rescue(&mut self, iterations: usize) -> bool {
+        if self.rescues == MOST_RESCUES {
+            return false;
+        }
+        self.rescues += 1;
+        self.rescued_at = iterations;
+        self.best = (f64::INFINITY, iterations);
+        true
+    }
+
+    /// How many of so many corrections were made since contacts were last made stiffer: what is stiffer has to be solved as
+    /// closely as all was at first, or it will be crossed again.
+    pub(crate) fn since_rescue(&self, iterations: usize) -> usize {
+        iterations - self.rescued_at
+    }
+
+    /// Takes note of the last of so many corrections, of such a length in m.
+    pub(crate) fn compare(&mut self, iterations: usize, correction: f64) {
+        if correction < self.best.0 {
+            self.best = (correction, iterations);
+        }
+    }
+
+    /// Whether the last of so many corrections have not become shorter for long.
+    pub(crate) fn is_hopeless(&self, iterations: usize) -> bool {
+        iterations > self.best.1 + PATIENCE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cloth_has_to_be_within_what_is_wanted_of_it() {
+        let mut progress = Progress::new();
+        assert!(!progress.is_within(&[1.0, 1.0]));
+        assert!((progress.measure(vec![3.0, 0.5]) - 3.0).abs() < 1e-15);
+        assert!(progress.is_within(&[3.0, 0.5]) && !progress.is_within(&[9.0, 0.4]));
+        assert!((progress.measure(vec![0.2, 0.1]) - 0.2).abs() < 1e-15);
+        assert!((progress.lengthen(1, 0.6) - 0.6).abs() < 1e-15);
+        assert!(progress.is_within(&[0.2, 0.6]) && !progress.is_within(&[0.2, 0.5]));
+        assert_eq!(progress.first, [3.0, 0.5]);
+    }
+
+    #[test]
+    fn what_is_rescued_begins_anew() {
+        let mut progress = Progress::new();
+        for (index, correction) in [4.0, 2.0, 3.0].into_iter().enumerate() {
+            progress.compare(index + 1, correction);
+        }
+        assert_eq!(progress.since_rescue(3), 3);
+        assert!(!progress.is_hopeless(2 + PATIENCE) && progress.is_hopeless(3 + PATIENCE));
+        assert!(progress.rescue(20));
+        assert_eq!(progress.since_rescue(21), 1);
+        // Longer than the best before, which no longer counts.
+        progress.compare(21, 3.0);
+        assert!(!progress.is_hopeless(21 + PATIENCE) && progress.is_hopeless(22 + PATIENCE));
+        assert!((1..MOST_RESCUES).all(|_| progress.rescue(21)) && !progress.rescue(21));
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The threads of a simulation.
+//!
+//! A step is hundreds of loops of ten to a hundred microseconds. To wake a thread that has gone to sleep between two
+//! of them takes as long as the loop, so idle threads keep looking for work while a frame is computed, and let others
+//! run meanwhile.
+
+use super::reductions;
+use crate::error::{Error, Result};
+use rayon::{ThreadPool, ThreadPoolBuilder, Yield};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// A thread that has found no work for so long goes to sleep: what is computed meanwhile has loops so long that
+/// waking it does not count.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+/// Threads, of one simulation alone.
+#[derive(Clone)]
+pub(crate) struct Workers {
+    pool: Arc<ThreadPool>,
+    /// How many have work enough to be kept awake.
+    awake: usize,
+}
+
+impl Workers {
+    /// So many threads, one on every core if none, for so many vertices.
+    ///
+    /// # Errors
+    /// The system refuses them.
+    pub(crate) fn new(threads: usize, vertices: usize) -> Result<Self> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .map_err(|error| Error::System { reason: error.to_string() })?;
+        let awake = pool.current_num_threads().min(vertices.div_ceil(reductions::VERTICES));
+        Ok(Self { pool: Arc::new(pool), awake })
+    }
+
+    /// Does `work` with the threads, which stay awake meanwhile.
+    pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(|| {
+            let _end = self.stay_awake();
+            work()
+        })
+    }
+
+    /// Keeps other threads awake than this one until what is given back is dropped.
+    fn stay_awake(&self) -> End {
+        let end = End(Arc::default());
+        let (threads, awake) = (self.pool.current_num_threads(), self.awake);
+        if let Some(own) = self.pool.current_thread_index()
+            && awake > 1
+        {
+            let is_over = Arc::clone(&end.0);
+            // None of them is waited for, so a core that others have taken holds up nothing.
+            self.pool.spawn_broadcast(move |context| {
+                let place = (context.index() + threads - own) % threads;
+                if (1..awake).contains(&place) {
+                    look_for_work(&is_over);
+                }
+            });
+        }
+        end
+    }
+}
+
+/// Over when it is dropped, by a panic too.
+struct End(Arc<AtomicBool>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
+/// Does what work there is. The patience is what keeps this from holding up for ever a task that waits for another one
+/// and runs this meanwhile.
+fn look_for_work(is_over: &AtomicBool) {
+    let mut idle_since = Instant::now();
+    while !is_over.load(Relaxed) {
+        match rayon::yield_now() {
+            Some(Yield::Executed) => idle_since = Instant::now(),
+            _ if idle_since.elapsed() > PATIENCE => return,
+            _ => thread::yield_now(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rayon::prelude::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    const THREADS: usize = 3;
+
+    fn workers() -> Workers {
+        Workers::new(THREADS, THREADS * reductions::VERTICES).unwrap()
+    }
+
+    /// In many tasks.
+    fn all_is_done() -> bool {
+        (0..1_000_usize).into_par_iter().with_max_len(8).sum::<usize>() == 499_500
+    }
+
+    fn single() -> ThreadPool {
+        ThreadPoolBuilder::new().num_threads(1).build().unwrap()
+    }
+
+    #[test]
+    fn few_vertices_keep_no_thread_awake() {
+        for (vertices, awake) in [(1, 1), (2, 2), (1_000, THREADS)] {
+            let workers = Workers::new(THREADS, vertices * reductions::VERTICES).unwrap();
+            assert_eq!(workers.awake, awake);
+            // Who may look for work knows when that is over.
+            let end = workers.pool.install(|| workers.stay_awake());
+            assert_eq!(Arc::strong_count(&end.0) > 1, awake > 1, "{awake} awake");
+        }
+    }
+
+    #[test]
+    fn who_looks_for_work_does_it_until_it_is_over() {
+        // There is no other thread that might do what ends this.
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ending = Arc::clone(&is_over);
+        single().install(|| {
+            rayon::spawn(move || ending.store(true, Relaxed));
+            look_for_work(&is_over);
+            assert!(is_over.load(Relaxed));
+        });
+    }
+
+    #[test]
+    fn who_finds_no_work_gives_up() {
+        single().install(|| look_for_work(&AtomicBool::new(false)));
+    }
+
+    #[test]
+    fn a_panic_ends_it() {
+        let workers = workers();
+        let mut is_over = Arc::default();
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            workers.pool.install(|| {
+                let end = workers.stay_awake();
+                is_over = Arc::clone(&end.0);
+                panic!("as wanted")
+            })
+        }));
+        assert!(outcome.is_err() && is_over.load(Relaxed));
+        assert!(workers.run(all_is_done));
+    }
+
+    #[test]
+    fn work_from_several_sides_at_once_ends() {
+        let workers = workers();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        assert!(workers.run(all_is_done));
+                    }
+                });
+            }
+        });
+    }
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A sheet of cloth as a caller describes it, checked when built.
+
+use super::settings::check_positive;
+use crate::{
+    Vec3,
+    error::{Error, Result},
+    forces::Sewing,
+    material::Material,
+    mesh::{Mesh, Polygons, Uv, check_positions},
+};
+use std::{collections::HashSet, sync::Arc};
+
+/// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
+#[derive(Clone, Debug)]
+pub struct Cloth {
+    pub(crate) positions: Vec<Vec3>,
+    /// Shared with the simulations of this cloth alone.
+    pub(crate) mesh: Arc<Mesh>,
+    pub(crate) material: Material,
+    pub(crate) mass_scale: Option<Vec<f64>>,
+    /// Factors on lengths at rest along warp and weft, of each vertex.
+    pub(crate) rest_scale: Option<Vec<[f64; 2]>>,
+    /// Factor on the stiffness of springs, of each vertex.
+    pub(crate) stiffness_scale: Option<Vec<f64>>,
+    pub(crate) sewing: Option<Sewing>,
+    /// Factors on the stiffness against stretch, shear and bending, of each vertex.
+    pub(crate) property_scale: Option<Vec<[f64; 3]>>,
+    pub(crate) friction_scale: Option<Vec<f64>>,
+    /// Whether each vertex passes through colliders, and through cloth.
+    pub(crate) free_vertices: Option<Vec<[bool; 2]>>,
+    /// Colliders that it passes through.
+    pub(crate) ignored_colliders: Vec<u32>,
+}
+
+impl Cloth {
+    /// A cloth of `polygons` over `positions` in m. `rest_positions` is its undeformed shape (`None`:
+    /// `positions`), `uv` gives the yarn axes.
+    ///
+    /// # Errors
+    /// Names the vertex or face that is malformed.
+    pub fn new(
+        positions: Vec<Vec3>,
+        polygons: &Polygons,
+        material: Material,
+        rest_positions: Option<&[Vec3]>,
+        uv: Option<&Uv>,
+    ) -> Result<Self> {
+        check_positions("positions", &positions)?;
+        let rest = rest_positions.unwrap_or(&positions);
+        if rest.len() != positions.len() {
+            let found = format!("{} vertices", rest.len());
+            return Err(Error::value("rest_positions", found, format!("{}", positions.len())));
+        }
+        check_positions("rest_positions", rest)?;
+        if let Some(uv) = uv {
+            uv.check(positions.len(), polygons.corner_count())?;
+        }
+        let mesh = Arc::new(Mesh::new(polygons, rest, uv)?);
+        Ok(Self {
+            positions,
+            mesh,
+            material: material.checked()?,
+            mass_scale: None,
+            rest_scale: None,
+            stiffness_scale: None,
+            sewing: None,
+            property_scale: None,
+            friction_scale: None,
+            free_vertices: None,
+            ignored_colliders: Vec::new(),
+        })
+    }
+
+    /// The same cloth with the mass of each vertex multiplied.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_mass_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        check_factors("vertex_mass_scale", &scale, self.positions.len(), |factor| [*factor])?;
+        self.mass_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth shrunk or lengthened: lengths at rest along warp and weft are multiplied by a pair of factors for
+    /// each vertex, of which every element takes the mean (Baraff and Witkin 1998, eq. 10: b_u and b_v).
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_rest_scale(mut self, scale: Vec<[f64; 2]>) -> Result<Self> {
+        check_factors("rest_scale", &scale, self.positions.len(), |pair| *pair)?;
+        self.rest_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. Only models of
+    /// springs take it.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_stiffness_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        check_factors("stiffness_scale", &scale, self.positions.len(), |factor| [*factor])?;
+        self.stiffness_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with its stiffness against stretch, shear and bending multiplied by three factors for each vertex,
+    /// of which every element takes the mean over its own. Curves are multiplied as moduli are.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
+    pub fn with_property_scale(mut self, scale: Vec<[f64; 3]>) -> Result<Self> {
+        let [stretch, shear, bend] = [0, 1, 2].map(|kind| scale.iter().map(move |all| all[kind]));
+        for (argument, factors) in
+            [("stretch_scale", stretch), ("shear_scale", shear), ("bend_scale", bend)]
+        {
+            let factors: Vec<f64> = factors.collect();
+            check_factors(argument, &factors, self.positions.len(), |factor| [*factor])?;
+        }
+        self.property_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with the friction of each vertex multiplied.
+    ///
+    /// # Errors
+    /// Names the first factor that is not a finite number of 0 or more, or the wrong number of factors.
+    pub fn with_friction_scale(mut self, scale: Vec<f64>) -> Result<Self> {
+        // A factor of 0 is a surface without friction.
+        let shifted = |factor: &f64| [if *factor == 0.0 { 1.0 } else { *factor }];
+        check_factors("friction_scale", &scale, self.positions.len(), shifted)?;
+        self.friction_scale = Some(scale);
+        Ok(self)
+    }
+
+    /// The same cloth with vertices that pass through colliders, and vertices that pass through cloth. An edge or a
+    /// triangle passes through where all its vertices do.
+    ///
+    /// # Errors
+    /// The wrong number of entries.
+    pub fn with_free_vertices(mut self, free: Vec<[bool; 2]>) -> Result<Self> {
+        check_factors("free_vertices", &free, self.positions.len(), |_| [1.0])?;
+        self.free_vertices = Some(free);
+        Ok(self)
+    }
+
+    /// The same cloth, passing through some colliders, by their indices in the simulation.
+    #[must_use]
+    pub fn with_ignored_colliders(mut self, colliders: Vec<u32>) -> Self {
+        self.ignored_colliders = colliders;
+        self
+    }
+
+    /// The same cloth with pairs of vertices that are drawn together and then held.
+    ///
+    /// # Errors
+    /// Names the first pair with an index that is no vertex, with one vertex twice, of an edge, or that is there twice; a time or a
+    /// force that is not a finite number above 0.
+    pub fn with_sewing(mut self, sewing: Sewing) -> Result<Self> {
+        check_positive("sewing_time", sewing.time)?;
+        if let Some(force) = sewing.force {
+            check_positive("sewing_force", force)?;
+        }
+        let mut known = HashSet::new();
+        let edges: HashSet<[u32; 2]> =
+            self.mesh.topology.edges.iter().map(|edge| sorted(edge.vertices)).collect();
+        for (index, [a, b]) in sewing.pairs.iter().enumerate() {
+            let refused =
+                |found, wanted: &str| Error::element("sewing", "pair", index, found, wanted);
+            let count = self.positions.len();
+            if let Some(vertex) = [a, b].into_iter().find(|vertex| **vertex as usize >= count) {
+                let wanted = format!("indices below the {count} vertices");
+                return Err(refused(format!("vertex {vertex}"), &wanted));
+            }
+            if a == b {
+                return Err(refused(format!("vertex {a} twice"), "two vertices"));
+            }
+            if edges.contains(&sorted([*a, *b])) {
+                let wanted = "two vertices that no face joins";
+                return Err(refused(format!("vertices {a} and {b} of an edge"), wanted));
+            }
+            if !known.insert(sorted([*a, *b])) {
+                return Err(refused(format!("vertices {a} and {b} again"), "each pair once"));
+            }
+        }
+        self.sewing = (!sewing.pairs.is_empty()).then_some(sewing);
+        Ok(self)
+    }
+
+    /// Number of vertices.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+}
+
+/// The ends of an edge, the smaller one first.
+fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+/// Refuses factors that are not finite numbers above 0, or not one entry for each vertex.
+pub(crate) fn check_factors<T, const N: usize>(
+    argument: &str,
+    entries: &[T],
+    vertex_count: usize,
+    factors: impl Fn(&T) -> [f64; N],
+) -> Result<()> {
+    if entries.len() != vertex_count {
+        let found = format!("{} factors", entries.len());
+        return Err(Error::value(argument, found, format!("{vertex_count}, one per vertex")));
+    }
+    for (vertex, entry) in entries.iter().enumerate() {
+        for factor in factors(entry) {
+            if !(factor.is_finite() && factor > 0.0) {
+                let wanted = "a finite number more than 0";
+                return Err(Error::element(argument, "vertex", vertex, factor, wanted));
+            }
+        }
+    }
+    Ok(())
+}

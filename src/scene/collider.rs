@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Solids: moving triangle meshes that cloth must not pass through.
+
+use crate::{
+    Vec3,
+    error::{Error, Result},
+    mesh::check_positions,
+};
+
+/// A triangle mesh that moves as the caller says. It may be open, and it may intersect itself.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    positions: Vec<Vec3>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+    /// Coulomb coefficient of friction.
+    pub(crate) friction: f64,
+    /// Contact thickness, in m.
+    pub(crate) thickness: f64,
+}
+
+impl Collider {
+    /// A collider of `triangles` over `positions` in m.
+    ///
+    /// # Errors
+    /// Names the vertex that is not finite, the triangle with an index that is no vertex, or a negative
+    /// coefficient.
+    pub fn new(
+        positions: Vec<Vec3>,
+        triangles: &[[usize; 3]],
+        friction: f64,
+        thickness: f64,
+    ) -> Result<Self> {
+        check_positions("positions", &positions)?;
+        if triangles.is_empty() {
+            return Err(Error::value("triangles", "no triangles", "one triangle or more"));
+        }
+        for (index, corners) in triangles.iter().enumerate() {
+            if let Some(vertex) = corners.iter().find(|vertex| **vertex >= positions.len()) {
+                let wanted = format!("an index below the {} vertices", positions.len());
+                let found = format!("vertex {vertex}");
+                return Err(Error::element("triangles", "triangle", index, found, wanted));
+            }
+        }
+        for (name, value) in [("friction", friction), ("thickness", thickness)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::value(name, value, "a finite number, 0 or more"));
+            }
+        }
+        let triangles =
+            triangles.iter().map(|corners| corners.map(|vertex| vertex as u32)).collect();
+        Ok(Self { positions, triangles, friction, thickness })
+    }
+
+    /// Positions at first, in m.
+    pub(crate) fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// Number of vertices.
+    #[must_use]
+    pub fn vertex_count(&self) -> usize {
+        self.positions.len()
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a simulation tells about what it did.
+
+use std::time::{Duration, Instant};
+
+/// Stages of the work, as they are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Refitting collider trees and looking for faces near vertices.
+    BroadPhase,
+    /// Contacts: impacts, planes, friction.
+    Contact,
+    /// Forces and energies.
+    Forces,
+    /// Building the matrix.
+    Assembly,
+    /// Building the preconditioner.
+    Preconditioner,
+    /// Conjugate gradients.
+    LinearSolve,
+}
+
+impl Task {
+    /// All tasks, with their names in a report.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::BroadPhase, "broad_phase"),
+        (Self::Contact, "contact"),
+        (Self::Forces, "forces"),
+        (Self::Assembly, "assembly"),
+        (Self::Preconditioner, "preconditioner"),
+        (Self::LinearSolve, "linear_solve"),
+    ];
+}
+
+/// Criterion that a step violated, so that it was rejected and retried with a shorter length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RejectionReason {
+    /// The energy rises by more than gravity and the residual explain, and nothing else does work on the cloth.
+    EnergyGain,
+    /// Newton steps are short enough, but the net residual force on a cloth in contact is above its threshold.
+    ForceBalance,
+    /// Updates of the fixed-point iteration are short enough, but the residual forces bound the error by more than the
+    /// threshold.
+    ForceResidual,
+    /// An explicit scheme stretched a triangle to a thousand times its length at rest.
+    Instability,
+    /// Conjugate gradients found no descent direction, or the linear equations overflow single precision.
+    LinearSolve,
+    /// The last Newton step, or update of the fixed-point iteration, is longer than the threshold at the iteration limit.
+    NewtonStep,
+    /// A potential, position or velocity is not a finite number.
+    NotFinite,
+    /// The fixed-point iteration ended with displacements that are not certified free of intersections.
+    Penetration,
+    /// Newton steps in contact are longer than the threshold and have not become shorter for several iterations.
+    Stagnation,
+    /// A linearised step changes the stretch of a triangle drastically.
+    StretchChange,
+    /// Displacements had to be truncated so that nothing intersects, and that raised the energy.
+    TruncatedDisplacement,
+}
+
+impl RejectionReason {
+    /// All reasons with their names in a report, in alphabetical order, which is that of the variants.
+    pub const ALL: [(Self, &'static str); 11] = [
+        (Self::EnergyGain, "energy_gain"),
+        (Self::ForceBalance, "force_balance"),
+        (Self::ForceResidual, "force_residual"),
+        (Self::Instability, "instability"),
+        (Self::LinearSolve, "linear_solve"),
+        (Self::NewtonStep, "newton_step"),
+        (Self::NotFinite, "not_finite"),
+        (Self::Penetration, "penetration"),
+        (Self::Stagnation, "stagnation"),
+        (Self::StretchChange, "stretch_change"),
+        (Self::TruncatedDisplacement, "truncated_displacement"),
+    ];
+
+    /// Whether the equations of the step are not solved; the other reasons are consequences of a solution.
+    pub(crate) fn is_convergence_failure(self) -> bool {
+        !matches!(self, Self::EnergyGain | Self::TruncatedDisplacement)
+    }
+}
+
+/// Account of an advance or a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Steps taken.
+    pub steps: usize,
+    /// Steps given up and tried again with a shorter length.
+    pub rejected_steps: usize,
+    /// Newton corrections of all steps, or updates of the fixed-point solver.
+    pub newton_iterations: usize,
+    /// Conjugate gradient iterations of all steps.
+    pub linear_iterations: usize,
+    /// Pairs that press on each other at the end: a vertex and a triangle, or two edges.
+    pub contacts: usize,
+    /// Places where surfaces cross, added up over all steps: edges that go through triangles where a step begins, and pairs
+    /// that it could not keep from crossing.
+    pub unresolved_contacts: usize,
+    /// The largest residual that any step was accepted with: see `Settings::tolerance`.
+    pub residual: f64,
+    /// Whether every step was solved as closely as `Settings::tolerance` says, and none had to stop a vertex for good so that
+    /// it crosses nothing. Where much moves or contacts come and go, eight times the tolerance will do; four times where the
+    /// equations are linear.
+    pub converged: bool,
+    /// The largest principal stretch of any triangle at the end, less 1, against its lengths at rest as they are scaled.
+    pub max_stretch: f64,
+    /// Time in all, in s.
+    pub total_seconds: f64,
+    seconds: [f64; Task::ALL.len()],
+    /// Rejected steps by reason, in the order of `RejectionReason::ALL`.
+    rejections: [usize; RejectionReason::ALL.len()],
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self {
+            steps: 0,
+            rejected_steps: 0,
+            newton_iterations: 0,
+            linear_iterations: 0,
+            contacts: 0,
+            unresolved_contacts: 0,
+            residual: 0.0,
+            converged: true,
+            max_stretch: 0.0,
+            total_seconds: 0.0,
+            seconds: [0.0; Task::ALL.len()],
+            rejections: [0; RejectionReason::ALL.len()],
+        }
+    }
+}
+
+impl Report {
+    /// Times a task.
+    pub(crate) fn time<Value>(&mut self, task: Task, work: impl FnOnce() -> Value) -> Value {
+        let start = Instant::now();
+        let value = work();
+        self.add(task, start.elapsed());
+        value
+    }
+
+    fn add(&mut self, task: Task, elapsed: Duration) {
+        if let Some(index) = Task::ALL.iter().position(|(known, _)| *known == task) {
+            self.seconds[index] += elapsed.as_secs_f64();
+        }
+    }
+
+    /// Counts a rejected step.
+    pub(crate) fn reject(&mut self, reason: RejectionReason) {
+        self.rejected_steps += 1;
+        self.rejections[reason as usize] += 1;
+    }
+
+    /// Rejected steps by reason, with the names of the reasons that occurred, in alphabetical order. Their sum is
+    /// `rejected_steps`.
+    pub fn rejections(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let named = RejectionReason::ALL.iter().zip(&self.rejections);
+        named.filter(|(_, count)| **count > 0).map(|((_, name), count)| (*name, *count))
+    }
+
+    /// Time by task, in s, with the names of the tasks.
+    pub fn seconds(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        Task::ALL.iter().zip(&self.seconds).map(|((_, name), seconds)| (*name, *seconds))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_listed_in_the_order_of_their_variants_and_names() {
+        assert!(RejectionReason::ALL.is_sorted_by_key(|(_, name)| name));
+        for (index, (reason, _)) in RejectionReason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, index);
+        }
+    }
+
+    #[test]
+    fn rejected_steps_are_counted_by_reason() {
+        let mut report = Report::default();
+        assert_eq!(report.rejections().count(), 0);
+        for reason in [RejectionReason::Stagnation, RejectionReason::EnergyGain] {
+            report.reject(reason);
+            report.reject(RejectionReason::Stagnation);
+            assert!(report.rejections().any(|(_, count)| count > 0), "{reason:?}");
+        }
+        assert_eq!(
+            report.rejections().collect::<Vec<_>>(),
+            [("energy_gain", 1), ("stagnation", 3)]
+        );
+        assert_eq!(report.rejected_steps, 4);
+    }
+}

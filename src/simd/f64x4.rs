@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Arithmetic on four numbers at once, with the widest registers that the machine has.
+//!
+//! As with the lanes of the solver, every implementation does the same operations in the same order, so that results
+//! do not depend on the machine.
+
+use crate::Vec3;
+
+/// Operations on four numbers.
+pub(crate) trait Fours: Copy {
+    /// Four numbers.
+    type Four: Copy;
+
+    fn four(self, values: &[f64; 4]) -> Self::Four;
+    fn numbers(self, four: Self::Four) -> [f64; 4];
+    fn plus(self, a: Self::Four, b: Self::Four) -> Self::Four;
+    fn minus(self, a: Self::Four, b: Self::Four) -> Self::Four;
+    fn product(self, a: Self::Four, b: Self::Four) -> Self::Four;
+    fn quotient(self, a: Self::Four, b: Self::Four) -> Self::Four;
+    fn root(self, a: Self::Four) -> Self::Four;
+    fn magnitude(self, a: Self::Four) -> Self::Four;
+    /// `x` where a < b, and `y` elsewhere.
+    fn where_less(self, a: Self::Four, b: Self::Four, x: Self::Four, y: Self::Four) -> Self::Four;
+
+    /// The same number four times.
+    #[inline(always)]
+    fn all(self, value: f64) -> Self::Four {
+        self.four(&[value; 4])
+    }
+
+    /// The larger ones.
+    #[inline(always)]
+    fn larger(self, a: Self::Four, b: Self::Four) -> Self::Four {
+        self.where_less(a, b, b, a)
+    }
+
+    /// Four vectors, component by component.
+    #[inline(always)]
+    fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3] {
+        let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
+        [
+            self.four(&[a.x, b.x, c.x, d.x]),
+            self.four(&[a.y, b.y, c.y, d.y]),
+            self.four(&[a.z, b.z, c.z, d.z]),
+        ]
+    }
+
+    /// The vectors one by one.
+    #[inline(always)]
+    fn separate(self, vectors: &[Self::Four; 3]) -> [Vec3; 4] {
+        let [x, y, z] = vectors;
+        let (x, y, z) = (self.numbers(*x), self.numbers(*y), self.numbers(*z));
+        let one = |k: usize| Vec3::new(x[k], y[k], z[k]);
+        [one(0), one(1), one(2), one(3)]
+    }
+
+    /// Four members of a list.
+    #[inline(always)]
+    fn choose(self, places: &[usize; 4], list: &[f64]) -> Self::Four {
+        let [a, b, c, d] = places;
+        self.four(&[list[*a], list[*b], list[*c], list[*d]])
+    }
+
+    /// Differences of vectors.
+    #[inline(always)]
+    fn between(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
+        [self.minus(a[0], b[0]), self.minus(a[1], b[1]), self.minus(a[2], b[2])]
+    }
+
+    /// Vector products.
+    #[inline(always)]
+    fn cross(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
+        let part =
+            |i: usize, j: usize| self.minus(self.product(a[i], b[j]), self.product(a[j], b[i]));
+        [part(1, 2), part(2, 0), part(0, 1)]
+    }
+
+    /// Scalar products.
+    #[inline(always)]
+    fn dot(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> Self::Four {
+        let first = self.plus(self.product(a[0], b[0]), self.product(a[1], b[1]));
+        self.plus(first, self.product(a[2], b[2]))
+    }
+}
+
+/// Places of four members from `first` on in a list of `count`; past the end the last one again.
+#[inline(always)]
+pub(crate) fn places(first: usize, count: usize) -> [usize; 4] {
+    let last = count - 1;
+    [first.min(last), (first + 1).min(last), (first + 2).min(last), (first + 3).min(last)]
+}
+
+impl Fours for crate::simd::lanes::Plain {
+    type Four = [f64; 4];
+
+    #[inline(always)]
+    fn four(self, values: &[f64; 4]) -> [f64; 4] {
+        *values
+    }
+
+    #[inline(always)]
+    fn numbers(self, four: [f64; 4]) -> [f64; 4] {
+        four
+    }
+
+    #[inline(always)]
+    fn plus(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| a[k] + b[k])
+    }
+
+    #[inline(always)]
+    fn minus(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| a[k] - b[k])
+    }
+
+    #[inline(always)]
+    fn product(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| a[k] * b[k])
+    }
+
+    #[inline(always)]
+    fn quotient(self, a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| a[k] / b[k])
+    }
+
+    #[inline(always)]
+    fn root(self, a: [f64; 4]) -> [f64; 4] {
+        a.map(f64::sqrt)
+    }
+
+    #[inline(always)]
+    fn magnitude(self, a: [f64; 4]) -> [f64; 4] {
+        a.map(f64::abs)
+    }
+
+    #[inline(always)]
+    fn where_less(self, a: [f64; 4], b: [f64; 4], x: [f64; 4], y: [f64; 4]) -> [f64; 4] {
+        std::array::from_fn(|k| if a[k] < b[k] { x[k] } else { y[k] })
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::Fours;
+    use core::arch::x86_64::{__m256d, _CMP_LT_OQ};
+    use pulp::{cast, x86::V3};
+
+    impl Fours for V3 {
+        type Four = __m256d;
+
+        #[inline(always)]
+        fn four(self, values: &[f64; 4]) -> __m256d {
+            cast(*values)
+        }
+
+        #[inline(always)]
+        fn numbers(self, four: __m256d) -> [f64; 4] {
+            cast(four)
+        }
+
+        #[inline(always)]
+        fn plus(self, a: __m256d, b: __m256d) -> __m256d {
+            self.avx._mm256_add_pd(a, b)
+        }
+
+        #[inline(always)]
+        fn minus(self, a: __m256d, b: __m256d) -> __m256d {
+            self.avx._mm256_sub_pd(a, b)
+        }
+
+        #[inline(always)]
+        fn product(self, a: __m256d, b: __m256d) -> __m256d {
+            self.avx._mm256_mul_pd(a, b)
+        }
+
+        #[inline(always)]
+        fn quotient(self, a: __m256d, b: __m256d) -> __m256d {
+            self.avx._mm256_div_pd(a, b)
+        }
+
+        #[inline(always)]
+        fn root(self, a: __m256d) -> __m256d {
+            self.avx._mm256_sqrt_pd(a)
+        }
+
+        #[inline(always)]
+        fn magnitude(self, a: __m256d) -> __m256d {
+            self.avx._mm256_andnot_pd(self.all(-0.0), a)
+        }
+
+        #[inline(always)]
+        fn where_less(self, a: __m256d, b: __m256d, x: __m256d, y: __m256d) -> __m256d {
+            let is_less = self.avx._mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
+            self.avx._mm256_blendv_pd(y, x, is_less)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Vectors of eight single and four double precision lanes, 3×3 blocks, and dispatch to the instruction set at hand.
+
+mod block3;
+mod f32x8;
+mod f64x4;
+mod lanes;
+
+pub(crate) use block3::serial_dot;
+pub use block3::{Block, Row3, dot};
+pub(crate) use f32x8::Eights;
+pub(crate) use f64x4::{Fours, places};
+#[cfg(test)]
+pub(crate) use lanes::Plain;
+pub(crate) use lanes::{Kernel, Lanes, dispatch};

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Acceptance of a solved step, and rejection with the criterion that it violates.
+//!
+//! A step is accepted if all of the following hold, in this order: its positions and velocities are finite numbers; the
+//! equations of all its stages have converged (`newton`, `fixed_point`); a linearised step changes no stretch drastically
+//! (`step_control`); truncated displacements have not raised the energy, or shorter steps do not help against that
+//! (`Squeeze`); no energy comes from nothing (`gains`). A rejected step is retried with half its length.
+
+use super::{
+    Simulation,
+    step::Candidate,
+    step_control::{Span, Squeeze},
+};
+use crate::scene::{RejectionReason, Report};
+
+/// Rise of the energy above which displacements that were truncated count as torn, as a fraction of the energy before
+/// without that of gravity.
+const TORN: f64 = 0.02;
+
+impl Simulation {
+    /// Whether a step may be taken, or the first criterion that it violates.
+    pub(crate) fn acceptance(
+        &self,
+        candidate: &Candidate,
+        span: Span,
+        squeeze: &mut Squeeze,
+    ) -> Result<(), RejectionReason> {
+        if candidate.not_finite().is_some() {
+            return Err(RejectionReason::NotFinite);
+        }
+        candidate.solved.unmet.map_or(Ok(()), Err)?;
+        if self.is_linearised() && !self.stretches_little(candidate) {
+            return Err(RejectionReason::StretchChange);
+        }
+        if !squeeze.bears(self.torn(candidate)) {
+            return Err(RejectionReason::TruncatedDisplacement);
+        }
+        if self.gains_energy(candidate, span) {
+            return Err(RejectionReason::EnergyGain);
+        }
+        Ok(())
+    }
+
+    /// Gives up a step; the next one is half as long.
+    pub(crate) fn reject(
+        &mut self,
+        candidate: Candidate,
+        reason: RejectionReason,
+        span: Span,
+        report: &mut Report,
+    ) {
+        self.preferred_step = 0.5 * span.duration;
+        if reason.is_convergence_failure() {
+            self.step_control.fail();
+        }
+        report.reject(reason);
+        self.discard(candidate);
+    }
+
+    fn stretches_little(&self, candidate: &Candidate) -> bool {
+        self.dynamics.stretches_little(&self.state.positions, candidate.positions())
+    }
+
+    /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
+    fn torn(&self, candidate: &Candidate) -> usize {
+        if candidate.shortened == 0 || self.response.crossing_count() > 0 {
+            return 0;
+        }
+        let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
+        let grown = candidate.energy(&self.dynamics) - before.total();
+        if grown > TORN * (before.total() - before.gravity) { candidate.shortened } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Vec3,
+        material::Material,
+        mesh::Polygons,
+        scene::{Cloth, Integrator, Settings},
+    };
+
+    const FRAME: f64 = 1.0 / 24.0;
+
+    /// The rejected steps of a frame that may end in an error, of a soft triangle with one pinned corner.
+    fn rejected(integrator: Integrator, drive: impl FnOnce(&mut Simulation)) -> Report {
+        let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
+        let material = Material {
+            stretch_warp: 20.0,
+            stretch_weft: 20.0,
+            shear: 5.0,
+            ..Material::preset("cotton").unwrap()
+        };
+        let corners = vec![Vec3::zeros(), Vec3::x(), Vec3::y()];
+        let cloth = Cloth::new(corners, &polygons, material, None, None).unwrap();
+        let settings = Settings { integrator, threads: 1, ..Settings::default() };
+        let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
+        simulation.set_pins(0, &[0], None).unwrap();
+        drive(&mut simulation);
+        let mut report = Report::default();
+        let _ = simulation.advance_frame(FRAME, &mut report);
+        report
+    }
+
+    fn reasons(report: &Report) -> Vec<&'static str> {
+        report.rejections().map(|(reason, _)| reason).collect()
+    }
+
+    #[test]
+    fn an_explicit_scheme_that_throws_the_cloth_away_is_unstable() {
+        let report = rejected(Integrator::SymplecticEuler, |simulation| {
+            simulation.set_vertex_forces(0, &[Vec3::z() * 1.0e12; 3]).unwrap();
+        });
+        assert_eq!(reasons(&report), ["instability"]);
+    }
+
+    #[test]
+    fn speeds_beyond_the_range_of_numbers_are_not_finite() {
+        let report = rejected(Integrator::Bdf2, |simulation| {
+            simulation.set_pins(0, &[0], Some(&[Vec3::x() * 1.0e308])).unwrap();
+        });
+        assert!(reasons(&report).contains(&"not_finite"), "{report:?}");
+    }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Looking at a simulation, and changing what drives it.
+
+use super::{Simulation, surface};
+use crate::{
+    Vec3,
+    error::{Error, Result},
+    linear_solver::{BlockMatrix, Ordering},
+    material::Material,
+    mesh::check_positions,
+    scene::check_vector,
+    system::{Energy, model_factory},
+    time_integration::Stage,
+};
+
+impl Simulation {
+    /// Seconds simulated.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.state.time
+    }
+
+    /// Number of cloths.
+    #[must_use]
+    pub fn cloth_count(&self) -> usize {
+        self.dynamics.materials.len()
+    }
+
+    /// Number of colliders.
+    #[must_use]
+    pub fn collider_count(&self) -> usize {
+        self.response.obstacles().len()
+    }
+
+    /// Positions of a cloth's vertices, in m.
+    ///
+    /// # Errors
+    /// An index that is no cloth.
+    pub fn positions(&self, cloth: usize) -> Result<&[Vec3]> {
+        self.check_cloth(cloth)?;
+        Ok(&self.state.positions[self.dynamics.mesh.vertices_of(cloth)])
+    }
+
+    /// Velocities of a cloth's vertices, in m/s.
+    ///
+    /// # Errors
+    /// An index that is no cloth.
+    pub fn velocities(&self, cloth: usize) -> Result<&[Vec3]> {
+        self.check_cloth(cloth)?;
+        Ok(&self.state.velocities[self.dynamics.mesh.vertices_of(cloth)])
+    }
+
+    /// Energies of all cloths.
+    pub fn energy(&mut self) -> Energy {
+        self.dynamics.energy(&self.state.positions, &self.state.velocities)
+    }
+
+    /// Whether there are seams, and soft pins.
+    #[must_use]
+    pub fn has_springs(&self) -> [bool; 2] {
+        [!self.dynamics.seams.is_empty(), !self.dynamics.goals.is_empty()]
+    }
+
+    /// Holds vertices from now on. `targets` in m are reached in straight lines by the end of the next
+    /// advance; without them vertices are held where they are, or stay on the way they are on.
+    ///
+    /// # Errors
+    /// An index that is no cloth or vertex, or targets that are not finite or not one for each vertex.
+    pub fn set_pins(
+        &mut self,
+        cloth: usize,
+        vertices: &[usize],
+        targets: Option<&[Vec3]>,
+    ) -> Result<()> {
+        self.check_pins(cloth, vertices, targets)?;
+        let first = self.dynamics.mesh.vertices_of(cloth).start;
+        for (index, vertex) in vertices.iter().enumerate() {
+            let vertex = first + vertex;
+            let here = self.state.positions[vertex];
+            let target = targets.map(|targets| targets[index]);
+            let end = target.or_else(|| self.guides.target(vertex)).unwrap_or(here);
+            self.guides.lead(vertex, here, end);
+        }
+        self.update_held();
+        Ok(())
+    }
+
+    /// Draws vertices to `targets` in m from now on, each by a spring of a stiffness in N/m. Targets are moved in
+    /// straight lines until the end of the next advance; without them they stay where they are, or
+    /// are where the vertices are.
+    ///
+    /// # Errors
+    /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0.
+    pub fn set_soft_pins(
+        &mut self,
+        cloth: usize,
+        vertices: &[usize],
+        targets: Option<&[Vec3]>,
+        stiffness: &[f64],
+    ) -> Result<()> {
+        check_count("stiffness", stiffness.len(), vertices.len())?;
+        for (index, stiffness) in stiffness.iter().enumerate() {
+            if !(stiffness.is_finite() && *stiffness > 0.0) {
+                let wanted = "a finite number more than 0";
+                return Err(Error::element("stiffness", "entry", index, *stiffness, wanted));
+            }
+        }
+        self.check_pins(cloth, vertices, targets)?;
+        let first = self.dynamics.mesh.vertices_of(cloth).start;
+        let start = |vertex: usize| self.guides.end(vertex).unwrap_or(self.state.positions[vertex]);
+        let starts: Vec<Vec3> = vertices.iter().map(|vertex| start(first + vertex)).collect();
+        for (index, vertex) in vertices.iter().enumerate() {
+            let end = targets.map_or(starts[index], |targets| targets[index]);
+            self.guides.draw(first + vertex, starts[index], end, stiffness[index]);
+        }
+        self.update_held();
+        Ok(())
+    }
+
+    /// Lets vertices go; `None` lets all of the cloth go.
+    ///
+    /// # Errors
+    /// An index that is no cloth or vertex.
+    pub fn release_pins(&mut self, cloth: usize, vertices: Option<&[usize]>) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let range = self.dynamics.mesh.vertices_of(cloth);
+        match vertices {
+            Some(vertices) => {
+                self.check_vertices(cloth, vertices)?;
+                for vertex in vertices {
+                    self.guides.release(range.start + vertex);
+                }
+            }
+            None => {
+                for vertex in range {
+                    self.guides.release(vertex);
+                }
+            }
+        }
+        self.update_held();
+        Ok(())
+    }
+
+    /// Prescribes the velocity of vertices along one, two or three directions from now on; along
+    /// others they stay free.
+    ///
+    /// # Errors
+    /// An index that is no cloth or vertex, directions that are not finite or not independent, or
+    /// a velocity that is not finite.
+    pub fn set_guided_velocity(
+        &mut self,
+        cloth: usize,
+        vertices: &[usize],
+        directions: &[Vec3],
+        velocity: Vec3,
+    ) -> Result<()> {
+        self.check_vertices(cloth, vertices)?;
+        check_vector("velocity", &velocity)?;
+        let directions = independent(directions)?;
+        let first = self.dynamics.mesh.vertices_of(cloth).start;
+        for vertex in vertices {
+            self.guides.push(first + vertex, directions.clone(), velocity);
+        }
+        self.update_held();
+        Ok(())
+    }
+
+    /// Collider vertices to reach in straight lines by the end of the next advance, in m.
+    ///
+    /// # Errors
+    /// An index that is no collider, another number of vertices, or positions that are not finite.
+    pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
+        let count = self.collider_count();
+        let Some(obstacle) = self.response.obstacles_mut().get_mut(collider) else {
+            let wanted = format!("an index below the {count} colliders");
+            return Err(Error::value("collider", collider, wanted));
+        };
+        check_count("positions", positions.len(), obstacle.vertex_count())?;
+        check_positions("positions", &positions)?;
+        obstacle.set_target(positions);
+        Ok(())
+    }
+
+    /// Gives a cloth another material from now on.
+    ///
+    /// # Errors
+    /// An index that is no cloth, a material that does not pass its checks, or one that the model cannot simulate.
+    pub fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let material = material.checked()?;
+        model_factory::check_material(&self.settings, "material", &material)?;
+        let vertices = self.dynamics.mesh.vertices_of(cloth);
+        self.response.set_surface(vertices, &surface(&material));
+        self.dynamics.set_material(cloth, material);
+        self.dynamics.start_memory(&self.state.positions);
+        Ok(())
+    }
+
+    /// New gravity, in m/s².
+    ///
+    /// # Errors
+    /// A component that is not finite.
+    pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
+        check_vector("g", &gravity)?;
+        if gravity != self.dynamics.gravity {
+            self.state.past = None;
+        }
+        self.dynamics.gravity = gravity;
+        Ok(())
+    }
+
+    /// New velocity of the air, in m/s.
+    ///
+    /// # Errors
+    /// A component that is not finite.
+    pub fn set_wind(&mut self, wind: Vec3) -> Result<()> {
+        check_vector("w", &wind)?;
+        self.dynamics.air.set_wind(wind);
+        Ok(())
+    }
+
+    /// Forces on a cloth's vertices in N, held until changed.
+    ///
+    /// # Errors
+    /// An index that is no cloth, or forces that are not finite or not one for each vertex.
+    pub fn set_vertex_forces(&mut self, cloth: usize, forces: &[Vec3]) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let vertices = self.dynamics.mesh.vertices_of(cloth);
+        check_count("forces", forces.len(), vertices.len())?;
+        check_positions("forces", forces)?;
+        let count = self.dynamics.vertex_count();
+        self.dynamics.vertex_forces.resize(count, Vec3::zeros());
+        let held = &mut self.dynamics.vertex_forces[vertices];
+        if held != forces {
+            self.state.past = None;
+        }
+        held.copy_from_slice(forces);
+        Ok(())
+    }
+
+    /// The matrix of the linear equations at the shape that forces were last evaluated at, filled anew: with the
+    /// inertia of implicit Euler steps of `duration` in s, without contacts; see [`Self::ordering`] for its rows. It works
+    /// with the threads of the caller.
+    pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
+        let stage = Stage { beta: duration, ..Stage::STILL };
+        let tangent = self.newton.tangent();
+        tangent.fill(&mut self.dynamics, &stage);
+        &tangent.matrix
+    }
+
+    /// The rows of the vertices in the linear equations.
+    #[must_use]
+    pub fn ordering(&self) -> &Ordering {
+        self.newton.ordering()
+    }
+
+    pub(crate) fn update_held(&mut self) {
+        let held = self.guides.held(self.state.positions.len());
+        self.dynamics.set_held(&held);
+        self.dynamics.goals = self.guides.goals(held.len(), 0.0);
+    }
+
+    fn check_cloth(&self, cloth: usize) -> Result<()> {
+        if cloth < self.cloth_count() {
+            return Ok(());
+        }
+        let wanted = format!("an index below the {} cloths", self.cloth_count());
+        Err(Error::value("cloth", cloth, wanted))
+    }
+
+    fn check_pins(&self, cloth: usize, vertices: &[usize], targets: Option<&[Vec3]>) -> Result<()> {
+        self.check_vertices(cloth, vertices)?;
+        let Some(targets) = targets else { return Ok(()) };
+        check_count("targets", targets.len(), vertices.len())?;
+        if targets.is_empty() { Ok(()) } else { check_positions("targets", targets) }
+    }
+
+    fn check_vertices(&self, cloth: usize, vertices: &[usize]) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let count = self.dynamics.mesh.vertices_of(cloth).len();
+        match vertices.iter().position(|vertex| *vertex >= count) {
+            Some(index) => {
+                let found = format!("vertex {}", vertices[index]);
+                let wanted = format!("an index below the {count} vertices");
+                Err(Error::element("vertices", "entry", index, found, wanted))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_count(argument: &str, found: usize, wanted: usize) -> Result<()> {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Error::value(argument, format!("{found} rows"), format!("{wanted}")))
+}
+
+/// One to three unit directions, none of them (nearly) a combination of the others.
+fn independent(directions: &[Vec3]) -> Result<Vec<Vec3>> {
+    if directions.is_empty() || directions.len() > 3 {
+        let found = format!("{} directions", directions.len());
+        return Err(Error::value("directions", found, "one, two or three"));
+    }
+    let mut units: Vec<Vec3> = Vec::new();
+    for (index, direction) in directions.iter().enumerate() {
+        let spanned = crate::geometry::Basis::new(units.iter().copied()).projector();
+        let is_new = |unit: &Vec3| (spanned * unit).norm() > 0.1;
+        // A direction that is not finite has no unit, or one that is not new.
+        let Some(unit) = direction.try_normalize(f64::MIN_POSITIVE).filter(is_new) else {
+            let found = format!("({}, {}, {})", direction.x, direction.y, direction.z);
+            let wanted = "a finite direction, independent of those before";
+            return Err(Error::element("directions", "direction", index, found, wanted));
+        };
+        units.push(unit);
+    }
+    Ok(units)
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The constant matrices K and D of Etzmuss 2002, section 3.3: one number for every pair of vertices.
+//!
+//! There (eq. 3.18) K is the sum of k/l² over the tension springs of a pair, whatever their directions. In general the
+//! stiffness between two vertices is a 3×3 block; its **trace in the shape at rest** is k/l² for a spring, the Laplacian
+//! with the tension and shear moduli for triangles, and defined for every model. It does not change when the
+//! cloth turns, so the matrices change with the material alone.
+//!
+//! It is stiff enough: for a tension the block is a product n nᵀ, and the trace times the identity is no less in any
+//! direction; for a shear it is at least half. Twice the matrix being no less than the tangent of elastic forces is what
+//! the schemes with one solve need to be stable and the iteration of section 3.4.3 to contract.
+
+use super::{equations_of_motion::Dynamics, tangent_matrix::Tangent};
+use crate::{Vec3, parallel::reductions, simd::Block};
+use nalgebra::Vector2;
+use rayon::prelude::*;
+use sprs::{CsMatI, TriMatI};
+use std::sync::Arc;
+
+/// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
+const INVERSE_BETA: f64 = 1.0e3;
+
+/// K in N/m and D in N·s/m, by vertices, without diagonals: each row sums to 0.
+#[derive(Clone, Debug)]
+pub(crate) struct ConstantMatrix(CsMatI<Vector2<f64>, u32>);
+
+impl ConstantMatrix {
+    /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
+    pub(crate) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent, seconds: f64) -> Self {
+        let memories = dynamics.forget();
+        let mesh = Arc::clone(&dynamics.mesh);
+        let rest = &mesh.rest.positions;
+        let ordering = Arc::clone(&tangent.ordering);
+        let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
+            let elastic = tangent.of_elements(dynamics, rest, 0.0).clone();
+            (elastic, tangent.of_elements(dynamics, rest, INVERSE_BETA))
+        });
+        dynamics.set_memories(&memories);
+        let mut entries = TriMatI::new((rest.len(), rest.len()));
+        for ((), (row, column)) in &elastic.pattern().lower_triangle() {
+            let [row, column] = [row, column].map(|row| row as usize);
+            let stiffness = scalar(&elastic.block(row, column));
+            let viscosity = (scalar(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
+            let [vertex, other] = [row, column].map(|row| ordering.vertex(row));
+            for (vertex, other) in [(vertex, other), (other, vertex)] {
+                entries.add_triplet(vertex, other, Vector2::new(stiffness, viscosity));
+            }
+        }
+        Self(entries.to_csr())
+    }
+
+    /// The entries of a row at the factors a and b: columns and values of aK + bD.
+    fn row(&self, row: usize, factors: [f64; 2]) -> impl Iterator<Item = (usize, f64)> {
+        let slots = self.0.indptr().outer_inds_sz(row);
+        let columns = self.0.indices()[slots.clone()].iter();
+        let entries = columns.zip(&self.0.data()[slots]);
+        entries.map(move |(column, entry)| (*column as usize, at(factors, entry)))
+    }
+
+    /// (aK + bD) times a field, with the factors a and b; minus the linear force of Etzmuss 2002, eq. 3.19. Each entry
+    /// acts on a difference, so that moving all alike gives exactly 0.
+    pub(crate) fn times(&self, factors: [f64; 2], field: &[Vec3]) -> Vec<Vec3> {
+        let rows = (0..field.len()).into_par_iter().with_min_len(reductions::VERTICES);
+        rows.map(|row| {
+            let entries = self.row(row, factors);
+            entries.map(|(column, value)| (field[column] - field[row]) * value).sum()
+        })
+        .collect()
+    }
+
+    /// Fills the matrix of `tangent` with aK + bD and a diagonal.
+    pub(crate) fn fill(&self, factors: [f64; 2], diagonal: &[f64], tangent: &mut Tangent) {
+        tangent.fill_by(|row, column| {
+            let value = if row == column {
+                diagonal[row] - self.row(row, factors).map(|(_, value)| value).sum::<f64>()
+            } else {
+                self.0.get(row, column).map_or(0.0, |value| at(factors, value))
+            };
+            Block::scaled_identity(value as f32)
+        });
+    }
+}
+
+impl Default for ConstantMatrix {
+    fn default() -> Self {
+        Self(CsMatI::zero((0, 0)))
+    }
+}
+
+/// The entry of aK + bD.
+fn at([a, b]: [f64; 2], entry: &Vector2<f64>) -> f64 {
+    entry.x * a + entry.y * b
+}
+
+/// The trace, but of what is alike in all directions, as seams are, what it is in each.
+fn scalar(block: &Block) -> f64 {
+    let [a, b, c] = [0, 1, 2].map(|k| block.0[k][k]);
+    if *block == Block::scaled_identity(a) {
+        return f64::from(a);
+    }
+    f64::from(a) + f64::from(b) + f64::from(c)
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From the model of the settings to its elements, and what a model asks of cloths.
+
+use crate::{
+    error::{Error, Result},
+    forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
+    material::Material,
+    mesh::Quads,
+    scene::{Cloth, Model, Settings},
+    surface::Exclusions,
+};
+use std::sync::Arc;
+
+/// The elements of a model, and the area that each vertex stands for, in m².
+pub(crate) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
+    let elements = match model {
+        Model::Fem => fem(sheets),
+        Model::Particles => return of_particles(sheets, BendingKind::ThinPlate),
+        Model::ParticlesMembrane => return of_particles(sheets, BendingKind::Membrane),
+        Model::BaraffWitkin => baraff_witkin(sheets),
+        Model::ChoiKo => choi_ko(sheets),
+        Model::MassSpring => mass_spring(sheets, false),
+        Model::MassSpring16 => mass_spring(sheets, true),
+    };
+    (elements, Arc::clone(&sheets.mesh.rest.vertex_areas))
+}
+
+fn of_particles(sheets: &Sheets<'_>, kind: BendingKind) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
+    let (elements, areas) = particles(sheets, kind);
+    (elements, Arc::new(areas))
+}
+
+/// Refuses cloths that a model cannot simulate.
+pub(crate) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
+    let model = settings.model;
+    for (index, cloth) in cloths.iter().enumerate() {
+        check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
+        if model.needs_quads() {
+            check_quads(model, index, cloth)?;
+        }
+        if cloth.stiffness_scale.is_some() && !model.has_springs() {
+            let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
+            let argument = format!("cloths[{index}].stiffness_scale");
+            return Err(Error::value(argument, format!("model {}", model.name()), wanted));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses curves of bending where a model has no curvature that they could be of.
+pub(crate) fn check_material(
+    settings: &Settings,
+    argument: &str,
+    material: &Material,
+) -> Result<()> {
+    let model = settings.model;
+    let why = match model {
+        Model::Fem | Model::Particles | Model::BaraffWitkin => return Ok(()),
+        Model::ParticlesMembrane => "bends by a constant tension",
+        Model::ChoiKo => "bends by beams that buckle elastically",
+        Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
+    };
+    let curves = &material.curves;
+    let bends = [("bend_warp_curve", &curves.bend_warp), ("bend_weft_curve", &curves.bend_weft)];
+    bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
+        let found = format!("{name} with the model {}, which {why}", model.name());
+        let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
+        Err(Error::value(argument, found, wanted))
+    })
+}
+
+fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {
+    Quads::first_other_face(&cloth.mesh).map_or(Ok(()), |(face, found)| {
+        let model = model.name();
+        let wanted =
+            format!("a convex face of four corners for the model {model}; fem takes any faces");
+        Err(Error::element(format!("cloths[{index}].faces"), "face", face, found, wanted))
+    })
+}
+
+/// Pairs of vertices of all cloths that are sewn together.
+pub(crate) fn seams(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
+    let sewn = cloths.iter().zip(starts).filter_map(|(cloth, first)| {
+        let pairs = cloth.sewing.as_ref()?.pairs.iter();
+        Some(pairs.map(|pair| pair.map(|vertex| vertex + *first as u32)))
+    });
+    sewn.flatten().collect()
+}
+
+/// What the cloths leave out of contacts.
+pub(crate) fn exclusions(cloths: &[Cloth], collider_count: usize) -> Result<Exclusions> {
+    for (index, cloth) in cloths.iter().enumerate() {
+        let refused = cloth.ignored_colliders.iter().find(|one| **one as usize >= collider_count);
+        if let Some(collider) = refused {
+            let argument = format!("cloths[{index}].ignored_colliders");
+            let wanted = format!("indices below the {collider_count} colliders");
+            return Err(Error::value(argument, format!("collider {collider}"), wanted));
+        }
+    }
+    let free = joined(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
+    let ignored = cloths.iter().map(|cloth| cloth.ignored_colliders.clone()).collect();
+    Ok(Exclusions::new(free, ignored))
+}
+
+/// The values at the vertices of all cloths, `default` where a cloth has none; empty where none has.
+pub(crate) fn joined<T: Copy>(
+    cloths: &[Cloth],
+    default: T,
+    values: impl Fn(&Cloth) -> Option<&Vec<T>>,
+) -> Vec<T> {
+    if cloths.iter().all(|cloth| values(cloth).is_none()) {
+        return Vec::new();
+    }
+    let of_cloth =
+        |cloth| values(cloth).cloned().unwrap_or_else(|| vec![default; cloth.vertex_count()]);
+    cloths.iter().flat_map(of_cloth).collect()
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Verlet's method in its form with velocities (Hayler 2004, chapter 3), which needs no past and so any step.
+//!
+//! Forces that depend on velocities want the velocity at the end before it is known: an Euler step predicts it,
+//! which keeps the second order.
+
+use super::{Accelerations, Motion};
+
+pub(crate) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
+    let first = accelerations(start, 0.0);
+    let mut end = start.moved(&start.velocities, &first, time);
+    for (position, acceleration) in end.positions.iter_mut().zip(&first) {
+        *position += acceleration * (0.5 * time * time);
+    }
+    let second = accelerations(&end, time);
+    for ((velocity, first), second) in end.velocities.iter_mut().zip(&first).zip(&second) {
+        *velocity += (second - first) * (0.5 * time);
+    }
+    end
+}

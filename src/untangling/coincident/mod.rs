@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cloth that begins on the very surface of something else, but for rounding.
+//!
+//! A garment may be made of faces of the body, or of another garment, copied, divided, and moved by other matrices.
+//! Its vertices are then around where they should be by the last digits, each to another side, and its edges go in and
+//! out of what they lie on at every vertex. No direction can be told from ways so small, and to keep them open takes
+//! steps as small. So vertices begin a little above: above a vertex of the other surface, or else an edge, or a face (see
+//! `ground`). Several copies become layers, in their order. So do the parts of cloth that is folded flat (see `panels`).
+
+mod fold_patches;
+mod lift;
+#[cfg(test)]
+mod tests;
+
+use super::coincident::{
+    fold_patches::Panels,
+    lift::{Coincidence, Ground, Lift, PART, height},
+};
+use crate::{
+    Vec3,
+    collision::Crossing,
+    geometry::{BoundingBox, closest_on_triangle, rounding},
+    surface::Surfaces,
+};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Far from the origin, where that is much: what is farther off than this part of the height that it would be lifted to
+/// is on one side.
+const FINEST: f64 = 0.25;
+
+/// For each cloth how far rounding moves its vertices, in m.
+fn roundings(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<f64> {
+    let cloths = 0..surfaces.cloth_count as u32;
+    cloths.map(|cloth| rounding(&positions[surfaces.vertices_of(cloth)])).collect()
+}
+
+/// Tells whether a vertex is on a triangle but for rounding, and may meet it.
+pub(crate) fn touches(surfaces: &Surfaces, positions: &[Vec3]) -> impl Fn([u32; 2]) -> bool {
+    let roundings = roundings(surfaces, positions);
+    move |[vertex, triangle]| {
+        let corners = surfaces.triangles[triangle as usize];
+        let at = |vertex: u32| positions[vertex as usize];
+        let rounding = roundings[surfaces.bodies[vertex as usize] as usize];
+        let farthest = rounding.min(FINEST * height(surfaces, vertex, corners[0]));
+        !corners.contains(&vertex)
+            && closest_on_triangle(&at(vertex), &corners.map(at)).distance_squared
+                <= farthest * farthest
+            && !surfaces.never_meet(&[vertex], &corners)
+    }
+}
+
+/// Puts vertices of cloth above what they coincide with, where their panel crosses that or a triangle lies in it, with all
+/// vertices at `positions` in m. `touching` are vertices of cloth, each with a triangle that it [touches].
+/// Of two panels of cloth the latter gives way. What hovers over the ground and is not lifted may be passed.
+pub(crate) fn part(
+    surfaces: &Surfaces,
+    positions: &mut [Vec3],
+    (crossings, touching): (&[Crossing], &[[u32; 2]]),
+) {
+    let panels = Panels::new((surfaces, positions));
+    let roundings = roundings(surfaces, positions);
+    let starts = positions[..surfaces.cloth_vertices].to_vec();
+    // Away from what each vertex was put above.
+    let mut ups = vec![Vec3::zeros(); surfaces.cloth_vertices];
+    let mut extents: BTreeMap<u32, Extent> = BTreeMap::new();
+    for (below, above) in panels.met(surfaces, crossings, touching) {
+        let below = panels.vertices(below);
+        let mut extent = Extent::default();
+        // Panels that hang together choose one side.
+        let mut pieces: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for panel in &above {
+            let measure = || Extent::new((surfaces, positions), panels.vertices(*panel));
+            extent = extent.joined(extents.entry(*panel).or_insert_with(measure));
+            pieces.entry(panels.piece(*panel)).or_default().push(*panel);
+        }
+        let reach = extent.reach(surfaces, below[0]);
+        let ground = Ground::new((surfaces, positions), (&panels, below), (&extent.bounds, reach));
+        for (piece, own) in pieces {
+            let rounding = roundings[surfaces.bodies[piece as usize] as usize];
+            let find = |vertex: &u32| ground.coincidence((surfaces, positions), *vertex);
+            let vertices = own.par_iter().flat_map(|panel| panels.vertices(*panel));
+            let mut found: Vec<Coincidence> = vertices.filter_map(find).collect();
+            found.sort_unstable_by_key(Coincidence::vertex);
+            let lift = Lift::new(&ground, (surfaces, positions), (&found, rounding, &ups));
+            lift.apply(&found, positions, &mut ups);
+            if !found.is_empty() {
+                extents.retain(|panel, _| panels.piece(*panel) != piece);
+            }
+        }
+    }
+    panels.carry_folds(surfaces, &starts, positions);
+}
+
+/// Where some cloth is, and the most that it keeps.
+struct Extent {
+    bounds: BoundingBox,
+    /// In m.
+    thickness: f64,
+}
+
+impl Default for Extent {
+    fn default() -> Self {
+        Self { bounds: BoundingBox::EMPTY, thickness: 0.0 }
+    }
+}
+
+impl Extent {
+    fn new((surfaces, positions): (&Surfaces, &[Vec3]), vertices: &[u32]) -> Self {
+        let all = || vertices.iter().map(|vertex| *vertex as usize);
+        let thickness = all().map(|vertex| surfaces.kinds[vertex].thickness);
+        Self {
+            bounds: BoundingBox::around(all().map(|vertex| &positions[vertex])),
+            thickness: thickness.fold(0.0, f64::max),
+        }
+    }
+
+    fn joined(&self, other: &Self) -> Self {
+        Self {
+            bounds: self.bounds.joined(&other.bounds),
+            thickness: self.thickness.max(other.thickness),
+        }
+    }
+
+    /// No less than the [height] of its vertices above another one, in m.
+    fn reach(&self, surfaces: &Surfaces, other: u32) -> f64 {
+        PART * (self.thickness + surfaces.kinds[other as usize].thickness)
+    }
+}
