@@ -8,6 +8,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+GUIDES = [ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md"]
+# A paragraph, an item of a list, or a row of a table.
+BLOCK = re.compile(r"\n(?=\n|\||- |\d+\. )")
 # A link to a file of the project, and perhaps to a heading of it.
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -40,15 +43,41 @@ def test_every_path_that_is_named_is_there(page):
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "CONTRIBUTING.md", ROOT / "docs/architecture.md"], ids=named
-)
+@pytest.mark.parametrize("page", GUIDES, ids=named)
 def test_every_function_that_is_named_is_in_a_file_beside_it(page):
-    for line in page.read_text(encoding="utf-8").splitlines():
-        files = [ROOT / path for path in TREE.findall(line) if (ROOT / path).is_file()]
+    for block in BLOCK.split(page.read_text(encoding="utf-8")):
+        files = [ROOT / path for path in TREE.findall(block) if (ROOT / path).is_file()]
         text = "".join(file.read_text(encoding="utf-8") for file in files)
-        for function in CALL.findall(line):
-            assert re.search(rf"\b(fn|def) {function}\b", text), f"{function} in {line}"
+        for function in CALL.findall(block):
+            assert re.search(rf"\b(fn|def) {function}\b", text), f"{function} in {block}"
+
+
+def test_folders_import_only_those_below_them():
+    """In the order of the table of docs/architecture.md."""
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.split("## Folders of `src`")[1].split("\n## ")[0]
+    cells = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", table, re.MULTILINE)
+    order = [folder for cell in cells for folder in re.findall(r"`(\w+)`", cell)]
+    assert {path.name for path in (ROOT / "src").iterdir() if path.is_dir()} <= set(order)
+    upward = []
+    for file in (ROOT / "src").rglob("*.rs"):
+        own, *inside = file.relative_to(ROOT / "src").with_suffix("").parts
+        code = file.read_text(encoding="utf-8").split("#[cfg(test)]")[0]
+        if own in order and "tests" not in inside:
+            above = order[: order.index(own)]
+            upward += [f"{own} -> {folder}" for folder in sorted(imported(code) & set(above))]
+    assert upward == []
+
+
+def imported(code: str) -> set[str]:
+    """The folders of the crate that a file names."""
+    found = set(re.findall(r"crate::(\w+)", code))
+    for group in re.findall(r"use crate::\{(.*?)\};\n", code, re.DOTALL):
+        flat, before = group, ""
+        while flat != before:  # inner braces go, from inside out
+            flat, before = re.sub(r"\{[^{}]*\}", "", flat), flat
+        found |= {path.split("::")[0].strip() for path in flat.split(",")}
+    return found
 
 
 def test_the_readme_is_short():
