@@ -23,7 +23,7 @@ mod untangling;
 
 pub use error::{Error, Result};
 pub use material::{
-    ChainElement, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity, Quality,
+    ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity,
     preset_names,
 };
 pub use scene::{

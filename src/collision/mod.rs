@@ -14,9 +14,11 @@ mod intersection;
 mod primitive_pair;
 mod trajectory_culling;
 
-pub(crate) use broad_phase::{BroadPhase, Strays};
-pub(crate) use contact::{Contact, Reaction};
-pub(crate) use contact_history::{Memory, Remembered};
-pub(crate) use displacement_bound::Deviations;
-pub(crate) use intersection::{Crossing, crosses};
-pub(crate) use primitive_pair::{Bounds, Kind, Motion, Pair, Touch};
+pub(crate) use broad_phase::{BroadPhase, FeatureSubset};
+pub(crate) use contact::{Contact, ContactForce};
+pub(crate) use contact_history::{ContactHistory, PriorContact};
+pub(crate) use displacement_bound::DisplacementBound;
+pub(crate) use intersection::{Intersection, is_intersecting};
+pub(crate) use primitive_pair::{
+    DetectionBounds, LinearisedContact, PairKind, PrimitivePair, Trajectories,
+};

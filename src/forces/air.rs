@@ -27,7 +27,7 @@ struct Coefficients {
 }
 
 /// What a face adds to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
-type Face = [f64; 5];
+type FaceResistance = [f64; 5];
 
 /// Air around all cloths of a scene.
 #[derive(Clone, Debug)]
@@ -50,7 +50,7 @@ impl Air {
         Self {
             triangles: Arc::clone(&mesh.topology.triangles),
             cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
-            incidence: Arc::clone(&mesh.topology.around),
+            incidence: Arc::clone(&mesh.topology.incidence),
             coefficients: materials.iter().map(coefficients).collect(),
             resistance: vec![[0.0; 6]; mesh.vertex_count()],
             wind,
@@ -87,26 +87,30 @@ impl Air {
 
     /// Whether there is air and any cloth that feels it.
     #[must_use]
-    pub fn is_felt(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.density > 0.0 && self.coefficients.iter().any(|c| c.drag > 0.0 || c.lift > 0.0)
     }
 
     /// Takes normals and flow speeds from the predicted `positions` and `velocities`.
-    pub fn predict(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+    pub fn set_predicted_state(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
         let mut numbers = self.buffers.take_numbers(5 * self.triangles.len());
-        let faces: &mut [Face] = numbers.as_chunks_mut().0;
+        let faces: &mut [FaceResistance] = numbers.as_chunks_mut().0;
         let each = (faces, self.triangles.as_slice(), self.cloth_of_triangle.as_slice());
-        let each = each.into_par_iter().with_min_len(reductions::ELEMENTS);
+        let each = each.into_par_iter().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(face, corners, cloth)| {
             let coefficients = self.coefficients[*cloth as usize];
-            *face = self.face(corners, coefficients, positions, velocities);
+            *face = self.face_resistance(corners, coefficients, positions, velocities);
         });
-        let faces: &[Face] = numbers.as_chunks().0;
+        let faces: &[FaceResistance] = numbers.as_chunks().0;
         let incidence = &self.incidence;
-        let each = self.resistance.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        let each = self
+            .resistance
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, resistance)| {
             let (mut along, mut products) = (0.0, [0.0; 6]);
-            for (face, _) in incidence.around(vertex) {
+            for (face, _) in incidence.elements_of(vertex) {
                 let [x, y, z, own, beyond] = faces[face as usize];
                 along += own;
                 let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
@@ -122,20 +126,20 @@ impl Air {
 
     /// A third of ½ρA‖u‖ times c_lift, and times c_drag − c_lift.
     #[inline]
-    fn face(
+    fn face_resistance(
         &self,
         corners: &[u32; 3],
         coefficients: Coefficients,
         positions: &[Vec3],
         velocities: &[Vec3],
-    ) -> Face {
+    ) -> FaceResistance {
         let [a, b, c] = corners.map(|vertex| positions[vertex as usize]);
         let [u, v, w] = corners.map(|vertex| velocities[vertex as usize]);
         let speed = (self.wind - (u + v + w) / 3.0).norm();
         let doubled = (b - a).cross(&(c - a));
         let length = doubled.norm();
         if length == 0.0 {
-            return Face::default();
+            return FaceResistance::default();
         }
         let scale = self.density * length * speed / 12.0;
         let Coefficients { drag, lift } = coefficients;

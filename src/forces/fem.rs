@@ -3,10 +3,10 @@
 
 use super::{
     bending::{Bending, BendingLaw, extrapolate_angle},
-    elements::{AddBlock, BlockColumns, ElasticEnergy, Elements, Members, Tangents},
-    inelastic::Past,
+    elements::{AddBlock, BlockColumns, ElasticEnergy, Elements, MemberTangents, Tangents},
+    inelastic::MaterialHistory,
     membrane::{Membrane, Tension, TriangleTangent},
-    model_input::{Sheets, scaled_gradients},
+    model_input::{ModelInput, scaled_gradients},
     strain_history::StrainHistory,
 };
 use crate::{
@@ -19,8 +19,8 @@ use crate::{
 
 /// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
 #[must_use]
-pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
-    let Sheets { mesh, materials, .. } = *sheets;
+pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *sheets;
     let buffers = BufferPool::new(1);
     let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
     membrane.set_gradients(scaled_gradients(mesh, sheets.rest_scale));
@@ -30,26 +30,27 @@ pub fn fem(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
     bending.set_materials(mesh, materials);
     if !sheets.property_scale.is_empty() {
         let triangles = mesh.topology.triangles.iter();
-        let scales: Vec<[f64; 3]> = triangles.map(|corners| sheets.properties(corners)).collect();
+        let scales: Vec<[f64; 3]> =
+            triangles.map(|corners| sheets.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }
-    vec![Box::new(Triangles::new(membrane)), Box::new(Hinges { bending })]
+    vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }
 
 /// The membrane, with what the next tangent needs.
-struct Triangles {
+struct MembraneElements {
     membrane: Membrane,
-    predicted: Vec<Tension>,
+    predicted_stress: Vec<Tension>,
     /// Whether the next tangent takes its geometric part from `predicted`.
     is_predicted: bool,
 }
 
-impl Triangles {
+impl MembraneElements {
     fn new(membrane: Membrane) -> Self {
         let count = membrane.triangle_count();
-        let predicted = vec![[0.0; 3]; count];
-        Self { membrane, predicted, is_predicted: false }
+        let predicted_stress = vec![[0.0; 3]; count];
+        Self { membrane, predicted_stress, is_predicted: false }
     }
 }
 
@@ -63,7 +64,7 @@ impl AddBlock<3> for Vec<TriangleTangent> {
     }
 }
 
-impl Elements for Triangles {
+impl Elements for MembraneElements {
     fn vertices(&self) -> &[u32] {
         self.membrane.triangles.as_flattened()
     }
@@ -92,17 +93,17 @@ impl Elements for Triangles {
         self.membrane.evaluate(positions, history, forces)
     }
 
-    fn predict(&mut self, direction: &[Vec3]) {
-        self.membrane.predict_stress(direction, &mut self.predicted);
+    fn predict_stress(&mut self, direction: &[Vec3]) {
+        self.membrane.predict_stress(direction, &mut self.predicted_stress);
     }
 
-    fn use_prediction(&mut self) {
+    fn use_predicted_stress(&mut self) {
         self.is_predicted = true;
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        let predicted = self.is_predicted.then_some(self.predicted.as_slice());
-        Box::new(Members(self.membrane.tangents(members, predicted)))
+        let predicted = self.is_predicted.then_some(self.predicted_stress.as_slice());
+        Box::new(MemberTangents(self.membrane.tangents(members, predicted)))
     }
 
     fn buffers(&self) -> Option<&BufferPool<Vec<f64>>> {
@@ -122,20 +123,20 @@ impl Elements for Triangles {
         self.membrane.set_material(cloth, material);
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
-        self.membrane.start_memory(positions);
+    fn start_history(&mut self, positions: &[Vec3]) {
+        self.membrane.start_history(positions);
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         self.membrane.end_step(positions, duration);
     }
 
-    fn past(&self) -> Option<&Past> {
-        Some(&self.membrane.past)
+    fn material_history(&self) -> Option<&MaterialHistory> {
+        Some(&self.membrane.history)
     }
 
-    fn past_mut(&mut self) -> Option<&mut Past> {
-        Some(&mut self.membrane.past)
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
+        Some(&mut self.membrane.history)
     }
 }
 
@@ -156,12 +157,12 @@ impl AddBlock<4> for Vec<HingeTangent> {
 }
 
 /// Finds the tangents of some hinges.
-struct TangentsOfHinges<'a> {
+struct HingeTangents<'a> {
     bending: &'a Bending,
     members: &'a [u32],
 }
 
-impl Kernel for TangentsOfHinges<'_> {
+impl Kernel for HingeTangents<'_> {
     type Output = Vec<HingeTangent>;
 
     #[inline(always)]
@@ -171,7 +172,11 @@ impl Kernel for TangentsOfHinges<'_> {
         let mut tangents = Vec::with_capacity(members.len());
         for hinge in members {
             let hinge = *hinge as usize;
-            let weight = if is_inelastic { bending.softened(hinge) } else { bending.weight(hinge) };
+            let weight = if is_inelastic {
+                bending.softened(hinge)
+            } else {
+                bending.diagonal_stiffness(hinge)
+            };
             let scale = weight.max(0.0).sqrt();
             tangents.push(HingeTangent(bending.scaled_gradients(lanes, hinge, scale)));
         }
@@ -181,11 +186,11 @@ impl Kernel for TangentsOfHinges<'_> {
 
 /// Bending. It enters the tangent with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
 /// hinges and is spectrally close to the whole; the force is exact.
-struct Hinges {
+struct BendingElements {
     bending: Bending,
 }
 
-impl Elements for Hinges {
+impl Elements for BendingElements {
     fn vertices(&self) -> &[u32] {
         self.bending.all_hinge_vertices().as_flattened()
     }
@@ -216,7 +221,7 @@ impl Elements for Hinges {
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members(dispatch(TangentsOfHinges { bending: &self.bending, members })))
+        Box::new(MemberTangents(dispatch(HingeTangents { bending: &self.bending, members })))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
@@ -227,11 +232,11 @@ impl Elements for Hinges {
         self.bending.set_material(mesh, cloth, material);
     }
 
-    fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
-        self.bending.set_held(mesh, held);
+    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
+        self.bending.set_pinned(mesh, held);
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
+    fn start_history(&mut self, positions: &[Vec3]) {
         self.bending.start_memory(positions);
     }
 
@@ -243,23 +248,23 @@ impl Elements for Hinges {
         self.bending.end_step(positions, duration);
     }
 
-    fn set_steepest(&mut self, is_steepest: bool) {
+    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
         self.bending.set_steepest(is_steepest);
     }
 
-    fn forget(&mut self) {
+    fn clear_internal_variables(&mut self) {
         self.bending.forget();
     }
 
-    fn memory(&self) -> Vec<f64> {
+    fn internal_variables(&self) -> Vec<f64> {
         self.bending.memory()
     }
 
-    fn memory_count(&self) -> usize {
+    fn internal_variable_count(&self) -> usize {
         self.bending.memory_count()
     }
 
-    fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+    fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
         self.bending.set_memory(mesh, values);
     }
 }

@@ -15,14 +15,14 @@ mod strain_history;
 pub use air::Air;
 pub use bending::{Bending, BendingLaw};
 pub use elements::{
-    BlockCode, BlockColumns, BlockParts, ElasticEnergy, Elements, Tangents, block_code,
+    BlockCode, BlockColumns, BlockContributions, ElasticEnergy, Elements, Tangents, block_code,
 };
 pub use fem::fem;
-pub use inelastic::Past;
+pub use inelastic::MaterialHistory;
 pub use membrane::{
     Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch, stretch,
 };
-pub use model_input::{Sheets, edge_scale, scaled_gradients};
+pub use model_input::{ModelInput, edge_scale, scaled_gradients};
 pub use reference::{BendingKind, baraff_witkin, choi_ko, mass_spring, particles};
 pub use sewing::{Sewing, sewing};
 pub use strain_history::StrainHistory;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// All cloths of a scene as one mesh, with what else was said about them.
 #[derive(Clone, Copy, Debug)]
-pub struct Sheets<'a> {
+pub struct ModelInput<'a> {
     /// All cloths, joined.
     pub mesh: &'a Mesh,
     /// One material for each cloth.
@@ -23,14 +23,14 @@ pub struct Sheets<'a> {
     pub property_scale: &'a [[f64; 3]],
 }
 
-impl Sheets<'_> {
+impl ModelInput<'_> {
     /// Mean of the scales of lengths at some vertices.
-    pub(super) fn scale(&self, vertices: &[u32]) -> [f64; 2] {
+    pub(super) fn mean_rest_scale(&self, vertices: &[u32]) -> [f64; 2] {
         mean_scale(self.rest_scale, vertices)
     }
 
     /// Mean of the factors on stretch, shear and bending at some vertices.
-    pub(super) fn properties(&self, vertices: &[u32]) -> [f64; 3] {
+    pub(super) fn mean_property_scale(&self, vertices: &[u32]) -> [f64; 3] {
         if self.property_scale.is_empty() {
             return [1.0; 3];
         }
@@ -38,7 +38,7 @@ impl Sheets<'_> {
     }
 
     /// Mean of the factors on stiffness at some vertices.
-    pub(super) fn stiffness(&self, vertices: &[u32]) -> f64 {
+    pub(super) fn mean_stiffness_scale(&self, vertices: &[u32]) -> f64 {
         if self.stiffness_scale.is_empty() {
             return 1.0;
         }

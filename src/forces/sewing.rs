@@ -17,10 +17,10 @@
 
 use super::{
     elements::{
-        AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
-        add_scaled, columns,
+        AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
+        StoredTangents, Tangents, add_scaled, columns,
     },
-    model_input::Sheets,
+    model_input::ModelInput,
     strain_history::StrainHistory,
 };
 use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions};
@@ -28,20 +28,20 @@ use nalgebra::Matrix3;
 use rayon::prelude::*;
 
 /// Stiffness of a pair, as a multiple of the larger membrane modulus.
-const STIFFNESS: f64 = 20.0;
+const STIFFNESS_FACTOR: f64 = 20.0;
 /// Part of the closing time after which the length at rest is 0, and pairs become stiff.
-const DRAWN: f64 = 0.75;
+const CLOSED_FRACTION: f64 = 0.75;
 /// Part of that in which the shrinking gathers speed.
-const START: f64 = 0.3;
+const ACCELERATION_FRACTION: f64 = 0.3;
 /// Kelvin-Voigt time of a soft pair, in s.
-const DAMPING: f64 = 0.02;
+const SOFT_DAMPING: f64 = 0.02;
 /// The same of a stiff one, in all directions, in s, and what part of the bound it takes at most at 1 m/s.
 const STIFF_DAMPING: f64 = 1.0e-4;
-const MOST_FRICTION: f64 = 0.1;
+const MAX_FRICTION_FRACTION: f64 = 0.1;
 /// Measures of a pair: its length, and the way from its first vertex to its second.
 const MEASURES: usize = 4;
 /// A pair pulls no harder than the force that stretches the cloth beside it by this part, where nothing else is said.
-const BOUND: f64 = 0.25;
+const MAX_STRETCH: f64 = 0.25;
 
 /// Vertices of one cloth that are sewn together, as a caller describes them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,7 +58,7 @@ pub struct Sewing {
 #[must_use]
 pub fn sewing<'a>(
     of_cloths: impl Iterator<Item = Option<&'a Sewing>>,
-    sheets: &Sheets<'_>,
+    sheets: &ModelInput<'_>,
 ) -> Option<Box<dyn Elements>> {
     let mut members = Vec::new();
     for (index, sewing) in of_cloths.enumerate() {
@@ -67,29 +67,30 @@ pub fn sewing<'a>(
         members.extend(sewing.pairs.iter().map(|pair| {
             let vertices = pair.map(|vertex| first + vertex);
             let area = vertices.map(|vertex| sheets.mesh.rest.vertex_areas[vertex as usize]);
-            let member = Member {
+            let member = SewnPair {
                 vertices,
                 cloth: index as u32,
                 // Half the neighbourhood of a vertex on a border is missing.
                 width: (2.0 * area[0].min(area[1])).sqrt(),
                 time: sewing.time,
-                given: sewing.force,
+                requested_bound: sewing.force,
                 stiffness: 0.0,
                 bound: 0.0,
-                start: 0.0,
+                initial_length: 0.0,
             };
             member.of(&sheets.materials[index])
         }));
     }
     (!members.is_empty()).then(|| {
-        let seams: Box<dyn Elements> = Box::new(Seams::new(members, sheets.mesh.vertex_count()));
+        let seams: Box<dyn Elements> =
+            Box::new(SewingElements::new(members, sheets.mesh.vertex_count()));
         seams
     })
 }
 
 /// A pair.
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct SewnPair {
     vertices: [u32; 2],
     cloth: u32,
     /// Length of the seam that it stands for, in m.
@@ -97,18 +98,18 @@ struct Member {
     /// Closing time, in s.
     time: f64,
     /// The bound that was asked for, in N.
-    given: Option<f64>,
+    requested_bound: Option<f64>,
     /// Once it is closed, in N/m.
     stiffness: f64,
     /// Largest force, in N.
     bound: f64,
     /// Length at the start, in m.
-    start: f64,
+    initial_length: f64,
 }
 
 /// What a pair is at a time.
 #[derive(Clone, Copy, Debug)]
-struct Moment {
+struct PairState {
     /// Length at rest, in m.
     rest: f64,
     /// In N/m.
@@ -121,78 +122,90 @@ struct Moment {
 
 /// A pair at one length.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Pull {
+struct PairResponse {
     direction: Vec3,
     /// Tension, in N.
     tension: f64,
     /// Derivative of the tension by the length, in N/m.
-    along: f64,
+    axial_stiffness: f64,
     /// Tension by length, in N/m.
-    across: f64,
+    transverse_stiffness: f64,
     /// Friction, in N.
     drag: Vec3,
     /// In J.
     energy: f64,
 }
 
-impl Member {
+impl SewnPair {
     fn of(mut self, material: &Material) -> Self {
         let modulus = material.stretch_warp.max(material.stretch_weft);
-        self.stiffness = STIFFNESS * modulus;
-        self.bound = self.given.unwrap_or(BOUND * modulus * self.width);
+        self.stiffness = STIFFNESS_FACTOR * modulus;
+        self.bound = self.requested_bound.unwrap_or(MAX_STRETCH * modulus * self.width);
         self
     }
 
     /// What it is after some seconds.
-    fn after(&self, seconds: f64) -> Moment {
+    fn state_after(&self, seconds: f64) -> PairState {
         let part = (seconds / self.time).min(1.0);
         let soft = (self.bound / self.width).min(self.stiffness);
-        if part < DRAWN {
-            let rest = self.start * (1.0 - drawn(part / DRAWN));
-            return Moment { rest, stiffness: soft, viscosity: DAMPING * soft, friction: 0.0 };
+        if part < CLOSED_FRACTION {
+            let rest = self.initial_length * (1.0 - closed_fraction(part / CLOSED_FRACTION));
+            return PairState {
+                rest,
+                stiffness: soft,
+                viscosity: SOFT_DAMPING * soft,
+                friction: 0.0,
+            };
         }
-        let part = (part - DRAWN) / (1.0 - DRAWN);
+        let part = (part - CLOSED_FRACTION) / (1.0 - CLOSED_FRACTION);
         let stiffness = soft * (self.stiffness / soft).powf(part * part * (3.0 - 2.0 * part));
-        let friction = (STIFF_DAMPING * stiffness).min(MOST_FRICTION * self.bound);
-        Moment { rest: 0.0, stiffness, viscosity: 0.0, friction }
+        let friction = (STIFF_DAMPING * stiffness).min(MAX_FRICTION_FRACTION * self.bound);
+        PairState { rest: 0.0, stiffness, viscosity: 0.0, friction }
     }
 
     /// What it does over a `span` from its first vertex to its second, without viscosity.
-    fn pull(&self, span: &Vec3, moment: &Moment) -> Pull {
-        let Moment { rest, stiffness, .. } = *moment;
+    fn response(&self, span: &Vec3, moment: &PairState) -> PairResponse {
+        let PairState { rest, stiffness, .. } = *moment;
         let length = span.norm();
         let longer = length - rest;
         let direction = if length > 0.0 { span / length } else { Vec3::zeros() };
         if longer <= 0.0 && rest > 0.0 {
-            return Pull { direction, ..Pull::default() };
+            return PairResponse { direction, ..PairResponse::default() };
         }
         let at_bound = self.bound / stiffness;
         if longer > at_bound {
             let energy = self.bound * (longer - 0.5 * at_bound);
             let across = self.bound / length;
             let tension = self.bound;
-            return Pull { direction, tension, along: 0.0, across, energy, ..Pull::default() };
+            return PairResponse {
+                direction,
+                tension,
+                axial_stiffness: 0.0,
+                transverse_stiffness: across,
+                energy,
+                ..PairResponse::default()
+            };
         }
-        Pull {
+        PairResponse {
             drag: Vec3::zeros(),
             direction,
             tension: stiffness * longer,
-            along: stiffness,
+            axial_stiffness: stiffness,
             // Without a length at rest the two are the same, also where there is no direction.
-            across: if rest > 0.0 { stiffness * longer / length } else { stiffness },
+            transverse_stiffness: if rest > 0.0 { stiffness * longer / length } else { stiffness },
             energy: 0.5 * stiffness * longer * longer,
         }
     }
 
     /// The same, with the viscosity of a change from the measures `before` in m, at 1/β in 1/s.
-    fn damped(
+    fn damped_response(
         &self,
         span: &Vec3,
-        moment: &Moment,
+        moment: &PairState,
         before: &[f64; MEASURES],
         inverse_beta: f64,
-    ) -> Pull {
-        let mut pull = self.pull(span, moment);
+    ) -> PairResponse {
+        let mut pull = self.response(span, moment);
         let [length_before, x, y, z] = *before;
         let [damping, friction] =
             [moment.viscosity, moment.friction].map(|viscosity| viscosity * inverse_beta);
@@ -201,27 +214,28 @@ impl Member {
         pull.tension += damping * change;
         pull.energy += 0.5 * (damping * change * change + friction * way.norm_squared());
         // Where viscosity pushes, what that takes across the pair is left out.
-        pull.across = (pull.across + damping * change / length.max(f64::MIN_POSITIVE)).max(0.0);
-        pull.across += friction;
-        pull.along += damping + friction;
+        pull.transverse_stiffness =
+            (pull.transverse_stiffness + damping * change / length.max(f64::MIN_POSITIVE)).max(0.0);
+        pull.transverse_stiffness += friction;
+        pull.axial_stiffness += damping + friction;
         pull.drag = way * friction;
         pull
     }
 }
 
 /// The part of the length that has been drawn in after a part of the time.
-fn drawn(part: f64) -> f64 {
-    let speed = 1.0 / (1.0 - 0.5 * START);
-    let gathered = part.min(START);
-    speed * (0.5 * gathered * gathered / START + (part - gathered))
+fn closed_fraction(part: f64) -> f64 {
+    let speed = 1.0 / (1.0 - 0.5 * ACCELERATION_FRACTION);
+    let gathered = part.min(ACCELERATION_FRACTION);
+    speed * (0.5 * gathered * gathered / ACCELERATION_FRACTION + (part - gathered))
 }
 
 /// All pairs.
 #[derive(Clone, Debug)]
-struct Seams {
-    members: Vec<Member>,
-    scatter: Scatter<2>,
-    pulls: Vec<Pull>,
+struct SewingElements {
+    members: Vec<SewnPair>,
+    scatter: ElementLoads<2>,
+    responses: Vec<PairResponse>,
     /// The block of an end with itself.
     tangents: Vec<BlockColumns>,
     /// Whether the lengths at the start are known.
@@ -229,38 +243,38 @@ struct Seams {
     /// Since the start, in s.
     elapsed: f64,
     /// From the last step to where forces are asked for, in s.
-    ahead: f64,
+    stage_duration: f64,
     /// Whether tangents are the stiffest until then, whatever the shape.
-    is_steepest: bool,
+    is_stiffest: bool,
     /// 1/β of the last evaluation, in 1/s.
     inverse_beta: f64,
 }
 
-impl Seams {
-    fn new(members: Vec<Member>, vertex_count: usize) -> Self {
+impl SewingElements {
+    fn new(members: Vec<SewnPair>, vertex_count: usize) -> Self {
         let vertices: Vec<[u32; 2]> = members.iter().map(|member| member.vertices).collect();
         Self {
-            scatter: Scatter::new(vertices, vertex_count),
-            pulls: vec![Pull::default(); members.len()],
+            scatter: ElementLoads::new(vertices, vertex_count),
+            responses: vec![PairResponse::default(); members.len()],
             tangents: vec![BlockColumns::default(); members.len()],
             has_started: false,
             elapsed: 0.0,
-            ahead: 0.0,
-            is_steepest: false,
+            stage_duration: 0.0,
+            is_stiffest: false,
             inverse_beta: 0.0,
             members,
         }
     }
 }
 
-impl AddBlock<2> for Seams {
+impl AddBlock<2> for SewingElements {
     #[inline(always)]
     fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
         add_scaled(block, if i == j { 1.0 } else { -1.0 }, &self.tangents[element]);
     }
 }
 
-impl Elements for Seams {
+impl Elements for SewingElements {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
     }
@@ -286,48 +300,54 @@ impl Elements for Seams {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (members, seconds) = (&self.members, self.elapsed + self.ahead);
+        let (members, seconds) = (&self.members, self.elapsed + self.stage_duration);
         let past = history.reference.as_chunks::<MEASURES>().0;
-        let one = |index: usize, pull: &mut Pull, loads: &mut [Vec3; 2]| {
+        let one = |index: usize, pull: &mut PairResponse, loads: &mut [Vec3; 2]| {
             let member = &members[index];
-            let (span, moment) = (span(member, positions), member.after(seconds));
+            let (span, moment) = (span(member, positions), member.state_after(seconds));
             let before = past.get(index).copied().unwrap_or_else(|| measured(&span));
-            *pull = member.damped(&span, &moment, &before, history.inverse_beta);
+            *pull = member.damped_response(&span, &moment, &before, history.inverse_beta);
             let load = pull.direction * pull.tension + pull.drag;
             *loads = [load, -load];
             pull.energy
         };
         let loads = &mut self.scatter.loads;
-        let potential = reductions::sum2(&mut self.pulls, loads, reductions::ELEMENTS, one);
+        let potential = reductions::sum_zipped(
+            &mut self.responses,
+            loads,
+            reductions::MIN_ELEMENTS_PER_TASK,
+            one,
+        );
         self.scatter.gather(forces);
         potential
     }
 
     fn update_tangent(&mut self) {
-        if self.is_steepest {
+        if self.is_stiffest {
             for (tangent, member) in self.tangents.iter_mut().zip(&self.members) {
-                let later = member.after(self.elapsed + self.ahead);
-                let viscosity = member.after(self.elapsed).viscosity.max(later.friction);
+                let later = member.state_after(self.elapsed + self.stage_duration);
+                let viscosity = member.state_after(self.elapsed).viscosity.max(later.friction);
                 let whole = later.stiffness + viscosity * self.inverse_beta;
                 *tangent = columns(&(Matrix3::identity() * whole));
             }
             return;
         }
-        let each = (&mut self.tangents, &self.pulls).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(tangent, pull)| {
+        let each = (&mut self.tangents, &self.responses).into_par_iter();
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(tangent, pull)| {
             let dyad = pull.direction * pull.direction.transpose();
-            let matrix = dyad * (pull.along - pull.across) + Matrix3::identity() * pull.across;
+            let matrix = dyad * (pull.axial_stiffness - pull.transverse_stiffness)
+                + Matrix3::identity() * pull.transverse_stiffness;
             *tangent = columns(&matrix);
         });
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members::<_, 2>(Kept { elements: self, members }))
+        Box::new(MemberTangents::<_, 2>(StoredTangents { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let energies = self.members.iter().map(|member| {
-            member.pull(&span(member, positions), &member.after(self.elapsed)).energy
+            member.response(&span(member, positions), &member.state_after(self.elapsed)).energy
         });
         ElasticEnergy { sewing: energies.sum(), ..ElasticEnergy::default() }
     }
@@ -340,56 +360,56 @@ impl Elements for Seams {
         }
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
+    fn start_history(&mut self, positions: &[Vec3]) {
         // A new material closes no seam anew.
         if !self.has_started {
             self.has_started = true;
             for member in &mut self.members {
-                member.start = span(member, positions).norm();
+                member.initial_length = span(member, positions).norm();
             }
         }
     }
 
     fn begin_stage(&mut self, duration: f64) {
-        self.ahead = duration;
+        self.stage_duration = duration;
     }
 
     fn end_step(&mut self, _positions: &[Vec3], duration: f64) {
         self.elapsed += duration;
-        self.ahead = 0.0;
+        self.stage_duration = 0.0;
     }
 
-    fn set_steepest(&mut self, is_steepest: bool) {
-        self.is_steepest = is_steepest;
+    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+        self.is_stiffest = is_steepest;
     }
 
-    fn is_changing(&self) -> bool {
+    fn is_time_dependent(&self) -> bool {
         self.members.iter().any(|member| self.elapsed < member.time)
     }
 
-    fn memory(&self) -> Vec<f64> {
-        let starts = self.members.iter().map(|member| member.start);
+    fn internal_variables(&self) -> Vec<f64> {
+        let starts = self.members.iter().map(|member| member.initial_length);
         std::iter::once(self.elapsed).chain(starts).collect()
     }
 
-    fn memory_count(&self) -> usize {
+    fn internal_variable_count(&self) -> usize {
         self.members.len() + 1
     }
 
-    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
+    fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
         if let Some((elapsed, starts)) = values.split_first() {
             self.elapsed = *elapsed;
-            self.ahead = 0.0;
+            self.stage_duration = 0.0;
             self.has_started = true;
             for (member, start) in self.members.iter_mut().zip(starts) {
-                member.start = *start;
+                member.initial_length = *start;
             }
         }
     }
 }
 
 /// From the first vertex of a pair to the second.
-fn span(member: &Member, field: &[Vec3]) -> Vec3 {
+fn span(member: &SewnPair, field: &[Vec3]) -> Vec3 {
     let [a, b] = member.vertices.map(|vertex| field[vertex as usize]);
     b - a
 }
@@ -402,16 +422,16 @@ fn measured(span: &Vec3) -> [f64; MEASURES] {
 mod tests {
     use super::*;
 
-    fn member() -> Member {
-        Member {
+    fn member() -> SewnPair {
+        SewnPair {
             vertices: [0, 1],
             cloth: 0,
             width: 0.02,
             time: 0.5,
-            given: Some(3.0),
+            requested_bound: Some(3.0),
             stiffness: 200.0,
             bound: 3.0,
-            start: 0.3,
+            initial_length: 0.3,
         }
     }
 
@@ -424,15 +444,16 @@ mod tests {
             let span = Vec3::new(0.48, -0.6, 0.64) * length;
             // What is closed is damped in all directions.
             let [viscosity, friction] = if rest > 0.0 { [2.0, 0.0] } else { [0.0, 2.0] };
-            let moment = Moment { rest, stiffness: 200.0, viscosity, friction };
+            let moment = PairState { rest, stiffness: 200.0, viscosity, friction };
             let before = measured(&Vec3::new(0.3 * length, -0.5 * length, 0.6 * length));
             let force = |span: &Vec3| {
-                let pull = member.damped(span, &moment, &before, 40.0);
+                let pull = member.damped_response(span, &moment, &before, 40.0);
                 (pull.direction * pull.tension + pull.drag, pull.energy)
             };
-            let here = member.damped(&span, &moment, &before, 40.0);
+            let here = member.damped_response(&span, &moment, &before, 40.0);
             let dyad = here.direction * here.direction.transpose();
-            let tangent = dyad * (here.along - here.across) + Matrix3::identity() * here.across;
+            let tangent = dyad * (here.axial_stiffness - here.transverse_stiffness)
+                + Matrix3::identity() * here.transverse_stiffness;
             let step = 1.0e-7;
             for axis in 0..3 {
                 let way = Vec3::from_fn(|row, _| if row == axis { step } else { 0.0 });
@@ -443,21 +464,21 @@ mod tests {
                 let error = (column - tangent.column(axis)).norm();
                 assert!(error < 1.0e-5 * 200.0, "{rest} {length}: {column}");
             }
-            assert!(here.along >= 0.0 && here.across >= 0.0);
-            assert!(member.pull(&span, &moment).tension <= 3.0);
+            assert!(here.axial_stiffness >= 0.0 && here.transverse_stiffness >= 0.0);
+            assert!(member.response(&span, &moment).tension <= 3.0);
         }
     }
 
     #[test]
     fn a_pair_closes_within_its_time_and_without_jerks() {
         let member = member();
-        let rest = |seconds: f64| member.after(seconds).rest;
+        let rest = |seconds: f64| member.state_after(seconds).rest;
         for (seconds, length) in [(0.0, 0.3), (0.5, 0.0), (9.0, 0.0)] {
             assert!((rest(seconds) - length).abs() < 1.0e-12, "{seconds} s");
         }
         assert!(rest(1.0e-3) > 0.3 - 1.0e-5 && rest(0.3749) < 3.0e-4);
         assert!((rest(0.2) - rest(0.3) - (rest(0.25) - rest(0.35))).abs() < 1.0e-12);
-        assert!((member.after(0.1).stiffness - 150.0).abs() < 1.0e-9);
-        assert!((member.after(0.5).stiffness - 200.0).abs() < 1.0e-9);
+        assert!((member.state_after(0.1).stiffness - 150.0).abs() < 1.0e-9);
+        assert!((member.state_after(0.5).stiffness - 200.0).abs() < 1.0e-9);
     }
 }

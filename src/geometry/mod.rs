@@ -11,15 +11,17 @@ mod segment_triangle;
 mod swept_bvh;
 mod winding_number;
 
-pub use aabb_tree::{BoundingBox, BoundingTree, Nearest};
+pub use aabb_tree::{Aabb, AabbTree, NearestPrimitive};
 pub use ccd::{
-    Impact, Path, edge_edge_impact, edges_stay_apart, point_stays_apart, point_triangle_impact,
+    CcdHit, Trajectory, edge_edge_ccd, edge_edge_stay_separated, point_triangle_ccd,
+    point_triangle_stay_separated,
 };
 pub use closest_point::{
-    ClosestOnSegments, ClosestOnTriangle, Feature, closest_on_segments, closest_on_triangle,
+    ClosestPointOnTriangle, ClosestPointsOfSegments, TriangleFeature, closest_point_on_triangle,
+    closest_points_of_segments,
 };
-pub(crate) use orthonormal_basis::Basis;
-pub(crate) use roundoff::rounding;
-pub use segment_triangle::segment_crosses_triangle;
-pub use swept_bvh::{MovingBox, MovingTree, RoundedBox};
-pub(crate) use winding_number::{Solid, is_closed};
+pub(crate) use orthonormal_basis::OrthonormalBasis;
+pub(crate) use roundoff::coordinate_error;
+pub use segment_triangle::segment_intersects_triangle;
+pub use swept_bvh::{SweptAabb, SweptAabbF32, SweptBvh};
+pub(crate) use winding_number::{ClosedSurface, is_closed_surface};

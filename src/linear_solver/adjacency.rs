@@ -6,9 +6,9 @@ use sprs::{CsMatI, PermViewI, TriMatI};
 use std::collections::VecDeque;
 
 /// Adjacency matrix of a mesh: the number of times that an edge between two vertices is listed.
-pub(crate) struct Graph(CsMatI<u32, u32>);
+pub(crate) struct Adjacency(CsMatI<u32, u32>);
 
-impl Graph {
+impl Adjacency {
     pub(crate) fn new(count: usize, edges: &[[u32; 2]]) -> Self {
         let mut entries = TriMatI::with_capacity((count, count), 2 * edges.len());
         for [a, b] in edges.iter().map(|edge| edge.map(|vertex| vertex as usize)) {
@@ -18,12 +18,12 @@ impl Graph {
         Self(entries.to_csr())
     }
 
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn vertex_count(&self) -> usize {
         self.0.rows()
     }
 
     /// Neighbours of a vertex, in ascending order.
-    pub(crate) fn around(&self, vertex: usize) -> &[u32] {
+    pub(crate) fn neighbours(&self, vertex: usize) -> &[u32] {
         columns(&self.0, vertex)
     }
 
@@ -35,14 +35,14 @@ impl Graph {
     /// Vertices in an order that cuts the graph into compact patches of [`GROUP`], each next to those before.
     ///
     /// A patch grows from its first vertex in all directions alike.
-    pub(crate) fn patches(&self) -> Vec<u32> {
-        let mut order: Vec<u32> = Vec::with_capacity(self.count());
-        let mut taken = vec![false; self.count()];
+    pub(crate) fn patch_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = Vec::with_capacity(self.vertex_count());
+        let mut taken = vec![false; self.vertex_count()];
         // Where patches can start: along those before, the oldest first.
         let mut shores: VecDeque<u32> = VecDeque::new();
-        let mut untouched = 0..self.count() as u32;
+        let mut untouched = 0..self.vertex_count() as u32;
         let mut front: VecDeque<u32> = VecDeque::new();
-        while order.len() < self.count() {
+        while order.len() < self.vertex_count() {
             if order.len().is_multiple_of(GROUP) {
                 shores.extend(front.drain(..));
             }
@@ -53,7 +53,7 @@ impl Graph {
                 continue;
             }
             order.push(vertex);
-            front.extend(self.around(vertex as usize).iter().filter(|v| !taken[**v as usize]));
+            front.extend(self.neighbours(vertex as usize).iter().filter(|v| !taken[**v as usize]));
         }
         order
     }

@@ -2,9 +2,9 @@
 //! A symmetric sparse matrix of 3×3 blocks; its structure is built once, but for the coupling that contacts add.
 
 use super::{
-    contact_blocks::{Coupling, Outer},
-    group_product::Near,
-    pattern::{GROUP, Pattern, RowList, group_of, task_length},
+    contact_blocks::{ContactBlocks, OffGroupBlocks},
+    group_product::LowerGroupBlocks,
+    pattern::{GROUP, Pattern, SparseRows, group_rows, task_length},
 };
 use crate::simd::{Block, Kernel, Lanes, Row3, dispatch};
 use rayon::prelude::*;
@@ -46,7 +46,7 @@ pub struct BlockMatrix {
     diagonals: Vec<Block>,
     pairs: Vec<BlockPair>,
     far: Vec<Block>,
-    coupling: Coupling,
+    contact_blocks: ContactBlocks,
 }
 
 /// The blocks of one group of rows, to be filled.
@@ -88,7 +88,7 @@ impl BlockMatrix {
             diagonals: vec![Block::default(); pattern.row_count()],
             pairs: vec![BlockPair::default(); pattern.pair_count()],
             far: vec![Block::default(); pattern.far().columns().len()],
-            coupling: Coupling::default(),
+            contact_blocks: ContactBlocks::default(),
             pattern,
         }
     }
@@ -139,13 +139,13 @@ impl BlockMatrix {
             let slot = self.pattern.near_slot(i.max(j), i.min(j));
             let block = slot.map(|(pair, half)| self.pairs[pair].get(half)).unwrap_or_default();
             let mut sum = if i > j { block } else { block.transposed() };
-            if let Some(slot) = self.coupling.list().slot(i as u32, j as u32) {
-                sum.add(&self.coupling.outer().blocks[slot]);
+            if let Some(slot) = self.contact_blocks.rows().slot(i as u32, j as u32) {
+                sum.add(&self.contact_blocks.off_group_blocks().blocks[slot]);
             }
             return sum;
         }
         let mut sum = Block::default();
-        for outer in self.outer() {
+        for outer in self.off_group_blocks() {
             if let Some(slot) = outer.list.slot(i as u32, j as u32) {
                 sum.add(&outer.blocks[slot]);
             }
@@ -155,27 +155,27 @@ impl BlockMatrix {
 
     /// The blocks outside the pattern.
     #[must_use]
-    pub fn coupling(&self) -> &Coupling {
-        &self.coupling
+    pub fn contact_blocks(&self) -> &ContactBlocks {
+        &self.contact_blocks
     }
 
     /// Sets the blocks B_ij with i < j outside the pattern, in any order; those of the same pair are summed in the
     /// order given, and the transposed half is implied. What rows give to themselves and to their
     /// neighbours belongs to the ordinary blocks.
-    pub fn set_coupling(&mut self, entries: &[(u32, u32, Block)]) {
-        self.coupling.set(self.pattern.row_count(), entries);
+    pub fn set_contact_blocks(&mut self, entries: &[(u32, u32, Block)]) {
+        self.contact_blocks.set(self.pattern.row_count(), entries);
     }
 
     /// Takes away all blocks outside the pattern.
-    pub fn clear_coupling(&mut self) {
-        self.coupling.clear();
+    pub fn clear_contact_blocks(&mut self) {
+        self.contact_blocks.clear();
     }
 
     /// Takes over the blocks outside the pattern, which come as rows that follow each other.
-    pub(crate) fn take_coupling(&mut self, parts: Vec<Coupling>) {
-        self.coupling.clear();
+    pub(crate) fn replace_contact_blocks(&mut self, parts: Vec<ContactBlocks>) {
+        self.contact_blocks.clear();
         for part in &parts {
-            self.coupling.append(part);
+            self.contact_blocks.append(part);
         }
     }
 
@@ -223,10 +223,10 @@ impl BlockMatrix {
         touched: impl Fn(usize) -> bool + Sync,
         change: impl Fn(usize, usize, &Block) -> Block + Sync,
     ) {
-        let Self { pattern, diagonals, pairs, far, coupling } = self;
+        let Self { pattern, diagonals, pairs, far, contact_blocks: coupling } = self;
         let groups = split_groups(pattern, diagonals, pairs, far).into_par_iter();
         groups.for_each(|group| {
-            map_outer(pattern.far(), &group.rows, group.far, (&touched, &change));
+            map_off_group(pattern.far(), &group.rows, group.far, (&touched, &change));
             let first = group.rows.start;
             let mut pairs = group.pairs.iter_mut();
             for (row, diagonal) in group.rows.clone().zip(group.diagonals) {
@@ -246,18 +246,21 @@ impl BlockMatrix {
             }
         });
         let (list, blocks) = coupling.parts_mut();
-        map_outer(list, &(0..pattern.row_count()), blocks, (&touched, &change));
+        map_off_group(list, &(0..pattern.row_count()), blocks, (&touched, &change));
     }
 
     /// Blocks outside of groups: of the pattern, and of the coupling.
     #[must_use]
-    pub fn outer(&self) -> [Outer<'_>; 2] {
-        [Outer { list: self.pattern.far(), blocks: &self.far }, self.coupling.outer()]
+    pub fn off_group_blocks(&self) -> [OffGroupBlocks<'_>; 2] {
+        [
+            OffGroupBlocks { list: self.pattern.far(), blocks: &self.far },
+            self.contact_blocks.off_group_blocks(),
+        ]
     }
 
     /// Calls `visit(row, column, block)` for those blocks below the diagonal inside the group whose rows these are that have a
     /// row or a column which is `wanted`.
-    pub(crate) fn visit_near(
+    pub(crate) fn visit_group_blocks(
         &self,
         rows: &Range<usize>,
         wanted: impl Fn(usize) -> bool,
@@ -281,10 +284,10 @@ impl BlockMatrix {
     }
 
     /// Blocks inside the group whose rows these are.
-    pub(crate) fn near(&self, rows: &Range<usize>) -> Near<'_> {
+    pub(crate) fn lower_group_blocks(&self, rows: &Range<usize>) -> LowerGroupBlocks<'_> {
         let starts = &self.pattern.near_starts()[rows.start..=rows.end];
         let slots = starts[0] as usize..starts[rows.len()] as usize;
-        Near {
+        LowerGroupBlocks {
             starts,
             columns: &self.pattern.near_columns()[slots.clone()],
             pairs: &self.pairs[slots],
@@ -306,7 +309,7 @@ impl BlockMatrix {
                 let product = |(group, result): (usize, &mut [Row3])| {
                     let first = task * length + group * GROUP;
                     let rows = first..first + result.len();
-                    let (near, outer) = (self.near(&rows), self.outer());
+                    let (near, outer) = (self.lower_group_blocks(&rows), self.off_group_blocks());
                     let diagonals = &self.diagonals[rows.clone()];
                     dispatch(Product { near, diagonals, outer, rows, vector, result })
                 };
@@ -319,9 +322,9 @@ impl BlockMatrix {
 
 /// The product with a group of rows, and its scalar product with their part of the vector.
 struct Product<'a> {
-    near: Near<'a>,
+    near: LowerGroupBlocks<'a>,
     diagonals: &'a [Block],
-    outer: [Outer<'a>; 2],
+    outer: [OffGroupBlocks<'a>; 2],
     rows: Range<usize>,
     vector: &'a [Row3],
     result: &'a mut [Row3],
@@ -363,7 +366,7 @@ fn split_groups<'a>(
     let count = pattern.row_count();
     let mut groups = Vec::with_capacity(count.div_ceil(GROUP));
     for first in (0..count).step_by(GROUP) {
-        let rows = first..group_of(first).end.min(count);
+        let rows = first..group_rows(first).end.min(count);
         let pair_count = pattern.pairs(rows.end - 1).end - pattern.pairs(first).start;
         let far_slots = pattern.far().positions(&rows).map(|at| pattern.far().slots(at).len());
         let (own_diagonals, rest) = diagonals.split_at_mut(rows.len());
@@ -378,8 +381,8 @@ fn split_groups<'a>(
 }
 
 /// Changes blocks that start with the first of the rows, where a row or a column is `touched`.
-fn map_outer(
-    list: &RowList,
+fn map_off_group(
+    list: &SparseRows,
     rows: &Range<usize>,
     blocks: &mut [Block],
     (touched, change): (impl Fn(usize) -> bool, impl Fn(usize, usize, &Block) -> Block),

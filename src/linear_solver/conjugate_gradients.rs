@@ -23,7 +23,7 @@ pub struct Workspace {
 
 /// How a solve ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Outcome {
+pub struct SolveOutcome {
     /// Iterations taken.
     pub iterations: usize,
     /// Preconditioned norm of the filtered residual, relative to its start.
@@ -34,19 +34,19 @@ pub struct Outcome {
 
 /// When a solve ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
+pub struct StoppingCriterion {
     /// Where the residual has fallen by this factor,
-    pub tolerance: f64,
+    pub relative_tolerance: f64,
     /// or its norm squared to this, in J,
-    pub enough: f64,
+    pub absolute_tolerance: f64,
     /// but not before so many iterations,
-    pub least: usize,
+    pub min_iterations: usize,
     /// and after so many in any case.
-    pub most: usize,
+    pub max_iterations: usize,
 }
 
 /// With no more than this part of the first residual no solve goes on.
-const EXACT: f64 = 1.0e-3;
+const CONVERGED_REDUCTION: f64 = 1.0e-3;
 
 /// Solves S A S d = S b for the free part of `solution`, which comes as 0.
 ///
@@ -57,10 +57,10 @@ pub fn conjugate_gradients(
     right_side: &[Row3],
     filter: &Filter,
     preconditioner: &mut dyn Preconditioner,
-    stopping: Stopping,
+    stopping: StoppingCriterion,
     (workspace, solution): (&mut Workspace, &mut [Row3]),
-) -> Outcome {
-    workspace.start(right_side);
+) -> SolveOutcome {
+    workspace.reset(right_side);
     preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
     filter.apply(&mut workspace.image);
     workspace.direction.copy_from_slice(&workspace.image);
@@ -68,16 +68,21 @@ pub fn conjugate_gradients(
     let mut current = start;
     let mut iterations = 0;
     let wanted = |iterations: usize| {
-        let Stopping { tolerance, enough, least, .. } = stopping;
+        let StoppingCriterion {
+            relative_tolerance: tolerance,
+            absolute_tolerance: enough,
+            min_iterations: least,
+            ..
+        } = stopping;
         let falls_to = |factor: f64| factor * factor * start;
         if iterations < least {
-            falls_to(tolerance.min(EXACT))
+            falls_to(tolerance.min(CONVERGED_REDUCTION))
         } else {
             falls_to(tolerance).max(enough)
         }
     };
     let mut indefinite = !start.is_finite() || start < 0.0;
-    while !indefinite && iterations < stopping.most && current > wanted(iterations) {
+    while !indefinite && iterations < stopping.max_iterations && current > wanted(iterations) {
         let curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
         filter.apply(&mut workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
@@ -85,20 +90,20 @@ pub fn conjugate_gradients(
             break;
         }
         let length = (current / curvature) as f32;
-        workspace.reduce(length);
+        workspace.update_residual(length);
         preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
         filter.apply(&mut workspace.image);
         let next = dot(&workspace.residual, &workspace.image);
-        workspace.advance(length, (next / current) as f32, solution);
+        workspace.update_solution(length, (next / current) as f32, solution);
         current = next;
         iterations += 1;
     }
     let residual = if start > 0.0 { (current / start).max(0.0).sqrt() } else { 0.0 };
-    Outcome { iterations, residual, indefinite }
+    SolveOutcome { iterations, residual, indefinite }
 }
 
 impl Workspace {
-    fn start(&mut self, right_side: &[Row3]) {
+    fn reset(&mut self, right_side: &[Row3]) {
         let count = right_side.len();
         self.residual.clear();
         self.residual.extend_from_slice(right_side);
@@ -108,9 +113,9 @@ impl Workspace {
     }
 
     /// Takes from the residual what a way along the search direction takes from it.
-    fn reduce(&mut self, length: f32) {
+    fn update_residual(&mut self, length: f32) {
         let vectors = (&mut self.residual, &self.image);
-        vectors.into_par_iter().with_min_len(reductions::LIGHT_VERTICES).for_each(
+        vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
             |(residual, image)| {
                 for k in 0..4 {
                     residual[k] -= length * image[k];
@@ -120,9 +125,9 @@ impl Workspace {
     }
 
     /// Goes that way, and makes the next search direction conjugate to the last, of which it keeps a `part`.
-    fn advance(&mut self, length: f32, part: f32, solution: &mut [Row3]) {
+    fn update_solution(&mut self, length: f32, part: f32, solution: &mut [Row3]) {
         let vectors = (solution, &mut self.direction, &self.image);
-        vectors.into_par_iter().with_min_len(reductions::LIGHT_VERTICES).for_each(
+        vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
             |(solution, direction, preconditioned)| {
                 for k in 0..4 {
                     solution[k] += length * direction[k];

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Blocks of a symmetric matrix outside its pattern, as contacts between layers of cloth make them.
 
-use super::pattern::RowList;
+use super::pattern::SparseRows;
 use crate::simd::Block;
 use std::ops::Range;
 
 /// Blocks in both halves; only rows that have any are listed.
 #[derive(Clone, Debug, Default)]
-pub struct Coupling {
-    list: RowList,
+pub struct ContactBlocks {
+    list: SparseRows,
     blocks: Vec<Block>,
 }
 
 /// One half of an entry: its column, and its place in the list it came in.
-type Half = (u32, u32);
+type HalfEntry = (u32, u32);
 
-impl Coupling {
+impl ContactBlocks {
     /// Takes the blocks B_ij with i < j, in any order. Those of the same pair are summed in the order given;
     /// the transposed half is implied.
     pub(crate) fn set(&mut self, row_count: usize, entries: &[(u32, u32, Block)]) {
@@ -62,30 +62,30 @@ impl Coupling {
 
     /// Where the blocks are.
     #[must_use]
-    pub fn list(&self) -> &RowList {
+    pub fn rows(&self) -> &SparseRows {
         &self.list
     }
 
     /// The blocks, to be read row by row.
     #[must_use]
-    pub fn outer(&self) -> Outer<'_> {
-        Outer { list: &self.list, blocks: &self.blocks }
+    pub fn off_group_blocks(&self) -> OffGroupBlocks<'_> {
+        OffGroupBlocks { list: &self.list, blocks: &self.blocks }
     }
 
     /// Where the blocks are, and the blocks.
-    pub(crate) fn parts_mut(&mut self) -> (&RowList, &mut [Block]) {
+    pub(crate) fn parts_mut(&mut self) -> (&SparseRows, &mut [Block]) {
         (&self.list, &mut self.blocks)
     }
 }
 
 /// Blocks outside of the groups of a matrix.
 #[derive(Clone, Copy, Debug)]
-pub struct Outer<'a> {
-    pub(crate) list: &'a RowList,
+pub struct OffGroupBlocks<'a> {
+    pub(crate) list: &'a SparseRows,
     pub(crate) blocks: &'a [Block],
 }
 
-impl Outer<'_> {
+impl OffGroupBlocks<'_> {
     /// Calls `visit(row, column, block)` for the blocks of a range of rows, in ascending order.
     #[inline(always)]
     pub fn visit(&self, rows: &Range<usize>, mut visit: impl FnMut(usize, usize, &Block)) {
@@ -104,7 +104,7 @@ impl Outer<'_> {
 }
 
 /// Both halves of all entries, sorted by row: where each row starts, and its halves.
-fn halves_by_row(row_count: usize, entries: &[(u32, u32, Block)]) -> (Vec<u32>, Vec<Half>) {
+fn halves_by_row(row_count: usize, entries: &[(u32, u32, Block)]) -> (Vec<u32>, Vec<HalfEntry>) {
     let mut starts = vec![0_u32; row_count + 1];
     for (i, j, _) in entries {
         debug_assert!(i < j, "the upper half of ({i}, {j})");

@@ -113,14 +113,14 @@ pub struct Prescribed {
     /// Entries of the matrix along the unit vectors, in N/m.
     stiffnesses: Vec<f64>,
     /// Entries of the rows in each group of the matrix, in the order in which the blocks are stored.
-    groups: Vec<Vec<Part>>,
+    groups: Vec<Vec<RowEntry>>,
     /// Right side b; empty where nothing is prescribed.
     loads: Vec<Row3>,
 }
 
 /// Part of a row.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct RowEntry {
     /// Number of the direction.
     direction: u32,
     column: u32,
@@ -167,7 +167,7 @@ impl Prescribed {
     }
 
     fn subtract(&self, right_side: &mut [Row3]) {
-        for Part { direction, column, entry } in self.groups.iter().flatten() {
+        for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
             let way = self.directions[*direction as usize].displacement;
             let right = &mut right_side[*column as usize];
             *right = std::array::from_fn(|k| right[k] - way as f32 * entry[k]);
@@ -200,7 +200,7 @@ impl Prescribed {
     /// qᵀA d for every direction.
     fn products(&self, solution: &[Row3]) -> Vec<f64> {
         let mut sums = vec![0.0; self.directions.len()];
-        for Part { direction, column, entry } in self.groups.iter().flatten() {
+        for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
             sums[*direction as usize] += dot(entry, &solution[*column as usize]);
         }
         sums
@@ -212,7 +212,7 @@ fn gather_group(
     matrix: &BlockMatrix,
     (directions, numbers): (&[(u32, Row3)], Range<usize>),
     rows: &Range<usize>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<RowEntry>,
 ) {
     let mut places = [None; GROUP];
     for number in numbers {
@@ -222,17 +222,17 @@ fn gather_group(
         let Some(number) = places[row - rows.start] else { return };
         let along = &directions[number].1;
         let entry = if is_transposed { block.times(along) } else { across(along, block) };
-        parts.push(Part { direction: number as u32, column: column as u32, entry });
+        parts.push(RowEntry { direction: number as u32, column: column as u32, entry });
     };
     for row in rows.clone() {
         visit(row, row, &matrix.diagonals()[row], false);
     }
     let is_wanted = |row: usize| places[row - rows.start].is_some();
-    matrix.visit_near(rows, is_wanted, |row, column, block| {
+    matrix.visit_group_blocks(rows, is_wanted, |row, column, block| {
         visit(row, column, block, false);
         visit(column, row, block, true);
     });
-    for outer in matrix.outer() {
+    for outer in matrix.off_group_blocks() {
         outer.visit(rows, |row, column, block| visit(row, column, block, false));
     }
 }
@@ -277,7 +277,7 @@ mod tests {
             }))
         };
         matrix.fill_by(|i, j| if i > j { upper(j, i).transposed() } else { upper(i, j) });
-        matrix.set_coupling(&[(3, 290, upper(1, 2))]);
+        matrix.set_contact_blocks(&[(3, 290, upper(1, 2))]);
         matrix
     }
 

@@ -9,7 +9,7 @@ pub(crate) type GroupVector = [Row3; GROUP];
 
 /// The blocks below the diagonal of a group of rows.
 #[derive(Clone, Copy)]
-pub(crate) struct Near<'a> {
+pub(crate) struct LowerGroupBlocks<'a> {
     /// Where the pairs of every row start, and where the last end.
     pub(crate) starts: &'a [u32],
     /// Columns of the pairs of the group.
@@ -17,7 +17,7 @@ pub(crate) struct Near<'a> {
     pub(crate) pairs: &'a [BlockPair],
 }
 
-impl<'a> Near<'a> {
+impl<'a> LowerGroupBlocks<'a> {
     /// Number of rows.
     pub(crate) fn row_count(&self) -> usize {
         self.starts.len() - 1
@@ -40,8 +40,11 @@ impl<'a> Near<'a> {
         let mut sum = lanes.join(&[0.0; 4], &[0.0; 4]);
         for (columns, pair) in self.row(row) {
             let [a, b] = columns.map(|column| &from[usize::from(column) % GROUP]);
-            let entries = lanes.spread(lanes.join(a, b));
-            sum = lanes.sum(sum, lanes.combine(pair.0.map(|column| lanes.eight(&column)), entries));
+            let entries = lanes.broadcast_components(lanes.join(a, b));
+            sum = lanes.sum(
+                sum,
+                lanes.linear_combination(pair.0.map(|column| lanes.load(&column)), entries),
+            );
         }
         let [a, b] = lanes.split(sum);
         std::array::from_fn(|k| a[k] + b[k])
@@ -56,10 +59,10 @@ impl<'a> Near<'a> {
         value: &Row3,
         into: &mut GroupVector,
     ) {
-        let entries = lanes.spread(lanes.join(value, value));
+        let entries = lanes.broadcast_components(lanes.join(value, value));
         for (columns, pair) in self.row(row) {
-            let rows = lanes.transpose(pair.0.map(|column| lanes.eight(&column)));
-            let products = lanes.split(lanes.combine(rows, entries));
+            let rows = lanes.transpose(pair.0.map(|column| lanes.load(&column)));
+            let products = lanes.split(lanes.linear_combination(rows, entries));
             for (column, product) in columns.iter().zip(&products) {
                 let entry = &mut into[usize::from(*column) % GROUP];
                 *entry = std::array::from_fn(|k| entry[k] - product[k]);

@@ -16,10 +16,10 @@ mod pattern;
 pub mod preconditioner;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
-pub use conjugate_gradients::{Outcome, Stopping, Workspace, conjugate_gradients};
-pub use contact_blocks::{Coupling, Outer};
+pub use conjugate_gradients::{SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients};
+pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;
-pub use pattern::{GROUP, Pattern, RowList};
+pub use pattern::{GROUP, Pattern, SparseRows};
 pub(crate) use preconditioner::{BlockJacobi, IncompleteCholesky};
 pub use preconditioner::{LevelSizes, Multigrid, Preconditioner};

@@ -4,7 +4,7 @@
 //! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the better the less lies
 //! between groups. So each group is a compact patch of the mesh. Nothing but the linear algebra knows of rows.
 
-use super::adjacency::Graph;
+use super::adjacency::Adjacency;
 use crate::{Vec3, parallel::reductions, simd::Row3};
 use rayon::prelude::*;
 
@@ -23,7 +23,7 @@ impl Ordering {
     /// both go row by row, would be worse.
     #[must_use]
     pub fn new(vertex_count: usize, edges: &[[u32; 2]]) -> Self {
-        let vertices = Graph::new(vertex_count, edges).patches();
+        let vertices = Adjacency::new(vertex_count, edges).patch_order();
         let mut rows = vec![0; vertex_count];
         for (row, vertex) in vertices.iter().enumerate() {
             rows[*vertex as usize] = row as u32;
@@ -53,7 +53,9 @@ impl Ordering {
 
     /// Puts the vectors of vertices into rows, in single precision.
     pub fn gather(&self, of_vertices: &[Vec3], rows: &mut [Row3]) {
-        let each = (rows, &self.vertices).into_par_iter().with_min_len(reductions::LIGHT_VERTICES);
+        let each = (rows, &self.vertices)
+            .into_par_iter()
+            .with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK);
         each.for_each(|(row, vertex)| {
             let vector = &of_vertices[*vertex as usize];
             *row = [vector.x as f32, vector.y as f32, vector.z as f32, 0.0];
@@ -61,17 +63,19 @@ impl Ordering {
     }
 
     /// Gives each vertex what `made` makes of its number and the vector in its row.
-    pub fn scatter(
+    pub fn scatter_with(
         &self,
         rows: &[Row3],
         of_vertices: &mut [Vec3],
         made: impl Fn(usize, Vec3) -> Vec3 + Sync,
     ) {
         let each = of_vertices.par_iter_mut().zip(&self.rows).enumerate();
-        each.with_min_len(reductions::LIGHT_VERTICES).for_each(|(vertex, (result, row))| {
-            let [x, y, z, _] = rows[*row as usize].map(f64::from);
-            *result = made(vertex, Vec3::new(x, y, z));
-        });
+        each.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
+            |(vertex, (result, row))| {
+                let [x, y, z, _] = rows[*row as usize].map(f64::from);
+                *result = made(vertex, Vec3::new(x, y, z));
+            },
+        );
     }
 }
 
@@ -157,7 +161,8 @@ mod tests {
             |row: usize| [ordering.vertex(row) as f32, 0.5, -(ordering.vertex(row) as f32), 0.0];
         assert_eq!(rows, (0..count).map(of_row).collect::<Vec<Row3>>());
         let mut back = vec![Vec3::zeros(); count];
-        ordering.scatter(&rows, &mut back, |vertex, vector| vector + Vec3::x() * vertex as f64);
+        ordering
+            .scatter_with(&rows, &mut back, |vertex, vector| vector + Vec3::x() * vertex as f64);
         assert!(back.iter().zip(&vectors).all(|(a, b)| *a == b + Vec3::x() * b.x));
     }
 }

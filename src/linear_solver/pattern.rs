@@ -12,18 +12,18 @@ use std::ops::Range;
 pub const GROUP: usize = 256;
 
 /// More groups than this for each thread need not be dealt evenly.
-const MOST_GROUPS: usize = 8;
+const MAX_EVEN_GROUPS: usize = 8;
 
 /// Rows of a task: few groups are dealt evenly to the threads, many go by twos, and two are not worth another thread, since
 /// they go side by side anyway. No result depends on it.
 pub(crate) fn task_length(row_count: usize) -> usize {
     let part = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
-    if part > MOST_GROUPS { 2 * GROUP } else { part.max(2) * GROUP }
+    if part > MAX_EVEN_GROUPS { 2 * GROUP } else { part.max(2) * GROUP }
 }
 
 /// Sparse rows: columns of those rows that have any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RowList {
+pub struct SparseRows {
     /// Rows that have columns, ascending.
     rows: Vec<u32>,
     /// Where the columns of each listed row start, and where the last end; empty without rows.
@@ -32,7 +32,7 @@ pub struct RowList {
     columns: Vec<u32>,
 }
 
-impl RowList {
+impl SparseRows {
     /// Forgets all rows.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
@@ -114,7 +114,7 @@ pub struct Pattern {
     /// Columns of a pair, counted from the start of the group, ascending; the same twice where the pair is one.
     near_columns: Vec<[u16; 2]>,
     /// Columns of other groups.
-    far: RowList,
+    far: SparseRows,
 }
 
 impl Pattern {
@@ -140,7 +140,7 @@ impl Pattern {
     /// The pattern of rows of ascending columns without repetition. Diagonals are always there.
     pub fn of_rows<'a>(rows: impl Iterator<Item = &'a [u32]>) -> Self {
         let mut near_starts = vec![0];
-        let (mut near_columns, mut far) = (Vec::new(), RowList::default());
+        let (mut near_columns, mut far) = (Vec::new(), SparseRows::default());
         for (row, columns) in rows.enumerate() {
             let start = row / GROUP * GROUP;
             let is_near = |column: &u32| *column as usize / GROUP == row / GROUP;
@@ -192,7 +192,7 @@ impl Pattern {
 
     /// Columns outside the groups of rows.
     #[must_use]
-    pub fn far(&self) -> &RowList {
+    pub fn far(&self) -> &SparseRows {
         &self.far
     }
 
@@ -203,7 +203,7 @@ impl Pattern {
         for row in 0..self.row_count() {
             let far = self.far.columns_of(row as u32).iter();
             columns.extend(far.take_while(|column| (**column as usize) < row));
-            let first = group_of(row).start as u32;
+            let first = group_rows(row).start as u32;
             columns.extend(self.near(row).map(|column| first + u32::from(column)));
             starts.push(columns.len() as u32);
         }
@@ -228,7 +228,7 @@ impl Pattern {
 }
 
 /// Rows that a group of rows starting at `first` reaches to.
-pub(crate) fn group_of(row: usize) -> Range<usize> {
+pub(crate) fn group_rows(row: usize) -> Range<usize> {
     let first = row / GROUP * GROUP;
     first..first + GROUP
 }

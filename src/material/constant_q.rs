@@ -20,7 +20,7 @@ use std::f64::consts::TAU;
 /// A quality factor over a band of frequencies.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Quality {
+pub struct ConstantQ {
     /// Q: the loss angle of stress behind strain has the tangent 1/Q.
     pub q: f64,
     /// Lower end of the band, in Hz.
@@ -58,27 +58,27 @@ pub struct MemoryBranch {
     pub time: f64,
 }
 
-impl Quality {
+impl ConstantQ {
     /// Lowest Q: below it the chain does not follow.
-    pub const LOWEST: f64 = 1.0;
+    pub const MIN_Q: f64 = 1.0;
     /// Largest ratio of the ends of the band.
-    pub const WIDEST: f64 = 1.0e3;
+    pub const MAX_BAND_RATIO: f64 = 1.0e3;
 
     pub(super) fn check(&self) -> Result<()> {
         let Self { q, low, high } = *self;
-        if !(q.is_finite() && q >= Self::LOWEST) {
-            return Err(Error::value(
+        if !(q.is_finite() && q >= Self::MIN_Q) {
+            return Err(Error::combined(
                 "quality.q",
                 q,
-                format!("a number, {} or more", Self::LOWEST),
+                format!("a number, {} or more", Self::MIN_Q),
             ));
         }
         if !(low.is_finite() && low > 0.0) {
-            return Err(Error::value("quality.low", low, "a finite number more than 0"));
+            return Err(Error::combined("quality.low", low, "a finite number more than 0"));
         }
-        if !(high.is_finite() && high > low && high <= Self::WIDEST * low) {
-            let wanted = format!("more than low, up to {} times as much", Self::WIDEST);
-            return Err(Error::value("quality.high", high, wanted));
+        if !(high.is_finite() && high > low && high <= Self::MAX_BAND_RATIO * low) {
+            let wanted = format!("more than low, up to {} times as much", Self::MAX_BAND_RATIO);
+            return Err(Error::combined("quality.high", high, wanted));
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Quality {
 
     /// Q of the fitted chain at a frequency in Hz.
     #[must_use]
-    pub fn of_chain(&self, frequency: f64) -> f64 {
+    pub fn q_of_chain(&self, frequency: f64) -> f64 {
         let (mut real, mut imaginary) = (1.0, 0.0);
         for branch in self.branches() {
             let x = TAU * frequency * branch.time;
@@ -190,10 +190,10 @@ mod tests {
     fn the_chain_keeps_q_within_a_tenth_over_two_decades() {
         for q in [1.0, 2.0, 5.0, 20.0, 100.0] {
             for [low, high] in [[0.1, 10.0], [1.0, 100.0], [0.05, 50.0]] {
-                let quality = Quality { q, low, high };
+                let quality = ConstantQ { q, low, high };
                 for sample in 0..=100 {
                     let frequency = low * (high / low).powf(f64::from(sample) / 100.0);
-                    let found = quality.of_chain(frequency);
+                    let found = quality.q_of_chain(frequency);
                     assert!((found / q - 1.0).abs() < 0.03, "Q {found} for {q} at {frequency} Hz");
                 }
             }
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn branches_in_parallel_have_the_compliance_of_the_chain() {
-        let quality = Quality { q: 4.0, low: 0.1, high: 10.0 };
+        let quality = ConstantQ { q: 4.0, low: 0.1, high: 10.0 };
         let chain = quality.chain();
         let spring = 1.0 - chain.iter().map(|element| element.compliance).sum::<f64>();
         for rate in [0.01, 1.0, 30.0, 2000.0] {

@@ -6,7 +6,7 @@ mod curve;
 mod presets;
 
 pub(crate) use constant_q::BRANCHES;
-pub use constant_q::{ChainElement, MemoryBranch, Quality};
+pub use constant_q::{ChainElement, ConstantQ, MemoryBranch};
 pub(crate) use curve::mirrored;
 #[cfg(test)]
 pub(crate) use curve::stress_at;
@@ -56,7 +56,7 @@ pub struct Material {
     pub curves: Curves,
     /// Loss of energy in every cycle at any speed, of stretch, shear and bending alike. Moduli are then those of
     /// slow changes; fast ones are stiffer.
-    pub quality: Option<Quality>,
+    pub quality: Option<ConstantQ>,
 }
 
 impl Default for Material {
@@ -88,18 +88,18 @@ impl Material {
     pub fn checked(self) -> Result<Self> {
         for (name, value) in self.fields() {
             if !value.is_finite() {
-                return Err(Error::value(name, value, "a finite number"));
+                return Err(Error::combined(name, value, "a finite number"));
             }
         }
         let positive = [("density", self.density)];
         for (name, value) in positive {
             if value <= 0.0 {
-                return Err(Error::value(name, value, "more than 0"));
+                return Err(Error::combined(name, value, "more than 0"));
             }
         }
         for (name, value) in self.fields() {
             if value < 0.0 {
-                return Err(Error::value(name, value, "0 or more"));
+                return Err(Error::combined(name, value, "0 or more"));
             }
         }
         self.check_definite()?;
@@ -120,14 +120,14 @@ impl Material {
 
     fn check_definite(&self) -> Result<()> {
         if self.poisson > 0.0 && self.poisson.powi(2) * self.stretch_weft >= self.stretch_warp {
-            return Err(Error::value(
+            return Err(Error::combined(
                 "poisson",
                 self.poisson,
                 "poisson² · stretch_weft < stretch_warp, or the elastic matrix is not positive definite",
             ));
         }
         if self.poisson >= 1.0 {
-            return Err(Error::value(
+            return Err(Error::combined(
                 "poisson",
                 self.poisson,
                 "less than 1, or the bending matrix is not positive definite",
@@ -196,7 +196,7 @@ impl Material {
     }
 
     /// The same fabric so many times as stiff against stretch, shear and bending; its curves stay what they are.
-    pub(crate) fn stiffer(&self, [stretch, shear, bend]: [f64; 3]) -> Self {
+    pub(crate) fn with_stiffness_factors(&self, [stretch, shear, bend]: [f64; 3]) -> Self {
         Self {
             stretch_warp: stretch * self.stretch_warp,
             stretch_weft: stretch * self.stretch_weft,

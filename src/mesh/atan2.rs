@@ -2,7 +2,7 @@
 //! The angle of a plane vector, by arithmetic alone: the same bits on every machine, which the system's
 //! `atan2` does not promise, and half its time, which is a third of that of all bending forces.
 
-use crate::simd::Fours;
+use crate::simd::F64x4;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_8, PI};
 
 const TAN_PI_8: f64 = 0.414_213_562_373_095_03;
@@ -24,13 +24,13 @@ const COEFFICIENTS: [f64; 7] = [
 /// Angle in rad of the vector (x, y) from the x axis, between −π and π, to a few units in the last place; 0
 /// for the vector 0. Neither may be infinite.
 #[inline]
-pub(super) fn arc_tangent(y: f64, x: f64) -> f64 {
+pub(super) fn atan2(y: f64, x: f64) -> f64 {
     // Where nearly all edges of a fine mesh are.
-    if y.abs() < TAN_PI_16 * x { near_zero(y / x) } else { arc_tangent_at_large(y, x) }
+    if y.abs() < TAN_PI_16 * x { atan_near_zero(y / x) } else { atan2_general(y, x) }
 }
 
 #[inline(never)]
-fn arc_tangent_at_large(y: f64, x: f64) -> f64 {
+fn atan2_general(y: f64, x: f64) -> f64 {
     let (high, wide) = (y.abs(), x.abs());
     let (short, long) = if high > wide { (wide, high) } else { (high, wide) };
     // Turned back by 0, π/8 or π/4, the vector is at most π/16 off the axis.
@@ -42,7 +42,7 @@ fn arc_tangent_at_large(y: f64, x: f64) -> f64 {
         (1.0, FRAC_PI_4)
     };
     let z = (short - slope * long) / (long + slope * short).max(f64::MIN_POSITIVE);
-    let angle = turned + near_zero(z);
+    let angle = turned + atan_near_zero(z);
     let angle = if high > wide { FRAC_PI_2 - angle } else { angle };
     let angle = if x < 0.0 { PI - angle } else { angle };
     angle.copysign(y)
@@ -50,7 +50,7 @@ fn arc_tangent_at_large(y: f64, x: f64) -> f64 {
 
 /// atan(z); the powers are paired so that the sums do not wait for each other.
 #[inline]
-fn near_zero(z: f64) -> f64 {
+fn atan_near_zero(z: f64) -> f64 {
     let [c0, c1, c2, c3, c4, c5, c6] = COEFFICIENTS;
     let square = z * z;
     let fourth = square * square;
@@ -61,44 +61,48 @@ fn near_zero(z: f64) -> f64 {
 
 /// [`arc_tangent`] of four vectors, with the same bits.
 #[inline(always)]
-pub(super) fn arc_tangents<F: Fours>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4] {
+pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4] {
     let (high, wide) = (lanes.magnitude(y), lanes.magnitude(x));
-    let short = lanes.where_less(wide, high, wide, high);
-    let long = lanes.where_less(wide, high, high, wide);
-    let narrow = lanes.product(lanes.all(TAN_PI_16), long);
-    let middle = lanes.product(lanes.all(TAN_3_PI_16), long);
+    let short = lanes.select_less(wide, high, wide, high);
+    let long = lanes.select_less(wide, high, high, wide);
+    let narrow = lanes.product(lanes.splat_four(TAN_PI_16), long);
+    let middle = lanes.product(lanes.splat_four(TAN_3_PI_16), long);
     let turns = |half: f64, whole: f64| {
-        let more = lanes.where_less(middle, short, lanes.all(whole), lanes.all(half));
-        lanes.where_less(narrow, short, more, lanes.all(0.0))
+        let more =
+            lanes.select_less(middle, short, lanes.splat_four(whole), lanes.splat_four(half));
+        lanes.select_less(narrow, short, more, lanes.splat_four(0.0))
     };
     let (slope, turned) = (turns(TAN_PI_8, 1.0), turns(FRAC_PI_8, FRAC_PI_4));
     let above = lanes.minus(short, lanes.product(slope, long));
     let below = lanes.plus(long, lanes.product(slope, short));
-    let z = lanes.quotient(above, lanes.larger(below, lanes.all(f64::MIN_POSITIVE)));
-    let angle = lanes.plus(turned, near_zeros(lanes, z));
-    let angle = lanes.where_less(wide, high, lanes.minus(lanes.all(FRAC_PI_2), angle), angle);
-    let behind = lanes.minus(lanes.all(PI), angle);
-    let angle = lanes.numbers(lanes.where_less(x, lanes.all(0.0), behind, angle));
-    let y = lanes.numbers(y);
+    let z = lanes.quotient(above, lanes.maximum_of(below, lanes.splat_four(f64::MIN_POSITIVE)));
+    let angle = lanes.plus(turned, atan_near_zero_lanes(lanes, z));
+    let angle =
+        lanes.select_less(wide, high, lanes.minus(lanes.splat_four(FRAC_PI_2), angle), angle);
+    let behind = lanes.minus(lanes.splat_four(PI), angle);
+    let angle = lanes.to_numbers(lanes.select_less(x, lanes.splat_four(0.0), behind, angle));
+    let y = lanes.to_numbers(y);
     std::array::from_fn(|k| angle[k].copysign(y[k]))
 }
 
 /// [`near_zero`] of four numbers.
 #[inline(always)]
-fn near_zeros<F: Fours>(lanes: F, z: F::Four) -> F::Four {
+fn atan_near_zero_lanes<F: F64x4>(lanes: F, z: F::Four) -> F::Four {
     let [c0, c1, c2, c3, c4, c5, c6] = COEFFICIENTS;
     let square = lanes.product(z, z);
     let fourth = lanes.product(square, square);
-    let line = |a: f64, b: f64| lanes.plus(lanes.all(a), lanes.product(lanes.all(b), square));
+    let line = |a: f64, b: f64| {
+        lanes.plus(lanes.splat_four(a), lanes.product(lanes.splat_four(b), square))
+    };
     let low = lanes.plus(line(c0, c1), lanes.product(line(c2, c3), fourth));
-    let high = lanes.plus(line(c4, c5), lanes.product(lanes.all(c6), fourth));
+    let high = lanes.plus(line(c4, c5), lanes.product(lanes.splat_four(c6), fourth));
     let sum = lanes.plus(low, lanes.product(high, lanes.product(fourth, fourth)));
     lanes.plus(z, lanes.product(lanes.product(z, square), sum))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{arc_tangent, arc_tangents};
+    use super::{atan2, atan2_lanes};
     use crate::simd::{Kernel, Lanes, dispatch};
     use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -108,7 +112,7 @@ mod tests {
             let angle = PI * f64::from(step) / 40_000.0;
             for size in [1e-12, 1.0, 3e9] {
                 let (y, x) = (size * angle.sin(), size * angle.cos());
-                let (found, wanted) = (arc_tangent(y, x), y.atan2(x));
+                let (found, wanted) = (atan2(y, x), y.atan2(x));
                 let tolerance = 3.0 * f64::EPSILON * wanted.abs();
                 assert!((found - wanted).abs() <= tolerance, "{y} {x}: {found} {wanted}");
             }
@@ -121,7 +125,7 @@ mod tests {
         type Output = [f64; 4];
 
         fn run<L: Lanes>(self, lanes: L) -> [f64; 4] {
-            arc_tangents(lanes, lanes.four(&self.0), lanes.four(&self.1))
+            atan2_lanes(lanes, lanes.load_four(&self.0), lanes.load_four(&self.1))
         }
     }
 
@@ -132,7 +136,7 @@ mod tests {
         vectors.extend((0..300).map(|exponent| (10.0_f64.powi(-exponent), -1.0)));
         for four in vectors.windows(4) {
             let (y, x) = ([0, 1, 2, 3].map(|k| four[k].0), [0, 1, 2, 3].map(|k| four[k].1));
-            let wanted = [0, 1, 2, 3].map(|k| arc_tangent(y[k], x[k]));
+            let wanted = [0, 1, 2, 3].map(|k| atan2(y[k], x[k]));
             let found = dispatch(Four(y, x));
             assert_eq!(found.map(f64::to_bits), wanted.map(f64::to_bits), "{four:?}");
         }
@@ -143,10 +147,10 @@ mod tests {
         let cases =
             [(0.0, 2.0, 0.0), (3.0, 0.0, FRAC_PI_2), (-3.0, 0.0, -FRAC_PI_2), (0.0, -1.0, PI)];
         for (y, x, angle) in cases {
-            assert_eq!(arc_tangent(y, x).to_bits(), f64::to_bits(angle), "{y} {x}");
+            assert_eq!(atan2(y, x).to_bits(), f64::to_bits(angle), "{y} {x}");
         }
         for (y, x) in [(0.0, 0.0), (0.0, -0.0), (-0.0, -0.0)] {
-            assert!(arc_tangent(y, x).abs() < f64::MIN_POSITIVE);
+            assert!(atan2(y, x).abs() < f64::MIN_POSITIVE);
         }
     }
 
@@ -154,7 +158,7 @@ mod tests {
     fn small_angles_keep_their_relative_accuracy() {
         for exponent in 1..300 {
             let small = 10.0_f64.powi(-exponent);
-            let error = (arc_tangent(small, 1.0) - small.atan()).abs();
+            let error = (atan2(small, 1.0) - small.atan()).abs();
             assert!(error <= 2.0 * f64::EPSILON * small, "{small}");
         }
     }

@@ -14,7 +14,7 @@ pub struct Incidence {
 /// Bits of a corner: elements have up to 16.
 const CORNER_BITS: u32 = 4;
 
-fn entry(element: usize, corner: usize) -> u32 {
+fn pack(element: usize, corner: usize) -> u32 {
     ((element << CORNER_BITS) | corner) as u32
 }
 
@@ -43,7 +43,7 @@ impl Incidence {
         let (starts, mut entries, _) = vertices.to_csc().into_raw_storage();
         for index in &mut entries {
             let place = *index as usize;
-            *index = entry(place / corner_count, place % corner_count);
+            *index = pack(place / corner_count, place % corner_count);
         }
         Self { starts, entries }
     }
@@ -53,12 +53,12 @@ impl Incidence {
         let end = self.starts.pop().unwrap_or(0);
         self.starts.extend(other.starts.iter().map(|start| end + start));
         let others = other.entries.iter();
-        self.entries.extend(others.map(|other| other + entry(element_count as usize, 0)));
+        self.entries.extend(others.map(|other| other + pack(element_count as usize, 0)));
     }
 
     /// Elements around a vertex, each with the vertex's corner in it.
     #[inline]
-    pub fn around(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {
+    pub fn elements_of(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {
         let own = self.starts[vertex] as usize..self.starts[vertex + 1] as usize;
         let corner = (1 << CORNER_BITS) - 1;
         self.entries[own].iter().map(move |entry| (entry >> CORNER_BITS, (entry & corner) as u8))

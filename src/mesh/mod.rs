@@ -22,17 +22,17 @@ pub use polygons::{Polygons, check_positions};
 pub use quads::{Fan, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
-pub use rest_shape::{RestShape, ShapeGradients, of_all_corners};
+pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};
 pub use topology::{Edge, Topology};
-pub(crate) use triangle::{angles_between, hinge_angle, hinge_angles};
-pub(crate) use union_find::Groups;
+pub(crate) use triangle::{angle_between_lanes, hinge_angle, hinge_angle_lanes};
+pub(crate) use union_find::UnionFind;
 pub use yarn_axes::Uv;
 
 use crate::{Vec3, error::Result};
 use std::sync::Arc;
 
 /// No triangle, corner or vertex: the index that is none.
-pub(crate) const NONE: u32 = u32::MAX;
+pub(crate) const NO_INDEX: u32 = u32::MAX;
 
 /// A triangulated surface with its rest shape; several cloths joined keep their vertex order.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl Mesh {
     /// If there is no such triangle.
     #[must_use]
     pub fn warp(&self, triangle: usize) -> Vec3 {
-        let gradients = of_all_corners(&self.rest.gradients[triangle]);
+        let gradients = gradients_of_all_corners(&self.rest.gradients[triangle]);
         let corners = self.topology.triangles[triangle].iter().zip(gradients);
         corners.map(|(vertex, along)| self.rest.positions[*vertex as usize] * along[0]).sum()
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Winding all triangles of a connected piece the same way round.
 
-use super::topology::sides;
+use super::topology::half_edges;
 
 /// Triangles wound like the first of their piece. Where a piece has only one side, some neighbours stay
 /// wound against each other.
-pub(super) fn wind_alike(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
+pub(super) fn orient_consistently(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let neighbours = neighbours(triangles);
     let mut wound = triangles.to_vec();
     let mut visited = vec![false; triangles.len()];
@@ -22,7 +22,7 @@ pub(super) fn wind_alike(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
                     continue;
                 }
                 visited[next] = true;
-                if wound_against(&wound[current], &wound[next]) {
+                if is_wound_oppositely(&wound[current], &wound[next]) {
                     wound[next].swap(1, 2);
                 }
                 stack.push(next);
@@ -35,7 +35,7 @@ pub(super) fn wind_alike(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
 /// The triangles across the three edges of each triangle.
 fn neighbours(triangles: &[[u32; 3]]) -> Vec<[Option<usize>; 3]> {
     let mut neighbours = vec![[None; 3]; triangles.len()];
-    for pair in sides(triangles).windows(2) {
+    for pair in half_edges(triangles).windows(2) {
         if pair[0].key() == pair[1].key() {
             for (here, there) in [(pair[0], pair[1]), (pair[1], pair[0])] {
                 neighbours[here.triangle as usize][here.corner as usize] =
@@ -47,7 +47,7 @@ fn neighbours(triangles: &[[u32; 3]]) -> Vec<[Option<usize>; 3]> {
 }
 
 /// Whether two neighbours run along their common edge in the same direction.
-fn wound_against(first: &[u32; 3], second: &[u32; 3]) -> bool {
+fn is_wound_oppositely(first: &[u32; 3], second: &[u32; 3]) -> bool {
     (0..3).any(|i| {
         let along = [first[i], first[(i + 1) % 3]];
         (0..3).any(|j| [second[j], second[(j + 1) % 3]] == along)
@@ -60,16 +60,20 @@ mod tests {
 
     #[test]
     fn flipped_faces_are_wound_like_the_first() {
-        let wound = wind_alike(&[[0, 1, 2], [1, 2, 3], [3, 2, 4]]);
-        assert!(!wound_against(&wound[0], &wound[1]) && !wound_against(&wound[1], &wound[2]));
+        let wound = orient_consistently(&[[0, 1, 2], [1, 2, 3], [3, 2, 4]]);
+        assert!(
+            !is_wound_oppositely(&wound[0], &wound[1])
+                && !is_wound_oppositely(&wound[1], &wound[2])
+        );
         assert_eq!(wound[0], [0, 1, 2]);
     }
 
     #[test]
     fn a_mobius_band_is_wound_as_far_as_it_goes() {
         let band: Vec<[u32; 3]> = (0..5_u32).map(|i| [i, (i + 1) % 5, (i + 2) % 5]).collect();
-        let wound = wind_alike(&band);
-        let against = (0..5).filter(|i| wound_against(&wound[*i], &wound[(i + 1) % 5])).count();
+        let wound = orient_consistently(&band);
+        let against =
+            (0..5).filter(|i| is_wound_oppositely(&wound[*i], &wound[(i + 1) % 5])).count();
         assert_eq!(against, 1);
     }
 }

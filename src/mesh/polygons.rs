@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Polygons as a caller gives them: checked, every refusal by index.
 
-use super::triangulation::{self, CutFaces};
+use super::triangulation::{self, TriangulatedFaces};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -25,7 +25,7 @@ impl Polygons {
     /// If `counts` do not add up to the number of corners.
     pub fn new(counts: &[usize], corners: &[usize], vertex_count: usize) -> Result<Self> {
         if counts.is_empty() {
-            return Err(Error::value("faces", "no faces", "one face or more"));
+            return Err(Error::combined("faces", "no faces", "one face or more"));
         }
         assert_eq!(counts.iter().sum::<usize>(), corners.len(), "corner counts");
         let mut starts = vec![0];
@@ -62,7 +62,7 @@ impl Polygons {
     }
 
     /// Cuts every face into triangles, in its rest shape.
-    pub(super) fn triangulate(&self, rest_positions: &[Vec3]) -> Result<CutFaces> {
+    pub(super) fn triangulate(&self, rest_positions: &[Vec3]) -> Result<TriangulatedFaces> {
         triangulation::triangulate(self, rest_positions)
     }
 }
@@ -92,7 +92,7 @@ fn check_face(face: usize, corners: &[usize], vertex_count: usize) -> Result<()>
 /// Names the argument and the first such vertex.
 pub fn check_positions(argument: &str, positions: &[Vec3]) -> Result<()> {
     if positions.is_empty() {
-        return Err(Error::value(argument, "no vertices", "one vertex or more"));
+        return Err(Error::combined(argument, "no vertices", "one vertex or more"));
     }
     match positions.iter().position(|point| !point.iter().all(|value| value.is_finite())) {
         Some(vertex) => {

@@ -73,7 +73,7 @@ impl Quads {
 
     /// The corner of a quad that follows one of its corners after some others.
     #[must_use]
-    pub fn after(&self, (quad, corner): (u32, u8), count: usize) -> u32 {
+    pub fn corner_after(&self, (quad, corner): (u32, u8), count: usize) -> u32 {
         self.vertices[quad as usize][(corner as usize + count) % 4]
     }
 
@@ -82,21 +82,22 @@ impl Quads {
         while !quads.is_empty() {
             // An open fan starts at the quad whose first edge belongs to no other quad.
             let is_first = |member: &(u32, u8)| {
-                let edge = self.after(*member, 1);
-                quads.iter().all(|other| self.after(*other, 3) != edge)
+                let edge = self.corner_after(*member, 1);
+                quads.iter().all(|other| self.corner_after(*other, 3) != edge)
             };
             let start = quads.iter().position(is_first).unwrap_or(0);
             let mut members = vec![quads.remove(start)];
             while let Some(last) = members.last() {
-                let edge = self.after(*last, 3);
-                let next = quads.iter().position(|other| self.after(*other, 1) == edge);
+                let edge = self.corner_after(*last, 3);
+                let next = quads.iter().position(|other| self.corner_after(*other, 1) == edge);
                 match next {
                     Some(next) => members.push(quads.remove(next)),
                     None => break,
                 }
             }
             let (first, last) = (members[0], members[members.len() - 1]);
-            let is_closed = members.len() > 2 && self.after(last, 3) == self.after(first, 1);
+            let is_closed =
+                members.len() > 2 && self.corner_after(last, 3) == self.corner_after(first, 1);
             fans.push(Fan { vertex, quads: members, is_closed });
         }
         fans
@@ -107,9 +108,10 @@ impl Fan {
     /// The vertices at the other ends of the edges between the quads: one more than quads in an open fan.
     #[must_use]
     pub fn spokes(&self, quads: &Quads) -> Vec<u32> {
-        let mut spokes: Vec<u32> = self.quads.iter().map(|quad| quads.after(*quad, 1)).collect();
+        let mut spokes: Vec<u32> =
+            self.quads.iter().map(|quad| quads.corner_after(*quad, 1)).collect();
         if !self.is_closed {
-            spokes.extend(self.quads.last().map(|quad| quads.after(*quad, 3)));
+            spokes.extend(self.quads.last().map(|quad| quads.corner_after(*quad, 3)));
         }
         spokes
     }
@@ -153,12 +155,12 @@ fn is_convex(points: &[Vec3; 4]) -> bool {
     (0..4).all(|corner| {
         let [before, here, after] = [3, 0, 1].map(|place| points[(corner + place) % 4]);
         let turn = (after - here).cross(&(before - here));
-        turn.dot(&normal) > LEAST_CORNER * size * size
+        turn.dot(&normal) > MIN_CORNER_RATIO * size * size
     })
 }
 
 /// Least ratio of the parallelogram of a corner to twice the area of its quad.
-const LEAST_CORNER: f64 = 0.01;
+const MIN_CORNER_RATIO: f64 = 0.01;
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@
 use super::{
     topology::{Edge, Topology},
     triangle,
-    triangulation::CutFaces,
+    triangulation::TriangulatedFaces,
     yarn_axes::{Uv, warp_directions},
 };
 use crate::{
@@ -20,7 +20,7 @@ pub type ShapeGradients = [[f64; 2]; 2];
 /// The gradients of all three corners.
 #[must_use]
 #[inline(always)]
-pub fn of_all_corners([second, third]: &ShapeGradients) -> [[f64; 2]; 3] {
+pub fn gradients_of_all_corners([second, third]: &ShapeGradients) -> [[f64; 2]; 3] {
     [[-second[0] - third[0], -second[1] - third[1]], *second, *third]
 }
 
@@ -47,7 +47,7 @@ impl RestShape {
     /// A vertex that no face uses is refused by index: it would have no mass.
     pub(super) fn new(
         topology: &Topology,
-        cut: &CutFaces,
+        cut: &TriangulatedFaces,
         positions: &[Vec3],
         uv: Option<&Uv>,
     ) -> Result<Self> {
@@ -175,7 +175,7 @@ mod tests {
                 assert!((found - wanted).abs() < 1e-12, "{found} for {wanted}");
             }
             // The shape functions add up to 1 everywhere, and the first one is 1 at the first corner.
-            let [first, ..] = of_all_corners(&mesh.rest.gradients[triangle]);
+            let [first, ..] = gradients_of_all_corners(&mesh.rest.gradients[triangle]);
             for (corner, wanted) in [(1, -1.0), (2, -1.0)] {
                 let along = first[0] * corners[corner][0] + first[1] * corners[corner][1];
                 assert!((along - wanted).abs() < 1e-12);

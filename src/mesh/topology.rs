@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Triangles wound alike, and the edges between them.
 
-use super::{incidence::Incidence, orientation, triangulation::CutFaces};
+use super::{incidence::Incidence, orientation, triangulation::TriangulatedFaces};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub struct Topology {
     /// Shared by all who go through them.
     pub triangles: Arc<Vec<[u32; 3]>>,
     /// Triangles around each vertex.
-    pub around: Arc<Incidence>,
+    pub incidence: Arc<Incidence>,
     /// The face of the caller's that each triangle was cut from.
     pub face_of_triangle: Vec<u32>,
     /// All edges, sorted by vertices.
@@ -46,13 +46,13 @@ pub struct Topology {
 
 /// One side of an edge: a triangle that runs along it.
 #[derive(Clone, Copy)]
-pub(super) struct Side {
+pub(super) struct HalfEdge {
     pub(super) ends: [u32; 2],
     pub(super) triangle: u32,
     pub(super) corner: u8,
 }
 
-impl Side {
+impl HalfEdge {
     /// The ends with the smaller first: equal for both sides of an edge.
     pub(super) fn key(&self) -> [u32; 2] {
         let [a, b] = self.ends;
@@ -65,14 +65,14 @@ impl Topology {
     ///
     /// # Errors
     /// An edge with more than two faces is refused by the third face and the two vertices.
-    pub(super) fn new(cut: &CutFaces, vertex_count: usize) -> Result<Self> {
-        check_manifold(&sides(&cut.triangles), cut)?;
-        let triangles = orientation::wind_alike(&cut.triangles);
+    pub(super) fn new(cut: &TriangulatedFaces, vertex_count: usize) -> Result<Self> {
+        check_manifold(&half_edges(&cut.triangles), cut)?;
+        let triangles = orientation::orient_consistently(&cut.triangles);
         let mut topology = Self {
             vertex_count,
             face_of_triangle: cut.faces.clone(),
             edges: Vec::new(),
-            around: Arc::new(Incidence::new(&triangles, vertex_count)),
+            incidence: Arc::new(Incidence::new(&triangles, vertex_count)),
             triangles: Arc::new(triangles),
         };
         topology.find_edges();
@@ -80,13 +80,13 @@ impl Topology {
     }
 
     fn find_edges(&mut self) {
-        let sides = sides(&self.triangles);
-        let partners = sides.windows(2).filter(|pair| are_partners(&pair[0], &pair[1])).count();
+        let sides = half_edges(&self.triangles);
+        let partners = sides.windows(2).filter(|pair| are_opposite(&pair[0], &pair[1])).count();
         self.edges.reserve_exact(sides.len() - partners);
         let mut index = 0;
         while index < sides.len() {
             let side = sides[index];
-            let partner = sides.get(index + 1).filter(|next| are_partners(&side, next));
+            let partner = sides.get(index + 1).filter(|next| are_opposite(&side, next));
             index += if partner.is_some() { 2 } else { 1 };
             self.edges.push(Edge {
                 vertices: side.ends,
@@ -101,7 +101,7 @@ impl Topology {
         let vertex = self.vertex_count as u32;
         let triangle = self.triangles.len() as u32;
         let face = self.face_of_triangle.iter().max().map_or(0, |last| last + 1);
-        Arc::make_mut(&mut self.around).append(&other.around, triangle);
+        Arc::make_mut(&mut self.incidence).append(&other.incidence, triangle);
         Arc::make_mut(&mut self.triangles)
             .extend(other.triangles.iter().map(|t| t.map(|v| v + vertex)));
         self.face_of_triangle.extend(other.face_of_triangle.iter().map(|f| f + face));
@@ -125,24 +125,24 @@ impl Topology {
 }
 
 /// Whether two sides next to each other in their list run along one edge in both directions.
-fn are_partners(one: &Side, next: &Side) -> bool {
+fn are_opposite(one: &HalfEdge, next: &HalfEdge) -> bool {
     next.key() == one.key() && next.ends != one.ends
 }
 
 /// All sides of all triangles, those of an edge next to each other, by triangle.
-pub(super) fn sides(triangles: &[[u32; 3]]) -> Vec<Side> {
-    let mut sides: Vec<Side> = Vec::with_capacity(3 * triangles.len());
+pub(super) fn half_edges(triangles: &[[u32; 3]]) -> Vec<HalfEdge> {
+    let mut sides: Vec<HalfEdge> = Vec::with_capacity(3 * triangles.len());
     for (triangle, corners) in triangles.iter().enumerate() {
         for corner in 0..3 {
             let ends = [corners[(corner + 1) % 3], corners[(corner + 2) % 3]];
-            sides.push(Side { ends, triangle: triangle as u32, corner: corner as u8 });
+            sides.push(HalfEdge { ends, triangle: triangle as u32, corner: corner as u8 });
         }
     }
     sides.sort_unstable_by_key(|side| (side.key(), side.triangle));
     sides
 }
 
-fn check_manifold(sides: &[Side], cut: &CutFaces) -> Result<()> {
+fn check_manifold(sides: &[HalfEdge], cut: &TriangulatedFaces) -> Result<()> {
     let crowded = sides.windows(3).find(|three| three[0].key() == three[2].key());
     crowded.map_or(Ok(()), |three| {
         let [a, b] = three[2].key();

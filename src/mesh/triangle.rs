@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle, or two at an edge: shape and angle.
 
-use super::atan2::{arc_tangent, arc_tangents};
-use crate::{Vec3, simd::Fours};
+use super::atan2::{atan2, atan2_lanes};
+use crate::{Vec3, simd::F64x4};
 
 /// A triangle with a smaller ratio of area to longest edge squared has no usable shape.
-pub(super) const SMALLEST_AREA_RATIO: f64 = 1.0e-7;
+pub(super) const MIN_AREA_RATIO: f64 = 1.0e-7;
 
 /// Twice the area over the sum of squared edge lengths, scaled to 1 for an equilateral triangle.
-pub(super) fn shape(a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
+pub(super) fn shape_quality(a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
     let squares = (b - a).norm_squared() + (c - b).norm_squared() + (a - c).norm_squared();
     if squares == 0.0 {
         return 0.0;
@@ -20,7 +20,7 @@ pub(super) fn shape(a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
 pub(super) fn is_degenerate(a: &Vec3, b: &Vec3, c: &Vec3) -> bool {
     let longest = (b - a).norm_squared().max((c - b).norm_squared()).max((a - c).norm_squared());
     let area = 0.5 * (b - a).cross(&(c - a)).norm();
-    area <= SMALLEST_AREA_RATIO * longest
+    area <= MIN_AREA_RATIO * longest
 }
 
 /// Angle in rad between the triangles a,b,c and b,a,d at their edge a→b: 0 where flat, positive where
@@ -34,28 +34,28 @@ pub(crate) fn hinge_angle(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> f64 {
 /// The same angle from the normals of both triangles, of any length, and the edge with its length.
 #[inline]
 fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
-    arc_tangent(-first.cross(second).dot(edge), first.dot(second) * length)
+    atan2(-first.cross(second).dot(edge), first.dot(second) * length)
 }
 
 /// [`hinge_angle`] of four hinges.
 #[inline(always)]
-pub(crate) fn hinge_angles<F: Fours>(lanes: F, corners: &[[F::Four; 3]; 4]) -> [f64; 4] {
+pub(crate) fn hinge_angle_lanes<F: F64x4>(lanes: F, corners: &[[F::Four; 3]; 4]) -> [f64; 4] {
     let [a, b, c, d] = corners;
-    let edge = lanes.between(b, a);
-    let first = lanes.cross(&edge, &lanes.between(c, a));
-    let second = lanes.cross(&lanes.between(d, a), &edge);
+    let edge = lanes.vectors_between(b, a);
+    let first = lanes.cross(&edge, &lanes.vectors_between(c, a));
+    let second = lanes.cross(&lanes.vectors_between(d, a), &edge);
     let length = lanes.root(lanes.dot(&edge, &edge));
-    angles_between(lanes, [&first, &second], &edge, length)
+    angle_between_lanes(lanes, [&first, &second], &edge, length)
 }
 
 /// [`angle_between`] of four pairs of normals.
 #[inline(always)]
-pub(crate) fn angles_between<F: Fours>(
+pub(crate) fn angle_between_lanes<F: F64x4>(
     lanes: F,
     [first, second]: [&[F::Four; 3]; 2],
     edge: &[F::Four; 3],
     length: F::Four,
 ) -> [f64; 4] {
     let across = lanes.dot(&lanes.cross(second, first), edge);
-    arc_tangents(lanes, across, lanes.product(lanes.dot(first, second), length))
+    atan2_lanes(lanes, across, lanes.product(lanes.dot(first, second), length))
 }

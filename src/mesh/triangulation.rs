@@ -13,7 +13,7 @@ use crate::{
 
 /// Triangles with what is needed to trace them back to the faces they were cut from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CutFaces {
+pub(super) struct TriangulatedFaces {
     /// Vertices of each triangle.
     pub(super) triangles: Vec<[u32; 3]>,
     /// The same corners as indices into the list of all face corners.
@@ -22,7 +22,7 @@ pub(super) struct CutFaces {
     pub(super) faces: Vec<u32>,
 }
 
-impl CutFaces {
+impl TriangulatedFaces {
     fn push(&mut self, polygons: &Polygons, face: usize, cut: [usize; 3]) {
         let vertices = polygons.face(face);
         let first = polygons.first_corner(face);
@@ -33,10 +33,10 @@ impl CutFaces {
 }
 
 /// Two diagonals count as equally long below this relative difference.
-const SAME_LENGTH: f64 = 1.0e-3;
+const LENGTH_TOLERANCE: f64 = 1.0e-3;
 
-pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<CutFaces> {
-    let mut cut = CutFaces::default();
+pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<TriangulatedFaces> {
+    let mut cut = TriangulatedFaces::default();
     // Number of diagonals that end at each vertex so far.
     let mut diagonals = vec![0_u32; positions.len()];
     for face in 0..polygons.count() {
@@ -47,7 +47,7 @@ pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<Cut
         let triangles = match vertices.len() {
             3 => vec![[0, 1, 2]],
             4 => cut_quad(&points, &normal, vertices, &mut diagonals),
-            _ => cut_ears(&points, &normal),
+            _ => clip_ears(&points, &normal),
         };
         for triangle in triangles {
             let [a, b, c] = triangle.map(|corner| points[corner]);
@@ -79,7 +79,7 @@ fn check_area(face: usize, points: &[Vec3], normal: &Vec3) -> Result<()> {
         let found = "its area is beyond the range of numbers";
         return Err(Error::element("faces", "face", face, found, "a smaller face"));
     }
-    if normal.norm() <= triangle::SMALLEST_AREA_RATIO * extent * extent {
+    if normal.norm() <= triangle::MIN_AREA_RATIO * extent * extent {
         return Err(degenerate(face));
     }
     Ok(())
@@ -94,14 +94,14 @@ fn cut_quad(
     let convex = (0..4)
         .all(|corner| turn(points, normal, [corner, (corner + 1) % 4, (corner + 2) % 4]) > 0.0);
     if !convex {
-        return cut_ears(points, normal);
+        return clip_ears(points, normal);
     }
     let first = (points[2] - points[0]).norm();
     let second = (points[3] - points[1]).norm();
     let meeting = |corners: [usize; 2]| -> u32 {
         corners.iter().map(|corner| diagonals[vertices[*corner] as usize]).sum()
     };
-    let along_first = if (first - second).abs() <= SAME_LENGTH * first {
+    let along_first = if (first - second).abs() <= LENGTH_TOLERANCE * first {
         meeting([0, 2]) >= meeting([1, 3])
     } else {
         first < second
@@ -122,11 +122,11 @@ fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
     (points[b] - points[a]).cross(&(points[c] - points[b])).dot(normal)
 }
 
-fn cut_ears(points: &[Vec3], normal: &Vec3) -> Vec<[usize; 3]> {
-    let mut ring = Ring::new(points, normal);
+fn clip_ears(points: &[Vec3], normal: &Vec3) -> Vec<[usize; 3]> {
+    let mut ring = RemainingPolygon::new(points, normal);
     let mut triangles = Vec::with_capacity(points.len() - 2);
     while ring.corners.len() > 3 {
-        triangles.push(ring.cut_best());
+        triangles.push(ring.clip_best());
     }
     triangles.push([ring.corners[0], ring.corners[1], ring.corners[2]]);
     triangles
@@ -134,7 +134,7 @@ fn cut_ears(points: &[Vec3], normal: &Vec3) -> Vec<[usize; 3]> {
 
 /// What is left of a polygon, with what is known of the ear at each of its corners. An ear stays what it is until one of its
 /// neighbours is cut off, or the corner that blocks it: to look at all of them anew each time took the cube of their number.
-struct Ring<'a> {
+struct RemainingPolygon<'a> {
     points: &'a [Vec3],
     normal: &'a Vec3,
     corners: Vec<usize>,
@@ -145,13 +145,13 @@ struct Ring<'a> {
 #[derive(Clone, Copy)]
 struct Ear {
     /// 1 where it is equilateral.
-    shape: f64,
-    block: Block,
+    quality: f64,
+    obstacle: EarObstacle,
 }
 
 /// What keeps an ear from being cut off.
 #[derive(Clone, Copy, PartialEq)]
-enum Block {
+enum EarObstacle {
     Nothing,
     /// It is outside of the polygon.
     Turn,
@@ -162,11 +162,11 @@ enum Block {
 impl Ear {
     /// Ears that are blocked come after all others.
     fn score(&self) -> f64 {
-        if self.block == Block::Nothing { self.shape } else { self.shape - 2.0 }
+        if self.obstacle == EarObstacle::Nothing { self.quality } else { self.quality - 2.0 }
     }
 }
 
-impl<'a> Ring<'a> {
+impl<'a> RemainingPolygon<'a> {
     fn new(points: &'a [Vec3], normal: &'a Vec3) -> Self {
         let corners: Vec<usize> = (0..points.len()).collect();
         let mut ring = Self { points, normal, corners, ears: Vec::new() };
@@ -186,16 +186,16 @@ impl<'a> Ring<'a> {
         let blocking =
             || self.corners.iter().find(|other| inside(points, normal, corners, **other));
         let block = if turn(points, normal, corners) <= 0.0 {
-            Block::Turn
+            EarObstacle::Turn
         } else {
-            blocking().map_or(Block::Nothing, |corner| Block::Corner(*corner))
+            blocking().map_or(EarObstacle::Nothing, |corner| EarObstacle::Corner(*corner))
         };
-        Ear { shape: triangle::shape(&a, &b, &c), block }
+        Ear { quality: triangle::shape_quality(&a, &b, &c), obstacle: block }
     }
 
     /// Cuts off the corner that makes the best-shaped triangle with its neighbours. Among corners of a polygon that crosses
     /// itself, where no ear is free of other corners, the best-shaped one all the same.
-    fn cut_best(&mut self) -> [usize; 3] {
+    fn clip_best(&mut self) -> [usize; 3] {
         let mut best = (0, f64::NEG_INFINITY);
         for (place, ear) in self.ears.iter().enumerate() {
             if ear.score() > best.1 {
@@ -204,12 +204,12 @@ impl<'a> Ring<'a> {
         }
         let place = best.0;
         let triangle = self.around(place);
-        let gone = Block::Corner(self.corners.remove(place));
+        let gone = EarObstacle::Corner(self.corners.remove(place));
         self.ears.remove(place);
         let count = self.corners.len();
         let neighbours = [(place + count - 1) % count, place % count];
         for place in 0..count {
-            if neighbours.contains(&place) || self.ears[place].block == gone {
+            if neighbours.contains(&place) || self.ears[place].obstacle == gone {
                 self.ears[place] = self.ear(place);
             }
         }
@@ -228,14 +228,14 @@ fn inside(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3], other: usize) -
 mod tests {
     use super::*;
 
-    fn cut(positions: &[[f64; 3]], faces: &[&[usize]]) -> Result<CutFaces> {
+    fn cut(positions: &[[f64; 3]], faces: &[&[usize]]) -> Result<TriangulatedFaces> {
         let counts: Vec<usize> = faces.iter().map(|face| face.len()).collect();
         let corners: Vec<usize> = faces.concat();
         let points: Vec<Vec3> = positions.iter().map(|p| Vec3::from(*p)).collect();
         Polygons::new(&counts, &corners, points.len())?.triangulate(&points)
     }
 
-    fn area(positions: &[[f64; 3]], cut: &CutFaces) -> f64 {
+    fn area(positions: &[[f64; 3]], cut: &TriangulatedFaces) -> f64 {
         let point = |v: u32| Vec3::from(positions[v as usize]);
         let one = |t: &[u32; 3]| {
             0.5 * (point(t[1]) - point(t[0])).cross(&(point(t[2]) - point(t[0]))).norm()
@@ -270,11 +270,11 @@ mod tests {
     /// The ears of a polygon in the plane z = 0, each time looking at all that are left.
     fn cut_one_by_one(points: &[Vec3]) -> Vec<[usize; 3]> {
         let normal = newell_normal(points);
-        let mut ring = Ring::new(points, &normal);
+        let mut ring = RemainingPolygon::new(points, &normal);
         let mut triangles = Vec::new();
         while ring.corners.len() > 3 {
             ring.ears = (0..ring.corners.len()).map(|place| ring.ear(place)).collect();
-            triangles.push(ring.cut_best());
+            triangles.push(ring.clip_best());
         }
         triangles.push([ring.corners[0], ring.corners[1], ring.corners[2]]);
         triangles
@@ -302,7 +302,7 @@ mod tests {
             let knot = polygon(parts.clone().map(|part| (0.2 + any(), 2.0 * part + 0.1 * any())));
             let even = polygon(parts.map(|part| (1.0 + (8.0 * part).floor() % 2.0, part)));
             for points in [star, knot, even] {
-                let found = cut_ears(&points, &newell_normal(&points));
+                let found = clip_ears(&points, &newell_normal(&points));
                 assert_eq!(found, cut_one_by_one(&points), "{points:?}");
             }
         }
@@ -322,7 +322,7 @@ mod tests {
         };
         for points in [polygon(parts.clone().map(|part| (1.0, part))), jagged(0.0), jagged(9.0)] {
             let start = std::time::Instant::now();
-            let triangles = cut_ears(&points, &newell_normal(&points));
+            let triangles = clip_ears(&points, &newell_normal(&points));
             assert_eq!(triangles.len() as u32, COUNT - 2);
             assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
         }

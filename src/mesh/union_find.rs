@@ -3,26 +3,26 @@
 
 /// Members that are joined to groups, each with the name of its smallest member.
 #[derive(Clone, Debug)]
-pub(crate) struct Groups {
+pub(crate) struct UnionFind {
     /// A member of the same group that is smaller, or the member itself where it is the smallest.
     parents: Vec<u32>,
 }
 
-impl Groups {
+impl UnionFind {
     /// `count` members, each on its own.
     pub(crate) fn new(count: usize) -> Self {
         Self { parents: (0..count as u32).collect() }
     }
 
     /// Makes one group of those of two members.
-    pub(crate) fn join(&mut self, one: u32, other: u32) {
-        let [one, other] = [one, other].map(|member| self.name(member));
+    pub(crate) fn union(&mut self, one: u32, other: u32) {
+        let [one, other] = [one, other].map(|member| self.find(member));
         self.parents[one.max(other) as usize] = one.min(other);
     }
 
     /// The smallest member of the group that a member is in. The way there is halved for whoever asks next, or long chains
     /// would take a time that grows with the square of their length.
-    pub(crate) fn name(&mut self, mut member: u32) -> u32 {
+    pub(crate) fn find(&mut self, mut member: u32) -> u32 {
         while self.parents[member as usize] != member {
             let parent = self.parents[member as usize];
             self.parents[member as usize] = self.parents[parent as usize];
@@ -32,8 +32,8 @@ impl Groups {
     }
 
     /// The name of the group of every member.
-    pub(crate) fn names(mut self) -> Vec<u32> {
-        (0..self.parents.len() as u32).map(|member| self.name(member)).collect()
+    pub(crate) fn roots(mut self) -> Vec<u32> {
+        (0..self.parents.len() as u32).map(|member| self.find(member)).collect()
     }
 }
 
@@ -43,21 +43,21 @@ mod tests {
 
     #[test]
     fn groups_have_the_names_of_their_smallest_members() {
-        let mut groups = Groups::new(6);
+        let mut groups = UnionFind::new(6);
         for [one, other] in [[4, 2], [5, 4], [0, 3]] {
-            groups.join(one, other);
+            groups.union(one, other);
         }
-        assert_eq!(groups.names(), [0, 1, 2, 0, 2, 2]);
+        assert_eq!(groups.roots(), [0, 1, 2, 0, 2, 2]);
     }
 
     /// Without halving the ways this would take some 10¹¹ steps.
     #[test]
     fn a_long_chain_is_followed_once() {
         let count = 500_000;
-        let mut groups = Groups::new(count as usize);
+        let mut groups = UnionFind::new(count as usize);
         for last in (1..count).rev() {
-            groups.join(last - 1, last);
+            groups.union(last - 1, last);
         }
-        assert!(groups.names().iter().all(|name| *name == 0));
+        assert!(groups.roots().iter().all(|name| *name == 0));
     }
 }

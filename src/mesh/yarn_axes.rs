@@ -5,7 +5,7 @@
 //! stays. Without them it follows the world axis along which the connected cloth is longest (x before
 //! y before z where equal), laid into the plane of the triangle.
 
-use super::{triangulation::CutFaces, union_find::Groups};
+use super::{triangulation::TriangulatedFaces, union_find::UnionFind};
 use crate::{
     Vec3,
     error::{Error, Result},
@@ -33,7 +33,7 @@ impl Uv {
         };
         if coordinates.len() != wanted {
             let found = format!("{} coordinates", coordinates.len());
-            return Err(Error::value("uv", found, format!("{wanted}, one per {kind}")));
+            return Err(Error::combined("uv", found, format!("{wanted}, one per {kind}")));
         }
         match coordinates.iter().position(|uv| !(uv[0].is_finite() && uv[1].is_finite())) {
             Some(index) => {
@@ -44,7 +44,7 @@ impl Uv {
         }
     }
 
-    fn of_triangle(&self, cut: &CutFaces, triangle: usize) -> [Vector2<f64>; 3] {
+    fn of_triangle(&self, cut: &TriangulatedFaces, triangle: usize) -> [Vector2<f64>; 3] {
         let pick = |coordinates: &[[f64; 2]], indices: [u32; 3]| {
             indices.map(|index| Vector2::from(coordinates[index as usize]))
         };
@@ -56,7 +56,11 @@ impl Uv {
 }
 
 /// Unit warp direction of every triangle. A triangle without usable UVs takes the axis rule.
-pub(super) fn warp_directions(cut: &CutFaces, positions: &[Vec3], uv: Option<&Uv>) -> Vec<Vec3> {
+pub(super) fn warp_directions(
+    cut: &TriangulatedFaces,
+    positions: &[Vec3],
+    uv: Option<&Uv>,
+) -> Vec<Vec3> {
     let axes = longest_axes(&cut.triangles, positions);
     let directions = cut.triangles.iter().enumerate().map(|(triangle, vertices)| {
         let points = vertices.map(|v| positions[v as usize]);
@@ -94,15 +98,15 @@ fn in_plane(points: &[Vec3; 3], first: usize) -> Vec3 {
 
 /// For each triangle the axis along which its connected piece is longest.
 fn longest_axes(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<usize> {
-    let mut pieces = Groups::new(positions.len());
+    let mut pieces = UnionFind::new(positions.len());
     for [a, b, c] in triangles {
-        pieces.join(*a, *b);
-        pieces.join(*b, *c);
+        pieces.union(*a, *b);
+        pieces.union(*b, *c);
     }
     let mut boxes =
         vec![[Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)]; positions.len()];
     for vertex in triangles.iter().flatten() {
-        let piece = pieces.name(*vertex) as usize;
+        let piece = pieces.find(*vertex) as usize;
         let point = positions[*vertex as usize];
         boxes[piece] = [boxes[piece][0].inf(&point), boxes[piece][1].sup(&point)];
     }
@@ -111,7 +115,7 @@ fn longest_axes(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<usize> {
         (0..3).find(|axis| extent[*axis] >= extent.max() - tie).unwrap_or(0)
     };
     let axis_of = |triangle: &[u32; 3]| {
-        let [low, high] = boxes[pieces.name(triangle[0]) as usize];
+        let [low, high] = boxes[pieces.find(triangle[0]) as usize];
         longest(high - low)
     };
     triangles.iter().map(axis_of).collect()
@@ -130,7 +134,11 @@ mod tests {
 
     #[test]
     fn without_uvs_the_warp_runs_along_the_longest_axis() {
-        let cut = CutFaces { triangles: vec![[0, 1, 2]], corners: vec![[0, 1, 2]], faces: vec![0] };
+        let cut = TriangulatedFaces {
+            triangles: vec![[0, 1, 2]],
+            corners: vec![[0, 1, 2]],
+            faces: vec![0],
+        };
         let points = [Vec3::zeros(), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 3.0, 0.0)];
         assert_eq!(warp_directions(&cut, &points, None), [Vec3::y()]);
     }

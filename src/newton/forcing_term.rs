@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! When the linear equations of a correction count as solved.
 
-use super::objective::Problem;
-use crate::linear_solver::Stopping;
+use super::objective::Objective;
+use crate::linear_solver::StoppingCriterion;
 
 /// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
 /// that changes what touches what, and the next correction begins elsewhere anyway.
@@ -26,25 +26,30 @@ const MOST_ITERATIONS: usize = 2000;
 
 /// When the linear equations of a correction are solved, the square of which that may be left is `enough`, in J; `is_joined`
 /// where contacts join layers of cloth.
-pub(crate) fn stopping(
-    problem: &Problem<'_>,
+pub(crate) fn linear_stopping_criterion(
+    problem: &Objective<'_>,
     (is_first, enough): (bool, f64),
     is_joined: bool,
-) -> Stopping {
+) -> StoppingCriterion {
     let touches = !problem.response.contacts().is_empty();
-    let tolerance = match (is_first && is_joined, touches && problem.quadratic.is_none()) {
+    let tolerance = match (is_first && is_joined, touches && problem.quadratic_model.is_none()) {
         (true, _) => HARD_TOLERANCE,
         (false, true) => TOUCHING_TOLERANCE,
         (false, false) => LINEAR_TOLERANCE,
     };
     let least = if touches { LEAST_ITERATIONS } else { 0 };
-    Stopping { tolerance, enough, least, most: MOST_ITERATIONS }
+    StoppingCriterion {
+        relative_tolerance: tolerance,
+        absolute_tolerance: enough,
+        min_iterations: least,
+        max_iterations: MOST_ITERATIONS,
+    }
 }
 
 /// The part of the correction that ends a stage which linear equations may leave.
-pub(crate) fn part_to_leave(problem: &Problem<'_>) -> f64 {
+pub(crate) fn forcing_factor(problem: &Objective<'_>) -> f64 {
     let touches = !problem.response.contacts().is_empty();
-    match problem.quadratic {
+    match problem.quadratic_model {
         Some(_) => 0.0,
         None if touches => ENOUGH,
         None => ENOUGH * (problem.stage.duration / LONG_STEP).min(1.0),

@@ -11,27 +11,29 @@ mod objective;
 mod quadratic_model;
 pub(crate) mod reference;
 
-pub(crate) use convergence::{Accuracy, Solved, length_of_edges, length_of_tolerance};
+pub(crate) use convergence::{
+    ConvergenceCriteria, SolveOutcome, min_mean_edge_length, tolerance_length,
+};
 #[cfg(test)]
-pub(crate) use convergence::{Balance, balances};
-pub(crate) use objective::Problem;
-pub(crate) use quadratic_model::{Metric, Quadratic, constant_quadratic};
+pub(crate) use convergence::{ForceBalance, force_balances};
+pub(crate) use objective::Objective;
+pub(crate) use quadratic_model::{ModelHessian, QuadraticModel, constant_quadratic_model};
 pub(crate) use reference::UPDATES;
 
 use crate::{
     Vec3,
     collision::Contact,
     linear_solver::{
-        BlockJacobi, Filter, IncompleteCholesky, Multigrid, Ordering, Preconditioner, Stopping,
-        Workspace, conjugate_gradients,
+        BlockJacobi, Filter, IncompleteCholesky, Multigrid, Ordering, Preconditioner,
+        StoppingCriterion, Workspace, conjugate_gradients,
     },
-    response::{ActiveSet, Response},
+    response::{ActiveSet, CollisionResponse},
     scene::{Preconditioning, RejectionReason, Report, Task},
     simd::{Block, Row3},
-    system::{Dynamics, Tangent},
+    system::{EquationsOfMotion, TangentMatrix},
 };
-use convergence::{Cloths, Progress, Promise};
-use forcing_term::{part_to_leave, stopping};
+use convergence::{EnergyNorm, IterationHistory, PredictedDecrease};
+use forcing_term::{forcing_factor, linear_stopping_criterion};
 use objective::Potential;
 
 /// Potentials before the current one that a correction is measured against: the second-order stretch
@@ -49,44 +51,44 @@ const CONVERGING: f64 = 0.5;
 
 /// What solving stages needs, kept from one to the next.
 pub(crate) struct Newton {
-    tangent: Tangent,
+    tangent: TangentMatrix,
     /// The quadratic potential whose matrix and preconditioner are at hand, without contacts.
-    kept: Option<[u64; 3]>,
+    assembled_matrix_id: Option<[u64; 3]>,
     preconditioner: Box<dyn Preconditioner + Sync>,
     workspace: Workspace,
     filter: Filter,
     active: ActiveSet,
     residuals: Vec<Vec3>,
     /// Blocks of contacts between rows that no element joins.
-    coupling: Vec<(u32, u32, Block)>,
+    contact_blocks: Vec<(u32, u32, Block)>,
     /// Whether stresses after the last correction have been predicted.
-    is_predicted: bool,
+    has_predicted_stress: bool,
     /// The potential of the contacts where the corrections have come to, in J.
-    touching: f64,
+    contact_potential: f64,
     /// Where a correction leads; before, the correction itself.
-    trial: Vec<Vec3>,
-    right_side: Vec<Row3>,
-    solution: Vec<Row3>,
+    trial_point: Vec<Vec3>,
+    right_hand_side: Vec<Row3>,
+    newton_step: Vec<Row3>,
 }
 
 impl Newton {
-    pub(crate) fn new(dynamics: &Dynamics, preconditioning: Preconditioning) -> Self {
+    pub(crate) fn new(dynamics: &EquationsOfMotion, preconditioning: Preconditioning) -> Self {
         let count = dynamics.vertex_count();
-        let tangent = Tangent::new(dynamics);
+        let tangent = TangentMatrix::new(dynamics);
         Self {
-            preconditioner: preconditioner(preconditioning, dynamics, &tangent),
+            preconditioner: new_preconditioner(preconditioning, dynamics, &tangent),
             workspace: Workspace::default(),
             filter: Filter::new(count),
             active: ActiveSet::default(),
             residuals: vec![Vec3::zeros(); count],
-            coupling: Vec::new(),
-            is_predicted: false,
-            touching: 0.0,
-            trial: vec![Vec3::zeros(); count],
-            right_side: vec![[0.0; 4]; count],
-            solution: vec![[0.0; 4]; count],
+            contact_blocks: Vec::new(),
+            has_predicted_stress: false,
+            contact_potential: 0.0,
+            trial_point: vec![Vec3::zeros(); count],
+            right_hand_side: vec![[0.0; 4]; count],
+            newton_step: vec![[0.0; 4]; count],
             tangent,
-            kept: None,
+            assembled_matrix_id: None,
         }
     }
 
@@ -96,283 +98,308 @@ impl Newton {
     }
 
     /// The tangent, for another use, without what contacts have added to it.
-    pub(crate) fn tangent(&mut self) -> &mut Tangent {
-        self.kept = None;
-        self.tangent.matrix.clear_coupling();
+    pub(crate) fn tangent_without_contacts(&mut self) -> &mut TangentMatrix {
+        self.assembled_matrix_id = None;
+        self.tangent.matrix.clear_contact_blocks();
         &mut self.tangent
     }
 
     /// Solves a stage from the start `positions`, which become its solution.
     pub(crate) fn solve(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         positions: &mut [Vec3],
-        accuracy: Accuracy,
+        accuracy: ConvergenceCriteria,
         report: &mut Report,
-    ) -> Solved {
-        let mut recent = vec![self.start(problem, positions, report)];
-        let mut solved = Solved::UNSOLVED;
-        let mut progress = Progress::new();
+    ) -> SolveOutcome {
+        let mut recent = vec![self.evaluate_initial_guess(problem, positions, report)];
+        let mut solved = SolveOutcome::UNSOLVED;
+        let mut progress = IterationHistory::new();
         loop {
-            let mut wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
-            solved.unmet = if !progress.is_within(&wanted) {
+            let mut wanted =
+                self.convergence_thresholds((problem, positions), accuracy, (&solved, &progress));
+            solved.unmet = if !progress.is_within_thresholds(&wanted) {
                 Some(RejectionReason::NewtonStep)
-            } else if !self.keeps_momentum((problem, positions), accuracy, (&solved, &progress)) {
+            } else if !self.satisfies_force_balance(
+                (problem, positions),
+                accuracy,
+                (&solved, &progress),
+            ) {
                 Some(RejectionReason::ForceBalance)
             } else {
                 None
             };
             if solved.converged() {
                 let response = &mut *problem.response;
-                solved.is_clear = report.time(Task::Contact, || response.verify(positions));
-                if solved.is_clear || !progress.rescue(solved.iterations) {
+                solved.is_collision_free =
+                    report.time(Task::Contact, || response.validate_step(positions));
+                if solved.is_collision_free || !progress.record_stiffening(solved.iterations) {
                     return solved;
                 }
-                let contacts = problem.look(positions, solved.iterations, report);
-                self.take(problem, (contacts, positions), &mut recent);
-                wanted = self.wanted((problem, positions), accuracy, (&solved, &progress));
+                let contacts = problem.detect_contacts(positions, solved.iterations, report);
+                self.accept_contacts(problem, (contacts, positions), &mut recent);
+                wanted = self.convergence_thresholds(
+                    (problem, positions),
+                    accuracy,
+                    (&solved, &progress),
+                );
             }
-            progress.compare(solved.iterations, solved.correction);
+            progress.update_shortest_step(solved.iterations, solved.step_length);
             let touches = !problem.response.contacts().is_empty();
-            let is_hopeless = touches && progress.is_hopeless(solved.iterations);
+            let is_hopeless = touches && progress.is_stagnant(solved.iterations);
             if is_hopeless || solved.iterations == accuracy.max_iterations {
                 return solved.given_up(is_hopeless);
             }
             let is_first = solved.iterations == 0;
-            let enough = if is_first { 0.0 } else { enough(problem, &wanted) };
-            let longest = CONVERGING * solved.correction;
-            let Some(promise) = self.correct(problem, positions, (is_first, enough), report) else {
+            let enough = if is_first { 0.0 } else { absolute_linear_tolerance(problem, &wanted) };
+            let longest = CONVERGING * solved.step_length;
+            let Some(promise) =
+                self.compute_newton_step(problem, positions, (is_first, enough), report)
+            else {
                 return solved.ended_by(RejectionReason::LinearSolve);
             };
-            let lengths = Cloths::new(problem.dynamics, problem.stage).lengths(&promise.squares);
-            solved.correction = progress.measure(lengths);
+            let lengths = EnergyNorm::new(problem.dynamics, problem.stage)
+                .equivalent_displacements(&promise.squared_norms);
+            solved.step_length = progress.record_step(lengths);
             solved.iterations += 1;
             report.newton_iterations += 1;
-            let is_last = progress.is_within(&wanted);
-            let is_sure = is_last && !is_first && !touches && solved.correction <= longest;
-            if is_sure && self.arrives(problem, positions, solved.iterations, report) {
-                return Solved { unmet: None, is_clear: true, ..solved };
+            let is_last = progress.is_within_thresholds(&wanted);
+            let is_sure = is_last && !is_first && !touches && solved.step_length <= longest;
+            if is_sure && self.accept_final_step(problem, positions, solved.iterations, report) {
+                return SolveOutcome { unmet: None, is_collision_free: true, ..solved };
             }
-            self.predict(problem, is_last, report);
+            self.predict_stress(problem, is_last, report);
             let way = (solved.iterations, &promise);
-            let Some(raised) = self.follow((problem, positions), way, &mut recent, report) else {
+            let Some(raised) =
+                self.take_newton_step((problem, positions), way, &mut recent, report)
+            else {
                 return solved.ended_by(RejectionReason::NotFinite);
             };
-            let cloths = Cloths::new(problem.dynamics, problem.stage);
-            let main = promise.main();
-            solved.correction = progress.lengthen(main, cloths.length(main, 2.0 * raised));
+            let cloths = EnergyNorm::new(problem.dynamics, problem.stage);
+            let main = promise.dominant_cloth();
+            solved.step_length = progress
+                .raise_step_length(main, cloths.equivalent_displacement(main, 2.0 * raised));
         }
     }
 
     /// Goes along the last of so many corrections if that leads to where nothing touches and crosses nothing. Where each is
     /// much shorter than the one before, what is left of the equations there need not be known.
-    fn arrives(
+    fn accept_final_step(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         positions: &mut [Vec3],
         iterations: usize,
         report: &mut Report,
     ) -> bool {
-        self.go(positions, 1.0);
-        let is_free = problem.look(&self.trial, iterations, report).is_empty();
+        self.set_trial_point(positions, 1.0);
+        let is_free = problem.detect_contacts(&self.trial_point, iterations, report).is_empty();
         let response = &mut *problem.response;
-        let is_clear = is_free && report.time(Task::Contact, || response.verify(&self.trial));
+        let is_clear =
+            is_free && report.time(Task::Contact, || response.validate_step(&self.trial_point));
         if is_clear {
-            positions.copy_from_slice(&self.trial);
+            positions.copy_from_slice(&self.trial_point);
         }
         is_clear
     }
 
     /// Leaves as the trial where a part of the correction leads from `positions`.
-    fn go(&mut self, positions: &[Vec3], part: f64) {
+    fn set_trial_point(&mut self, positions: &[Vec3], part: f64) {
         let moved = |vertex: usize, way| positions[vertex] + way * part;
-        self.tangent.ordering.scatter(&self.solution, &mut self.trial, moved);
+        self.tangent.ordering.scatter_with(&self.newton_step, &mut self.trial_point, moved);
     }
 
     /// Goes along a correction, the last of so many, and takes the contacts there. Gives what it has raised the potential by,
     /// in J; `None` where that is beyond the range of numbers.
-    fn follow(
+    fn take_newton_step(
         &mut self,
-        (problem, positions): (&mut Problem<'_>, &mut [Vec3]),
-        (iterations, promise): (usize, &Promise),
+        (problem, positions): (&mut Objective<'_>, &mut [Vec3]),
+        (iterations, promise): (usize, &PredictedDecrease),
         recent: &mut Vec<f64>,
         report: &mut Report,
     ) -> Option<f64> {
         for potential in recent.iter_mut() {
-            *potential += promise.touching - self.touching;
+            *potential += promise.contact_potential - self.contact_potential;
         }
-        self.touching = promise.touching;
+        self.contact_potential = promise.contact_potential;
         let along = (iterations, promise.slope);
-        let (potential, contacts) = self.search(problem, positions, (recent, along), report);
-        if !potential.whole().is_finite() {
+        let (potential, contacts) = self.line_search(problem, positions, (recent, along), report);
+        if !potential.total().is_finite() {
             return None;
         }
         // A correction that turns triangles may raise the potential: that is still to be taken away.
-        let rise = recent.last().map_or(0.0, |last| potential.whole() - last);
-        let inside = rise - (potential.touching - self.touching);
+        let rise = recent.last().map_or(0.0, |last| potential.total() - last);
+        let inside = rise - (potential.contact - self.contact_potential);
         let raised = rise.min(inside).max(0.0);
-        recent.push(potential.whole());
+        recent.push(potential.total());
         if recent.len() > MEMORY {
             recent.remove(0);
         }
-        self.touching = potential.touching;
-        self.take(problem, (contacts, positions), recent);
+        self.contact_potential = potential.contact;
+        self.accept_contacts(problem, (contacts, positions), recent);
         Some(raised)
     }
 
     /// Goes on with these contacts, and measures what is compared with the potential from the new one.
-    fn take(
+    fn accept_contacts(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         (contacts, positions): (Vec<Contact>, &[Vec3]),
         recent: &mut [f64],
     ) {
-        problem.response.take(contacts);
-        let touching = problem.response.potential(positions);
+        problem.response.accept_contacts(contacts);
+        let touching = problem.response.contact_potential(positions);
         for potential in recent {
-            *potential += touching - self.touching;
+            *potential += touching - self.contact_potential;
         }
-        self.touching = touching;
+        self.contact_potential = touching;
     }
 
     /// How short the last correction of each cloth has to be in a stage, in m.
-    fn wanted(
+    fn convergence_thresholds(
         &self,
-        (problem, positions): (&Problem<'_>, &[Vec3]),
-        accuracy: Accuracy,
-        (solved, progress): (&Solved, &Progress),
+        (problem, positions): (&Objective<'_>, &[Vec3]),
+        accuracy: ConvergenceCriteria,
+        (solved, progress): (&SolveOutcome, &IterationHistory),
     ) -> Vec<f64> {
-        let (made, is_fine) = self.effort(problem, (solved, progress));
+        let (made, is_fine) = self.iteration_index(problem, (solved, progress));
         let of_cloth = |cloth: usize| {
-            let first = progress.first.get(cloth).copied().unwrap_or_default();
-            accuracy.wanted((problem, positions, cloth), (made, first), is_fine)
+            let first = progress.first_lengths.get(cloth).copied().unwrap_or_default();
+            accuracy.threshold((problem, positions, cloth), (made, first), is_fine)
         };
         (0..problem.dynamics.cloth_masses.len()).map(of_cloth).collect()
     }
 
     /// Whether what is left of the equations moves no cloth as a whole.
-    fn keeps_momentum(
+    fn satisfies_force_balance(
         &mut self,
-        (problem, positions): (&Problem<'_>, &[Vec3]),
-        accuracy: Accuracy,
-        (solved, progress): (&Solved, &Progress),
+        (problem, positions): (&Objective<'_>, &[Vec3]),
+        accuracy: ConvergenceCriteria,
+        (solved, progress): (&SolveOutcome, &IterationHistory),
     ) -> bool {
-        let effort = self.effort(problem, (solved, progress));
-        self.trial.copy_from_slice(&self.residuals);
-        accuracy.keeps_momentum((problem, positions), &mut self.trial, effort)
+        let effort = self.iteration_index(problem, (solved, progress));
+        self.trial_point.copy_from_slice(&self.residuals);
+        accuracy.satisfies_force_balance((problem, positions), &mut self.trial_point, effort)
     }
 
     /// How many corrections count, and whether contacts join layers of cloth or equations are quadratic.
-    fn effort(
+    fn iteration_index(
         &self,
-        problem: &Problem<'_>,
-        (solved, progress): (&Solved, &Progress),
+        problem: &Objective<'_>,
+        (solved, progress): (&SolveOutcome, &IterationHistory),
     ) -> (usize, bool) {
         // What is drawn apart is crossed however closely it is solved.
-        let made = if problem.response.untangles() {
+        let made = if problem.response.is_untangling() {
             solved.iterations
         } else {
-            progress.since_rescue(solved.iterations)
+            progress.iterations_since_stiffening(solved.iterations)
         };
-        (made, problem.quadratic.is_some() || !self.coupling.is_empty())
+        (made, problem.quadratic_model.is_some() || !self.contact_blocks.is_empty())
     }
 
     /// Predicts the stress after a correction, where the next one is to use it and there will be one.
-    fn predict(&mut self, problem: &mut Problem<'_>, is_last: bool, report: &mut Report) {
-        self.is_predicted = !is_last && predicts(problem);
-        if self.is_predicted {
-            report.time(Task::Forces, || problem.dynamics.predict(problem.stage, &self.trial));
+    fn predict_stress(&mut self, problem: &mut Objective<'_>, is_last: bool, report: &mut Report) {
+        self.has_predicted_stress = !is_last && uses_stress_prediction(problem);
+        if self.has_predicted_stress {
+            report.time(Task::Forces, || {
+                problem.dynamics.predict_stress(problem.stage, &self.trial_point)
+            });
         }
     }
 
     /// Puts what is guided where it is to be, and evaluates the start.
-    fn start(
+    fn evaluate_initial_guess(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         positions: &mut [Vec3],
         report: &mut Report,
     ) -> f64 {
-        problem.lead(positions);
-        self.is_predicted = false;
+        problem.apply_prescribed_displacements(positions);
+        self.has_predicted_stress = false;
         let response = &mut *problem.response;
-        report.time(Task::Contact, || response.start(positions));
+        report.time(Task::Contact, || response.detect_initial_contacts(positions));
         let potential = problem.evaluate(positions, &mut self.residuals, report);
-        self.touching = potential.touching;
-        potential.whole()
+        self.contact_potential = potential.contact;
+        potential.total()
     }
 
     /// Finds the next correction, as `solution`, and what it promises; `None` where the equations are beyond the range
     /// of numbers. No less need be left of the square of what they still ask for than `enough`, in J.
-    fn correct(
+    fn compute_newton_step(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         positions: &[Vec3],
         (is_first, enough): (bool, f64),
         report: &mut Report,
-    ) -> Option<Promise> {
-        let is_kept = self.prepare((problem, positions), report);
-        self.tangent.ordering.gather(&self.residuals, &mut self.right_side);
-        self.add_contacts(problem.response, positions);
-        self.active.prescribed.eliminate(&self.tangent.matrix, &mut self.right_side);
-        self.filter.apply(&mut self.right_side);
+    ) -> Option<PredictedDecrease> {
+        let is_kept = self.assemble_tangent((problem, positions), report);
+        self.tangent.ordering.gather(&self.residuals, &mut self.right_hand_side);
+        self.assemble_contacts(problem.response, positions);
+        self.active.prescribed.eliminate(&self.tangent.matrix, &mut self.right_hand_side);
+        self.filter.apply(&mut self.right_hand_side);
         if !is_kept {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
-        let stopping = stopping(problem, (is_first, enough), !self.coupling.is_empty());
-        let solved = self.solve_linear(stopping, report);
+        let stopping =
+            linear_stopping_criterion(problem, (is_first, enough), !self.contact_blocks.is_empty());
+        let solved = self.solve_linear_system(stopping, report);
         solved.then(|| self.promise(problem, positions))
     }
 
     /// What the Newton step promises, with the multipliers of constraints that it has found.
-    fn promise(&mut self, problem: &mut Problem<'_>, positions: &[Vec3]) -> Promise {
-        let cloths = Cloths::new(problem.dynamics, problem.stage);
-        let loads = self.active.prescribed.loads(&self.right_side);
-        let squares = cloths.products(&self.tangent.ordering, loads, &self.solution);
-        let (multipliers, gained) = self.active.balance(&self.solution, problem.response);
-        let touching = problem.response.potential(positions);
-        let promise = Promise { slope: -(squares.iter().sum::<f64>() + gained), squares, touching };
+    fn promise(&mut self, problem: &mut Objective<'_>, positions: &[Vec3]) -> PredictedDecrease {
+        let cloths = EnergyNorm::new(problem.dynamics, problem.stage);
+        let loads = self.active.prescribed.loads(&self.right_hand_side);
+        let squares = cloths.products_per_cloth(&self.tangent.ordering, loads, &self.newton_step);
+        let (multipliers, gained) = self.active.balance(&self.newton_step, problem.response);
+        let touching = problem.response.contact_potential(positions);
+        let promise = PredictedDecrease {
+            slope: -(squares.iter().sum::<f64>() + gained),
+            squared_norms: squares,
+            contact_potential: touching,
+        };
         promise.with(&multipliers, (&cloths, &self.tangent.ordering))
     }
 
     /// Fills the matrix but for contacts, and sets the filter. Says whether both and the preconditioner are at hand.
-    fn prepare(
+    fn assemble_tangent(
         &mut self,
-        (problem, positions): (&mut Problem<'_>, &[Vec3]),
+        (problem, positions): (&mut Objective<'_>, &[Vec3]),
         report: &mut Report,
     ) -> bool {
-        let Some(quadratic) = problem.quadratic else {
-            if self.is_predicted && predicts(problem) {
-                problem.dynamics.use_prediction();
+        let Some(quadratic) = problem.quadratic_model else {
+            if self.has_predicted_stress && uses_stress_prediction(problem) {
+                problem.dynamics.use_predicted_stress();
             }
-            report.time(Task::Assembly, || self.tangent.fill(problem.dynamics, problem.stage));
+            report.time(Task::Assembly, || self.tangent.assemble(problem.dynamics, problem.stage));
             self.constrain(problem, positions);
-            self.kept = None;
+            self.assembled_matrix_id = None;
             return false;
         };
         let before = self.filter.clone();
         self.constrain(problem, positions);
-        let is_free = problem.response.reactions().next().is_none();
-        let number = quadratic.number.filter(|_| is_free);
-        let is_kept = number.is_some() && number == self.kept && before == self.filter;
+        let is_free = problem.response.all_contacts().next().is_none();
+        let number = quadratic.matrix_id.filter(|_| is_free);
+        let is_kept =
+            number.is_some() && number == self.assembled_matrix_id && before == self.filter;
         if !is_kept {
-            report.time(Task::Assembly, || quadratic.fill(&mut self.tangent));
+            report.time(Task::Assembly, || quadratic.fill_tangent(&mut self.tangent));
         }
-        self.kept = number;
+        self.assembled_matrix_id = number;
         is_kept
     }
 
     /// Adds the contacts to both sides of the equations.
-    fn add_contacts(&mut self, response: &Response, positions: &[Vec3]) {
-        let Tangent { matrix, ordering, .. } = &mut self.tangent;
-        self.coupling.clear();
-        for (contact, reaction) in response.reactions().zip(response.react(positions)) {
-            let parts = contact.pair.vertices.iter().zip(&contact.touch.weights);
+    fn assemble_contacts(&mut self, response: &CollisionResponse, positions: &[Vec3]) {
+        let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
+        self.contact_blocks.clear();
+        for (contact, reaction) in response.all_contacts().zip(response.contact_forces(positions)) {
+            let parts = contact.pair.vertices.iter().zip(&contact.linearised.weights);
             let cloth = parts.filter(|(vertex, _)| response.is_cloth(**vertex));
             let cloth = cloth.map(|(vertex, weight)| (ordering.row(*vertex as usize), *weight));
             for (row, weight) in cloth.clone() {
                 let force = reaction.force * weight;
-                let right = &mut self.right_side[row];
+                let right = &mut self.right_hand_side[row];
                 for k in 0..3 {
                     right[k] += force[k] as f32;
                 }
@@ -381,33 +408,36 @@ impl Newton {
                     if row == column {
                         matrix.add_diagonal(row, &block);
                     } else if !matrix.add_pair(row, column, &block) {
-                        self.coupling.push((row as u32, column as u32, block));
+                        self.contact_blocks.push((row as u32, column as u32, block));
                     }
                 }
             }
         }
-        matrix.set_coupling(&self.coupling);
+        matrix.set_contact_blocks(&self.contact_blocks);
     }
 
     /// Sets the filter.
-    fn constrain(&mut self, problem: &Problem<'_>, positions: &[Vec3]) {
-        let given = problem.guidance.iter().map(|guide| (guide.vertex, guide.projector));
+    fn constrain(&mut self, problem: &Objective<'_>, positions: &[Vec3]) {
+        let given = problem
+            .prescribed_displacements
+            .iter()
+            .map(|guide| (guide.vertex, guide.free_projector));
         let contacts = (&*problem.response, positions);
         let rows = (&*self.tangent.ordering, &mut self.filter);
         self.active.find(given, contacts, rows);
     }
 
     /// Solves the linear equations. Says whether that gave numbers.
-    fn solve_linear(&mut self, stopping: Stopping, report: &mut Report) -> bool {
-        self.solution.fill([0.0; 4]);
+    fn solve_linear_system(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
+        self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
             conjugate_gradients(
                 &self.tangent.matrix,
-                &self.right_side,
+                &self.right_hand_side,
                 &self.filter,
                 self.preconditioner.as_mut(),
                 stopping,
-                (&mut self.workspace, &mut self.solution),
+                (&mut self.workspace, &mut self.newton_step),
             )
         });
         report.linear_iterations += outcome.iterations;
@@ -415,16 +445,16 @@ impl Newton {
         if outcome.indefinite && outcome.iterations == 0 {
             return false;
         }
-        self.active.prescribed.complete(&mut self.solution);
-        self.tangent.ordering.scatter(&self.solution, &mut self.trial, |_, way| way);
-        self.trial.iter().all(|way| way.iter().all(|part| part.is_finite()))
+        self.active.prescribed.complete(&mut self.newton_step);
+        self.tangent.ordering.scatter_with(&self.newton_step, &mut self.trial_point, |_, way| way);
+        self.trial_point.iter().all(|way| way.iter().all(|part| part.is_finite()))
     }
 
     /// Goes along the correction, halving it until the potential agrees, with that of contacts that it runs into. Leaves
     /// the residuals there, and gives the potential with the contacts there were, and the contacts there are.
-    fn search(
+    fn line_search(
         &mut self,
-        problem: &mut Problem<'_>,
+        problem: &mut Objective<'_>,
         positions: &mut [Vec3],
         (recent, (iterations, slope)): (&[f64], (usize, f64)),
         report: &mut Report,
@@ -433,16 +463,17 @@ impl Newton {
         let mut length = 1.0;
         let mut halvings = 0;
         loop {
-            self.go(positions, length);
-            let potential = problem.evaluate(&self.trial, &mut self.residuals, report);
+            self.set_trial_point(positions, length);
+            let potential = problem.evaluate(&self.trial_point, &mut self.residuals, report);
             let allowed = reference + SUFFICIENT * length * slope + 1.0e-12 * reference.abs();
-            if potential.whole() <= allowed || halvings == MOST_HALVINGS {
-                let contacts = problem.look(&self.trial, iterations, report);
+            if potential.total() <= allowed || halvings == MOST_HALVINGS {
+                let contacts = problem.detect_contacts(&self.trial_point, iterations, report);
                 // Running into something may cost what the correction was to bring, but no more.
-                let exchange = problem.response.exchange(&contacts, &self.trial);
-                let whole = potential.whole() + exchange;
+                let exchange =
+                    problem.response.active_set_potential_change(&contacts, &self.trial_point);
+                let whole = potential.total() + exchange;
                 if whole <= reference - length * slope || halvings >= MOST_EVASIONS {
-                    positions.copy_from_slice(&self.trial);
+                    positions.copy_from_slice(&self.trial_point);
                     return (potential, contacts);
                 }
             }
@@ -453,30 +484,30 @@ impl Newton {
 }
 
 /// What linear equations may leave of the square of a correction, where so much is wanted of each cloth, in J.
-fn enough(problem: &Problem<'_>, wanted: &[f64]) -> f64 {
-    let cloths = Cloths::new(problem.dynamics, problem.stage);
-    cloths.least_square(part_to_leave(problem), wanted)
+fn absolute_linear_tolerance(problem: &Objective<'_>, wanted: &[f64]) -> f64 {
+    let cloths = EnergyNorm::new(problem.dynamics, problem.stage);
+    cloths.min_squared_norm(forcing_factor(problem), wanted)
 }
 
 /// Whether tangents are to be taken at predicted stresses. Not where anything touches: cloth that is pressed and crumpled is
 /// stretched by what its corrections run into, not by turning, and a prediction without that takes tensions away and
 /// brings them back with every other correction. But a scheme that goes farther than to where its equations hold, and damps
 /// nothing, needs the solution that is found with predictions, or what lands has twice its energy more often.
-fn predicts(problem: &Problem<'_>) -> bool {
+fn uses_stress_prediction(problem: &Objective<'_>) -> bool {
     let is_free = problem.response.contacts().is_empty();
-    problem.quadratic.is_none() && (is_free || problem.stage.reach > 1.0)
+    problem.quadratic_model.is_none() && (is_free || problem.stage.extrapolation_factor > 1.0)
 }
 
-fn preconditioner(
+fn new_preconditioner(
     kind: Preconditioning,
-    dynamics: &Dynamics,
-    tangent: &Tangent,
+    dynamics: &EquationsOfMotion,
+    tangent: &TangentMatrix,
 ) -> Box<dyn Preconditioner + Sync> {
-    let Tangent { matrix, ordering, .. } = tangent;
+    let TangentMatrix { matrix, ordering, .. } = tangent;
     let pattern = matrix.pattern();
     match kind {
         Preconditioning::Multigrid => {
-            Box::new(Multigrid::new(pattern, &ordering.rows_of(&dynamics.joints())))
+            Box::new(Multigrid::new(pattern, &ordering.rows_of(&dynamics.coupled_pairs())))
         }
         Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
         Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),

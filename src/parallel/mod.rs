@@ -6,4 +6,4 @@ pub(crate) mod reductions;
 mod thread_pool;
 
 pub(crate) use buffer_pool::BufferPool;
-pub(crate) use thread_pool::Workers;
+pub(crate) use thread_pool::SimulationThreads;

@@ -7,14 +7,14 @@
 use rayon::prelude::*;
 
 /// Elements that are worth a task of their own.
-pub(crate) const ELEMENTS: usize = 512;
+pub(crate) const MIN_ELEMENTS_PER_TASK: usize = 512;
 /// Vertices that are worth a task of their own.
-pub(crate) const VERTICES: usize = 512;
+pub(crate) const MIN_VERTICES_PER_TASK: usize = 512;
 /// The same where next to nothing is done for each of them.
-pub(crate) const LIGHT_VERTICES: usize = 1024;
+pub(crate) const MIN_LIGHT_VERTICES_PER_TASK: usize = 1024;
 
 /// Calls `one(index, a, b)` for the members of two lists and sums what it gives.
-pub(crate) fn sum2<A: Send, B: Send>(
+pub(crate) fn sum_zipped<A: Send, B: Send>(
     first: &mut [A],
     second: &mut [B],
     block: usize,
@@ -78,7 +78,7 @@ pub(crate) fn append<T>(parts: Vec<Vec<T>>, list: &mut Vec<T>) {
 }
 
 /// Sum of `one(index)` over `0..count`.
-pub(crate) fn sum(count: usize, block: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
+pub(crate) fn sum_blocked(count: usize, block: usize, one: impl Fn(usize) -> f64 + Sync) -> f64 {
     let sums: Vec<f64> = (0..count.div_ceil(block))
         .into_par_iter()
         .map(|number| {

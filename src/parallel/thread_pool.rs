@@ -19,17 +19,17 @@ use std::{
 
 /// A thread that has found no work for so long goes to sleep: what is computed meanwhile has loops so long that
 /// waking it does not count.
-const PATIENCE: Duration = Duration::from_millis(10);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(10);
 
 /// Threads, of one simulation alone.
 #[derive(Clone)]
-pub(crate) struct Workers {
+pub(crate) struct SimulationThreads {
     pool: Arc<ThreadPool>,
     /// How many have work enough to be kept awake.
-    awake: usize,
+    active_count: usize,
 }
 
-impl Workers {
+impl SimulationThreads {
     /// So many threads, one on every core if none, for so many vertices.
     ///
     /// # Errors
@@ -39,8 +39,9 @@ impl Workers {
             .num_threads(threads)
             .build()
             .map_err(|error| Error::System { reason: error.to_string() })?;
-        let awake = pool.current_num_threads().min(vertices.div_ceil(reductions::VERTICES));
-        Ok(Self { pool: Arc::new(pool), awake })
+        let awake =
+            pool.current_num_threads().min(vertices.div_ceil(reductions::MIN_VERTICES_PER_TASK));
+        Ok(Self { pool: Arc::new(pool), active_count: awake })
     }
 
     /// Does `work` with the threads, which stay awake meanwhile.
@@ -52,9 +53,9 @@ impl Workers {
     }
 
     /// Keeps other threads awake than this one until what is given back is dropped.
-    fn stay_awake(&self) -> End {
-        let end = End(Arc::default());
-        let (threads, awake) = (self.pool.current_num_threads(), self.awake);
+    fn stay_awake(&self) -> SpinGuard {
+        let end = SpinGuard(Arc::default());
+        let (threads, awake) = (self.pool.current_num_threads(), self.active_count);
         if let Some(own) = self.pool.current_thread_index()
             && awake > 1
         {
@@ -63,7 +64,7 @@ impl Workers {
             self.pool.spawn_broadcast(move |context| {
                 let place = (context.index() + threads - own) % threads;
                 if (1..awake).contains(&place) {
-                    look_for_work(&is_over);
+                    spin_for_work(&is_over);
                 }
             });
         }
@@ -72,9 +73,9 @@ impl Workers {
 }
 
 /// Over when it is dropped, by a panic too.
-struct End(Arc<AtomicBool>);
+struct SpinGuard(Arc<AtomicBool>);
 
-impl Drop for End {
+impl Drop for SpinGuard {
     fn drop(&mut self) {
         self.0.store(true, Relaxed);
     }
@@ -82,12 +83,12 @@ impl Drop for End {
 
 /// Does what work there is. The patience is what keeps this from holding up for ever a task that waits for another one
 /// and runs this meanwhile.
-fn look_for_work(is_over: &AtomicBool) {
+fn spin_for_work(is_over: &AtomicBool) {
     let mut idle_since = Instant::now();
     while !is_over.load(Relaxed) {
         match rayon::yield_now() {
             Some(Yield::Executed) => idle_since = Instant::now(),
-            _ if idle_since.elapsed() > PATIENCE => return,
+            _ if idle_since.elapsed() > IDLE_TIMEOUT => return,
             _ => thread::yield_now(),
         }
     }
@@ -101,8 +102,8 @@ mod tests {
 
     const THREADS: usize = 3;
 
-    fn workers() -> Workers {
-        Workers::new(THREADS, THREADS * reductions::VERTICES).unwrap()
+    fn workers() -> SimulationThreads {
+        SimulationThreads::new(THREADS, THREADS * reductions::MIN_VERTICES_PER_TASK).unwrap()
     }
 
     /// In many tasks.
@@ -117,8 +118,10 @@ mod tests {
     #[test]
     fn few_vertices_keep_no_thread_awake() {
         for (vertices, awake) in [(1, 1), (2, 2), (1_000, THREADS)] {
-            let workers = Workers::new(THREADS, vertices * reductions::VERTICES).unwrap();
-            assert_eq!(workers.awake, awake);
+            let workers =
+                SimulationThreads::new(THREADS, vertices * reductions::MIN_VERTICES_PER_TASK)
+                    .unwrap();
+            assert_eq!(workers.active_count, awake);
             // Who may look for work knows when that is over.
             let end = workers.pool.install(|| workers.stay_awake());
             assert_eq!(Arc::strong_count(&end.0) > 1, awake > 1, "{awake} awake");
@@ -132,14 +135,14 @@ mod tests {
         let ending = Arc::clone(&is_over);
         single().install(|| {
             rayon::spawn(move || ending.store(true, Relaxed));
-            look_for_work(&is_over);
+            spin_for_work(&is_over);
             assert!(is_over.load(Relaxed));
         });
     }
 
     #[test]
     fn who_finds_no_work_gives_up() {
-        single().install(|| look_for_work(&AtomicBool::new(false)));
+        single().install(|| spin_for_work(&AtomicBool::new(false)));
     }
 
     #[test]

@@ -15,14 +15,14 @@ use numpy::{
 use pyo3::{prelude::*, types::PyIterator};
 
 /// Polygons as they are given: corner counts, and all corners in one list.
-pub(super) struct Corners {
+pub(super) struct FaceCorners {
     pub(super) counts: Vec<usize>,
     pub(super) corners: Vec<usize>,
 }
 
 /// An argument that holds an array, for refusals.
 #[derive(Clone, Copy)]
-struct Wanted<'text> {
+struct ExpectedArray<'text> {
     argument: &'text str,
     /// What its elements must be, and its shape.
     text: &'text str,
@@ -30,7 +30,7 @@ struct Wanted<'text> {
     shape: &'text [Option<usize>],
 }
 
-impl Wanted<'_> {
+impl ExpectedArray<'_> {
     fn check_shape(&self, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
         let found = array.shape();
         let is_wanted =
@@ -39,11 +39,11 @@ impl Wanted<'_> {
             return Ok(());
         }
         let found = format!("shape {}", array.getattr("shape")?);
-        Err(Error::value(self.argument, found, self.text).into())
+        Err(Error::combined(self.argument, found, self.text).into())
     }
 
     fn wrong_kind(&self, found: String) -> PyErr {
-        type_error(Error::value(self.argument, found, self.text))
+        type_error(Error::combined(self.argument, found, self.text))
     }
 }
 
@@ -77,21 +77,21 @@ pub(super) fn rows<const WIDTH: usize>(
     given: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<[f64; WIDTH]>> {
     let text = format!("float64 or float32, shape (n, {WIDTH})");
-    let wanted = Wanted { argument, text: &text, shape: &[None, Some(WIDTH)] };
+    let wanted = ExpectedArray { argument, text: &text, shape: &[None, Some(WIDTH)] };
     Ok(floats(wanted, given)?.as_chunks::<WIDTH>().0.to_vec())
 }
 
 /// One vector, shape `(3,)`.
 pub(super) fn vector(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec3> {
     let text = "float64 or float32, shape (3,)";
-    let values = floats(Wanted { argument, text, shape: &[Some(3)] }, given)?;
+    let values = floats(ExpectedArray { argument, text, shape: &[Some(3)] }, given)?;
     Ok(Vec3::new(values[0], values[1], values[2]))
 }
 
 /// Numbers, shape `(n,)`.
 pub(super) fn numbers(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let text = "float64 or float32, shape (n,)";
-    floats(Wanted { argument, text, shape: &[None] }, given)
+    floats(ExpectedArray { argument, text, shape: &[None] }, given)
 }
 
 /// Indices, shape `(k,)`, or a sequence of them.
@@ -99,13 +99,13 @@ pub(super) fn indices(argument: &'static str, given: &Bound<'_, PyAny>) -> PyRes
     let refused = |entry: usize, found: String, wanted: &str| {
         Error::element(argument, "entry", entry, found, wanted)
     };
-    let wanted = Wanted { argument, text: "integers, shape (k,)", shape: &[None] };
+    let wanted = ExpectedArray { argument, text: "integers, shape (k,)", shape: &[None] };
     if let Ok(array) = given.cast::<PyUntypedArray>() {
         check_integers(wanted, array)?;
         wanted.check_shape(array)?;
         return integers(array, refused);
     }
-    let members = iterated(given, |found| wanted.wrong_kind(found))?;
+    let members = sequence_items(given, |found| wanted.wrong_kind(found))?;
     let take = |(entry, member): (usize, PyResult<Bound<'_, PyAny>>)| {
         whole(&member?, |found, wanted| refused(entry, found, wanted))
     };
@@ -113,32 +113,33 @@ pub(super) fn indices(argument: &'static str, given: &Bound<'_, PyAny>) -> PyRes
 }
 
 /// Faces, as an array with one face a row or as a sequence of sequences of indices.
-pub(super) fn read_faces(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<Corners> {
+pub(super) fn read_faces(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<FaceCorners> {
     match given.cast::<PyUntypedArray>() {
         Ok(array) => face_rows(kind, array),
         Err(_) => face_sequences(kind, given),
     }
 }
 
-fn face_rows(kind: FaceKind, array: &Bound<'_, PyUntypedArray>) -> PyResult<Corners> {
+fn face_rows(kind: FaceKind, array: &Bound<'_, PyUntypedArray>) -> PyResult<FaceCorners> {
     let known = kind.widths.iter().find(|width| array.shape().last() == Some(width));
     let width = known.copied().unwrap_or(kind.widths[0]);
     let shape = [None, Some(width)];
-    let wanted = Wanted { argument: kind.argument, text: kind.wanted, shape: &shape };
+    let wanted = ExpectedArray { argument: kind.argument, text: kind.wanted, shape: &shape };
     check_integers(wanted, array)?;
     wanted.check_shape(array)?;
     let corners = integers(array, |index, found, wanted| {
         kind.refused(index / width, format!("corner {}: {found}", index % width), wanted)
     })?;
-    Ok(Corners { counts: vec![width; array.shape()[0]], corners })
+    Ok(FaceCorners { counts: vec![width; array.shape()[0]], corners })
 }
 
-fn face_sequences(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<Corners> {
+fn face_sequences(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<FaceCorners> {
     let (mut counts, mut corners) = (Vec::new(), Vec::new());
-    let refused = |found| type_error(Error::value(kind.argument, found, kind.wanted));
-    for (face, member) in iterated(given, refused)?.enumerate() {
+    let refused = |found| type_error(Error::combined(kind.argument, found, kind.wanted));
+    for (face, member) in sequence_items(given, refused)?.enumerate() {
         let wanted = "a sequence of vertex indices";
-        let vertices = iterated(&member?, |found| type_error(kind.refused(face, found, wanted)))?;
+        let vertices =
+            sequence_items(&member?, |found| type_error(kind.refused(face, found, wanted)))?;
         let before = corners.len();
         for (corner, vertex) in vertices.enumerate() {
             corners.push(whole(&vertex?, |found, wanted| {
@@ -147,7 +148,7 @@ fn face_sequences(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<Corners>
         }
         counts.push(corners.len() - before);
     }
-    Ok(Corners { counts, corners })
+    Ok(FaceCorners { counts, corners })
 }
 
 /// Points or vectors as a new array, float64 of shape `(n, 3)`.
@@ -164,7 +165,7 @@ pub(super) fn to_array<'py>(
 }
 
 /// The members of what came; `refused` makes an error of its type.
-fn iterated<'py>(
+fn sequence_items<'py>(
     given: &Bound<'py, PyAny>,
     refused: impl FnOnce(String) -> PyErr,
 ) -> PyResult<Bound<'py, PyIterator>> {
@@ -173,7 +174,7 @@ fn iterated<'py>(
 
 /// Numbers of an array of float64 or float32, or of anything else that NumPy makes an array of numbers
 /// from.
-fn floats(wanted: Wanted<'_>, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+fn floats(wanted: ExpectedArray<'_>, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let (array, is_converted) = match given.cast::<PyUntypedArray>() {
         Ok(array) => (array.clone(), false),
         Err(_) => (converted(wanted, given)?, true),
@@ -192,7 +193,7 @@ fn floats(wanted: Wanted<'_>, given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 }
 
 fn converted<'py>(
-    wanted: Wanted<'_>,
+    wanted: ExpectedArray<'_>,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = given.py();
@@ -203,7 +204,7 @@ fn converted<'py>(
     Ok(array.cast_into()?)
 }
 
-fn check_integers(wanted: Wanted<'_>, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+fn check_integers(wanted: ExpectedArray<'_>, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     match array.dtype().kind() {
         b'i' | b'u' => Ok(()),
         _ => Err(wanted.wrong_kind(format!("dtype {}", array.dtype()))),

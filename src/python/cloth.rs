@@ -2,7 +2,7 @@
 //! `weft.Cloth`.
 
 use super::{
-    arrays::{Corners, FaceKind, indices, numbers, points, read_faces, rows},
+    arrays::{FaceCorners, FaceKind, indices, numbers, points, read_faces, rows},
     errors::guarded,
     material::PyMaterial,
     scalars::{instance, number},
@@ -96,32 +96,32 @@ impl PyCloth {
         positions: &Bound<'_, PyAny>,
         faces: &Bound<'_, PyAny>,
         material: &Bound<'_, PyAny>,
-        rest_positions: Given<'_, '_>,
-        uv: Given<'_, '_>,
-        vertex_mass_scale: Given<'_, '_>,
-        rest_scale: Given<'_, '_>,
-        stiffness_scale: Given<'_, '_>,
-        sewing: Given<'_, '_>,
-        sewing_time: Given<'_, '_>,
-        sewing_force: Given<'_, '_>,
-        stretch_scale: Given<'_, '_>,
-        shear_scale: Given<'_, '_>,
-        bend_scale: Given<'_, '_>,
-        friction_scale: Given<'_, '_>,
-        free_of_colliders: Given<'_, '_>,
-        free_of_cloth: Given<'_, '_>,
-        ignored_colliders: Given<'_, '_>,
+        rest_positions: OptionalArgument<'_, '_>,
+        uv: OptionalArgument<'_, '_>,
+        vertex_mass_scale: OptionalArgument<'_, '_>,
+        rest_scale: OptionalArgument<'_, '_>,
+        stiffness_scale: OptionalArgument<'_, '_>,
+        sewing: OptionalArgument<'_, '_>,
+        sewing_time: OptionalArgument<'_, '_>,
+        sewing_force: OptionalArgument<'_, '_>,
+        stretch_scale: OptionalArgument<'_, '_>,
+        shear_scale: OptionalArgument<'_, '_>,
+        bend_scale: OptionalArgument<'_, '_>,
+        friction_scale: OptionalArgument<'_, '_>,
+        free_of_colliders: OptionalArgument<'_, '_>,
+        free_of_cloth: OptionalArgument<'_, '_>,
+        ignored_colliders: OptionalArgument<'_, '_>,
     ) -> PyResult<Self> {
         let py = positions.py();
         let positions = points("positions", positions)?;
         check_positions("positions", &positions)?;
-        let Corners { counts, corners } = read_faces(FACES, faces)?;
+        let FaceCorners { counts, corners } = read_faces(FACES, faces)?;
         let polygons = Polygons::new(&counts, &corners, positions.len())?;
         let material = instance::<PyMaterial>("material", material)?.get().0.clone();
         let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
         let count = positions.len();
-        let extras = Extras {
+        let extras = ClothOptions {
             mass: factors("vertex_mass_scale", vertex_mass_scale)?,
             rest: rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?,
             stiffness: factors("stiffness_scale", stiffness_scale)?,
@@ -133,7 +133,7 @@ impl PyCloth {
         };
         let build = || {
             let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
-            Ok(Self(extras.given_to(cloth)?))
+            Ok(Self(extras.apply_to(cloth)?))
         };
         py.detach(|| guarded(build))
     }
@@ -151,10 +151,10 @@ impl PyCloth {
 }
 
 /// A keyword that may be left out.
-type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type OptionalArgument<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
 /// What was said about a cloth besides its shape and fabric.
-struct Extras {
+struct ClothOptions {
     mass: Option<Vec<f64>>,
     rest: Option<Vec<[f64; 2]>>,
     stiffness: Option<Vec<f64>>,
@@ -165,8 +165,8 @@ struct Extras {
     ignored: Vec<u32>,
 }
 
-impl Extras {
-    fn given_to(self, mut cloth: Cloth) -> crate::error::Result<Cloth> {
+impl ClothOptions {
+    fn apply_to(self, mut cloth: Cloth) -> crate::error::Result<Cloth> {
         if let Some(scale) = self.mass {
             cloth = cloth.with_mass_scale(scale)?;
         }
@@ -192,14 +192,14 @@ impl Extras {
     }
 }
 
-fn factors(name: &str, given: Given<'_, '_>) -> PyResult<Option<Vec<f64>>> {
+fn factors(name: &str, given: OptionalArgument<'_, '_>) -> PyResult<Option<Vec<f64>>> {
     given.map(|given| numbers(name, given)).transpose()
 }
 
 /// Pairs of vertices, with the time that they close in and the largest force.
 fn read_sewing(
-    given: Given<'_, '_>,
-    [time, force]: [Given<'_, '_>; 2],
+    given: OptionalArgument<'_, '_>,
+    [time, force]: [OptionalArgument<'_, '_>; 2],
     vertex_count: usize,
 ) -> PyResult<Option<Sewing>> {
     let time = time.map_or(Ok(SEWING_TIME), |given| number("sewing_time", given))?;
@@ -222,7 +222,7 @@ fn read_sewing(
 
 /// The factors on stretch, shear and bending, 1 where they are not given.
 fn read_properties(
-    given: [Given<'_, '_>; 3],
+    given: [OptionalArgument<'_, '_>; 3],
     vertex_count: usize,
 ) -> PyResult<Option<Vec<[f64; 3]>>> {
     if given.iter().all(Option::is_none) {
@@ -234,7 +234,7 @@ fn read_properties(
         let Some(factors) = factors(name, given)? else { continue };
         if factors.len() != vertex_count {
             let wanted = format!("{vertex_count}, one per vertex");
-            return Err(Error::value(name, format!("{} factors", factors.len()), wanted).into());
+            return Err(Error::combined(name, format!("{} factors", factors.len()), wanted).into());
         }
         for (all, factor) in properties.iter_mut().zip(factors) {
             all[kind] = factor;
@@ -244,7 +244,10 @@ fn read_properties(
 }
 
 /// Whether each vertex passes through colliders, and through cloth.
-fn read_free(given: [Given<'_, '_>; 2], vertex_count: usize) -> PyResult<Option<Vec<[bool; 2]>>> {
+fn read_free(
+    given: [OptionalArgument<'_, '_>; 2],
+    vertex_count: usize,
+) -> PyResult<Option<Vec<[bool; 2]>>> {
     if given.iter().all(Option::is_none) {
         return Ok(None);
     }
@@ -266,7 +269,7 @@ fn read_free(given: [Given<'_, '_>; 2], vertex_count: usize) -> PyResult<Option<
 }
 
 /// Colliders that the cloth passes through; the simulation says how many there are.
-fn read_ignored(given: Given<'_, '_>) -> PyResult<Vec<u32>> {
+fn read_ignored(given: OptionalArgument<'_, '_>) -> PyResult<Vec<u32>> {
     let name = "ignored_colliders";
     let read = given.map_or(Ok(Vec::new()), |given| indices(name, given))?;
     let narrow = |(entry, index): (usize, usize)| {
@@ -289,5 +292,5 @@ fn read_uv(given: &Bound<'_, PyAny>, vertex_count: usize, polygons: &Polygons) -
         return Ok(Uv::Corner(rows));
     }
     let wanted = format!("{vertex_count}, one per vertex, or {corner_count}, one per face corner");
-    Err(Error::value("uv", format!("{} rows", rows.len()), wanted).into())
+    Err(Error::combined("uv", format!("{} rows", rows.len()), wanted).into())
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     error::Error,
-    material::{CurvePoint, Hysteresis, Quality},
+    material::{ConstantQ, CurvePoint, Hysteresis},
 };
 use pyo3::{
     prelude::*,
@@ -30,14 +30,14 @@ pub(super) fn curve(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option
 }
 
 /// A dict of three numbers; `None` is no quality.
-pub(super) fn quality(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<Quality>> {
+pub(super) fn quality(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<ConstantQ>> {
     if given.is_none() {
         return Ok(None);
     }
     let given = dictionary(argument, given)?;
     known_keys(argument, &given, &["q", "low", "high"])?;
     let part = |name: &str| number(&format!("{argument}.{name}"), &entry(argument, &given, name)?);
-    Ok(Some(Quality { q: part("q")?, low: part("low")?, high: part("high")? }))
+    Ok(Some(ConstantQ { q: part("q")?, low: part("low")?, high: part("high")? }))
 }
 
 /// A curve as a dict of two lists.
@@ -56,9 +56,9 @@ pub(super) fn curve_dict<'py>(
 /// Quality as a dict of three numbers.
 pub(super) fn quality_dict(
     py: Python<'_>,
-    quality: Option<Quality>,
+    quality: Option<ConstantQ>,
 ) -> PyResult<Option<Bound<'_, PyDict>>> {
-    let Some(Quality { q, low, high }) = quality else { return Ok(None) };
+    let Some(ConstantQ { q, low, high }) = quality else { return Ok(None) };
     let dict = PyDict::new(py);
     for (name, value) in [("q", q), ("low", low), ("high", high)] {
         dict.set_item(name, value)?;
@@ -71,7 +71,7 @@ fn known_keys(argument: &str, given: &Bound<'_, PyDict>, known: &[&str]) -> PyRe
         let key = text(argument, &key)?;
         if !known.contains(&key.as_str()) {
             let wanted = format!("the keys {}", known.join(", "));
-            return Err(Error::value(argument, format!("key {key}"), wanted).into());
+            return Err(Error::combined(argument, format!("key {key}"), wanted).into());
         }
     }
     Ok(())
@@ -82,13 +82,14 @@ fn entry<'py>(
     given: &Bound<'py, PyDict>,
     key: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let missing = || Error::value(argument, format!("no {key}"), format!("a dict with {key}"));
+    let missing = || Error::combined(argument, format!("no {key}"), format!("a dict with {key}"));
     Ok(given.get_item(key)?.ok_or_else(missing)?)
 }
 
 fn points(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<CurvePoint>> {
-    let refused =
-        || type_error(Error::value(argument, type_name(given), "a sequence of (strain, stress)"));
+    let refused = || {
+        type_error(Error::combined(argument, type_name(given), "a sequence of (strain, stress)"))
+    };
     if given.is_instance_of::<PyString>() {
         return Err(refused());
     }

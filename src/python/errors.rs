@@ -47,12 +47,12 @@ pub(super) fn caused_by(error: PyErr, cause: PyErr, py: Python<'_>) -> PyErr {
 /// Lets no panic, which is a bug in this library, reach Python as anything but a `RuntimeError`.
 pub(super) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let message = format!("internal error, please report it: {}", words(panic.as_ref()));
+        let message = format!("internal error, please report it: {}", message(panic.as_ref()));
         Err(PyRuntimeError::new_err(message))
     })
 }
 
-fn words(panic: &(dyn Any + Send)) -> &str {
+fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

@@ -57,9 +57,9 @@ pub(super) struct PySimulation {
 }
 
 /// The right to use a simulation, given back when dropped.
-struct Claim<'flag>(&'flag AtomicBool);
+struct ExclusiveUse<'flag>(&'flag AtomicBool);
 
-impl Drop for Claim<'_> {
+impl Drop for ExclusiveUse<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
@@ -82,13 +82,13 @@ impl PySimulation {
         py.detach(|| guarded(|| Ok(work(&mut *self.locked()?)?)))
     }
 
-    fn claim(&self) -> PyResult<Claim<'_>> {
+    fn claim(&self) -> PyResult<ExclusiveUse<'_>> {
         if self.is_claimed.swap(true, Ordering::Acquire) {
             let message =
                 "this simulation is computing in another thread: wait for that call to return";
             return Err(PyRuntimeError::new_err(message));
         }
-        Ok(Claim(&self.is_claimed))
+        Ok(ExclusiveUse(&self.is_claimed))
     }
 
     /// The simulation of the one who has claimed it.
@@ -454,7 +454,7 @@ impl PySimulation {
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()
-            .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
+            .map_err(|_| type_error(Error::combined("bytes", type_name(bytes), "bytes")))?;
         self.compute(py, move |simulation| simulation.restore(&bytes))
     }
 

@@ -19,10 +19,10 @@
 //! all pulled. What pulls therefore counts as the Newton step that its release will take, at least: λ²/a of
 //! each alone, with the entry a of the matrix, and of all together with their inertia.
 
-use super::Response;
+use super::CollisionResponse;
 use crate::{
     Vec3,
-    collision::{Contact, Kind},
+    collision::{Contact, PairKind},
     linear_solver::{Direction, Filter, Ordering, Prescribed},
     simd::Row3,
 };
@@ -81,13 +81,13 @@ impl ActiveSet {
     pub(crate) fn find(
         &mut self,
         given: impl Iterator<Item = Given>,
-        (response, positions): (&Response, &[Vec3]),
+        (response, positions): (&CollisionResponse, &[Vec3]),
         (ordering, filter): (&Ordering, &mut Filter),
     ) {
         self.constraints.clear();
         self.projectors.clear();
         let mut given = given.peekable();
-        for constraint in response.constraints(positions) {
+        for constraint in response.active_constraints(positions) {
             let vertex = constraint.vertex;
             while let Some(before) = given.next_if(|(other, _)| *other < vertex) {
                 self.projectors.push((ordering.row(before.0), before.1));
@@ -126,11 +126,13 @@ impl ActiveSet {
     pub(crate) fn balance(
         &self,
         solution: &[Row3],
-        response: &mut Response,
+        response: &mut CollisionResponse,
     ) -> (Vec<Multiplier>, f64) {
-        let pressing = |response: &Response, one: &Eliminated| {
+        let pressing = |response: &CollisionResponse, one: &Eliminated| {
             let contact = &response.contacts()[one.contact];
-            contact.normal_force(contact.wanted() - one.direction.displacement * one.length)
+            contact.normal_force_at(
+                contact.target_distance() - one.direction.displacement * one.length,
+            )
         };
         let mut gained = 0.0;
         let mut forces = Vec::with_capacity(self.constraints.len());
@@ -146,7 +148,7 @@ impl ActiveSet {
             gained -= old * displacement * one.length;
             forces.push((one.contact, force));
         }
-        response.balance(forces.into_iter());
+        response.accept_multipliers(forces.into_iter());
         for one in &self.constraints {
             gained += pressing(response, one) * one.direction.displacement * one.length;
         }
@@ -154,41 +156,42 @@ impl ActiveSet {
     }
 }
 
-impl Response {
+impl CollisionResponse {
     /// Decides which of `contacts` are constraints.
-    pub(crate) fn choose_constraints(&self, contacts: &mut [Contact]) {
+    pub(crate) fn choose_active_set(&self, contacts: &mut [Contact]) {
         let of_one_vertex = |a: &Contact, b: &Contact| {
             let are_of_vertices =
-                a.pair.kind == Kind::VertexFace && b.pair.kind == Kind::VertexFace;
+                a.pair.kind == PairKind::VertexFace && b.pair.kind == PairKind::VertexFace;
             are_of_vertices && a.pair.features[0] == b.pair.features[0]
         };
         for contacts in contacts.chunk_by_mut(of_one_vertex) {
-            let chosen = self.chosen(contacts);
+            let chosen = self.strongest_constraint(contacts);
             for (place, contact) in contacts.iter_mut().enumerate() {
                 let is_chosen = chosen == Some(place);
-                if is_chosen != contact.is_constraint() {
-                    contact.meet(is_chosen, contact.force());
+                if is_chosen != contact.is_active_constraint() {
+                    contact.set_active_constraint(is_chosen, contact.current_normal_force());
                 }
             }
         }
     }
 
     /// Which of the contacts of a vertex is its constraint: the one that is, or the one that presses most.
-    fn chosen(&self, contacts: &[Contact]) -> Option<usize> {
+    fn strongest_constraint(&self, contacts: &[Contact]) -> Option<usize> {
         let mut chosen: Option<(usize, f64)> = None;
         for (place, contact) in contacts.iter().enumerate() {
-            if !self.is_with_solid(contact) {
+            if !self.is_vertex_collider_contact(contact) {
                 continue;
             }
-            let normal = contact.touch.normal;
-            let opposes = |other: &Contact| other.touch.normal.dot(&normal) < 0.0;
-            let mut before = contacts[..place].iter().filter(|other| self.is_with_solid(other));
+            let normal = contact.linearised.normal;
+            let opposes = |other: &Contact| other.linearised.normal.dot(&normal) < 0.0;
+            let mut before =
+                contacts[..place].iter().filter(|other| self.is_vertex_collider_contact(other));
             if before.any(opposes) {
                 return None;
             }
-            let presses = contact.normal_force(contact.touch.gap);
-            let rank = if contact.is_constraint() { f64::INFINITY } else { presses };
-            if contact.pair.rescues == 0 && chosen.is_none_or(|(_, most)| rank > most) {
+            let presses = contact.normal_force_at(contact.linearised.gap);
+            let rank = if contact.is_active_constraint() { f64::INFINITY } else { presses };
+            if contact.pair.stiffening_count == 0 && chosen.is_none_or(|(_, most)| rank > most) {
                 chosen = Some((place, rank));
             }
         }
@@ -196,28 +199,33 @@ impl Response {
     }
 
     /// Whether a contact is one of a cloth's vertex with a solid.
-    fn is_with_solid(&self, contact: &Contact) -> bool {
+    fn is_vertex_collider_contact(&self, contact: &Contact) -> bool {
         let [vertex, corner, ..] = contact.pair.vertices;
-        contact.pair.kind == Kind::VertexFace && self.is_cloth(vertex) && !self.is_cloth(corner)
+        contact.pair.kind == PairKind::VertexFace && self.is_cloth(vertex) && !self.is_cloth(corner)
     }
 
     /// The constraints that press with the cloths at `positions`, in order of their vertices.
-    pub(crate) fn constraints(&self, positions: &[Vec3]) -> impl Iterator<Item = Constraint> {
+    pub(crate) fn active_constraints(
+        &self,
+        positions: &[Vec3],
+    ) -> impl Iterator<Item = Constraint> {
         self.contacts.iter().enumerate().filter_map(|(place, contact)| {
-            let lift = contact.lift(&self.between(contact, positions))?;
+            let lift = contact.constraint_violation(&self.relative_position(contact, positions))?;
             let vertex = contact.pair.vertices[0] as usize;
-            Some(Constraint { contact: place, vertex, normal: contact.touch.normal, lift })
+            Some(Constraint { contact: place, vertex, normal: contact.linearised.normal, lift })
         })
     }
 
     /// Takes the forces in N that the equations have found for constraints, by their places among the contacts. What pulled
     /// and has been released is free from now on.
-    fn balance(&mut self, forces: impl Iterator<Item = (usize, f64)>) {
-        for contact in self.contacts.iter_mut().filter(|contact| contact.force() < 0.0) {
-            contact.carry(0.0);
+    fn accept_multipliers(&mut self, forces: impl Iterator<Item = (usize, f64)>) {
+        for contact in
+            self.contacts.iter_mut().filter(|contact| contact.current_normal_force() < 0.0)
+        {
+            contact.set_normal_force(0.0);
         }
         for (place, force) in forces {
-            self.contacts[place].carry(force);
+            self.contacts[place].set_normal_force(force);
         }
     }
 }

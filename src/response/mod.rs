@@ -30,19 +30,22 @@ mod stiffening;
 mod untangling_pass;
 
 pub(crate) use active_set::{ActiveSet, Multiplier};
-pub(crate) use collider_motion::Obstacle;
-pub(crate) use fallback::Retreated;
+pub(crate) use collider_motion::ColliderMotion;
+pub(crate) use fallback::TruncationResult;
 
 use crate::{
     Vec3,
-    collision::{Bounds, BroadPhase, Contact, Kind, Memory, Motion, Pair, Remembered},
-    mesh::NONE,
+    collision::{
+        BroadPhase, Contact, ContactHistory, DetectionBounds, PairKind, PrimitivePair,
+        PriorContact, Trajectories,
+    },
+    mesh::NO_INDEX,
     parallel::{BufferPool, reductions},
-    surface::{Ridge, Surface, Surfaces},
-    untangling::{Loose, Tangle, insiders},
+    surface::{CollisionMesh, EdgeConvexity, SurfaceProperties},
+    untangling::{IntersectionState, OverstretchRelease, find_enclosed_cloths},
 };
 use rayon::prelude::*;
-use step_validation::{Watch, empty};
+use step_validation::{VerletList, clear_buffer};
 
 /// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
 pub(crate) const PARTING_TIME: f64 = 0.1;
@@ -58,343 +61,382 @@ const CLOSE: f64 = 0.98;
 
 /// The contacts of a scene.
 #[derive(Clone, Debug)]
-pub(crate) struct Response {
-    surfaces: Surfaces,
-    obstacles: Vec<Obstacle>,
+pub(crate) struct CollisionResponse {
+    mesh: CollisionMesh,
+    collider_motions: Vec<ColliderMotion>,
     broad_phase: BroadPhase,
     /// Where all vertices are when the step begins, and where they have come to; of none where there is nothing to meet.
-    starts: Vec<Vec3>,
-    ends: Vec<Vec3>,
+    start_positions: Vec<Vec3>,
+    end_positions: Vec<Vec3>,
     /// Vertices whose motion is given.
-    is_held: Vec<bool>,
+    is_pinned: Vec<bool>,
     /// For every edge.
-    ridges: Vec<Ridge>,
+    edge_convexities: Vec<EdgeConvexity>,
     /// Those that are looked at after each correction, in order. What is not idle of the watched ones is among them, with
     /// clearances on the ways that these were looked for along, or 0.
-    pairs: Vec<Pair>,
+    candidate_pairs: Vec<PrimitivePair>,
     contacts: Vec<Contact>,
     buffers: BufferPool<Vec<Contact>>,
     /// For every pair its place among the contacts, or [`NONE`].
-    places: Vec<u32>,
+    contact_of_pair: Vec<u32>,
     /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
-    tangle: Option<Tangle>,
-    pulls: Vec<Contact>,
-    returns: Vec<Contact>,
+    intersection_state: Option<IntersectionState>,
+    recovery_contacts: Vec<Contact>,
+    layer_recovery_contacts: Vec<Contact>,
     /// What other cloth lets go in the step.
-    loose: Loose,
-    memory: Memory,
-    watch: Watch,
+    overstretch_release: OverstretchRelease,
+    contact_history: ContactHistory,
+    verlet_list: VerletList,
     /// Whether something held is led through something else whose motion is given.
-    is_led_across: bool,
+    has_kinematic_intersection: bool,
     /// Whether a collider has got another surface since the trees were fitted to where it is.
-    has_other_surface: bool,
+    has_changed_collider_surface: bool,
     duration: f64,
-    with_self: bool,
+    has_self_collision: bool,
 }
 
-impl Response {
+impl CollisionResponse {
     /// `positions` are those of the cloths, in m.
     pub(crate) fn new(
-        mut surfaces: Surfaces,
-        obstacles: Vec<Obstacle>,
+        mut mesh: CollisionMesh,
+        collider_motions: Vec<ColliderMotion>,
         positions: &[Vec3],
-        with_self: bool,
+        has_self_collision: bool,
     ) -> Self {
-        let is_alone = obstacles.is_empty() && !with_self;
-        let mut starts = if is_alone { Vec::new() } else { positions.to_vec() };
-        starts.extend(obstacles.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
-        surfaces.insiders = insiders(&surfaces, &starts);
-        let motion = Motion { starts: &starts, ends: &starts };
-        let mut ridges = vec![Ridge::default(); surfaces.edges.len()];
-        find_ridges(&surfaces, &starts, &mut ridges);
+        let is_alone = collider_motions.is_empty() && !has_self_collision;
+        let mut start_positions = if is_alone { Vec::new() } else { positions.to_vec() };
+        start_positions
+            .extend(collider_motions.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
+        mesh.enclosed_cloths = find_enclosed_cloths(&mesh, &start_positions);
+        let motion = Trajectories { starts: &start_positions, ends: &start_positions };
+        let mut edge_convexities = vec![EdgeConvexity::default(); mesh.edges.len()];
+        update_edge_convexities(&mesh, &start_positions, &mut edge_convexities);
         Self {
-            ridges,
-            broad_phase: BroadPhase::new(&surfaces, motion),
-            ends: starts.clone(),
-            starts,
-            is_held: vec![false; positions.len()],
-            pairs: Vec::new(),
+            edge_convexities,
+            broad_phase: BroadPhase::new(&mesh, motion),
+            end_positions: start_positions.clone(),
+            start_positions,
+            is_pinned: vec![false; positions.len()],
+            candidate_pairs: Vec::new(),
             contacts: Vec::new(),
             buffers: BufferPool::new(1),
-            places: Vec::new(),
-            tangle: None,
-            pulls: Vec::new(),
-            returns: Vec::new(),
-            loose: Loose::default(),
+            contact_of_pair: Vec::new(),
+            intersection_state: None,
+            recovery_contacts: Vec::new(),
+            layer_recovery_contacts: Vec::new(),
+            overstretch_release: OverstretchRelease::default(),
             // What crosses at the start is not known before it has been looked for.
-            memory: Memory::unknown(),
-            watch: Watch::default(),
-            is_led_across: false,
-            has_other_surface: false,
+            contact_history: ContactHistory::unexamined(),
+            verlet_list: VerletList::default(),
+            has_kinematic_intersection: false,
+            has_changed_collider_surface: false,
             duration: 0.0,
-            with_self,
-            surfaces,
-            obstacles,
+            has_self_collision,
+            mesh,
+            collider_motions,
         }
     }
 
-    pub(crate) fn obstacles(&self) -> &[Obstacle] {
-        &self.obstacles
+    pub(crate) fn collider_motions(&self) -> &[ColliderMotion] {
+        &self.collider_motions
     }
 
-    pub(crate) fn obstacles_mut(&mut self) -> &mut [Obstacle] {
-        &mut self.obstacles
+    pub(crate) fn collider_motions_mut(&mut self) -> &mut [ColliderMotion] {
+        &mut self.collider_motions
     }
 
     /// The smallest thickness of a cloth, in m.
-    pub(crate) fn thickness(&self) -> f64 {
-        let cloths = &self.surfaces.kinds[..self.cloth_vertices()];
+    pub(crate) fn min_cloth_thickness(&self) -> f64 {
+        let cloths = &self.mesh.surface_properties[..self.cloth_vertex_count()];
         cloths.iter().map(|surface| surface.thickness).fold(f64::INFINITY, f64::min)
     }
 
     /// Numbers of vertices, edges and triangles.
-    pub(crate) fn counts(&self) -> [usize; 3] {
-        let surfaces = &self.surfaces;
-        [surfaces.kinds.len(), surfaces.edges.len(), surfaces.triangles.len()]
+    pub(crate) fn feature_counts(&self) -> [usize; 3] {
+        let surfaces = &self.mesh;
+        [surfaces.surface_properties.len(), surfaces.edges.len(), surfaces.triangles.len()]
     }
 
-    pub(crate) fn set_surface(&mut self, vertices: std::ops::Range<usize>, surface: &Surface) {
-        self.surfaces.set_surface(vertices, surface);
+    pub(crate) fn set_surface_properties(
+        &mut self,
+        vertices: std::ops::Range<usize>,
+        surface: &SurfaceProperties,
+    ) {
+        self.mesh.set_surface_properties(vertices, surface);
     }
 
-    pub(crate) fn set_collider_surface(&mut self, collider: usize, surface: Surface) {
-        let vertices = self.surfaces.vertices_of_collider(collider);
-        self.surfaces.kinds[vertices].fill(surface);
-        self.has_other_surface = true;
+    pub(crate) fn set_collider_surface_properties(
+        &mut self,
+        collider: usize,
+        surface: SurfaceProperties,
+    ) {
+        let vertices = self.mesh.vertices_of_collider(collider);
+        self.mesh.surface_properties[vertices].fill(surface);
+        self.has_changed_collider_surface = true;
     }
 
-    pub(crate) fn collider_surface(&self, collider: usize) -> Surface {
-        self.surfaces.kinds[self.surfaces.vertices_of_collider(collider).start]
+    pub(crate) fn collider_surface_properties(&self, collider: usize) -> SurfaceProperties {
+        self.mesh.surface_properties[self.mesh.vertices_of_collider(collider).start]
     }
 
     /// Contacts when the last step ended.
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.memory
+    pub(crate) fn contact_history(&self) -> &ContactHistory {
+        &self.contact_history
     }
 
-    pub(crate) fn set_memory(&mut self, memory: Memory) {
-        self.memory = memory;
+    pub(crate) fn set_contact_history(&mut self, memory: ContactHistory) {
+        self.contact_history = memory;
     }
 
-    fn motion(&self) -> Motion<'_> {
-        Motion { starts: &self.starts, ends: &self.ends }
+    fn trajectories(&self) -> Trajectories<'_> {
+        Trajectories { starts: &self.start_positions, ends: &self.end_positions }
     }
 
-    fn cloth_vertices(&self) -> usize {
-        self.surfaces.cloth_vertices
+    fn cloth_vertex_count(&self) -> usize {
+        self.mesh.cloth_vertex_count
     }
 
     /// Begins a step from `starts`, on which the cloths' vertices are expected to come to `expected`, over a part of
     /// the frame that takes `duration` in s.
-    pub(crate) fn begin(
+    pub(crate) fn begin_step(
         &mut self,
         (starts, expected): (&[Vec3], &[Vec3]),
         is_held: &[bool],
         (part, duration): ([f64; 2], f64),
     ) {
-        let count = self.cloth_vertices();
+        let count = self.cloth_vertex_count();
         self.duration = duration;
-        self.is_held.copy_from_slice(is_held);
-        if self.is_alone() {
+        self.is_pinned.copy_from_slice(is_held);
+        if self.is_collision_disabled() {
             return;
         }
-        self.starts[..count].copy_from_slice(starts);
-        self.ends[..count].copy_from_slice(expected);
-        let mut has_moved = std::mem::take(&mut self.has_other_surface);
-        for (side, part) in [(&mut self.starts, part[0]), (&mut self.ends, part[1])] {
-            let positions = self.obstacles.iter().flat_map(|obstacle| obstacle.positions_at(part));
+        self.start_positions[..count].copy_from_slice(starts);
+        self.end_positions[..count].copy_from_slice(expected);
+        let mut has_moved = std::mem::take(&mut self.has_changed_collider_surface);
+        for (side, part) in
+            [(&mut self.start_positions, part[0]), (&mut self.end_positions, part[1])]
+        {
+            let positions =
+                self.collider_motions.iter().flat_map(|obstacle| obstacle.positions_at(part));
             for (position, new) in side[count..].iter_mut().zip(positions) {
                 has_moved |= *position != new;
                 *position = new;
             }
         }
         let (surfaces, motion) =
-            (&self.surfaces, Motion { starts: &self.starts, ends: &self.ends });
-        self.broad_phase.follow(motion);
+            (&self.mesh, Trajectories { starts: &self.start_positions, ends: &self.end_positions });
+        self.broad_phase.set_trajectories(motion);
         if has_moved {
             self.broad_phase.refit_colliders(surfaces);
         }
         self.broad_phase.refit_cloths(surfaces, 1.0 + SLACK);
-        let changed = if has_moved { self.ridges.len() } else { surfaces.cloth_edges };
-        find_ridges(surfaces, &self.starts, &mut self.ridges[..changed]);
-        self.untangle();
-        let pairs = std::mem::take(&mut self.pairs);
-        self.pairs = self.watch(pairs);
-        self.rescue_again();
+        let changed =
+            if has_moved { self.edge_convexities.len() } else { surfaces.cloth_edge_count };
+        update_edge_convexities(
+            surfaces,
+            &self.start_positions,
+            &mut self.edge_convexities[..changed],
+        );
+        self.prepare_untangling();
+        let pairs = std::mem::take(&mut self.candidate_pairs);
+        self.candidate_pairs = self.build_verlet_list(pairs);
+        self.restore_stiffened_edge_pairs();
         let mut none = self.buffers.take();
-        empty(&mut none, self.contacts.len());
-        self.take(none);
+        clear_buffer(&mut none, self.contacts.len());
+        self.accept_contacts(none);
     }
 
     /// Whether there is nothing to meet.
-    fn is_alone(&self) -> bool {
-        self.obstacles.is_empty() && !self.with_self
+    fn is_collision_disabled(&self) -> bool {
+        self.collider_motions.is_empty() && !self.has_self_collision
     }
 
     /// Whether vertices and triangles keep two edges apart. Not edges that pressed in the last step: pressed flat they would
     /// let go of each other, and without each other bend until they press again, for ever.
-    fn is_idle(&self, pair: &Pair) -> bool {
+    fn is_redundant_edge_pair(&self, pair: &PrimitivePair) -> bool {
         let [first, second] = pair.features.map(|feature| feature as usize);
-        pair.kind == Kind::EdgeEdge
-            && self.ridges[first].is_idle_at(&self.ridges[second])
-            && !self.memory.of(pair).is_known
+        pair.kind == PairKind::EdgeEdge
+            && self.edge_convexities[first].is_redundant_with(&self.edge_convexities[second])
+            && !self.contact_history.prior_contact(pair).existed
     }
 
     /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already, nor let go.
-    fn is_guarded(&self, pair: &Pair) -> bool {
-        self.gives_way(pair) && !self.is_let_go(pair)
+    fn is_active_pair(&self, pair: &PrimitivePair) -> bool {
+        self.has_free_vertex(pair) && !self.is_filtered_pair(pair)
     }
 
     /// Whether some vertex of a pair is free.
-    fn gives_way(&self, pair: &Pair) -> bool {
-        pair.vertices.iter().any(|vertex| self.is_held.get(*vertex as usize) == Some(&false))
+    fn has_free_vertex(&self, pair: &PrimitivePair) -> bool {
+        pair.vertices.iter().any(|vertex| self.is_pinned.get(*vertex as usize) == Some(&false))
     }
 
     /// Whether a pair is without contact and promise for what crosses.
-    fn is_let_go(&self, pair: &Pair) -> bool {
-        self.tangle.as_ref().is_some_and(|tangle| tangle.frees(&self.surfaces, pair))
-            || self.loose.frees(&self.surfaces, pair)
+    fn is_filtered_pair(&self, pair: &PrimitivePair) -> bool {
+        self.intersection_state.as_ref().is_some_and(|tangle| tangle.filters(&self.mesh, pair))
+            || self.overstretch_release.filters(&self.mesh, pair)
     }
 
     /// Whether some vertex of a pair is held and none is free to give way.
-    fn is_given(&self, pair: &Pair) -> bool {
-        let mut held = pair.vertices.iter().map(|vertex| self.is_held.get(*vertex as usize));
+    fn is_kinematic_pair(&self, pair: &PrimitivePair) -> bool {
+        let mut held = pair.vertices.iter().map(|vertex| self.is_pinned.get(*vertex as usize));
         held.clone().any(|held| held == Some(&true)) && held.all(|held| held != Some(&false))
     }
 
     /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
-    pub(crate) fn start(&mut self, positions: &[Vec3]) {
-        self.move_to(positions);
-        let mut contacts = self.collect(|pair, _| {
-            let Remembered { force, sliding, .. } = self.memory.of(pair);
-            let mut contact = self.touching(pair, force > 0.0)?;
-            contact.carry(force);
-            contact.sliding = sliding;
+    pub(crate) fn detect_initial_contacts(&mut self, positions: &[Vec3]) {
+        self.set_trial_positions(positions);
+        let mut contacts = self.collect_contacts(|pair, _| {
+            let PriorContact { normal_force: force, slip_direction: sliding, .. } =
+                self.contact_history.prior_contact(pair);
+            let mut contact = self.unloaded_contact(pair, force > 0.0)?;
+            contact.set_normal_force(force);
+            contact.slip_direction = sliding;
             Some(contact)
         });
-        self.choose_constraints(&mut contacts);
-        self.take(contacts);
+        self.choose_active_set(&mut contacts);
+        self.accept_contacts(contacts);
     }
 
     /// Which pairs touch with the cloths at `positions`, and in which direction.
-    pub(crate) fn refreshed(&mut self, positions: &[Vec3]) -> Vec<Contact> {
-        self.move_to(positions);
-        let mut contacts =
-            self.collect(|pair, known| self.contact(pair, known).or_else(|| self.guard(known)));
-        self.choose_constraints(&mut contacts);
+    pub(crate) fn detect_contacts(&mut self, positions: &[Vec3]) -> Vec<Contact> {
+        self.set_trial_positions(positions);
+        let mut contacts = self.collect_contacts(|pair, known| {
+            self.detect_contact(pair, known).or_else(|| self.separated_contact(known))
+        });
+        self.choose_active_set(&mut contacts);
         contacts
     }
 
     /// The contacts there are with the cloths at `positions`, with their directions, so that corrections can settle, and
     /// of others only those that have come close.
-    pub(crate) fn settled(&mut self, positions: &[Vec3]) -> Vec<Contact> {
-        self.move_to(positions);
-        let mut contacts = self.collect(|pair, known| match known {
-            Some(known) if pair.rescues == 0 && !known.touch.is_crossed => {
-                Some(self.pressed(*known))
+    pub(crate) fn detect_contacts_with_frozen_normals(
+        &mut self,
+        positions: &[Vec3],
+    ) -> Vec<Contact> {
+        self.set_trial_positions(positions);
+        let mut contacts = self.collect_contacts(|pair, known| match known {
+            Some(known) if pair.stiffening_count == 0 && !known.linearised.has_penetrated => {
+                Some(self.with_updated_forces(*known))
             }
-            Some(_) => self.contact(pair, known),
-            None => self.contact(pair, None).filter(|new| new.touch.gap < CLOSE * new.wanted()),
+            Some(_) => self.detect_contact(pair, known),
+            None => self
+                .detect_contact(pair, None)
+                .filter(|new| new.linearised.gap < CLOSE * new.target_distance()),
         });
-        self.choose_constraints(&mut contacts);
+        self.choose_active_set(&mut contacts);
         contacts
     }
 
     /// Goes on with contacts that have been found, in order.
-    pub(crate) fn take(&mut self, contacts: Vec<Contact>) {
+    pub(crate) fn accept_contacts(&mut self, contacts: Vec<Contact>) {
         self.buffers.give(std::mem::replace(&mut self.contacts, contacts));
-        self.find_places();
+        self.index_contacts();
     }
 
     /// Finds the contact of each pair.
-    pub(crate) fn find_places(&mut self) {
+    pub(crate) fn index_contacts(&mut self) {
         let mut place = 0;
         // Both are in order.
-        let places = self.pairs.iter().map(|pair| match self.contacts.get(place) {
+        let places = self.candidate_pairs.iter().map(|pair| match self.contacts.get(place) {
             Some(contact) if contact.pair.key() == pair.key() => {
                 place += 1;
                 place as u32 - 1
             }
-            _ => NONE,
+            _ => NO_INDEX,
         });
-        self.places.clear();
-        self.places.extend(places);
+        self.contact_of_pair.clear();
+        self.contact_of_pair.extend(places);
     }
 
-    fn move_to(&mut self, positions: &[Vec3]) {
-        if self.is_alone() {
+    fn set_trial_positions(&mut self, positions: &[Vec3]) {
+        if self.is_collision_disabled() {
             return;
         }
-        let count = self.cloth_vertices();
-        self.ends[..count].copy_from_slice(positions);
-        self.watch.deviations.measure(positions);
+        let count = self.cloth_vertex_count();
+        self.end_positions[..count].copy_from_slice(positions);
+        self.verlet_list.displacement_bound.update(positions);
     }
 
     /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
-    fn collect(
+    fn collect_contacts(
         &self,
-        one: impl Fn(&Pair, Option<&Contact>) -> Option<Contact> + Sync,
+        one: impl Fn(&PrimitivePair, Option<&Contact>) -> Option<Contact> + Sync,
     ) -> Vec<Contact> {
         let contact = |place: usize| {
-            let pair = &self.pairs[place];
-            let known = self.contacts.get(self.places[place] as usize);
-            if known.is_none() && self.watch.deviations.leave_apart(pair, pair.thickness) {
+            let pair = &self.candidate_pairs[place];
+            let known = self.contacts.get(self.contact_of_pair[place] as usize);
+            if known.is_none()
+                && self.verlet_list.displacement_bound.certifies_separation(pair, pair.thickness)
+            {
                 return None;
             }
             one(pair, known)
         };
         let buffer = self.buffers.take();
-        reductions::collect(self.pairs.len(), reductions::ELEMENTS / 4, buffer, contact)
+        reductions::collect(
+            self.candidate_pairs.len(),
+            reductions::MIN_ELEMENTS_PER_TASK / 4,
+            buffer,
+            contact,
+        )
     }
 
     /// The contact of a pair that has let go, which the next correction must not go through unseen.
-    fn guard(&self, known: Option<&Contact>) -> Option<Contact> {
-        let mut contact = self.pressed(*known?);
-        contact.touch.is_crossed = false;
-        (contact.force() <= 0.0).then_some(contact)
+    fn separated_contact(&self, known: Option<&Contact>) -> Option<Contact> {
+        let mut contact = self.with_updated_forces(*known?);
+        contact.linearised.has_penetrated = false;
+        (contact.current_normal_force() <= 0.0).then_some(contact)
     }
 
     /// A contact with the forces it has now.
-    fn pressed(&self, mut contact: Contact) -> Contact {
-        contact.press(&contact.between(&self.ends));
+    fn with_updated_forces(&self, mut contact: Contact) -> Contact {
+        contact.update_force_and_slip(&contact.relative_position(&self.end_positions));
         contact
     }
 
     /// The contact of a pair that touches, with the forces it has now.
-    fn contact(&self, pair: &Pair, known: Option<&Contact>) -> Option<Contact> {
-        let mut contact = self.touching(pair, known.is_some_and(|known| known.force() > 0.0))?;
+    fn detect_contact(&self, pair: &PrimitivePair, known: Option<&Contact>) -> Option<Contact> {
+        let mut contact = self.unloaded_contact(
+            pair,
+            known.is_some_and(|known| known.current_normal_force() > 0.0),
+        )?;
         if let Some(known) = known {
-            contact.sliding = known.sliding;
-            contact.meet(known.is_constraint(), known.force());
+            contact.slip_direction = known.slip_direction;
+            contact
+                .set_active_constraint(known.is_active_constraint(), known.current_normal_force());
         }
-        Some(self.pressed(contact))
+        Some(self.with_updated_forces(contact))
     }
 
     /// The contact of a pair that touches, or that has pressed and is still near, without forces.
-    fn touching(&self, pair: &Pair, has_pressed: bool) -> Option<Contact> {
-        let surfaces = &self.surfaces;
-        let [first, second] = pair.ends().map(|vertex| surfaces.kinds[vertex as usize]);
+    fn unloaded_contact(&self, pair: &PrimitivePair, has_pressed: bool) -> Option<Contact> {
+        let surfaces = &self.mesh;
+        let [first, second] = pair
+            .representative_vertices()
+            .map(|vertex| surfaces.surface_properties[vertex as usize]);
         let room = if has_pressed { 1.0 + SLACK } else { 1.0 };
         let leaning = LEANING[usize::from(has_pressed)];
-        let bounds = Bounds { reach: room * pair.thickness, leaning };
-        let touch = pair.touch(surfaces, self.motion(), bounds)?;
+        let bounds =
+            DetectionBounds { detection_distance: room * pair.thickness, max_normal_tilt: leaning };
+        let touch = pair.linearised_contact(surfaces, self.trajectories(), bounds)?;
         let thickness = pair.thickness;
         if touch.gap >= thickness && !has_pressed {
             return None;
         }
-        let remembered = self.memory.of(pair);
+        let remembered = self.contact_history.prior_contact(pair);
         let area = pair.area(surfaces, &touch.weights);
         let mut contact = Contact::new(*pair, touch, thickness, area);
-        contact.part(thickness * self.duration / PARTING_TIME, remembered.load);
-        if touch.gap >= contact.wanted() && !has_pressed {
+        contact.recover_gap(thickness * self.duration / PARTING_TIME, remembered.preload);
+        if touch.gap >= contact.target_distance() && !has_pressed {
             return None;
         }
-        let bodies = pair.ends().map(|vertex| surfaces.bodies[vertex as usize]);
-        let is_smooth = self.tangle.as_ref().is_some_and(|tangle| tangle.smooths(bodies));
+        let bodies = pair.representative_vertices().map(|vertex| surfaces.bodies[vertex as usize]);
+        let is_smooth =
+            self.intersection_state.as_ref().is_some_and(|tangle| tangle.is_frictionless(bodies));
         contact.friction = if is_smooth { 0.0 } else { (first.friction * second.friction).sqrt() };
-        contact.shear = remembered.shear;
-        contact.is_new = !remembered.is_known;
-        contact.origin = contact.between(&self.starts);
+        contact.initial_tangential_displacement = remembered.tangential_displacement;
+        contact.is_new = !remembered.existed;
+        contact.initial_relative_position = contact.relative_position(&self.start_positions);
         Some(contact)
     }
 
@@ -404,30 +446,39 @@ impl Response {
     }
 
     /// What draws the edges of crossings.
-    pub(crate) fn pulls(&self) -> &[Contact] {
-        &self.pulls
+    pub(crate) fn recovery_contacts(&self) -> &[Contact] {
+        &self.recovery_contacts
     }
 
     /// Whether the motion of a vertex is sought, not given.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
-        self.surfaces.is_cloth(vertex)
+        self.mesh.is_cloth(vertex)
     }
 
     /// Whether the motion of a cloth's vertex is given.
-    pub(crate) fn is_held(&self, vertex: usize) -> bool {
-        self.is_held[vertex]
+    pub(crate) fn is_pinned(&self, vertex: usize) -> bool {
+        self.is_pinned[vertex]
     }
 
     /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
-    pub(crate) fn recall(&self, crossing: usize) -> Memory {
+    pub(crate) fn new_contact_history(&self, crossing: usize) -> ContactHistory {
         // What began in a touch may have gone to either side.
-        let is_undecided = || self.pairs.iter().any(|pair| pair.is_undecided(self.motion()));
-        let crosses = crossing > 0 || self.is_led_across || !self.loose.is_empty();
-        let is_tangled = crosses || self.tangle.is_some() || is_undecided();
-        let before = self.memory.crossed_for.filter(|_| self.tangle.is_some());
+        let is_undecided = || {
+            self.candidate_pairs.iter().any(|pair| pair.is_coincident_at_start(self.trajectories()))
+        };
+        let crosses =
+            crossing > 0 || self.has_kinematic_intersection || !self.overstretch_release.is_empty();
+        let is_tangled = crosses || self.intersection_state.is_some() || is_undecided();
+        let before =
+            self.contact_history.intersection_time.filter(|_| self.intersection_state.is_some());
         let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
-        let was_led_across = self.memory.was_led_across || self.is_led_across;
-        Memory::new(self.contacts.iter(), &self.ends, (crossed_for, was_led_across))
+        let was_led_across =
+            self.contact_history.had_kinematic_intersection || self.has_kinematic_intersection;
+        ContactHistory::new(
+            self.contacts.iter(),
+            &self.end_positions,
+            (crossed_for, was_led_across),
+        )
     }
 
     /// Length of the step, in s.
@@ -436,23 +487,27 @@ impl Response {
     }
 
     /// Velocity of a collider's vertex, in m/s.
-    pub(crate) fn given_velocity(&self, vertex: u32) -> Vec3 {
-        self.way(vertex) / self.duration
+    pub(crate) fn collider_velocity(&self, vertex: u32) -> Vec3 {
+        self.displacement(vertex) / self.duration
     }
 
     /// The way of a vertex in the step, in m.
-    pub(crate) fn way(&self, vertex: u32) -> Vec3 {
-        self.ends[vertex as usize] - self.starts[vertex as usize]
+    pub(crate) fn displacement(&self, vertex: u32) -> Vec3 {
+        self.end_positions[vertex as usize] - self.start_positions[vertex as usize]
     }
 
     /// Where all vertices were when the step began, in m.
-    pub(crate) fn starts(&self) -> &[Vec3] {
-        &self.starts
+    pub(crate) fn start_positions(&self) -> &[Vec3] {
+        &self.start_positions
     }
 }
 
 /// Measures the first edges.
-fn find_ridges(surfaces: &Surfaces, positions: &[Vec3], ridges: &mut [Ridge]) {
-    let each = ridges.par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
-    each.for_each(|(edge, ridge)| *ridge = surfaces.ridge(edge, positions));
+fn update_edge_convexities(
+    surfaces: &CollisionMesh,
+    positions: &[Vec3],
+    ridges: &mut [EdgeConvexity],
+) {
+    let each = ridges.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
+    each.for_each(|(edge, ridge)| *ridge = surfaces.edge_convexity(edge, positions));
 }

@@ -5,52 +5,57 @@
 //! whose tips have come together no vertex or triangle may stand for them, and each step would end with them
 //! crossed, and be corrected once more.
 
-use super::Response;
-use crate::collision::Pair;
+use super::CollisionResponse;
+use crate::collision::PrimitivePair;
 
 /// A contact that has been rescued so often is as stiff as contacts become: one search for a solution makes none stiffer, but
 /// the fixed-point solver searches anew with each update.
 const MOST_RESCUES: u8 = 8;
 
-impl Response {
+impl CollisionResponse {
     /// Makes contacts of pairs that would come too close, in order, or stiffer ones.
-    pub(crate) fn rescue(&mut self, violations: &[Pair]) {
-        self.look_at(violations);
+    pub(crate) fn stiffen_contacts(&mut self, violations: &[PrimitivePair]) {
+        self.add_candidate_pairs(violations);
         for violated in violations {
-            if let Ok(place) = self.pairs.binary_search_by_key(&violated.key(), Pair::key) {
-                let pair = &mut self.pairs[place];
-                pair.rescues = pair.rescues.saturating_add(1).min(MOST_RESCUES);
+            if let Ok(place) =
+                self.candidate_pairs.binary_search_by_key(&violated.key(), PrimitivePair::key)
+            {
+                let pair = &mut self.candidate_pairs[place];
+                pair.stiffening_count = pair.stiffening_count.saturating_add(1).min(MOST_RESCUES);
                 // It may have been measured on other ways.
                 pair.clearance = 0.0;
             }
         }
-        self.find_places();
+        self.index_contacts();
     }
 
     /// Rescues the edges that press because the last step had to, where nothing is tangled that they might hold as it is.
-    pub(crate) fn rescue_again(&mut self) {
-        if self.tangle.is_some() {
+    pub(crate) fn restore_stiffened_edge_pairs(&mut self) {
+        if self.intersection_state.is_some() {
             return;
         }
-        for key in self.memory.rescued() {
+        for key in self.contact_history.stiffened_edge_pairs() {
             // No edges that pressed are idle.
-            if let Ok(place) = self.pairs.binary_search_by_key(&key, Pair::key) {
-                self.pairs[place].rescues = 1;
+            if let Ok(place) = self.candidate_pairs.binary_search_by_key(&key, PrimitivePair::key) {
+                self.candidate_pairs[place].stiffening_count = 1;
             }
         }
     }
 
     /// Looks at some more pairs, each of them given once, after each correction from now on.
-    fn look_at(&mut self, pairs: &[Pair]) {
-        let known = self.pairs.len();
+    fn add_candidate_pairs(&mut self, pairs: &[PrimitivePair]) {
+        let known = self.candidate_pairs.len();
         for pair in pairs {
-            if self.pairs[..known].binary_search_by_key(&pair.key(), Pair::key).is_err() {
-                self.pairs.push(*pair);
+            if self.candidate_pairs[..known]
+                .binary_search_by_key(&pair.key(), PrimitivePair::key)
+                .is_err()
+            {
+                self.candidate_pairs.push(*pair);
             }
         }
-        if self.pairs.len() > known {
+        if self.candidate_pairs.len() > known {
             // Both parts are in order, which a stable sort merges.
-            self.pairs.sort_by_key(Pair::key);
+            self.candidate_pairs.sort_by_key(PrimitivePair::key);
         }
     }
 }

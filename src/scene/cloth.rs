@@ -50,7 +50,7 @@ impl Cloth {
         let rest = rest_positions.unwrap_or(&positions);
         if rest.len() != positions.len() {
             let found = format!("{} vertices", rest.len());
-            return Err(Error::value("rest_positions", found, format!("{}", positions.len())));
+            return Err(Error::combined("rest_positions", found, format!("{}", positions.len())));
         }
         check_positions("rest_positions", rest)?;
         if let Some(uv) = uv {
@@ -163,7 +163,7 @@ impl Cloth {
         }
         let mut known = HashSet::new();
         let edges: HashSet<[u32; 2]> =
-            self.mesh.topology.edges.iter().map(|edge| sorted(edge.vertices)).collect();
+            self.mesh.topology.edges.iter().map(|edge| sorted_ends(edge.vertices)).collect();
         for (index, [a, b]) in sewing.pairs.iter().enumerate() {
             let refused =
                 |found, wanted: &str| Error::element("sewing", "pair", index, found, wanted);
@@ -175,11 +175,11 @@ impl Cloth {
             if a == b {
                 return Err(refused(format!("vertex {a} twice"), "two vertices"));
             }
-            if edges.contains(&sorted([*a, *b])) {
+            if edges.contains(&sorted_ends([*a, *b])) {
                 let wanted = "two vertices that no face joins";
                 return Err(refused(format!("vertices {a} and {b} of an edge"), wanted));
             }
-            if !known.insert(sorted([*a, *b])) {
+            if !known.insert(sorted_ends([*a, *b])) {
                 return Err(refused(format!("vertices {a} and {b} again"), "each pair once"));
             }
         }
@@ -195,7 +195,7 @@ impl Cloth {
 }
 
 /// The ends of an edge, the smaller one first.
-fn sorted([a, b]: [u32; 2]) -> [u32; 2] {
+fn sorted_ends([a, b]: [u32; 2]) -> [u32; 2] {
     [a.min(b), a.max(b)]
 }
 
@@ -208,7 +208,7 @@ pub(crate) fn check_factors<T, const N: usize>(
 ) -> Result<()> {
     if entries.len() != vertex_count {
         let found = format!("{} factors", entries.len());
-        return Err(Error::value(argument, found, format!("{vertex_count}, one per vertex")));
+        return Err(Error::combined(argument, found, format!("{vertex_count}, one per vertex")));
     }
     for (vertex, entry) in entries.iter().enumerate() {
         for factor in factors(entry) {

@@ -279,31 +279,31 @@ impl Default for Settings {
 
 impl Settings {
     /// Shortest `time_step`, in s: the time of a frame would not notice the end of a shorter one.
-    pub const SHORTEST_TIME_STEP: f64 = 1.0e-9;
+    pub const MIN_TIME_STEP: f64 = 1.0e-9;
     /// Most threads that may be asked for.
-    pub const MOST_THREADS: usize = 1024;
+    pub const MAX_THREADS: usize = 1024;
 
     /// Checks every field and hands the settings on.
     ///
     /// # Errors
     /// Names the first field that is not finite or out of range.
     pub fn checked(self) -> Result<Self> {
-        if !(self.time_step.is_finite() && self.time_step >= Self::SHORTEST_TIME_STEP) {
-            let wanted = format!("a finite number, {:e} or more", Self::SHORTEST_TIME_STEP);
-            return Err(Error::value("time_step", self.time_step, wanted));
+        if !(self.time_step.is_finite() && self.time_step >= Self::MIN_TIME_STEP) {
+            let wanted = format!("a finite number, {:e} or more", Self::MIN_TIME_STEP);
+            return Err(Error::combined("time_step", self.time_step, wanted));
         }
         check_positive("tolerance", self.tolerance)?;
         check_vector("gravity", &self.gravity)?;
         check_vector("wind", &self.wind)?;
         if !(self.air_density.is_finite() && self.air_density >= 0.0) {
-            return Err(Error::value("air_density", self.air_density, "a number, 0 or more"));
+            return Err(Error::combined("air_density", self.air_density, "a number, 0 or more"));
         }
         if self.max_iterations == 0 {
-            return Err(Error::value("max_iterations", 0, "1 or more"));
+            return Err(Error::combined("max_iterations", 0, "1 or more"));
         }
-        if self.threads > Self::MOST_THREADS {
-            let wanted = format!("0 (all cores) to {}", Self::MOST_THREADS);
-            return Err(Error::value("threads", self.threads, wanted));
+        if self.threads > Self::MAX_THREADS {
+            let wanted = format!("0 (all cores) to {}", Self::MAX_THREADS);
+            return Err(Error::combined("threads", self.threads, wanted));
         }
         Ok(self)
     }
@@ -314,17 +314,17 @@ pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Error::value(name, value, "a finite number more than 0"))
+    Err(Error::combined(name, value, "a finite number more than 0"))
 }
 
 /// Refuses a duration that is no number, or so short that a velocity found from ways within it is rounding.
 pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
     check_positive(name, seconds)?;
-    if seconds >= Settings::SHORTEST_TIME_STEP {
+    if seconds >= Settings::MIN_TIME_STEP {
         return Ok(());
     }
-    let wanted = format!("{:e} s or more", Settings::SHORTEST_TIME_STEP);
-    Err(Error::value(name, format!("{seconds:e} s"), wanted))
+    let wanted = format!("{:e} s or more", Settings::MIN_TIME_STEP);
+    Err(Error::combined(name, format!("{seconds:e} s"), wanted))
 }
 
 /// Refuses a vector that is not finite.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 pub type Row3 = [f32; 4];
 
 /// Smallest determinant of a matrix that is not taken for singular, relative to the product of its diagonal.
-const ROUNDING: f64 = 1e-12;
+const SINGULAR_DETERMINANT: f64 = 1e-12;
 
 /// A 3×3 matrix by columns; the fourth lane of each is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -116,9 +116,10 @@ impl Block {
         let minors = [d * f - e * e, c * e - b * f, b * e - c * d];
         let others = [a * f - c * c, b * c - a * e, a * d - b * b];
         let determinant = a * minors[0] + b * minors[1] + c * minors[2];
-        let is_definite = a > 0.0 && others[2] > 0.0 && determinant > ROUNDING * (a * d * f);
+        let is_definite =
+            a > 0.0 && others[2] > 0.0 && determinant > SINGULAR_DETERMINANT * (a * d * f);
         if !is_definite {
-            return self.careful_inverse();
+            return self.robust_inverse();
         }
         let scale = 1.0 / determinant;
         let columns = [
@@ -133,7 +134,7 @@ impl Block {
     }
 
     #[cold]
-    fn careful_inverse(&self) -> Self {
+    fn robust_inverse(&self) -> Self {
         let matrix = self.to_matrix();
         let inverse = matrix.cholesky().map_or_else(
             || Matrix3::from_diagonal(&matrix.diagonal().map(|d| 1.0 / d.abs().max(1e-30))),
@@ -146,7 +147,7 @@ impl Block {
 /// Scalar product of two lists of vectors, summed in `f64`.
 #[must_use]
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
-    let length = 4 * reductions::VERTICES;
+    let length = 4 * reductions::MIN_VERTICES_PER_TASK;
     let chunks = a.par_chunks(length).zip(b.par_chunks(length));
     let parts: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
     parts.iter().sum()

@@ -7,12 +7,12 @@
 use crate::Vec3;
 
 /// Operations on four numbers.
-pub(crate) trait Fours: Copy {
+pub(crate) trait F64x4: Copy {
     /// Four numbers.
     type Four: Copy;
 
-    fn four(self, values: &[f64; 4]) -> Self::Four;
-    fn numbers(self, four: Self::Four) -> [f64; 4];
+    fn load_four(self, values: &[f64; 4]) -> Self::Four;
+    fn to_numbers(self, four: Self::Four) -> [f64; 4];
     fn plus(self, a: Self::Four, b: Self::Four) -> Self::Four;
     fn minus(self, a: Self::Four, b: Self::Four) -> Self::Four;
     fn product(self, a: Self::Four, b: Self::Four) -> Self::Four;
@@ -20,18 +20,18 @@ pub(crate) trait Fours: Copy {
     fn root(self, a: Self::Four) -> Self::Four;
     fn magnitude(self, a: Self::Four) -> Self::Four;
     /// `x` where a < b, and `y` elsewhere.
-    fn where_less(self, a: Self::Four, b: Self::Four, x: Self::Four, y: Self::Four) -> Self::Four;
+    fn select_less(self, a: Self::Four, b: Self::Four, x: Self::Four, y: Self::Four) -> Self::Four;
 
     /// The same number four times.
     #[inline(always)]
-    fn all(self, value: f64) -> Self::Four {
-        self.four(&[value; 4])
+    fn splat_four(self, value: f64) -> Self::Four {
+        self.load_four(&[value; 4])
     }
 
     /// The larger ones.
     #[inline(always)]
-    fn larger(self, a: Self::Four, b: Self::Four) -> Self::Four {
-        self.where_less(a, b, b, a)
+    fn maximum_of(self, a: Self::Four, b: Self::Four) -> Self::Four {
+        self.select_less(a, b, b, a)
     }
 
     /// Four vectors, component by component.
@@ -39,31 +39,31 @@ pub(crate) trait Fours: Copy {
     fn vectors<'a>(self, vector: impl Fn(usize) -> &'a Vec3) -> [Self::Four; 3] {
         let (a, b, c, d) = (vector(0), vector(1), vector(2), vector(3));
         [
-            self.four(&[a.x, b.x, c.x, d.x]),
-            self.four(&[a.y, b.y, c.y, d.y]),
-            self.four(&[a.z, b.z, c.z, d.z]),
+            self.load_four(&[a.x, b.x, c.x, d.x]),
+            self.load_four(&[a.y, b.y, c.y, d.y]),
+            self.load_four(&[a.z, b.z, c.z, d.z]),
         ]
     }
 
     /// The vectors one by one.
     #[inline(always)]
-    fn separate(self, vectors: &[Self::Four; 3]) -> [Vec3; 4] {
+    fn split_vectors(self, vectors: &[Self::Four; 3]) -> [Vec3; 4] {
         let [x, y, z] = vectors;
-        let (x, y, z) = (self.numbers(*x), self.numbers(*y), self.numbers(*z));
+        let (x, y, z) = (self.to_numbers(*x), self.to_numbers(*y), self.to_numbers(*z));
         let one = |k: usize| Vec3::new(x[k], y[k], z[k]);
         [one(0), one(1), one(2), one(3)]
     }
 
     /// Four members of a list.
     #[inline(always)]
-    fn choose(self, places: &[usize; 4], list: &[f64]) -> Self::Four {
+    fn gather_four(self, places: &[usize; 4], list: &[f64]) -> Self::Four {
         let [a, b, c, d] = places;
-        self.four(&[list[*a], list[*b], list[*c], list[*d]])
+        self.load_four(&[list[*a], list[*b], list[*c], list[*d]])
     }
 
     /// Differences of vectors.
     #[inline(always)]
-    fn between(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
+    fn vectors_between(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
         [self.minus(a[0], b[0]), self.minus(a[1], b[1]), self.minus(a[2], b[2])]
     }
 
@@ -85,21 +85,21 @@ pub(crate) trait Fours: Copy {
 
 /// Places of four members from `first` on in a list of `count`; past the end the last one again.
 #[inline(always)]
-pub(crate) fn places(first: usize, count: usize) -> [usize; 4] {
+pub(crate) fn lane_indices(first: usize, count: usize) -> [usize; 4] {
     let last = count - 1;
     [first.min(last), (first + 1).min(last), (first + 2).min(last), (first + 3).min(last)]
 }
 
-impl Fours for crate::simd::lanes::Plain {
+impl F64x4 for crate::simd::lanes::Portable {
     type Four = [f64; 4];
 
     #[inline(always)]
-    fn four(self, values: &[f64; 4]) -> [f64; 4] {
+    fn load_four(self, values: &[f64; 4]) -> [f64; 4] {
         *values
     }
 
     #[inline(always)]
-    fn numbers(self, four: [f64; 4]) -> [f64; 4] {
+    fn to_numbers(self, four: [f64; 4]) -> [f64; 4] {
         four
     }
 
@@ -134,27 +134,27 @@ impl Fours for crate::simd::lanes::Plain {
     }
 
     #[inline(always)]
-    fn where_less(self, a: [f64; 4], b: [f64; 4], x: [f64; 4], y: [f64; 4]) -> [f64; 4] {
+    fn select_less(self, a: [f64; 4], b: [f64; 4], x: [f64; 4], y: [f64; 4]) -> [f64; 4] {
         std::array::from_fn(|k| if a[k] < b[k] { x[k] } else { y[k] })
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::Fours;
+    use super::F64x4;
     use core::arch::x86_64::{__m256d, _CMP_LT_OQ};
     use pulp::{cast, x86::V3};
 
-    impl Fours for V3 {
+    impl F64x4 for V3 {
         type Four = __m256d;
 
         #[inline(always)]
-        fn four(self, values: &[f64; 4]) -> __m256d {
+        fn load_four(self, values: &[f64; 4]) -> __m256d {
             cast(*values)
         }
 
         #[inline(always)]
-        fn numbers(self, four: __m256d) -> [f64; 4] {
+        fn to_numbers(self, four: __m256d) -> [f64; 4] {
             cast(four)
         }
 
@@ -185,11 +185,11 @@ mod wide {
 
         #[inline(always)]
         fn magnitude(self, a: __m256d) -> __m256d {
-            self.avx._mm256_andnot_pd(self.all(-0.0), a)
+            self.avx._mm256_andnot_pd(self.splat_four(-0.0), a)
         }
 
         #[inline(always)]
-        fn where_less(self, a: __m256d, b: __m256d, x: __m256d, y: __m256d) -> __m256d {
+        fn select_less(self, a: __m256d, b: __m256d, x: __m256d, y: __m256d) -> __m256d {
             let is_less = self.avx._mm256_cmp_pd::<_CMP_LT_OQ>(a, b);
             self.avx._mm256_blendv_pd(y, x, is_less)
         }

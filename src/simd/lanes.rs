@@ -6,17 +6,17 @@
 
 use super::{
     block3::{Block, Row3},
-    f32x8::Eights,
-    f64x4::Fours,
+    f32x8::F32x8,
+    f64x4::F64x4,
 };
 use wide::f32x8;
 
 /// Operations on eight lanes: two 3-vectors side by side, each with a fourth lane of padding.
-pub(crate) trait Lanes: Fours + Eights {
+pub(crate) trait Lanes: F64x4 + F32x8 {
     fn join(self, low: &Row3, high: &Row3) -> Self::Eight;
     fn split(self, pair: Self::Eight) -> [Row3; 2];
     /// Each half filled with its first, second and third lane.
-    fn spread(self, pair: Self::Eight) -> [Self::Eight; 3];
+    fn broadcast_components(self, pair: Self::Eight) -> [Self::Eight; 3];
     /// Rows instead of columns, in each half for itself.
     fn transpose(self, columns: [Self::Eight; 3]) -> [Self::Eight; 3];
 
@@ -41,7 +41,11 @@ pub(crate) trait Lanes: Fours + Eights {
 
     /// a·x + b·y + c·z.
     #[inline(always)]
-    fn combine(self, [a, b, c]: [Self::Eight; 3], [x, y, z]: [Self::Eight; 3]) -> Self::Eight {
+    fn linear_combination(
+        self,
+        [a, b, c]: [Self::Eight; 3],
+        [x, y, z]: [Self::Eight; 3],
+    ) -> Self::Eight {
         let first = self.sum(self.multiply(a, x), self.multiply(b, y));
         self.sum(first, self.multiply(c, z))
     }
@@ -60,16 +64,16 @@ pub(crate) trait Kernel {
 pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(wide) = pulp::x86::V3::try_new() {
-        return wide.vectorize(avx::Wide { lanes: wide, kernel });
+        return wide.vectorize(avx::Avx2 { lanes: wide, kernel });
     }
-    kernel.run(Plain)
+    kernel.run(Portable)
 }
 
 /// Eight lanes as the compiler sees fit.
 #[derive(Clone, Copy)]
-pub(crate) struct Plain;
+pub(crate) struct Portable;
 
-impl Lanes for Plain {
+impl Lanes for Portable {
     #[inline(always)]
     fn join(self, low: &Row3, high: &Row3) -> f32x8 {
         f32x8::new(std::array::from_fn(|k| if k < 4 { low[k] } else { high[k - 4] }))
@@ -82,7 +86,7 @@ impl Lanes for Plain {
     }
 
     #[inline(always)]
-    fn spread(self, pair: f32x8) -> [f32x8; 3] {
+    fn broadcast_components(self, pair: f32x8) -> [f32x8; 3] {
         let pair = pair.to_array();
         [0, 1, 2].map(|lane| f32x8::new(std::array::from_fn(|k| pair[k / 4 * 4 + lane])))
     }
@@ -122,17 +126,17 @@ impl Lanes for Plain {
 mod avx {
     use super::{Kernel, Lanes};
     use crate::simd::block3::{Block, Row3};
-    use crate::simd::f32x8::Eights;
+    use crate::simd::f32x8::F32x8;
     use core::arch::x86_64::{__m128, __m256, __m256d};
     use pulp::{NullaryFnOnce, cast, x86::V3};
 
     /// A kernel with the registers of AVX2.
-    pub(crate) struct Wide<K> {
+    pub(crate) struct Avx2<K> {
         pub(crate) lanes: V3,
         pub(crate) kernel: K,
     }
 
-    impl<K: Kernel> NullaryFnOnce for Wide<K> {
+    impl<K: Kernel> NullaryFnOnce for Avx2<K> {
         type Output = K::Output;
 
         #[inline(always)]
@@ -154,7 +158,7 @@ mod avx {
         }
 
         #[inline(always)]
-        fn spread(self, pair: __m256) -> [__m256; 3] {
+        fn broadcast_components(self, pair: __m256) -> [__m256; 3] {
             [
                 self.avx._mm256_permute_ps::<0b00_00_00_00>(pair),
                 self.avx._mm256_permute_ps::<0b01_01_01_01>(pair),

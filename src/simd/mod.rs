@@ -8,8 +8,8 @@ mod lanes;
 
 pub(crate) use block3::serial_dot;
 pub use block3::{Block, Row3, dot};
-pub(crate) use f32x8::Eights;
-pub(crate) use f64x4::{Fours, places};
+pub(crate) use f32x8::F32x8;
+pub(crate) use f64x4::{F64x4, lane_indices};
 #[cfg(test)]
-pub(crate) use lanes::Plain;
+pub(crate) use lanes::Portable;
 pub(crate) use lanes::{Kernel, Lanes, dispatch};

@@ -8,8 +8,8 @@
 
 use super::{
     Simulation,
-    step::Candidate,
-    step_control::{Span, Squeeze},
+    step::TrialStep,
+    step_control::{StepInterval, TruncationTolerance},
 };
 use crate::scene::{RejectionReason, Report};
 
@@ -21,21 +21,21 @@ impl Simulation {
     /// Whether a step may be taken, or the first criterion that it violates.
     pub(crate) fn acceptance(
         &self,
-        candidate: &Candidate,
-        span: Span,
-        squeeze: &mut Squeeze,
+        candidate: &TrialStep,
+        span: StepInterval,
+        squeeze: &mut TruncationTolerance,
     ) -> Result<(), RejectionReason> {
-        if candidate.not_finite().is_some() {
+        if candidate.first_nonfinite_vertex().is_some() {
             return Err(RejectionReason::NotFinite);
         }
-        candidate.solved.unmet.map_or(Ok(()), Err)?;
+        candidate.outcome.unmet.map_or(Ok(()), Err)?;
         if self.is_linearised() && !self.stretches_little(candidate) {
             return Err(RejectionReason::StretchChange);
         }
-        if !squeeze.bears(self.torn(candidate)) {
+        if !squeeze.tolerates(self.torn(candidate)) {
             return Err(RejectionReason::TruncatedDisplacement);
         }
-        if self.gains_energy(candidate, span) {
+        if self.has_spurious_energy_gain(candidate, span) {
             return Err(RejectionReason::EnergyGain);
         }
         Ok(())
@@ -44,31 +44,35 @@ impl Simulation {
     /// Gives up a step; the next one is half as long.
     pub(crate) fn reject(
         &mut self,
-        candidate: Candidate,
+        candidate: TrialStep,
         reason: RejectionReason,
-        span: Span,
+        span: StepInterval,
         report: &mut Report,
     ) {
-        self.preferred_step = 0.5 * span.duration;
+        self.preferred_step_size = 0.5 * span.duration;
         if reason.is_convergence_failure() {
-            self.step_control.fail();
+            self.step_control.record_rejection();
         }
         report.reject(reason);
-        self.discard(candidate);
+        self.discard_step(candidate);
     }
 
-    fn stretches_little(&self, candidate: &Candidate) -> bool {
-        self.dynamics.stretches_little(&self.state.positions, candidate.positions())
+    fn stretches_little(&self, candidate: &TrialStep) -> bool {
+        self.dynamics.has_small_stretch_change(&self.state.positions, candidate.positions())
     }
 
     /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
-    fn torn(&self, candidate: &Candidate) -> usize {
-        if candidate.shortened == 0 || self.response.crossing_count() > 0 {
+    fn torn(&self, candidate: &TrialStep) -> usize {
+        if candidate.truncated_vertices == 0 || self.response.intersection_count() > 0 {
             return 0;
         }
         let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
         let grown = candidate.energy(&self.dynamics) - before.total();
-        if grown > TORN * (before.total() - before.gravity) { candidate.shortened } else { 0 }
+        if grown > TORN * (before.total() - before.gravity) {
+            candidate.truncated_vertices
+        } else {
+            0
+        }
     }
 }
 

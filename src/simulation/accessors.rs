@@ -29,7 +29,7 @@ impl Simulation {
     /// Number of colliders.
     #[must_use]
     pub fn collider_count(&self) -> usize {
-        self.response.obstacles().len()
+        self.response.collider_motions().len()
     }
 
     /// Positions of a cloth's vertices, in m.
@@ -58,7 +58,7 @@ impl Simulation {
     /// Whether there are seams, and soft pins.
     #[must_use]
     pub fn has_springs(&self) -> [bool; 2] {
-        [!self.dynamics.seams.is_empty(), !self.dynamics.goals.is_empty()]
+        [!self.dynamics.seams.is_empty(), !self.dynamics.spring_targets.is_empty()]
     }
 
     /// Holds vertices from now on. `targets` in m are reached in straight lines by the end of the next
@@ -78,10 +78,11 @@ impl Simulation {
             let vertex = first + vertex;
             let here = self.state.positions[vertex];
             let target = targets.map(|targets| targets[index]);
-            let end = target.or_else(|| self.guides.target(vertex)).unwrap_or(here);
-            self.guides.lead(vertex, here, end);
+            let end =
+                target.or_else(|| self.boundary_conditions.kinematic_end(vertex)).unwrap_or(here);
+            self.boundary_conditions.set_kinematic(vertex, here, end);
         }
-        self.update_held();
+        self.update_pinned_vertices();
         Ok(())
     }
 
@@ -107,13 +108,20 @@ impl Simulation {
         }
         self.check_pins(cloth, vertices, targets)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
-        let start = |vertex: usize| self.guides.end(vertex).unwrap_or(self.state.positions[vertex]);
+        let start = |vertex: usize| {
+            self.boundary_conditions.path_end(vertex).unwrap_or(self.state.positions[vertex])
+        };
         let starts: Vec<Vec3> = vertices.iter().map(|vertex| start(first + vertex)).collect();
         for (index, vertex) in vertices.iter().enumerate() {
             let end = targets.map_or(starts[index], |targets| targets[index]);
-            self.guides.draw(first + vertex, starts[index], end, stiffness[index]);
+            self.boundary_conditions.set_spring_target(
+                first + vertex,
+                starts[index],
+                end,
+                stiffness[index],
+            );
         }
-        self.update_held();
+        self.update_pinned_vertices();
         Ok(())
     }
 
@@ -128,16 +136,16 @@ impl Simulation {
             Some(vertices) => {
                 self.check_vertices(cloth, vertices)?;
                 for vertex in vertices {
-                    self.guides.release(range.start + vertex);
+                    self.boundary_conditions.release(range.start + vertex);
                 }
             }
             None => {
                 for vertex in range {
-                    self.guides.release(vertex);
+                    self.boundary_conditions.release(vertex);
                 }
             }
         }
-        self.update_held();
+        self.update_pinned_vertices();
         Ok(())
     }
 
@@ -156,12 +164,16 @@ impl Simulation {
     ) -> Result<()> {
         self.check_vertices(cloth, vertices)?;
         check_vector("velocity", &velocity)?;
-        let directions = independent(directions)?;
+        let directions = independent_directions(directions)?;
         let first = self.dynamics.mesh.vertices_of(cloth).start;
         for vertex in vertices {
-            self.guides.push(first + vertex, directions.clone(), velocity);
+            self.boundary_conditions.set_prescribed_velocity(
+                first + vertex,
+                directions.clone(),
+                velocity,
+            );
         }
-        self.update_held();
+        self.update_pinned_vertices();
         Ok(())
     }
 
@@ -171,9 +183,9 @@ impl Simulation {
     /// An index that is no collider, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
         let count = self.collider_count();
-        let Some(obstacle) = self.response.obstacles_mut().get_mut(collider) else {
+        let Some(obstacle) = self.response.collider_motions_mut().get_mut(collider) else {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::value("collider", collider, wanted));
+            return Err(Error::combined("collider", collider, wanted));
         };
         check_count("positions", positions.len(), obstacle.vertex_count())?;
         check_positions("positions", &positions)?;
@@ -190,9 +202,9 @@ impl Simulation {
         let material = material.checked()?;
         model_factory::check_material(&self.settings, "material", &material)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
-        self.response.set_surface(vertices, &surface(&material));
+        self.response.set_surface_properties(vertices, &surface(&material));
         self.dynamics.set_material(cloth, material);
-        self.dynamics.start_memory(&self.state.positions);
+        self.dynamics.initialize_internal_variables(&self.state.positions);
         Ok(())
     }
 
@@ -203,7 +215,7 @@ impl Simulation {
     pub fn set_gravity(&mut self, gravity: Vec3) -> Result<()> {
         check_vector("g", &gravity)?;
         if gravity != self.dynamics.gravity {
-            self.state.past = None;
+            self.state.previous = None;
         }
         self.dynamics.gravity = gravity;
         Ok(())
@@ -232,7 +244,7 @@ impl Simulation {
         self.dynamics.vertex_forces.resize(count, Vec3::zeros());
         let held = &mut self.dynamics.vertex_forces[vertices];
         if held != forces {
-            self.state.past = None;
+            self.state.previous = None;
         }
         held.copy_from_slice(forces);
         Ok(())
@@ -242,9 +254,9 @@ impl Simulation {
     /// inertia of implicit Euler steps of `duration` in s, without contacts; see [`Self::ordering`] for its rows. It works
     /// with the threads of the caller.
     pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
-        let stage = Stage { beta: duration, ..Stage::STILL };
-        let tangent = self.newton.tangent();
-        tangent.fill(&mut self.dynamics, &stage);
+        let stage = Stage { beta: duration, ..Stage::STATIC };
+        let tangent = self.newton.tangent_without_contacts();
+        tangent.assemble(&mut self.dynamics, &stage);
         &tangent.matrix
     }
 
@@ -254,10 +266,10 @@ impl Simulation {
         self.newton.ordering()
     }
 
-    pub(crate) fn update_held(&mut self) {
-        let held = self.guides.held(self.state.positions.len());
-        self.dynamics.set_held(&held);
-        self.dynamics.goals = self.guides.goals(held.len(), 0.0);
+    pub(crate) fn update_pinned_vertices(&mut self) {
+        let held = self.boundary_conditions.pinned(self.state.positions.len());
+        self.dynamics.set_pinned(&held);
+        self.dynamics.spring_targets = self.boundary_conditions.spring_targets(held.len(), 0.0);
     }
 
     fn check_cloth(&self, cloth: usize) -> Result<()> {
@@ -265,7 +277,7 @@ impl Simulation {
             return Ok(());
         }
         let wanted = format!("an index below the {} cloths", self.cloth_count());
-        Err(Error::value("cloth", cloth, wanted))
+        Err(Error::combined("cloth", cloth, wanted))
     }
 
     fn check_pins(&self, cloth: usize, vertices: &[usize], targets: Option<&[Vec3]>) -> Result<()> {
@@ -293,18 +305,19 @@ fn check_count(argument: &str, found: usize, wanted: usize) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::value(argument, format!("{found} rows"), format!("{wanted}")))
+    Err(Error::combined(argument, format!("{found} rows"), format!("{wanted}")))
 }
 
 /// One to three unit directions, none of them (nearly) a combination of the others.
-fn independent(directions: &[Vec3]) -> Result<Vec<Vec3>> {
+fn independent_directions(directions: &[Vec3]) -> Result<Vec<Vec3>> {
     if directions.is_empty() || directions.len() > 3 {
         let found = format!("{} directions", directions.len());
-        return Err(Error::value("directions", found, "one, two or three"));
+        return Err(Error::combined("directions", found, "one, two or three"));
     }
     let mut units: Vec<Vec3> = Vec::new();
     for (index, direction) in directions.iter().enumerate() {
-        let spanned = crate::geometry::Basis::new(units.iter().copied()).projector();
+        let spanned =
+            crate::geometry::OrthonormalBasis::new(units.iter().copied()).complement_projector();
         let is_new = |unit: &Vec3| (spanned * unit).norm() > 0.1;
         // A direction that is not finite has no unit, or one that is not new.
         let Some(unit) = direction.try_normalize(f64::MIN_POSITIVE).filter(is_new) else {

@@ -6,28 +6,28 @@ use crate::{
     error::{Error, Result},
     forces::{edge_scale, scaled_gradients},
     scene::Settings,
-    surface::Surface,
-    system::Dynamics,
+    surface::SurfaceProperties,
+    system::EquationsOfMotion,
 };
 use serde::{Deserialize, Serialize};
 
 /// What can be changed of settings, surfaces and rest shapes, as it is now; part of checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Changes {
+pub(crate) struct AnimatedSettings {
     time_step: f64,
     tolerance: f64,
     max_iterations: usize,
     air_density: f64,
     /// Friction and thickness of each collider.
-    colliders: Vec<[f64; 2]>,
+    collider_surfaces: Vec<[f64; 2]>,
     /// Factors on lengths at rest of each vertex; empty where there are none.
     rest_scale: Vec<[f64; 2]>,
 }
 
-impl Changes {
+impl AnimatedSettings {
     /// Whether these can be those of a simulation of so many colliders and vertices.
-    pub(crate) fn fit(&self, collider_count: usize, vertex_count: usize) -> bool {
-        self.colliders.len() == collider_count
+    pub(crate) fn fits(&self, collider_count: usize, vertex_count: usize) -> bool {
+        self.collider_surfaces.len() == collider_count
             && (self.rest_scale.is_empty() || self.rest_scale.len() == vertex_count)
     }
 }
@@ -47,9 +47,9 @@ impl Simulation {
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let Settings { time_step, tolerance, max_iterations, air_density, .. } =
             settings.checked()?;
-        let was_longest = self.preferred_step >= self.settings.time_step;
-        self.preferred_step =
-            if was_longest { time_step } else { self.preferred_step.min(time_step) };
+        let was_longest = self.preferred_step_size >= self.settings.time_step;
+        self.preferred_step_size =
+            if was_longest { time_step } else { self.preferred_step_size.min(time_step) };
         self.settings =
             Settings { time_step, air_density, tolerance, max_iterations, ..self.settings.clone() };
         self.dynamics.air.set_density(air_density);
@@ -69,14 +69,15 @@ impl Simulation {
         let count = self.collider_count();
         if collider >= count {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::value("collider", collider, wanted));
+            return Err(Error::combined("collider", collider, wanted));
         }
         for (name, value) in [("friction", friction), ("thickness", thickness)] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::value(name, value, "a finite number, 0 or more"));
+                return Err(Error::combined(name, value, "a finite number, 0 or more"));
             }
         }
-        self.response.set_collider_surface(collider, Surface { friction, thickness });
+        self.response
+            .set_collider_surface_properties(collider, SurfaceProperties { friction, thickness });
         Ok(())
     }
 
@@ -92,56 +93,62 @@ impl Simulation {
         all.resize(self.dynamics.vertex_count(), [1.0; 2]);
         all[vertices].copy_from_slice(scale);
         self.dynamics.set_rest_scale(all);
-        self.scale_lengths();
+        self.update_rest_length_scales();
         Ok(())
     }
 
     /// Tells contacts how long edges are at rest.
-    pub(crate) fn scale_lengths(&mut self) {
-        let Dynamics { mesh, rest_scale, .. } = &self.dynamics;
+    pub(crate) fn update_rest_length_scales(&mut self) {
+        let EquationsOfMotion { mesh, rest_scale, .. } = &self.dynamics;
         let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
         let scale = |(ends, triangle)| edge_scale(mesh, rest_scale, ends, triangle);
         let scales = edges.map(scale).collect();
-        self.response.set_length_scales(scales);
+        self.response.set_rest_length_scales(scales);
     }
 
-    pub(crate) fn changes(&self) -> Changes {
+    pub(crate) fn animated_settings(&self) -> AnimatedSettings {
         let Settings { time_step, tolerance, max_iterations, air_density, .. } = self.settings;
-        let surfaces = (0..self.collider_count()).map(|one| self.response.collider_surface(one));
-        Changes {
+        let surfaces =
+            (0..self.collider_count()).map(|one| self.response.collider_surface_properties(one));
+        AnimatedSettings {
             time_step,
             tolerance,
             max_iterations,
             air_density,
-            colliders: surfaces.map(|surface| [surface.friction, surface.thickness]).collect(),
+            collider_surfaces: surfaces
+                .map(|surface| [surface.friction, surface.thickness])
+                .collect(),
             rest_scale: self.dynamics.rest_scale.clone(),
         }
     }
 
-    pub(crate) fn apply_changes(&mut self, changes: Changes) {
+    pub(crate) fn apply_animated_settings(&mut self, changes: AnimatedSettings) {
         self.settings.time_step = changes.time_step;
         self.settings.tolerance = changes.tolerance;
         self.settings.max_iterations = changes.max_iterations;
         self.settings.air_density = changes.air_density;
         self.dynamics.air.set_density(changes.air_density);
-        for (collider, [friction, thickness]) in changes.colliders.into_iter().enumerate() {
-            self.response.set_collider_surface(collider, Surface { friction, thickness });
+        for (collider, [friction, thickness]) in changes.collider_surfaces.into_iter().enumerate() {
+            self.response.set_collider_surface_properties(
+                collider,
+                SurfaceProperties { friction, thickness },
+            );
         }
         if changes.rest_scale != self.dynamics.rest_scale {
             self.dynamics.set_rest_scale(changes.rest_scale);
-            self.scale_lengths();
+            self.update_rest_length_scales();
         }
     }
 }
 
-impl Dynamics {
+impl EquationsOfMotion {
     fn set_rest_scale(&mut self, scale: Vec<[f64; 2]>) {
-        self.forget_measures();
+        self.invalidate_measures();
         for elements in &mut self.elements {
             elements.set_rest_scale(&self.mesh, &scale);
         }
         self.gradients = scaled_gradients(&self.mesh, &scale);
         self.rest_scale = scale;
-        self.revision += 1;
+        self.stiffness_revision += 1;
     }
 }

@@ -10,7 +10,7 @@
 //! few of what is set in motion from rest, whose energy grows as fast: their number does not depend on the step, and that
 //! leaves the order of the scheme.
 
-use super::{Simulation, step::Candidate, step_control::Span};
+use super::{Simulation, step::TrialStep, step_control::StepInterval};
 use crate::scene::{Integrator, Report};
 
 /// A step gains what is more than this part of the energy there was, with what it fell by, and than what its equations
@@ -25,17 +25,21 @@ const MULTIPLIED: [f64; 2] = [0.2, 0.5];
 
 impl Simulation {
     /// Whether a step brings energy that nothing gives.
-    pub(crate) fn gains_energy(&self, candidate: &Candidate, span: Span) -> bool {
-        if span.part <= QUARTER || self.is_driven() {
+    pub(crate) fn has_spurious_energy_gain(
+        &self,
+        candidate: &TrialStep,
+        span: StepInterval,
+    ) -> bool {
+        if span.fraction_of_max_step <= QUARTER || self.is_externally_driven() {
             return false;
         }
         let dynamics = &self.dynamics;
         let (positions, velocities) = (&self.state.positions, &self.state.velocities);
-        let [was, height] = dynamics.energy_of_motion(positions, velocities);
-        let [is, lower] = candidate.energy_of_motion(dynamics);
+        let [was, height] = dynamics.kinetic_and_gravity_energy(positions, velocities);
+        let [is, lower] = candidate.kinetic_and_gravity_energy(dynamics);
         let fell = height - lower;
-        let speed = candidate.solved.correction / span.duration;
-        let floor = dynamics.mass * speed * speed;
+        let speed = candidate.outcome.step_length / span.duration;
+        let floor = dynamics.total_mass * speed * speed;
         // Most steps need no look at what is strained.
         let had = was + fell.max(0.0);
         if is - was - fell <= GAINED * had + floor {
@@ -49,41 +53,43 @@ impl Simulation {
 
     /// The candidate, or a step by implicit Euler where a scheme that may do so has multiplied the energy, or has left
     /// equations unsolved that no shorter step will solve.
-    pub(crate) fn damped(
+    pub(crate) fn or_implicit_euler_step(
         &mut self,
-        candidate: Candidate,
-        span: Span,
+        candidate: TrialStep,
+        span: StepInterval,
         report: &mut Report,
-    ) -> Candidate {
+    ) -> TrialStep {
         let integrator = self.settings.integrator;
         let may_multiply = matches!(
             integrator,
             Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
         );
         // Where something drives, what is taken unsolved may bring as much again with every step.
-        let is_unsolved = !span.can_shorten && !candidate.solved.converged();
-        if !(may_multiply && (is_unsolved || self.multiplies_energy(&candidate, span))) {
+        let is_unsolved = !span.can_retry_shorter && !candidate.outcome.converged();
+        if !(may_multiply && (is_unsolved || self.exceeds_fallback_gain(&candidate, span))) {
             return candidate;
         }
-        self.discard(candidate);
-        self.solve_by(Integrator::ImplicitEuler, span, report)
+        self.discard_step(candidate);
+        self.solve_step_with(Integrator::ImplicitEuler, span, report)
     }
 
     /// Whether a step is not finite, or brings a large part of the energy there was, with what it fell by.
-    fn multiplies_energy(&self, candidate: &Candidate, span: Span) -> bool {
+    fn exceeds_fallback_gain(&self, candidate: &TrialStep, span: StepInterval) -> bool {
         let dynamics = &self.dynamics;
-        let speed = self.settings.tolerance * self.length_of_tolerance / span.duration;
+        let speed = self.settings.tolerance * self.tolerance_length / span.duration;
         let before = dynamics.energy(&self.state.positions, &self.state.velocities);
-        let [_, lower] = candidate.energy_of_motion(dynamics);
+        let [_, lower] = candidate.kinetic_and_gravity_energy(dynamics);
         let grown = candidate.energy(dynamics) - before.total();
         let had = before.total() - before.gravity.min(lower);
         let [still, driven] = MULTIPLIED;
-        let most = if self.is_driven() { driven } else { still } * had;
-        grown > most + dynamics.mass * speed * speed || grown.is_nan()
+        let most = if self.is_externally_driven() { driven } else { still } * had;
+        grown > most + dynamics.total_mass * speed * speed || grown.is_nan()
     }
 
     /// Whether anything but gravity and contacts at rest may give energy to the cloth.
-    fn is_driven(&self) -> bool {
-        self.dynamics.is_pushed() || self.guides.move_anything() || self.response.is_driving()
+    fn is_externally_driven(&self) -> bool {
+        self.dynamics.has_external_load()
+            || self.boundary_conditions.has_motion()
+            || self.response.may_add_energy()
     }
 }

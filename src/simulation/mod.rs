@@ -20,43 +20,43 @@ use crate::{
     forces,
     material::Material,
     newton::Newton,
-    parallel::{BufferPool, Workers},
-    response::{Obstacle, Response},
+    parallel::{BufferPool, SimulationThreads},
+    response::{ColliderMotion, CollisionResponse},
     scene::{Cloth, Collider, Preconditioning, Report, Settings, Solver, check_duration},
-    surface::{ClothSurfaces, Surface, Surfaces},
-    system::{ConstantMatrix, Dynamics, Guides},
+    surface::{ClothCollisionData, CollisionMesh, SurfaceProperties},
+    system::{BoundaryConditions, ConstantStiffness, EquationsOfMotion},
     time_integration::State,
 };
 
 use std::{sync::Arc, time::Instant};
-use step::Candidate;
-use step_control::{Span, Squeeze, StepControl};
+use step::TrialStep;
+use step_control::{StepControl, StepInterval, TruncationTolerance};
 
 /// Cloths and colliders in motion.
 pub struct Simulation {
     settings: Settings,
     /// Of what it is made of, for checkpoints.
     fingerprint: u32,
-    dynamics: Dynamics,
-    response: Response,
-    guides: Guides,
+    dynamics: EquationsOfMotion,
+    response: CollisionResponse,
+    boundary_conditions: BoundaryConditions,
     newton: Newton,
     /// The constant matrix, and the count of changes of materials that it was made after.
-    constant: (u64, ConstantMatrix),
+    constant_stiffness: (u64, ConstantStiffness),
     state: State,
     /// Of vectors of all vertices.
     buffers: BufferPool<Vec<Vec3>>,
     /// Length of the next step, in s, as the convergence of the last ones suggests.
-    preferred_step: f64,
+    preferred_step_size: f64,
     step_control: StepControl,
     /// Longest stable step of an explicit scheme, in s.
-    stable_step: f64,
+    stable_step_size: f64,
     /// Mean edge length, and the length that tolerances are parts of, in m.
-    edge_length: f64,
-    length_of_tolerance: f64,
+    mean_edge_length: f64,
+    tolerance_length: f64,
     /// How far the current frame has come, from 0 to 1.
-    frame_part: f64,
-    workers: Workers,
+    frame_fraction: f64,
+    workers: SimulationThreads,
 }
 
 /// After that many steps are as short as this part of the longest, and have so many corrections at most.
@@ -64,7 +64,7 @@ const HURRIED: (f64, usize) = (0.03125, 10);
 /// Pairs for each vertex beyond which a correction counts as several: what is crushed has pairs without end.
 const CROWDED: f64 = 24.0;
 /// Steps that one call may be asked for.
-const MOST_STEPS: f64 = 1.0e7;
+const MAX_STEPS_PER_CALL: f64 = 1.0e7;
 /// A step is not made shorter than this part of the longest.
 const SHORTEST_STEP: f64 = 1.0 / 256.0;
 /// Explicit schemes whose steps are shorter look at contacts in intervals of this, in s: a vertex at 3 m/s goes 1.5 mm.
@@ -97,15 +97,15 @@ impl Simulation {
     pub fn new(cloths: &[Cloth], colliders: &[Collider], settings: Settings) -> Result<Self> {
         let settings = settings.checked()?;
         if cloths.is_empty() {
-            return Err(Error::value("cloths", "no cloths", "one cloth or more"));
+            return Err(Error::combined("cloths", "no cloths", "one cloth or more"));
         }
-        crate::system::check(&settings, cloths)?;
+        crate::system::check_cloths(&settings, cloths)?;
         let mut positions: Vec<Vec3> =
             cloths.iter().flat_map(|cloth| cloth.positions.iter().copied()).collect();
-        let workers = Workers::new(settings.threads, positions.len())?;
-        let obstacles = colliders.iter().map(Obstacle::new).collect();
+        let workers = SimulationThreads::new(settings.threads, positions.len())?;
+        let obstacles = colliders.iter().map(ColliderMotion::new).collect();
         let (mut dynamics, newton) = workers.run(|| {
-            let dynamics = Dynamics::new(cloths, &settings);
+            let dynamics = EquationsOfMotion::new(cloths, &settings);
             let preconditioner = if settings.integrator.is_explicit() {
                 // All that couples vertices is contacts.
                 Preconditioning::BlockJacobi
@@ -118,45 +118,46 @@ impl Simulation {
         // Where nothing can meet there is nothing to keep apart, and no need to know of edges and triangles.
         let is_alone = colliders.is_empty() && !settings.self_collision;
         let triangles = &dynamics.mesh.topology.triangles;
-        let surfaces = Surfaces::new(
-            ClothSurfaces {
+        let surfaces = CollisionMesh::new(
+            ClothCollisionData {
                 triangles: if is_alone { &[] } else { triangles },
-                starts: &dynamics.mesh.cloth_starts,
-                kinds: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
-                rest: Arc::clone(&dynamics.mesh.rest.positions),
-                areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
+                vertex_offsets: &dynamics.mesh.cloth_starts,
+                surface_properties: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
+                rest_positions: Arc::clone(&dynamics.mesh.rest.positions),
+                vertex_areas: Arc::clone(&dynamics.mesh.rest.vertex_areas),
                 seams: &dynamics.seams,
-                exclusions: crate::system::exclusions(cloths, colliders.len())?,
-                friction_scale: crate::system::joined(cloths, 1.0, |cloth| {
+                contact_filter: crate::system::contact_exclusions(cloths, colliders.len())?,
+                friction_scale: crate::system::concatenated(cloths, 1.0, |cloth| {
                     cloth.friction_scale.as_ref()
                 }),
             },
             colliders,
         );
-        let mut response = Response::new(surfaces, obstacles, &positions, settings.self_collision);
+        let mut response =
+            CollisionResponse::new(surfaces, obstacles, &positions, settings.self_collision);
         workers.run(|| {
-            response.part(&mut positions);
-            dynamics.start_memory(&positions);
+            response.separate_coincident_cloth(&mut positions);
+            dynamics.initialize_internal_variables(&positions);
         });
         let mut simulation = Self {
-            preferred_step: settings.time_step,
+            preferred_step_size: settings.time_step,
             step_control: StepControl::default(),
-            stable_step: f64::INFINITY,
-            frame_part: 0.0,
-            edge_length: crate::newton::length_of_edges(&dynamics.mesh),
-            length_of_tolerance: crate::newton::length_of_tolerance(&dynamics.mesh),
+            stable_step_size: f64::INFINITY,
+            frame_fraction: 0.0,
+            mean_edge_length: crate::newton::min_mean_edge_length(&dynamics.mesh),
+            tolerance_length: crate::newton::tolerance_length(&dynamics.mesh),
             response,
-            guides: Guides::default(),
+            boundary_conditions: BoundaryConditions::default(),
             state: State::at_rest(positions),
             buffers: BufferPool::new(VECTORS),
             fingerprint: crate::simulation::checkpoint::fingerprint(cloths, colliders, &settings),
             settings,
             dynamics,
             newton,
-            constant: (0, ConstantMatrix::default()),
+            constant_stiffness: (0, ConstantStiffness::default()),
             workers,
         };
-        simulation.scale_lengths();
+        simulation.update_rest_length_scales();
         Ok(simulation)
     }
 
@@ -168,11 +169,12 @@ impl Simulation {
     /// before that step is kept.
     pub fn advance(&mut self, duration: f64) -> Result<Report> {
         check_duration("duration", duration)?;
-        if duration > MOST_STEPS * self.settings.time_step {
-            let wanted = format!("at most {MOST_STEPS:e} steps of {:?} s", self.settings.time_step);
-            return Err(Error::value("duration", format!("{duration:?} s"), wanted));
+        if duration > MAX_STEPS_PER_CALL * self.settings.time_step {
+            let wanted =
+                format!("at most {MAX_STEPS_PER_CALL:e} steps of {:?} s", self.settings.time_step);
+            return Err(Error::combined("duration", format!("{duration:?} s"), wanted));
         }
-        self.run(|simulation, report| simulation.advance_frame(duration, report))
+        self.run_frame(|simulation, report| simulation.advance_frame(duration, report))
     }
 
     /// Simulates exactly one step of `duration` seconds.
@@ -181,38 +183,44 @@ impl Simulation {
     /// As [`Self::advance`].
     pub fn step(&mut self, duration: f64) -> Result<Report> {
         check_duration("h", duration)?;
-        self.run(|simulation, report| {
+        self.run_frame(|simulation, report| {
             let corrections = simulation.settings.max_iterations;
-            let span =
-                Span { start: 0.0, end: 1.0, duration, part: 1.0, corrections, can_shorten: false };
-            simulation.stable_step = f64::INFINITY;
+            let span = StepInterval {
+                start_fraction: 0.0,
+                end_fraction: 1.0,
+                duration,
+                fraction_of_max_step: 1.0,
+                max_iterations: corrections,
+                can_retry_shorter: false,
+            };
+            simulation.stable_step_size = f64::INFINITY;
             let candidate = simulation.solve_step(span, report);
-            simulation.check_finite(candidate.lost())?;
-            simulation.take(candidate, span, report);
-            simulation.frame_part = 1.0;
+            simulation.check_finite(candidate.first_invalid_vertex())?;
+            simulation.accept_step(candidate, span, report);
+            simulation.frame_fraction = 1.0;
             Ok(())
         })
     }
 
     /// Runs a frame with the threads of the simulation, and closes it.
-    fn run(
+    fn run_frame(
         &mut self,
         frame: impl FnOnce(&mut Self, &mut Report) -> Result<()> + Send,
     ) -> Result<Report> {
         let start = Instant::now();
         let workers = self.workers.clone();
-        self.frame_part = 0.0;
+        self.frame_fraction = 0.0;
         let outcome = workers.run(|| {
             let mut report = Report::default();
             frame(self, &mut report)?;
-            let Dynamics { mesh, gradients, .. } = &self.dynamics;
+            let EquationsOfMotion { mesh, gradients, .. } = &self.dynamics;
             report.max_stretch = forces::largest_stretch(mesh, gradients, &self.state.positions);
             Ok(report)
         });
         // What is led stays where the frame has come to: at its end, or where an error ended it.
-        self.guides.end_frame(self.frame_part);
-        for obstacle in self.response.obstacles_mut() {
-            obstacle.end_frame(self.frame_part);
+        self.boundary_conditions.end_frame(self.frame_fraction);
+        for obstacle in self.response.collider_motions_mut() {
+            obstacle.end_frame(self.frame_fraction);
         }
         let mut report: Report = outcome?;
         report.total_seconds = start.elapsed().as_secs_f64();
@@ -222,33 +230,40 @@ impl Simulation {
     fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
         let (mut done, mut spent) = (0.0, 0.0);
         let mut renewal = 0;
-        let mut squeeze = Squeeze::default();
+        let mut squeeze = TruncationTolerance::default();
         while done < 1.0 {
             if report.steps >= renewal {
-                self.stable_step = self.longest_stable_step()?;
+                self.stable_step_size = self.find_stable_step_size()?;
                 renewal = report.steps + STABLE_FOR;
             }
             let remaining = duration * (1.0 - done);
-            let stages = MOST_STAGES * (duration / self.longest_step()).max(1.0);
-            let is_spent = spent >= stages * self.stage_corrections();
+            let stages = MOST_STAGES * (duration / self.max_step_size()).max(1.0);
+            let is_spent = spent >= stages * self.max_stage_iterations();
             let longest = if is_spent {
-                (HURRIED.0 * self.crowding()).min(1.0) * self.longest_step()
+                (HURRIED.0 * self.dense_pair_cost_factor()).min(1.0) * self.max_step_size()
             } else {
-                self.preferred_step.min(self.longest_step())
+                self.preferred_step_size.min(self.max_step_size())
             };
             // A little more than the longest step is still one step.
             let count = (remaining / longest - 1.0e-6).ceil().max(1.0);
             let end = if count > 1.0 { done + (1.0 - done) / count } else { 1.0 };
             let corrections = if is_spent { HURRIED.1 } else { self.settings.max_iterations };
-            let whole = duration.min(self.longest_step());
+            let whole = duration.min(self.max_step_size());
             let length = remaining / count;
             let can_shorten = !is_spent && 0.5 * length >= SHORTEST_STEP * whole;
             let part = length / whole;
-            let span = Span { start: done, end, duration: length, part, corrections, can_shorten };
+            let span = StepInterval {
+                start_fraction: done,
+                end_fraction: end,
+                duration: length,
+                fraction_of_max_step: part,
+                max_iterations: corrections,
+                can_retry_shorter: can_shorten,
+            };
             let before = report.newton_iterations;
             let candidate = self.solve_step(span, report);
             let corrections = report.newton_iterations - before;
-            spent += (corrections * self.cost()) as f64 * self.crowding();
+            spent += (corrections * self.iteration_cost()) as f64 * self.dense_pair_cost_factor();
             let acceptance = self.acceptance(&candidate, span, &mut squeeze);
             if let Err(reason) = acceptance
                 && can_shorten
@@ -257,33 +272,33 @@ impl Simulation {
                 continue;
             }
             let candidate = candidate.judged(acceptance);
-            let candidate = self.within_range(candidate, span, report)?;
-            self.take(candidate, span, report);
-            self.steer(corrections as f64, span);
+            let candidate = self.or_restart_from_rest(candidate, span, report)?;
+            self.accept_step(candidate, span, report);
+            self.adapt_step_size(corrections as f64, span);
             done = end;
-            self.frame_part = end;
+            self.frame_fraction = end;
         }
         Ok(())
     }
 
     /// The candidate, or where its equations were beyond the range of numbers, a step from rest where the cloth is now: what
     /// was thrown that fast would fly on for ever.
-    fn within_range(
+    fn or_restart_from_rest(
         &mut self,
-        candidate: Candidate,
-        span: Span,
+        candidate: TrialStep,
+        span: StepInterval,
         report: &mut Report,
-    ) -> Result<Candidate> {
-        self.check_finite(candidate.not_finite())?;
-        if candidate.solved.correction.is_finite() {
+    ) -> Result<TrialStep> {
+        self.check_finite(candidate.first_nonfinite_vertex())?;
+        if candidate.outcome.step_length.is_finite() {
             return Ok(candidate);
         }
-        self.discard(candidate);
+        self.discard_step(candidate);
         let before = self.state.clone();
         self.state.bring_to_rest();
-        let resting = self.solve_step(Span { can_shorten: false, ..span }, report);
+        let resting = self.solve_step(StepInterval { can_retry_shorter: false, ..span }, report);
         // What is lost even at rest never had numbers.
-        self.check_finite(resting.lost()).inspect_err(|_| self.state = before)?;
+        self.check_finite(resting.first_invalid_vertex()).inspect_err(|_| self.state = before)?;
         Ok(resting)
     }
 
@@ -293,7 +308,7 @@ impl Simulation {
     }
 
     /// Iterations that the solver is allowed for a stage.
-    fn stage_corrections(&self) -> f64 {
+    fn max_stage_iterations(&self) -> f64 {
         let corrections = self.settings.max_iterations as f64;
         match self.settings.solver {
             Solver::FixedPoint => crate::newton::UPDATES as f64 * corrections,
@@ -303,7 +318,7 @@ impl Simulation {
 
     /// What an iteration counts as. Where nothing touches Newton's method always comes to the end with steps that are
     /// short enough; the fixed-point solver may not, and where anything touches its updates cost as much as corrections.
-    fn cost(&self) -> usize {
+    fn iteration_cost(&self) -> usize {
         let touches = !self.response.contacts().is_empty();
         match (self.settings.solver, touches) {
             (Solver::FixedPoint, true) => crate::newton::UPDATES,
@@ -313,32 +328,34 @@ impl Simulation {
     }
 
     /// As how many a correction counts for all the pairs that are near, let go or not.
-    fn crowding(&self) -> f64 {
+    fn dense_pair_cost_factor(&self) -> f64 {
         let usual = CROWDED * self.dynamics.vertex_count() as f64;
-        (self.response.near_count() as f64 / usual).max(1.0)
+        (self.response.near_pair_count() as f64 / usual).max(1.0)
     }
 
     /// The longest time between two looks at contacts, in s.
-    fn longest_step(&self) -> f64 {
+    fn max_step_size(&self) -> f64 {
         let time_step = self.settings.time_step;
-        if self.stable_step.is_finite() {
-            time_step.min(self.stable_step.max(CONTACT_INTERVAL))
+        if self.stable_step_size.is_finite() {
+            time_step.min(self.stable_step_size.max(CONTACT_INTERVAL))
         } else {
             time_step
         }
     }
 
     /// The longest step that the integrator is stable with, in s.
-    fn longest_stable_step(&mut self) -> Result<f64> {
-        let Some(scheme) = crate::time_integration::scheme(self.settings.integrator) else {
+    fn find_stable_step_size(&mut self) -> Result<f64> {
+        let Some(scheme) = crate::time_integration::explicit_scheme(self.settings.integrator)
+        else {
             return Ok(f64::INFINITY);
         };
-        let seconds = STABLE_FOR as f64 * self.longest_step();
+        let seconds = STABLE_FOR as f64 * self.max_step_size();
         let positions = self.state.positions.as_slice();
-        let held = self.guides.held(positions.len());
-        self.dynamics.goals = self.guides.goals(positions.len(), self.frame_part);
-        let parts = (&mut self.dynamics, self.newton.tangent());
-        let longest = crate::system::longest_step(scheme, parts, (positions, &held), seconds);
+        let held = self.boundary_conditions.pinned(positions.len());
+        self.dynamics.spring_targets =
+            self.boundary_conditions.spring_targets(positions.len(), self.frame_fraction);
+        let parts = (&mut self.dynamics, self.newton.tangent_without_contacts());
+        let longest = crate::system::max_stable_step(scheme, parts, (positions, &held), seconds);
         if longest < SHORTEST_STABLE_STEP {
             let found = format!(
                 "{} needs steps of {longest:.1e} s for this cloth, {:.0} a film frame",
@@ -346,35 +363,35 @@ impl Simulation {
                 1.0 / (24.0 * longest)
             );
             let wanted = "a softer or coarser cloth, another damping, or an implicit integrator";
-            return Err(Error::value("integrator", found, wanted));
+            return Err(Error::combined("integrator", found, wanted));
         }
         Ok(longest)
     }
 
     /// Lengthens or shortens the next step by how hard this one was (Etzmuss 2002, section 3.4.3).
-    fn steer(&mut self, iterations: f64, span: Span) {
-        let allowed = self.stage_corrections();
-        let (duration, longest) = (span.duration, span.duration / span.part);
+    fn adapt_step_size(&mut self, iterations: f64, span: StepInterval) {
+        let allowed = self.max_stage_iterations();
+        let (duration, longest) = (span.duration, span.duration / span.fraction_of_max_step);
         let is_long = |duration: f64| duration > (LONG.0 + 1.0e-6) * longest;
         let part = |duration: f64| if is_long(duration) { LONG.1 } else { HARD.0 };
         if !self.is_linearised() && iterations > part(duration) * allowed {
-            self.preferred_step = (HARD.1 * duration).max(SHORTEST_STEP * longest);
+            self.preferred_step_size = (HARD.1 * duration).max(SHORTEST_STEP * longest);
             return;
         }
-        let farthest = LONGEST_SLIDE * self.edge_length;
-        let speed = self.response.sliding_speed();
+        let farthest = LONGEST_SLIDE * self.mean_edge_length;
+        let speed = self.response.mean_slip_speed();
         let slides = |duration: f64| is_long(duration) && speed * duration > farthest;
         if slides(duration) {
-            self.preferred_step = LONG.0 * longest;
+            self.preferred_step_size = LONG.0 * longest;
             return;
         }
         // A step that is squeezed takes many, however short it is: only a longer one tells whether that goes as well.
-        let is_shorter = self.preferred_step < self.settings.time_step;
-        let longer = (LENGTHENING * self.preferred_step).min(self.settings.time_step);
+        let is_shorter = self.preferred_step_size < self.settings.time_step;
+        let longer = (LENGTHENING * self.preferred_step_size).min(self.settings.time_step);
         let is_easy = self.is_linearised() || iterations <= 0.5 * part(longer) * allowed;
         let is_ripe = !is_shorter || (is_easy || !is_long(longer)) && !slides(longer);
-        if is_ripe && self.step_control.succeed(is_shorter) {
-            self.preferred_step = longer;
+        if is_ripe && self.step_control.record_success(is_shorter) {
+            self.preferred_step_size = longer;
         }
     }
 
@@ -386,6 +403,6 @@ impl Simulation {
     }
 }
 
-fn surface(material: &Material) -> Surface {
-    Surface { friction: material.friction, thickness: material.thickness }
+fn surface(material: &Material) -> SurfaceProperties {
+    SurfaceProperties { friction: material.friction, thickness: material.thickness }
 }

@@ -6,7 +6,10 @@
 //! equations that are linearised once, a step fails after which any triangle is stretched along a yarn by much more or
 //! less than before; with others, one that does not converge.
 
-use crate::{Vec3, mesh::of_all_corners, newton::Solved, parallel::reductions, system::Dynamics};
+use crate::{
+    Vec3, mesh::gradients_of_all_corners, newton::SolveOutcome, parallel::reductions,
+    system::EquationsOfMotion,
+};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -20,35 +23,35 @@ const WAIT: [u32; 2] = [2, 40];
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StepControl {
     /// Since the length last changed.
-    successes: u32,
-    wait: u32,
+    successes_since_change: u32,
+    required_successes: u32,
     /// Whether it was made longer then.
-    is_longer: bool,
+    was_lengthened: bool,
 }
 
 impl Default for StepControl {
     fn default() -> Self {
-        Self { successes: 0, wait: WAIT[0], is_longer: false }
+        Self { successes_since_change: 0, required_successes: WAIT[0], was_lengthened: false }
     }
 }
 
 impl StepControl {
     /// A step has failed.
-    pub(crate) fn fail(&mut self) {
-        if self.successes >= WAIT[1] {
-            self.wait = WAIT[0];
-        } else if self.is_longer {
-            self.wait = (2 * self.wait).min(WAIT[1]);
+    pub(crate) fn record_rejection(&mut self) {
+        if self.successes_since_change >= WAIT[1] {
+            self.required_successes = WAIT[0];
+        } else if self.was_lengthened {
+            self.required_successes = (2 * self.required_successes).min(WAIT[1]);
         }
-        (self.successes, self.is_longer) = (0, false);
+        (self.successes_since_change, self.was_lengthened) = (0, false);
     }
 
     /// A step has succeeded. Says whether the next may be longer, where it is `shorter` than it may be.
-    pub(crate) fn succeed(&mut self, shorter: bool) -> bool {
-        self.successes = self.successes.saturating_add(1);
-        let is_due = shorter && self.successes >= self.wait;
+    pub(crate) fn record_success(&mut self, shorter: bool) -> bool {
+        self.successes_since_change = self.successes_since_change.saturating_add(1);
+        let is_due = shorter && self.successes_since_change >= self.required_successes;
         if is_due {
-            (self.successes, self.is_longer) = (0, true);
+            (self.successes_since_change, self.was_lengthened) = (0, true);
         }
         is_due
     }
@@ -57,28 +60,30 @@ impl StepControl {
 /// Whether shorter steps help where vertices that a step had to hold back are torn from others. They do where something came
 /// too fast. Where it is squeezed they do not, and then such vertices are borne with for the rest of the frame.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Squeeze {
+pub(crate) struct TruncationTolerance {
     /// Vertices that were held back in the last step that was given up for them.
-    held_back: usize,
-    is_known: bool,
+    previously_truncated: usize,
+    is_tolerated: bool,
 }
 
-impl Squeeze {
+impl TruncationTolerance {
     /// Whether a step that has held back so many vertices may be taken.
-    pub(crate) fn bears(&mut self, held_back: usize) -> bool {
+    pub(crate) fn tolerates(&mut self, held_back: usize) -> bool {
         // A shorter step that helps holds back less than half as many.
-        self.is_known |= held_back > 0 && self.held_back > 0 && 2 * held_back >= self.held_back;
-        self.held_back = held_back;
-        self.is_known || held_back == 0
+        self.is_tolerated |= held_back > 0
+            && self.previously_truncated > 0
+            && 2 * held_back >= self.previously_truncated;
+        self.previously_truncated = held_back;
+        self.is_tolerated || held_back == 0
     }
 }
 
-impl Dynamics {
+impl EquationsOfMotion {
     /// Whether no triangle changes its stretch drastically between two shapes.
-    pub(crate) fn stretches_little(&self, before: &[Vec3], after: &[Vec3]) -> bool {
+    pub(crate) fn has_small_stretch_change(&self, before: &[Vec3], after: &[Vec3]) -> bool {
         let triangles = self.mesh.topology.triangles.par_iter().zip(self.gradients.as_slice());
-        triangles.with_min_len(reductions::ELEMENTS).all(|(corners, gradients)| {
-            let gradients = of_all_corners(gradients);
+        triangles.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).all(|(corners, gradients)| {
+            let gradients = gradients_of_all_corners(gradients);
             [0, 1].into_iter().all(|axis| {
                 let [before, after] = [before, after].map(|positions| {
                     let parts = corners.iter().zip(&gradients);
@@ -94,32 +99,32 @@ impl Dynamics {
 
 /// The part of a frame that a step covers, from 0 to 1, and its length in s.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) start: f64,
-    pub(crate) end: f64,
+pub(crate) struct StepInterval {
+    pub(crate) start_fraction: f64,
+    pub(crate) end_fraction: f64,
     pub(crate) duration: f64,
     /// Length of the step, as a part of the longest that the frame may take.
-    pub(crate) part: f64,
+    pub(crate) fraction_of_max_step: f64,
     /// Most corrections of a stage.
-    pub(crate) corrections: usize,
+    pub(crate) max_iterations: usize,
     /// Whether a shorter step takes its place where it cannot be solved.
-    pub(crate) can_shorten: bool,
+    pub(crate) can_retry_shorter: bool,
 }
 
-impl Span {
+impl StepInterval {
     /// A part of the span from its start.
-    pub(crate) fn first_part(&self, part: f64) -> Self {
+    pub(crate) fn first_fraction(&self, part: f64) -> Self {
         Self {
-            start: self.start,
-            end: self.start + (self.end - self.start) * part,
+            start_fraction: self.start_fraction,
+            end_fraction: self.start_fraction + (self.end_fraction - self.start_fraction) * part,
             duration: self.duration * part,
             ..*self
         }
     }
 
     /// Whether a step that came out so is given up, whatever it leads to.
-    pub(crate) fn gives_up(&self, solved: &Solved) -> bool {
-        self.can_shorten && !solved.converged()
+    pub(crate) fn rejects_unconverged(&self, solved: &SolveOutcome) -> bool {
+        self.can_retry_shorter && !solved.converged()
     }
 }
 
@@ -134,13 +139,13 @@ mod tests {
 
     #[test]
     fn what_shorter_steps_do_not_help_is_borne_with() {
-        let mut squeeze = Squeeze::default();
+        let mut squeeze = TruncationTolerance::default();
         assert_eq!(
-            [9, 4, 1, 0, 3].map(|count| squeeze.bears(count)),
+            [9, 4, 1, 0, 3].map(|count| squeeze.tolerates(count)),
             [false, false, false, true, false]
         );
-        assert_eq!([2, 5, 0].map(|count| squeeze.bears(count)), [true; 3]);
-        assert!(!Squeeze::default().bears(1));
+        assert_eq!([2, 5, 0].map(|count| squeeze.tolerates(count)), [true; 3]);
+        assert!(!TruncationTolerance::default().tolerates(1));
     }
 
     /// What is longer at rest is stretched by less.
@@ -150,10 +155,10 @@ mod tests {
         let polygons = Polygons::new(&[3], &[0, 1, 2], 3).unwrap();
         let cloth = Cloth::new(corners.to_vec(), &polygons, Material::default(), None, None);
         let longer = cloth.unwrap().with_rest_scale(vec![[2.0; 2]; 3]).unwrap();
-        let dynamics = Dynamics::new(&[longer], &Settings::default());
+        let dynamics = EquationsOfMotion::new(&[longer], &Settings::default());
         let stretched = |factor: f64| corners.map(|corner| corner * factor);
-        assert!(dynamics.stretches_little(&stretched(2.0), &stretched(2.4)));
-        assert!(!dynamics.stretches_little(&stretched(2.0), &stretched(2.6)));
+        assert!(dynamics.has_small_stretch_change(&stretched(2.0), &stretched(2.4)));
+        assert!(!dynamics.has_small_stretch_change(&stretched(2.0), &stretched(2.6)));
     }
 
     /// A step of more than a half fails.
@@ -163,9 +168,9 @@ mod tests {
         for attempt in 0..1000 {
             if step > 0.5 {
                 failures.push(attempt);
-                control.fail();
+                control.record_rejection();
                 step *= 0.5;
-            } else if control.succeed(step < 1.0) {
+            } else if control.record_success(step < 1.0) {
                 step *= 2.0;
             }
         }

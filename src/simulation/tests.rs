@@ -4,7 +4,7 @@ use crate::{
     Vec3,
     material::Material,
     mesh::Polygons,
-    newton::{Balance, Problem, balances},
+    newton::{ForceBalance, Objective, force_balances},
     scene::{Cloth, Collider, Integrator, Report, Settings},
     time_integration::Stage,
 };
@@ -17,7 +17,7 @@ fn square(size: f64, height: f64) -> Vec<Vec3> {
 }
 
 /// A cloth that has lain on a floor for so many frames, and has then been put higher, in m.
-fn balance_at_rest(frames: usize, lift: f64) -> Balance {
+fn balance_at_rest(frames: usize, lift: f64) -> ForceBalance {
     let polygons = Polygons::new(&[4], &[0, 1, 2, 3], 4).unwrap();
     let cotton = Material::preset("cotton").unwrap();
     let cloth = Cloth::new(square(0.2, 0.002), &polygons, cotton, None, None).unwrap();
@@ -40,18 +40,26 @@ fn balance_at_rest(frames: usize, lift: f64) -> Balance {
     let stage = Stage::implicit_euler(state, measures, FRAME, room);
     // What rests is found by where its weight leads it.
     let led: Vec<Vec3> = positions.iter().map(|x| x - Vec3::z() * 1.0e-5).collect();
-    response.begin((&positions, &led), &[false; 4], ([1.0, 1.0], FRAME));
-    response.start(&led);
+    response.begin_step((&positions, &led), &[false; 4], ([1.0, 1.0], FRAME));
+    response.detect_initial_contacts(&led);
     let mut residuals = vec![Vec3::zeros(); 4];
     dynamics.evaluate(&stage, &positions, &mut residuals, &mut Report::default());
     let stage = &stage;
-    let problem = Problem { dynamics, response, stage, state, guidance: &[], quadratic: None };
-    balances(&problem, &positions, &mut residuals)[0]
+    let problem = Objective {
+        dynamics,
+        response,
+        stage,
+        state,
+        prescribed_displacements: &[],
+        quadratic_model: None,
+    };
+    force_balances(&problem, &positions, &mut residuals)[0]
 }
 
 #[test]
 fn a_floor_loses_nothing_of_what_it_bears() {
-    let Balance { lost, weight, inertia, squeeze } = balance_at_rest(24, 0.0);
+    let ForceBalance { net_residual: lost, weight, inertia, contact_load: squeeze } =
+        balance_at_rest(24, 0.0);
     assert!((weight - 9.81 * FRAME * FRAME).abs() < 1e-12);
     assert!(lost < 0.01 * weight, "{lost} of {weight}");
     // One side presses, with all of the weight.
@@ -61,13 +69,15 @@ fn a_floor_loses_nothing_of_what_it_bears() {
 
 #[test]
 fn what_a_constraint_will_bear_is_not_lost_before_it_is_found() {
-    let Balance { lost, weight, squeeze, .. } = balance_at_rest(0, -1.0e-8);
+    let ForceBalance { net_residual: lost, weight, contact_load: squeeze, .. } =
+        balance_at_rest(0, -1.0e-8);
     assert!(squeeze < 0.1 * weight, "{squeeze} of {weight}");
     assert!(lost < 0.01 * weight, "{lost} of {weight}");
 }
 
 #[test]
 fn all_of_the_weight_is_lost_where_nothing_answers_it() {
-    let Balance { lost, weight, squeeze, .. } = balance_at_rest(24, 0.1);
+    let ForceBalance { net_residual: lost, weight, contact_load: squeeze, .. } =
+        balance_at_rest(24, 0.1);
     assert!((lost / weight - 1.0).abs() < 1e-9 && squeeze == 0.0);
 }

@@ -15,21 +15,21 @@ const BAND: [f64; 2] = [0.25, 20.0];
 
 /// Which ways of a step are trusted where anything touches.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct VelocityTrust {
     /// Squares of the lengths between which ways are doubted, in m².
-    band: [f64; 2],
+    squared_band: [f64; 2],
 }
 
-impl Doubt {
+impl VelocityTrust {
     /// With this length of the tolerance, in m.
     pub(crate) fn new(tolerance: f64) -> Self {
-        Self { band: BAND.map(|multiple| (multiple * tolerance).powi(2)) }
+        Self { squared_band: BAND.map(|multiple| (multiple * tolerance).powi(2)) }
     }
 
     /// The part of a way in m that is trusted after a step that ended with a velocity `before`: all where their directions
     /// are the same.
-    pub(crate) fn trusted(&self, way: &Vec3, before: &Vec3) -> f64 {
-        let [shortest, longest] = self.band;
+    pub(crate) fn factor(&self, way: &Vec3, before: &Vec3) -> f64 {
+        let [shortest, longest] = self.squared_band;
         let square = way.norm_squared();
         let squares = square * before.norm_squared();
         if squares == 0.0 {
@@ -50,17 +50,17 @@ mod tests {
 
     fn trusted(way: f64, angle: f64) -> f64 {
         let way = Vec3::new(way * angle.cos(), way * angle.sin(), 0.0);
-        Doubt::new(TOLERANCE).trusted(&way, &Vec3::new(0.3, 0.0, 0.0))
+        VelocityTrust::new(TOLERANCE).factor(&way, &Vec3::new(0.3, 0.0, 0.0))
     }
 
     #[test]
     fn ways_that_go_on_as_before_or_begin_are_trusted() {
         for way in [1.0e-6, 1.0e-3, 1.0] {
             assert!((trusted(way, 0.0) - 1.0).abs() < 1e-12);
-            let begun = Doubt::new(TOLERANCE).trusted(&(Vec3::x() * way), &Vec3::zeros());
+            let begun = VelocityTrust::new(TOLERANCE).factor(&(Vec3::x() * way), &Vec3::zeros());
             assert!((begun - 1.0).abs() < 1e-12);
         }
-        let still = Doubt::new(TOLERANCE).trusted(&Vec3::zeros(), &Vec3::x());
+        let still = VelocityTrust::new(TOLERANCE).factor(&Vec3::zeros(), &Vec3::x());
         assert!((still - 1.0).abs() < 1e-12);
     }
 

@@ -7,5 +7,7 @@ mod contact_filter;
 mod outward_winding;
 mod seam_adjacency;
 
-pub(crate) use collision_mesh::{ClothSurfaces, Ridge, Surface, Surfaces};
-pub(crate) use contact_filter::Exclusions;
+pub(crate) use collision_mesh::{
+    ClothCollisionData, CollisionMesh, EdgeConvexity, SurfaceProperties,
+};
+pub(crate) use contact_filter::ContactFilter;

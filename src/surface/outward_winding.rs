@@ -6,34 +6,34 @@
 
 use crate::{
     Vec3,
-    geometry::{BoundingBox, Solid, is_closed},
-    mesh::Groups,
+    geometry::{Aabb, ClosedSurface, is_closed_surface},
+    mesh::UnionFind,
 };
 use std::collections::BTreeMap;
 
 /// Triangles that hang together, with the positions of their corners in m.
-type Part = Vec<[Vec3; 3]>;
+type ComponentTriangles = Vec<[Vec3; 3]>;
 
 /// The triangles of a collider with these positions, in order; those of a closed surface face outward.
-pub(crate) fn facing_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<[u32; 3]> {
+pub(crate) fn wound_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<[u32; 3]> {
     let mut outward = triangles.to_vec();
-    if !is_closed(triangles) {
+    if !is_closed_surface(triangles) {
         return outward;
     }
-    let mut groups = Groups::new(positions.len());
+    let mut groups = UnionFind::new(positions.len());
     for [a, b, c] in triangles {
-        groups.join(*a, *b);
-        groups.join(*a, *c);
+        groups.union(*a, *b);
+        groups.union(*a, *c);
     }
-    let name_of = groups.names();
-    let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
+    let name_of = groups.roots();
+    let mut parts: BTreeMap<u32, ComponentTriangles> = BTreeMap::new();
     for corners in triangles {
         let part = parts.entry(name_of[corners[0] as usize]).or_default();
         part.push(corners.map(|vertex| positions[vertex as usize]));
     }
-    let (names, parts): (Vec<u32>, Vec<Part>) = parts.into_iter().unzip();
-    let volumes: Vec<f64> = parts.iter().map(|part| volume(part)).collect();
-    let outermost = outermost(&parts, &volumes).into_iter();
+    let (names, parts): (Vec<u32>, Vec<ComponentTriangles>) = parts.into_iter().unzip();
+    let volumes: Vec<f64> = parts.iter().map(|part| scaled_signed_volume(part)).collect();
+    let outermost = outermost_enclosing_components(&parts, &volumes).into_iter();
     let is_turned: Vec<bool> = outermost.map(|part| volumes[part] < 0.0).collect();
     for corners in &mut outward {
         if names.binary_search(&name_of[corners[0] as usize]).is_ok_and(|part| is_turned[part]) {
@@ -44,22 +44,23 @@ pub(crate) fn facing_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<
 }
 
 /// Six times the volume of a part in m³; less than 0 where the surface faces inward.
-fn volume(part: &[[Vec3; 3]]) -> f64 {
+fn scaled_signed_volume(part: &[[Vec3; 3]]) -> f64 {
     let origin = part[0][0];
     let each = part.iter().map(|corners| corners.map(|corner| corner - origin));
     each.map(|[a, b, c]| a.dot(&b.cross(&c))).sum()
 }
 
 /// For every part the largest one that it lies in, or itself.
-fn outermost(parts: &[Part], volumes: &[f64]) -> Vec<usize> {
-    let boxes: Vec<BoundingBox> =
-        parts.iter().map(|part| BoundingBox::around(part.iter().flatten())).collect();
-    let mut solids: Vec<Option<Solid>> = parts.iter().map(|_| None).collect();
+fn outermost_enclosing_components(parts: &[ComponentTriangles], volumes: &[f64]) -> Vec<usize> {
+    let boxes: Vec<Aabb> =
+        parts.iter().map(|part| Aabb::from_points(part.iter().flatten())).collect();
+    let mut solids: Vec<Option<ClosedSurface>> = parts.iter().map(|_| None).collect();
     let mut lies_in = |part: usize, other: usize| {
         let [inner, outer] = [part, other].map(|one| &boxes[one]);
-        outer.contains(&inner.low) && outer.contains(&inner.high) && {
-            let solid = solids[other].get_or_insert_with(|| Solid::of(parts[other].clone()));
-            solid.turns(&parts[part][0][0]) != 0
+        outer.contains_point(&inner.lower) && outer.contains_point(&inner.upper) && {
+            let solid = solids[other]
+                .get_or_insert_with(|| ClosedSurface::from_triangles(parts[other].clone()));
+            solid.winding_number(&parts[part][0][0]) != 0
         }
     };
     let largest_around = |part: usize| {
@@ -95,7 +96,7 @@ mod tests {
             positions.extend(corners.into_iter().map(|corner| corner + Vec3::x() * *x));
             triangles.extend(own.into_iter().map(|three| three.map(|vertex| vertex + first)));
         }
-        let outward = facing_outward(&triangles, &positions);
+        let outward = wound_outward(&triangles, &positions);
         let of_cube = triangles.chunks(12).zip(outward.chunks(12));
         of_cube
             .map(|(before, after)| {
@@ -125,6 +126,6 @@ mod tests {
     fn what_is_open_stays_as_it_is() {
         let (positions, mut triangles) = cube(1.0, true);
         triangles.pop();
-        assert_eq!(facing_outward(&triangles, &positions), triangles);
+        assert_eq!(wound_outward(&triangles, &positions), triangles);
     }
 }

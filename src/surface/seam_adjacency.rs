@@ -3,29 +3,29 @@
 
 use crate::{
     Vec3,
-    mesh::{Groups, NONE},
+    mesh::{NO_INDEX, UnionFind},
 };
 
 /// Seams, by number. What is sewn to one vertex, directly or by others, is one seam: each vertex knows its number alone, or
 /// what is gathered to one place would know the square of its number of vertices.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Seams {
+pub(crate) struct SeamAdjacency {
     /// For every vertex its seam, or [`NONE`]; empty where nothing is sewn.
-    of: Vec<u32>,
+    seam_of_vertex: Vec<u32>,
     /// The vertices of every seam.
-    members: Vec<Vec<u32>>,
+    vertices_of_seam: Vec<Vec<u32>>,
     /// For every vertex, the sewn ones in its triangles.
-    near: Vec<Vec<u32>>,
+    adjacent_sewn_vertices: Vec<Vec<u32>>,
 }
 
-impl Seams {
+impl SeamAdjacency {
     /// Seams of `pairs` between the first `vertex_count` vertices.
     pub(crate) fn new(pairs: &[[u32; 2]], triangles: &[[u32; 3]], vertex_count: usize) -> Self {
         if pairs.is_empty() {
             return Self::default();
         }
-        let members = sewn(pairs, vertex_count);
-        let mut of = vec![NONE; vertex_count];
+        let members = seam_components(pairs, vertex_count);
+        let mut of = vec![NO_INDEX; vertex_count];
         for (seam, members) in members.iter().enumerate() {
             for vertex in members {
                 of[*vertex as usize] = seam as u32;
@@ -33,7 +33,7 @@ impl Seams {
         }
         let mut near: Vec<Vec<u32>> = vec![Vec::new(); vertex_count];
         for corners in triangles {
-            for here in corners.iter().filter(|vertex| of[**vertex as usize] != NONE) {
+            for here in corners.iter().filter(|vertex| of[**vertex as usize] != NO_INDEX) {
                 for corner in corners {
                     near[*corner as usize].push(*here);
                 }
@@ -43,35 +43,38 @@ impl Seams {
             sewn.sort_unstable();
             sewn.dedup();
         }
-        Self { of, members, near }
+        Self { seam_of_vertex: of, vertices_of_seam: members, adjacent_sewn_vertices: near }
     }
 
     /// The seam of a vertex.
-    fn of(&self, vertex: u32) -> Option<u32> {
-        self.of.get(vertex as usize).copied().filter(|seam| *seam != NONE)
+    fn seam_of(&self, vertex: u32) -> Option<u32> {
+        self.seam_of_vertex.get(vertex as usize).copied().filter(|seam| *seam != NO_INDEX)
     }
 
     /// Whether a vertex of one feature is sewn to one of another.
-    pub(crate) fn join(&self, one: &[u32], other: &[u32]) -> bool {
+    pub(crate) fn connects(&self, one: &[u32], other: &[u32]) -> bool {
         one.iter().any(|vertex| {
-            let seam = self.of(*vertex);
-            let is_sewn = |end: &u32| end != vertex && self.of(*end) == seam;
+            let seam = self.seam_of(*vertex);
+            let is_sewn = |end: &u32| end != vertex && self.seam_of(*end) == seam;
             seam.is_some() && other.iter().any(is_sewn)
         })
     }
 
     /// The way at rest between two features through a seam beside the first, in m; infinite where there is none.
-    pub(crate) fn distance(
+    pub(crate) fn rest_distance_through_seams(
         &self,
         (one, other): (&[u32], &[u32]),
         rest: impl Fn(u32) -> Vec3,
     ) -> f64 {
         let mut shortest = f64::INFINITY;
         for vertex in one {
-            let near = self.near.get(*vertex as usize).map_or(&[][..], Vec::as_slice);
-            for (here, seam) in near.iter().filter_map(|here| Some((here, self.of(*here)?))) {
+            let near =
+                self.adjacent_sewn_vertices.get(*vertex as usize).map_or(&[][..], Vec::as_slice);
+            for (here, seam) in near.iter().filter_map(|here| Some((here, self.seam_of(*here)?))) {
                 let way = (rest(*vertex) - rest(*here)).norm();
-                for there in self.members[seam as usize].iter().filter(|there| *there != here) {
+                for there in
+                    self.vertices_of_seam[seam as usize].iter().filter(|there| *there != here)
+                {
                     for end in other {
                         shortest = shortest.min(way + (rest(*there) - rest(*end)).norm());
                     }
@@ -83,13 +86,13 @@ impl Seams {
 }
 
 /// The vertices that come together, seam by seam.
-fn sewn(pairs: &[[u32; 2]], vertex_count: usize) -> Vec<Vec<u32>> {
-    let mut groups = Groups::new(vertex_count);
+fn seam_components(pairs: &[[u32; 2]], vertex_count: usize) -> Vec<Vec<u32>> {
+    let mut groups = UnionFind::new(vertex_count);
     for [a, b] in pairs {
-        groups.join(*a, *b);
+        groups.union(*a, *b);
     }
     let mut together = vec![Vec::new(); vertex_count];
-    for (vertex, name) in groups.names().into_iter().enumerate() {
+    for (vertex, name) in groups.roots().into_iter().enumerate() {
         together[name as usize].push(vertex as u32);
     }
     together.retain(|members| members.len() > 1);
@@ -103,9 +106,9 @@ mod tests {
 
     #[test]
     fn three_that_are_sewn_in_a_row_come_together() {
-        assert_eq!(sewn(&[[4, 2], [0, 4]], 5), [[0, 2, 4]]);
-        let seams = Seams::new(&[[4, 2], [0, 4], [1, 5]], &[], 7);
-        assert_eq!(seams.of, [0, 1, 0, NONE, 0, 1, NONE]);
+        assert_eq!(seam_components(&[[4, 2], [0, 4]], 5), [[0, 2, 4]]);
+        let seams = SeamAdjacency::new(&[[4, 2], [0, 4], [1, 5]], &[], 7);
+        assert_eq!(seams.seam_of_vertex, [0, 1, 0, NO_INDEX, 0, 1, NO_INDEX]);
     }
 
     /// Each of so many vertices gathered to one used to know all others, and so did the corners of its triangles.
@@ -114,11 +117,11 @@ mod tests {
         let count = 20_000;
         let pairs: Vec<[u32; 2]> = (1..count).map(|vertex| [0, vertex]).collect();
         let triangles: Vec<[u32; 3]> = (0..count - 2).map(|k| [k, k + 1, k + 2]).collect();
-        let seams = Seams::new(&pairs, &triangles, count as usize);
+        let seams = SeamAdjacency::new(&pairs, &triangles, count as usize);
         let room = |lists: &[Vec<u32>]| lists.iter().map(Vec::len).sum::<usize>();
-        assert_eq!(room(&seams.members), count as usize);
-        assert!(room(&seams.near) <= 5 * count as usize);
-        assert!(seams.join(&[7], &[8, 9]) && !seams.join(&[7], &[7]));
+        assert_eq!(room(&seams.vertices_of_seam), count as usize);
+        assert!(room(&seams.adjacent_sewn_vertices) <= 5 * count as usize);
+        assert!(seams.connects(&[7], &[8, 9]) && !seams.connects(&[7], &[7]));
     }
 
     #[test]
@@ -129,10 +132,14 @@ mod tests {
             let [x, y] = points[vertex as usize];
             Vec3::new(x, y, 0.0)
         };
-        let seams = Seams::new(&[[2, 3]], &[[0, 2, 1], [3, 4, 5]], 6);
-        assert!(seams.join(&[2], &[3, 4, 5]) && seams.join(&[0, 3], &[1, 2]));
-        assert!(!seams.join(&[0], &[3, 4, 5]) && !seams.join(&[9], &[9, 8]));
-        assert!((seams.distance((&[0], &[4, 5]), rest) - 2.0).abs() < 1.0e-12);
-        assert!(Seams::default().distance((&[0], &[4, 5]), rest).is_infinite());
+        let seams = SeamAdjacency::new(&[[2, 3]], &[[0, 2, 1], [3, 4, 5]], 6);
+        assert!(seams.connects(&[2], &[3, 4, 5]) && seams.connects(&[0, 3], &[1, 2]));
+        assert!(!seams.connects(&[0], &[3, 4, 5]) && !seams.connects(&[9], &[9, 8]));
+        assert!((seams.rest_distance_through_seams((&[0], &[4, 5]), rest) - 2.0).abs() < 1.0e-12);
+        assert!(
+            SeamAdjacency::default()
+                .rest_distance_through_seams((&[0], &[4, 5]), rest)
+                .is_infinite()
+        );
     }
 }

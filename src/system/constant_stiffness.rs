@@ -10,7 +10,7 @@
 //! direction; for a shear it is at least half. Twice the matrix being no less than the tangent of elastic forces is what
 //! the schemes with one solve need to be stable and the iteration of section 3.4.3 to contract.
 
-use super::{equations_of_motion::Dynamics, tangent_matrix::Tangent};
+use super::{equations_of_motion::EquationsOfMotion, tangent_matrix::TangentMatrix};
 use crate::{Vec3, parallel::reductions, simd::Block};
 use nalgebra::Vector2;
 use rayon::prelude::*;
@@ -18,29 +18,34 @@ use sprs::{CsMatI, TriMatI};
 use std::sync::Arc;
 
 /// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
-const INVERSE_BETA: f64 = 1.0e3;
+const VISCOSITY_PROBE_RATE: f64 = 1.0e3;
 
 /// K in N/m and D in N·s/m, by vertices, without diagonals: each row sums to 0.
 #[derive(Clone, Debug)]
-pub(crate) struct ConstantMatrix(CsMatI<Vector2<f64>, u32>);
+pub(crate) struct ConstantStiffness(CsMatI<Vector2<f64>, u32>);
 
-impl ConstantMatrix {
+impl ConstantStiffness {
     /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
-    pub(crate) fn new(dynamics: &mut Dynamics, tangent: &mut Tangent, seconds: f64) -> Self {
-        let memories = dynamics.forget();
+    pub(crate) fn new(
+        dynamics: &mut EquationsOfMotion,
+        tangent: &mut TangentMatrix,
+        seconds: f64,
+    ) -> Self {
+        let memories = dynamics.reset_internal_variables();
         let mesh = Arc::clone(&dynamics.mesh);
         let rest = &mesh.rest.positions;
         let ordering = Arc::clone(&tangent.ordering);
-        let (elastic, viscous) = dynamics.with_steepest(seconds, |dynamics| {
-            let elastic = tangent.of_elements(dynamics, rest, 0.0).clone();
-            (elastic, tangent.of_elements(dynamics, rest, INVERSE_BETA))
+        let (elastic, viscous) = dynamics.with_stiffest_tangents(seconds, |dynamics| {
+            let elastic = tangent.element_matrix(dynamics, rest, 0.0).clone();
+            (elastic, tangent.element_matrix(dynamics, rest, VISCOSITY_PROBE_RATE))
         });
-        dynamics.set_memories(&memories);
+        dynamics.set_internal_variables(&memories);
         let mut entries = TriMatI::new((rest.len(), rest.len()));
         for ((), (row, column)) in &elastic.pattern().lower_triangle() {
             let [row, column] = [row, column].map(|row| row as usize);
-            let stiffness = scalar(&elastic.block(row, column));
-            let viscosity = (scalar(&viscous.block(row, column)) - stiffness) / INVERSE_BETA;
+            let stiffness = scalar_stiffness(&elastic.block(row, column));
+            let viscosity =
+                (scalar_stiffness(&viscous.block(row, column)) - stiffness) / VISCOSITY_PROBE_RATE;
             let [vertex, other] = [row, column].map(|row| ordering.vertex(row));
             for (vertex, other) in [(vertex, other), (other, vertex)] {
                 entries.add_triplet(vertex, other, Vector2::new(stiffness, viscosity));
@@ -59,8 +64,8 @@ impl ConstantMatrix {
 
     /// (aK + bD) times a field, with the factors a and b; minus the linear force of Etzmuss 2002, eq. 3.19. Each entry
     /// acts on a difference, so that moving all alike gives exactly 0.
-    pub(crate) fn times(&self, factors: [f64; 2], field: &[Vec3]) -> Vec<Vec3> {
-        let rows = (0..field.len()).into_par_iter().with_min_len(reductions::VERTICES);
+    pub(crate) fn multiply(&self, factors: [f64; 2], field: &[Vec3]) -> Vec<Vec3> {
+        let rows = (0..field.len()).into_par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         rows.map(|row| {
             let entries = self.row(row, factors);
             entries.map(|(column, value)| (field[column] - field[row]) * value).sum()
@@ -69,8 +74,13 @@ impl ConstantMatrix {
     }
 
     /// Fills the matrix of `tangent` with aK + bD and a diagonal.
-    pub(crate) fn fill(&self, factors: [f64; 2], diagonal: &[f64], tangent: &mut Tangent) {
-        tangent.fill_by(|row, column| {
+    pub(crate) fn fill_tangent(
+        &self,
+        factors: [f64; 2],
+        diagonal: &[f64],
+        tangent: &mut TangentMatrix,
+    ) {
+        tangent.fill_with(|row, column| {
             let value = if row == column {
                 diagonal[row] - self.row(row, factors).map(|(_, value)| value).sum::<f64>()
             } else {
@@ -81,7 +91,7 @@ impl ConstantMatrix {
     }
 }
 
-impl Default for ConstantMatrix {
+impl Default for ConstantStiffness {
     fn default() -> Self {
         Self(CsMatI::zero((0, 0)))
     }
@@ -93,7 +103,7 @@ fn at([a, b]: [f64; 2], entry: &Vector2<f64>) -> f64 {
 }
 
 /// The trace, but of what is alike in all directions, as seams are, what it is in each.
-fn scalar(block: &Block) -> f64 {
+fn scalar_stiffness(block: &Block) -> f64 {
     let [a, b, c] = [0, 1, 2].map(|k| block.0[k][k]);
     if *block == Block::scaled_identity(a) {
         return f64::from(a);

@@ -4,10 +4,10 @@
 //! A stage of any scheme asks for the stationary point of
 //! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `scheme`).
 
-use super::{boundary_conditions::Goal, model_factory};
+use super::{boundary_conditions::SpringTarget, model_factory};
 use crate::{
     Vec3,
-    forces::{Air, ElasticEnergy, Elements, Sheets, StrainHistory, scaled_gradients, sewing},
+    forces::{Air, ElasticEnergy, Elements, ModelInput, StrainHistory, scaled_gradients, sewing},
     material::Material,
     mesh::{Mesh, ShapeGradients},
     parallel::{BufferPool, reductions},
@@ -17,7 +17,7 @@ use crate::{
 use std::{ops::Range, sync::Arc};
 
 /// Masses and forces of all cloths.
-pub(crate) struct Dynamics {
+pub(crate) struct EquationsOfMotion {
     pub(crate) mesh: Arc<Mesh>,
     pub(crate) materials: Vec<Material>,
     /// The cloth model.
@@ -27,7 +27,7 @@ pub(crate) struct Dynamics {
     /// Mass of each vertex, in kg.
     pub(crate) masses: Vec<f64>,
     /// Of all of them, in kg.
-    pub(crate) mass: f64,
+    pub(crate) total_mass: f64,
     /// The same of each cloth.
     pub(crate) cloth_masses: Vec<f64>,
     /// Forces from outside, in N; empty where none have been set.
@@ -37,17 +37,17 @@ pub(crate) struct Dynamics {
     /// Gradients of the shape functions of all triangles over these lengths, in 1/m.
     pub(crate) gradients: Arc<Vec<ShapeGradients>>,
     /// What springs draw vertices to, of every vertex; empty where none are drawn.
-    pub(crate) goals: Vec<Option<Goal>>,
+    pub(crate) spring_targets: Vec<Option<SpringTarget>>,
     /// Pairs of vertices that are sewn together.
     pub(crate) seams: Vec<[u32; 2]>,
     /// Counts the changes of materials, and of seams while they close.
-    pub(crate) revision: u64,
+    pub(crate) stiffness_revision: u64,
     /// Area that each vertex stands for, in m².
     vertex_areas: Arc<Vec<f64>>,
     /// Factors on masses; empty where all are 1.
     mass_scales: Vec<f64>,
     /// Measures of the state, and of that one step ago, where they are known.
-    known: [Option<Measures>; 2],
+    cached_measures: [Option<Measures>; 2],
     buffers: BufferPool<Measures>,
 }
 
@@ -79,18 +79,20 @@ impl Energy {
     }
 }
 
-impl Dynamics {
+impl EquationsOfMotion {
     pub(crate) fn new(cloths: &[Cloth], settings: &Settings) -> Self {
-        let mesh = joined(cloths);
+        let mesh = joined_mesh(cloths);
         let materials: Vec<Material> = cloths.iter().map(|cloth| cloth.material.clone()).collect();
         let count = mesh.vertex_count();
-        let rest_scale = model_factory::joined(cloths, [1.0; 2], |cloth| cloth.rest_scale.as_ref());
+        let rest_scale =
+            model_factory::concatenated(cloths, [1.0; 2], |cloth| cloth.rest_scale.as_ref());
         let stiffness_scale =
-            model_factory::joined(cloths, 1.0, |cloth| cloth.stiffness_scale.as_ref());
+            model_factory::concatenated(cloths, 1.0, |cloth| cloth.stiffness_scale.as_ref());
         let property_scale =
-            model_factory::joined(cloths, [1.0; 3], |cloth| cloth.property_scale.as_ref());
-        let mass_scales = model_factory::joined(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
-        let sheets = Sheets {
+            model_factory::concatenated(cloths, [1.0; 3], |cloth| cloth.property_scale.as_ref());
+        let mass_scales =
+            model_factory::concatenated(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
+        let sheets = ModelInput {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &rest_scale,
@@ -108,22 +110,22 @@ impl Dynamics {
             air,
             gravity: settings.gravity,
             masses: vec![0.0; count],
-            mass: 0.0,
+            total_mass: 0.0,
             cloth_masses: vec![0.0; cloths.len()],
             vertex_forces: Vec::new(),
             gradients: scaled_gradients(&mesh, &rest_scale),
             rest_scale,
-            goals: Vec::new(),
-            seams: model_factory::seams(cloths, &mesh.cloth_starts),
-            revision: 0,
+            spring_targets: Vec::new(),
+            seams: model_factory::seam_pairs(cloths, &mesh.cloth_starts),
+            stiffness_revision: 0,
             vertex_areas,
             mass_scales,
-            known: [None, None],
+            cached_measures: [None, None],
             buffers: BufferPool::new(1),
             materials,
             mesh,
         };
-        dynamics.weigh(0..cloths.len());
+        dynamics.update_masses(0..cloths.len());
         dynamics
     }
 
@@ -132,12 +134,12 @@ impl Dynamics {
     }
 
     /// Pairs of vertices that an edge or a seam joins.
-    pub(crate) fn joints(&self) -> Vec<[u32; 2]> {
+    pub(crate) fn coupled_pairs(&self) -> Vec<[u32; 2]> {
         let edges = self.mesh.topology.edges.iter().map(|edge| edge.vertices);
         edges.chain(self.seams.iter().copied()).collect()
     }
 
-    fn weigh(&mut self, cloths: Range<usize>) {
+    fn update_masses(&mut self, cloths: Range<usize>) {
         for cloth in cloths {
             let density = self.materials[cloth].density;
             for vertex in self.mesh.vertices_of(cloth) {
@@ -146,22 +148,22 @@ impl Dynamics {
             }
             self.cloth_masses[cloth] = self.masses[self.mesh.vertices_of(cloth)].iter().sum();
         }
-        self.mass = self.masses.iter().sum();
+        self.total_mass = self.masses.iter().sum();
     }
 
-    pub(crate) fn forget_measures(&mut self) {
-        self.known = [None, None];
+    pub(crate) fn invalidate_measures(&mut self) {
+        self.cached_measures = [None, None];
     }
 
     pub(crate) fn set_material(&mut self, cloth: usize, material: Material) {
-        self.forget_measures();
+        self.invalidate_measures();
         for elements in &mut self.elements {
             elements.set_material(&self.mesh, cloth, &material);
         }
         self.air.set_material(cloth, &material);
         self.materials[cloth] = material;
-        self.weigh(cloth..cloth + 1);
-        self.revision += 1;
+        self.update_masses(cloth..cloth + 1);
+        self.stiffness_revision += 1;
     }
 
     /// Φ at the end `positions` of a stage in J, and −∇Φ in N as `residuals`. Where the equations hold before the
@@ -173,16 +175,18 @@ impl Dynamics {
         residuals: &mut [Vec3],
         report: &mut Report,
     ) -> f64 {
-        if stage.reach > 1.0 {
+        if stage.extrapolation_factor > 1.0 {
             let pairs = positions.iter().enumerate();
-            let middle: Vec<Vec3> = pairs.map(|(vertex, x)| stage.middle(vertex, x)).collect();
-            return stage.reach * self.evaluate_there(stage, &middle, residuals, report);
+            let middle: Vec<Vec3> =
+                pairs.map(|(vertex, x)| stage.evaluation_point(vertex, x)).collect();
+            return stage.extrapolation_factor
+                * self.evaluate_at(stage, &middle, residuals, report);
         }
-        self.evaluate_there(stage, positions, residuals, report)
+        self.evaluate_at(stage, positions, residuals, report)
     }
 
     /// Φ and −∇Φ where the equations hold.
-    fn evaluate_there(
+    fn evaluate_at(
         &mut self,
         stage: &Stage,
         positions: &[Vec3],
@@ -193,8 +197,8 @@ impl Dynamics {
             let inverse_beta = 1.0 / stage.beta;
             residuals.fill(Vec3::zeros());
             let mut inside = 0.0;
-            for (elements, reference) in self.elements.iter_mut().zip(&stage.measures) {
-                elements.begin_stage(stage.duration / stage.reach);
+            for (elements, reference) in self.elements.iter_mut().zip(&stage.base_measures) {
+                elements.begin_stage(stage.duration / stage.extrapolation_factor);
                 let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
                 inside += elements.evaluate(positions, history, residuals);
             }
@@ -203,19 +207,19 @@ impl Dynamics {
     }
 
     /// What the elements measure of the state, which is at `positions`.
-    pub(crate) fn measure_now(&mut self, positions: &[Vec3]) -> Measures {
-        if let Some(measures) = &self.known[0] {
+    pub(crate) fn current_measures(&mut self, positions: &[Vec3]) -> Measures {
+        if let Some(measures) = &self.cached_measures[0] {
             return measures.clone();
         }
         let room = self.buffers.take();
         let measures = self.measure_in(room, positions);
-        self.known[0] = Some(measures.clone());
+        self.cached_measures[0] = Some(measures.clone());
         measures
     }
 
     /// What they measure of the state one step ago. It is given away: only a step that has to be solved again asks twice.
-    pub(crate) fn measure_past(&mut self, positions: &[Vec3]) -> Measures {
-        self.known[1].take().unwrap_or_else(|| self.measure(positions))
+    pub(crate) fn take_previous_measures(&mut self, positions: &[Vec3]) -> Measures {
+        self.cached_measures[1].take().unwrap_or_else(|| self.measure(positions))
     }
 
     /// Takes back measures that nobody asks for any more.
@@ -224,8 +228,8 @@ impl Dynamics {
     }
 
     /// Goes on to the next state.
-    pub(crate) fn take_step(&mut self) {
-        self.known = [None, self.known[0].take()];
+    pub(crate) fn shift_cached_measures(&mut self) {
+        self.cached_measures = [None, self.cached_measures[0].take()];
     }
 
     /// What the elements measure of a shape.
@@ -248,7 +252,7 @@ impl Dynamics {
     }
 
     /// The measures `first`·(1 + `weight`) − `second`·`weight`: continues the way from the second to the first.
-    pub(crate) fn extrapolate(
+    pub(crate) fn extrapolate_measures(
         &self,
         first: &Measures,
         mut second: Measures,
@@ -262,127 +266,132 @@ impl Dynamics {
     }
 
     /// See [`Elements::predict`]; `direction` is that of the end of a stage.
-    pub(crate) fn predict(&mut self, stage: &Stage, direction: &[Vec3]) {
+    pub(crate) fn predict_stress(&mut self, stage: &Stage, direction: &[Vec3]) {
         let scaled: Vec<Vec3>;
-        let direction = if stage.reach > 1.0 {
-            scaled = direction.iter().map(|way| way / stage.reach).collect();
+        let direction = if stage.extrapolation_factor > 1.0 {
+            scaled = direction.iter().map(|way| way / stage.extrapolation_factor).collect();
             &scaled
         } else {
             direction
         };
         for elements in &mut self.elements {
-            elements.predict(direction);
+            elements.predict_stress(direction);
         }
     }
 
     /// See [`Elements::use_prediction`].
-    pub(crate) fn use_prediction(&mut self) {
+    pub(crate) fn use_predicted_stress(&mut self) {
         for elements in &mut self.elements {
-            elements.use_prediction();
+            elements.use_predicted_stress();
         }
     }
 
     /// Other held vertices, from now on.
-    pub(crate) fn set_held(&mut self, held: &[bool]) {
-        self.forget_measures();
+    pub(crate) fn set_pinned(&mut self, held: &[bool]) {
+        self.invalidate_measures();
         for elements in &mut self.elements {
-            elements.set_held(&self.mesh, held);
+            elements.set_pinned(&self.mesh, held);
         }
     }
 
     /// Takes a shape for one that has long been what it is.
-    pub(crate) fn start_memory(&mut self, positions: &[Vec3]) {
+    pub(crate) fn initialize_internal_variables(&mut self, positions: &[Vec3]) {
         for elements in &mut self.elements {
-            elements.start_memory(positions);
+            elements.start_history(positions);
         }
     }
 
     /// Remembers a step of `duration` seconds that has ended with a shape.
-    pub(crate) fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        self.revision += u64::from(self.is_changing());
+    pub(crate) fn update_internal_variables(&mut self, positions: &[Vec3], duration: f64) {
+        self.stiffness_revision += u64::from(self.has_time_dependent_stiffness());
         for elements in &mut self.elements {
             elements.end_step(positions, duration);
         }
     }
 
     /// Whether the stiffness of anything changes with time.
-    pub(crate) fn is_changing(&self) -> bool {
-        self.elements.iter().any(|elements| elements.is_changing())
+    pub(crate) fn has_time_dependent_stiffness(&self) -> bool {
+        self.elements.iter().any(|elements| elements.is_time_dependent())
     }
 
     /// What the elements remember, kind by kind; empty where the past does not matter.
-    pub(crate) fn memories(&self) -> Vec<Vec<f64>> {
-        self.elements.iter().map(|elements| elements.memory()).collect()
+    pub(crate) fn internal_variables(&self) -> Vec<Vec<f64>> {
+        self.elements.iter().map(|elements| elements.internal_variables()).collect()
     }
 
     /// Remembers what [`Self::memories`] gave.
-    pub(crate) fn set_memories(&mut self, memories: &[Vec<f64>]) {
+    pub(crate) fn set_internal_variables(&mut self, memories: &[Vec<f64>]) {
         for (elements, memory) in self.elements.iter_mut().zip(memories) {
-            elements.set_memory(&self.mesh, memory);
+            elements.set_internal_variables(&self.mesh, memory);
         }
     }
 
     /// Forgets what the materials have been through, so that a sudden change is met by the full stiffness, and gives
     /// what was remembered.
-    pub(crate) fn forget(&mut self) -> Vec<Vec<f64>> {
-        let memories = self.memories();
+    pub(crate) fn reset_internal_variables(&mut self) -> Vec<Vec<f64>> {
+        let memories = self.internal_variables();
         for elements in &mut self.elements {
-            elements.forget();
+            elements.clear_internal_variables();
             elements.begin_stage(0.0);
         }
         memories
     }
 
     /// Calls `work` while tangents are the stiffest that there will be in the next seconds; materials stay as they are.
-    pub(crate) fn with_steepest<T>(
+    pub(crate) fn with_stiffest_tangents<T>(
         &mut self,
         seconds: f64,
         work: impl FnOnce(&mut Self) -> T,
     ) -> T {
         for elements in &mut self.elements {
             elements.begin_stage(seconds);
-            elements.set_steepest(true);
+            elements.set_stiffest_tangent(true);
         }
         let result = work(self);
         for elements in &mut self.elements {
-            elements.set_steepest(false);
+            elements.set_stiffest_tangent(false);
         }
         result
     }
 
     /// Whether these can be the memories of the elements.
-    pub(crate) fn memories_fit(&self, memories: &[Vec<f64>]) -> bool {
+    pub(crate) fn internal_variables_fit(&self, memories: &[Vec<f64>]) -> bool {
         let pairs = self.elements.iter().zip(memories);
         memories.len() == self.elements.len()
             && pairs.into_iter().all(|(elements, memory)| {
-                memory.is_empty() || memory.len() == elements.memory_count()
+                memory.is_empty() || memory.len() == elements.internal_variable_count()
             })
     }
 
     /// Inertia, gravity, air and forces from outside.
     fn add_point_forces(&self, stage: &Stage, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
-        let has_air = self.air.is_felt();
+        let has_air = self.air.is_active();
         let mut points = vec![(); residuals.len()];
-        reductions::sum2(residuals, &mut points, reductions::VERTICES, |vertex, residual, ()| {
-            let (mass, beta) = (self.masses[vertex], stage.beta);
-            let travelled = positions[vertex] - stage.positions[vertex];
-            let lag = travelled - stage.velocities[vertex] * beta;
-            let constant = self.gravity * mass + self.vertex_force(vertex);
-            *residual += constant - lag * (mass / (beta * beta));
-            let mut potential =
-                0.5 * mass / (beta * beta) * lag.norm_squared() - constant.dot(&travelled);
-            if has_air {
-                let force = self.air.force(vertex, &(travelled / beta));
-                let against = travelled / beta - self.air.wind();
-                potential -= 0.5 * beta * against.dot(&force);
-                *residual += force;
-            }
-            if let Some(goal) = self.goal(vertex) {
-                potential += goal.energy(&positions[vertex]);
-                *residual += goal.force(&positions[vertex]);
-            }
-            potential
-        })
+        reductions::sum_zipped(
+            residuals,
+            &mut points,
+            reductions::MIN_VERTICES_PER_TASK,
+            |vertex, residual, ()| {
+                let (mass, beta) = (self.masses[vertex], stage.beta);
+                let travelled = positions[vertex] - stage.base_positions[vertex];
+                let lag = travelled - stage.base_velocities[vertex] * beta;
+                let constant = self.gravity * mass + self.vertex_force(vertex);
+                *residual += constant - lag * (mass / (beta * beta));
+                let mut potential =
+                    0.5 * mass / (beta * beta) * lag.norm_squared() - constant.dot(&travelled);
+                if has_air {
+                    let force = self.air.force(vertex, &(travelled / beta));
+                    let against = travelled / beta - self.air.wind();
+                    potential -= 0.5 * beta * against.dot(&force);
+                    *residual += force;
+                }
+                if let Some(goal) = self.spring_target(vertex) {
+                    potential += goal.energy(&positions[vertex]);
+                    *residual += goal.force(&positions[vertex]);
+                }
+                potential
+            },
+        )
     }
 
     /// The force on a vertex from outside, in N.
@@ -391,22 +400,24 @@ impl Dynamics {
     }
 
     /// What a spring draws a vertex to.
-    pub(crate) fn goal(&self, vertex: usize) -> Option<&Goal> {
-        self.goals.get(vertex)?.as_ref()
+    pub(crate) fn spring_target(&self, vertex: usize) -> Option<&SpringTarget> {
+        self.spring_targets.get(vertex)?.as_ref()
     }
 
     /// Predicts the air where the equations of a stage hold that is expected to end at `positions` with `velocities`.
-    pub(crate) fn predict_air_in(
+    pub(crate) fn predict_stage_air(
         &mut self,
         stage: &Stage,
         positions: &[Vec3],
         velocities: &[Vec3],
     ) {
-        if stage.reach > 1.0 {
+        if stage.extrapolation_factor > 1.0 {
             let pairs = positions.iter().enumerate();
-            let middle: Vec<Vec3> = pairs.map(|(vertex, x)| stage.middle(vertex, x)).collect();
-            let pairs = velocities.iter().zip(&stage.velocities);
-            let mean: Vec<Vec3> = pairs.map(|(v, from)| from + (v - from) / stage.reach).collect();
+            let middle: Vec<Vec3> =
+                pairs.map(|(vertex, x)| stage.evaluation_point(vertex, x)).collect();
+            let pairs = velocities.iter().zip(&stage.base_velocities);
+            let mean: Vec<Vec3> =
+                pairs.map(|(v, from)| from + (v - from) / stage.extrapolation_factor).collect();
             self.predict_air(&middle, &mean);
         } else {
             self.predict_air(positions, velocities);
@@ -415,25 +426,29 @@ impl Dynamics {
 
     /// Freezes what the air forces take from the shape and velocity expected at the end of a stage.
     pub(crate) fn predict_air(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
-        if self.air.is_felt() {
-            self.air.predict(positions, velocities);
+        if self.air.is_active() {
+            self.air.set_predicted_state(positions, velocities);
         }
     }
 
     /// Whether wind, given forces or seams move the cloth.
-    pub(crate) fn is_pushed(&self) -> bool {
-        let is_windy = self.air.is_felt() && self.air.wind() != Vec3::zeros();
+    pub(crate) fn has_external_load(&self) -> bool {
+        let is_windy = self.air.is_active() && self.air.wind() != Vec3::zeros();
         is_windy || !self.seams.is_empty() || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
     }
 
     /// Kinetic energy, and that of height, in J.
-    pub(crate) fn energy_of_motion(&self, positions: &[Vec3], velocities: &[Vec3]) -> [f64; 2] {
-        let (masses, block) = (&self.masses, reductions::LIGHT_VERTICES);
+    pub(crate) fn kinetic_and_gravity_energy(
+        &self,
+        positions: &[Vec3],
+        velocities: &[Vec3],
+    ) -> [f64; 2] {
+        let (masses, block) = (&self.masses, reductions::MIN_LIGHT_VERTICES_PER_TASK);
         let kinetic = |vertex: usize| 0.5 * masses[vertex] * velocities[vertex].norm_squared();
         let gravity = |vertex: usize| -masses[vertex] * self.gravity.dot(&positions[vertex]);
         [
-            reductions::sum(masses.len(), block, kinetic),
-            reductions::sum(masses.len(), block, gravity),
+            reductions::sum_blocked(masses.len(), block, kinetic),
+            reductions::sum_blocked(masses.len(), block, gravity),
         ]
     }
 
@@ -443,17 +458,16 @@ impl Dynamics {
             elastic += elements.energy(positions);
         }
         let ElasticEnergy { stretch, shear, bend, sewing } = elastic;
-        let [kinetic, gravity] = self.energy_of_motion(positions, velocities);
-        let goals = positions
-            .iter()
-            .enumerate()
-            .filter_map(|(vertex, position)| self.goal(vertex).map(|goal| goal.energy(position)));
+        let [kinetic, gravity] = self.kinetic_and_gravity_energy(positions, velocities);
+        let goals = positions.iter().enumerate().filter_map(|(vertex, position)| {
+            self.spring_target(vertex).map(|goal| goal.energy(position))
+        });
         Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: goals.sum() }
     }
 }
 
 /// The mesh of all cloths; that of one alone is shared with it.
-fn joined(cloths: &[Cloth]) -> Arc<Mesh> {
+fn joined_mesh(cloths: &[Cloth]) -> Arc<Mesh> {
     match cloths {
         [cloth] => Arc::clone(&cloth.mesh),
         _ => Arc::new(Mesh::join(&cloths.iter().map(|cloth| &*cloth.mesh).collect::<Vec<_>>())),

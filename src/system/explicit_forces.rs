@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All forces of a motion as it is, for schemes that take them from known states.
 
-use super::equations_of_motion::Dynamics;
+use super::equations_of_motion::EquationsOfMotion;
 use crate::{
     Vec3,
     forces::StrainHistory,
     material::Material,
-    time_integration::{Measures, Motion},
+    time_integration::{KinematicState, Measures},
 };
 use std::sync::Arc;
 
 /// Strain rates are measured as differences over so many seconds before and after: strains are smooth over such times, and
 /// their rounding over them is far below any rate.
-const RATE_TIME: f64 = 1.0e-6;
+const STRAIN_RATE_INTERVAL: f64 = 1.0e-6;
 
-impl Dynamics {
+impl EquationsOfMotion {
     /// Forces of a motion so many seconds after the last step, in N, without contacts and the springs of pins.
-    pub(crate) fn forces(&mut self, motion: &Motion, seconds: f64) -> Vec<Vec3> {
-        let Motion { positions, velocities } = motion;
+    pub(crate) fn forces(&mut self, motion: &KinematicState, seconds: f64) -> Vec<Vec3> {
+        let KinematicState { positions, velocities } = motion;
         let (references, inverse_beta) = if self.is_viscous() {
-            (self.rate_references(motion), 1.0 / RATE_TIME)
+            (self.strain_rate_references(motion), 1.0 / STRAIN_RATE_INTERVAL)
         } else {
             (self.measure(positions), 0.0)
         };
@@ -30,7 +30,7 @@ impl Dynamics {
             elements.evaluate(positions, history, &mut forces);
         }
         self.predict_air(positions, velocities);
-        let has_air = self.air.is_felt();
+        let has_air = self.air.is_active();
         for (vertex, force) in forces.iter_mut().enumerate() {
             *force += self.gravity * self.masses[vertex] + self.vertex_force(vertex);
             if has_air {
@@ -41,8 +41,8 @@ impl Dynamics {
     }
 
     /// Adds what springs draw vertices to their pins with, in N.
-    pub(crate) fn add_goal_forces(&self, positions: &[Vec3], forces: &mut [Vec3]) {
-        for (vertex, goal) in self.goals.iter().enumerate() {
+    pub(crate) fn add_spring_target_forces(&self, positions: &[Vec3], forces: &mut [Vec3]) {
+        for (vertex, goal) in self.spring_targets.iter().enumerate() {
             if let Some(goal) = goal {
                 forces[vertex] += goal.force(&positions[vertex]);
             }
@@ -55,14 +55,15 @@ impl Dynamics {
             let times = [material.stretch_damping, material.shear_damping, material.bend_damping];
             times.iter().any(|time| *time > 0.0)
         };
-        self.is_changing() || self.materials.iter().any(resists)
+        self.has_time_dependent_stiffness() || self.materials.iter().any(resists)
     }
 
     /// ε̂ for which (ε − ε̂)/[`RATE_TIME`] is the strain rate.
-    fn rate_references(&self, motion: &Motion) -> Measures {
+    fn strain_rate_references(&self, motion: &KinematicState) -> Measures {
         let now = self.measure(&motion.positions);
-        let [before, after] = [-RATE_TIME, RATE_TIME].map(|time| self.measure_along(motion, time));
-        let changes = self.difference(&after, before);
+        let [before, after] = [-STRAIN_RATE_INTERVAL, STRAIN_RATE_INTERVAL]
+            .map(|time| self.measure_extrapolated(motion, time));
+        let changes = self.measure_difference(&after, before);
         let kinds = now.into_iter().zip(changes);
         kinds
             .map(|(now, changes)| {
@@ -73,14 +74,14 @@ impl Dynamics {
     }
 
     /// What the elements measure where the velocities lead in a time in s.
-    pub(crate) fn measure_along(&self, motion: &Motion, time: f64) -> Measures {
+    pub(crate) fn measure_extrapolated(&self, motion: &KinematicState, time: f64) -> Measures {
         let pairs = motion.positions.iter().zip(&motion.velocities);
         self.measure(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
     }
 
     /// The way of the measures from the second to the first.
-    pub(crate) fn difference(&self, first: &Measures, second: Measures) -> Measures {
-        let mut ways = self.extrapolate(first, second, 1.0);
+    pub(crate) fn measure_difference(&self, first: &Measures, second: Measures) -> Measures {
+        let mut ways = self.extrapolate_measures(first, second, 1.0);
         for (ways, first) in ways.iter_mut().zip(first) {
             for (way, first) in Arc::make_mut(ways).iter_mut().zip(first.iter()) {
                 *way -= first;

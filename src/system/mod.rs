@@ -9,10 +9,10 @@ pub(crate) mod model_factory;
 mod stable_step;
 mod tangent_matrix;
 
-pub(crate) use boundary_conditions::{Goal, Guidance, Guides};
-pub(crate) use constant_stiffness::ConstantMatrix;
-pub(crate) use equations_of_motion::Dynamics;
+pub(crate) use boundary_conditions::{BoundaryConditions, PrescribedDisplacement, SpringTarget};
+pub(crate) use constant_stiffness::ConstantStiffness;
 pub use equations_of_motion::Energy;
-pub(crate) use model_factory::{check, exclusions, joined};
-pub(crate) use stable_step::longest_step;
-pub(crate) use tangent_matrix::Tangent;
+pub(crate) use equations_of_motion::EquationsOfMotion;
+pub(crate) use model_factory::{check_cloths, concatenated, contact_exclusions};
+pub(crate) use stable_step::max_stable_step;
+pub(crate) use tangent_matrix::TangentMatrix;

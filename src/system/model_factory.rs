@@ -3,20 +3,25 @@
 
 use crate::{
     error::{Error, Result},
-    forces::{BendingKind, Elements, Sheets, baraff_witkin, choi_ko, fem, mass_spring, particles},
+    forces::{
+        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, mass_spring, particles,
+    },
     material::Material,
     mesh::Quads,
     scene::{Cloth, Model, Settings},
-    surface::Exclusions,
+    surface::ContactFilter,
 };
 use std::sync::Arc;
 
 /// The elements of a model, and the area that each vertex stands for, in m².
-pub(crate) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
+pub(crate) fn build(
+    model: Model,
+    sheets: &ModelInput<'_>,
+) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
     let elements = match model {
         Model::Fem => fem(sheets),
-        Model::Particles => return of_particles(sheets, BendingKind::ThinPlate),
-        Model::ParticlesMembrane => return of_particles(sheets, BendingKind::Membrane),
+        Model::Particles => return build_particles(sheets, BendingKind::ThinPlate),
+        Model::ParticlesMembrane => return build_particles(sheets, BendingKind::Membrane),
         Model::BaraffWitkin => baraff_witkin(sheets),
         Model::ChoiKo => choi_ko(sheets),
         Model::MassSpring => mass_spring(sheets, false),
@@ -25,13 +30,16 @@ pub(crate) fn build(model: Model, sheets: &Sheets<'_>) -> (Vec<Box<dyn Elements>
     (elements, Arc::clone(&sheets.mesh.rest.vertex_areas))
 }
 
-fn of_particles(sheets: &Sheets<'_>, kind: BendingKind) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
+fn build_particles(
+    sheets: &ModelInput<'_>,
+    kind: BendingKind,
+) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
     let (elements, areas) = particles(sheets, kind);
     (elements, Arc::new(areas))
 }
 
 /// Refuses cloths that a model cannot simulate.
-pub(crate) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
+pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     let model = settings.model;
     for (index, cloth) in cloths.iter().enumerate() {
         check_material(settings, &format!("cloths[{index}].material"), &cloth.material)?;
@@ -41,7 +49,7 @@ pub(crate) fn check(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
         if cloth.stiffness_scale.is_some() && !model.has_springs() {
             let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
             let argument = format!("cloths[{index}].stiffness_scale");
-            return Err(Error::value(argument, format!("model {}", model.name()), wanted));
+            return Err(Error::combined(argument, format!("model {}", model.name()), wanted));
         }
     }
     Ok(())
@@ -65,7 +73,7 @@ pub(crate) fn check_material(
     bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
         let found = format!("{name} with the model {}, which {why}", model.name());
         let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
-        Err(Error::value(argument, found, wanted))
+        Err(Error::combined(argument, found, wanted))
     })
 }
 
@@ -79,7 +87,7 @@ fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {
 }
 
 /// Pairs of vertices of all cloths that are sewn together.
-pub(crate) fn seams(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
+pub(crate) fn seam_pairs(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
     let sewn = cloths.iter().zip(starts).filter_map(|(cloth, first)| {
         let pairs = cloth.sewing.as_ref()?.pairs.iter();
         Some(pairs.map(|pair| pair.map(|vertex| vertex + *first as u32)))
@@ -88,22 +96,22 @@ pub(crate) fn seams(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
 }
 
 /// What the cloths leave out of contacts.
-pub(crate) fn exclusions(cloths: &[Cloth], collider_count: usize) -> Result<Exclusions> {
+pub(crate) fn contact_exclusions(cloths: &[Cloth], collider_count: usize) -> Result<ContactFilter> {
     for (index, cloth) in cloths.iter().enumerate() {
         let refused = cloth.ignored_colliders.iter().find(|one| **one as usize >= collider_count);
         if let Some(collider) = refused {
             let argument = format!("cloths[{index}].ignored_colliders");
             let wanted = format!("indices below the {collider_count} colliders");
-            return Err(Error::value(argument, format!("collider {collider}"), wanted));
+            return Err(Error::combined(argument, format!("collider {collider}"), wanted));
         }
     }
-    let free = joined(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
+    let free = concatenated(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
     let ignored = cloths.iter().map(|cloth| cloth.ignored_colliders.clone()).collect();
-    Ok(Exclusions::new(free, ignored))
+    Ok(ContactFilter::new(free, ignored))
 }
 
 /// The values at the vertices of all cloths, `default` where a cloth has none; empty where none has.
-pub(crate) fn joined<T: Copy>(
+pub(crate) fn concatenated<T: Copy>(
     cloths: &[Cloth],
     default: T,
     values: impl Fn(&Cloth) -> Option<&Vec<T>>,

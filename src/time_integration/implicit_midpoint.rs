@@ -33,6 +33,6 @@ impl Stage {
             })
             .collect();
         let to_end = Self::implicit_euler(state, measures, duration, room);
-        Self { beta: 0.5 * duration, reach: 2.0, ..to_end }
+        Self { beta: 0.5 * duration, extrapolation_factor: 2.0, ..to_end }
     }
 }

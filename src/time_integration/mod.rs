@@ -6,6 +6,6 @@ mod implicit_midpoint;
 mod stage;
 mod state;
 
-pub(crate) use explicit::{Motion, Scheme, scheme};
-pub(crate) use stage::{Measures, START_GAMMA, Stage, filled};
-pub(crate) use state::{Past, Restart, State};
+pub(crate) use explicit::{ExplicitScheme, KinematicState, explicit_scheme};
+pub(crate) use stage::{Measures, SDIRK2_GAMMA, Stage, filled};
+pub(crate) use state::{HistoryReset, PreviousState, State};

@@ -14,14 +14,14 @@
 //! (`explicit`) all of them.
 
 use super::{
-    explicit::Motion,
-    state::{Past, State},
+    explicit::KinematicState,
+    state::{PreviousState, State},
 };
 use crate::Vec3;
 use std::sync::Arc;
 
 /// γ of the starting method.
-pub(crate) const START_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
+pub(crate) const SDIRK2_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
 
 /// Coefficients (c₁, c₂, c₃) of BDF(2) for a ratio ω of this step to the last.
 pub(crate) fn bdf2_coefficients(ratio: f64) -> [f64; 3] {
@@ -37,13 +37,13 @@ pub(crate) struct Stage {
     /// β, in s.
     pub(crate) beta: f64,
     /// How far the stage leads, as a multiple of the way to where its equations hold.
-    pub(crate) reach: f64,
+    pub(crate) extrapolation_factor: f64,
     /// x̂ of each vertex, in m.
-    pub(crate) positions: Vec<Vec3>,
+    pub(crate) base_positions: Vec<Vec3>,
     /// v̂ of each vertex, in m/s.
-    pub(crate) velocities: Vec<Vec3>,
+    pub(crate) base_velocities: Vec<Vec3>,
     /// ε̂ of all elements.
-    pub(crate) measures: Measures,
+    pub(crate) base_measures: Measures,
 }
 
 /// What the elements measure of a shape, kind by kind; shared by all who ask for that shape.
@@ -51,13 +51,13 @@ pub(crate) type Measures = Vec<Arc<Vec<f64>>>;
 
 impl Stage {
     /// A stage without end, in which only elastic forces count.
-    pub(crate) const STILL: Self = Self {
+    pub(crate) const STATIC: Self = Self {
         duration: f64::INFINITY,
         beta: f64::INFINITY,
-        reach: 1.0,
-        positions: Vec::new(),
-        velocities: Vec::new(),
-        measures: Vec::new(),
+        extrapolation_factor: 1.0,
+        base_positions: Vec::new(),
+        base_velocities: Vec::new(),
+        base_measures: Vec::new(),
     };
 
     /// Implicit Euler over `duration` from a state. `room` is for x̂ and v̂, here and below.
@@ -69,94 +69,112 @@ impl Stage {
     ) -> Self {
         Self {
             duration,
-            positions: filled(positions, state.positions.iter().copied()),
-            velocities: filled(velocities, state.velocities.iter().copied()),
-            measures: now,
+            base_positions: filled(positions, state.positions.iter().copied()),
+            base_velocities: filled(velocities, state.velocities.iter().copied()),
+            base_measures: now,
             beta: duration,
-            reach: 1.0,
+            extrapolation_factor: 1.0,
         }
     }
 
     /// A stage that forces have led to a motion; what moves it from there moves velocities over `duration`.
-    pub(crate) fn ballistic(target: Motion, duration: f64) -> Self {
+    pub(crate) fn contact_projection(target: KinematicState, duration: f64) -> Self {
         let pairs = target.positions.iter().zip(&target.velocities);
-        let positions = pairs.map(|(x, v)| x - v * duration).collect();
-        let Motion { velocities, .. } = target;
-        Self { duration, beta: duration, reach: 1.0, positions, velocities, measures: Vec::new() }
+        let base_positions = pairs.map(|(x, v)| x - v * duration).collect();
+        let KinematicState { velocities: base_velocities, .. } = target;
+        Self {
+            duration,
+            beta: duration,
+            extrapolation_factor: 1.0,
+            base_positions,
+            base_velocities,
+            base_measures: Vec::new(),
+        }
     }
 
     /// BDF(2) over `duration` from a state and its past. `extrapolated` continues the way of the measures from
     /// the past by a part of the step since.
     pub(crate) fn bdf2(
         state: &State,
-        past: &Past,
+        past: &PreviousState,
         extrapolated: impl FnOnce(f64) -> Measures,
         duration: f64,
         [positions, velocities]: [Vec<Vec3>; 2],
     ) -> Self {
-        let [c1, c2, c3] = bdf2_coefficients(duration / past.step);
+        let [c1, c2, c3] = bdf2_coefficients(duration / past.step_size);
         let combine = |room: Vec<Vec3>, now: &[Vec3], before: &[Vec3]| {
             filled(room, now.iter().zip(before).map(|(now, before)| now * c1 - before * c2))
         };
-        let mut positions = combine(positions, &state.positions, &past.positions);
-        let mut velocities = combine(velocities, &state.velocities, &past.velocities);
-        for restart in &past.restarts {
+        let mut base_positions = combine(positions, &state.positions, &past.positions);
+        let mut base_velocities = combine(velocities, &state.velocities, &past.velocities);
+        for restart in &past.history_resets {
             let vertex = restart.vertex as usize;
-            positions[vertex] = state.positions[vertex] * c1 - restart.position * c2;
-            velocities[vertex] = state.velocities[vertex] * c1 - restart.velocity * c2;
+            base_positions[vertex] = state.positions[vertex] * c1 - restart.position * c2;
+            base_velocities[vertex] = state.velocities[vertex] * c1 - restart.velocity * c2;
         }
-        let measures = extrapolated(c2);
-        Self { duration, beta: c3 * duration, reach: 1.0, positions, velocities, measures }
+        let base_measures = extrapolated(c2);
+        Self {
+            duration,
+            beta: c3 * duration,
+            extrapolation_factor: 1.0,
+            base_positions,
+            base_velocities,
+            base_measures,
+        }
     }
 
     /// First stage of the start of a step of `duration`.
-    pub(crate) fn start_first(
+    pub(crate) fn sdirk2_first(
         state: &State,
         now: Measures,
         duration: f64,
         room: [Vec<Vec3>; 2],
     ) -> Self {
-        Self::implicit_euler(state, now, START_GAMMA * duration, room)
+        Self::implicit_euler(state, now, SDIRK2_GAMMA * duration, room)
     }
 
     /// Second stage of the start: x̂ = x₀ + (1 − γ)h·(rate of the first stage). `extrapolated` continues the way of
     /// the measures from the end of the first stage to the start by a part of it.
-    pub(crate) fn start_second(
+    pub(crate) fn sdirk2_second(
         state: &State,
         extrapolated: impl FnOnce(f64) -> Measures,
         first: (&[Vec3], &[Vec3]),
         duration: f64,
         [positions, velocities]: [Vec<Vec3>; 2],
     ) -> Self {
-        let beta = START_GAMMA * duration;
-        let weight = (1.0 - START_GAMMA) / START_GAMMA;
+        let beta = SDIRK2_GAMMA * duration;
+        let weight = (1.0 - SDIRK2_GAMMA) / SDIRK2_GAMMA;
         let combine = |room: Vec<Vec3>, now: &[Vec3], then: &[Vec3]| {
             filled(room, now.iter().zip(then).map(|(a, b)| a + (b - a) * weight))
         };
-        let measures = extrapolated(-weight);
+        let base_measures = extrapolated(-weight);
         Self {
             duration,
-            positions: combine(positions, &state.positions, first.0),
-            velocities: combine(velocities, &state.velocities, first.1),
-            measures,
+            base_positions: combine(positions, &state.positions, first.0),
+            base_velocities: combine(velocities, &state.velocities, first.1),
+            base_measures,
             beta,
-            reach: 1.0,
+            extrapolation_factor: 1.0,
         }
     }
 
     /// Where the equations hold when the stage ends at a position.
-    pub(crate) fn middle(&self, vertex: usize, position: &Vec3) -> Vec3 {
-        let start = self.positions[vertex];
-        start + (position - start) / self.reach
+    pub(crate) fn evaluation_point(&self, vertex: usize, position: &Vec3) -> Vec3 {
+        let start = self.base_positions[vertex];
+        start + (position - start) / self.extrapolation_factor
     }
 
     /// Velocities of all vertices at positions at the end of the stage, in m/s. They take the place of v̂.
     pub(crate) fn end_velocities(&mut self, positions: &[Vec3]) -> Vec<Vec3> {
-        let mut velocities = std::mem::take(&mut self.velocities);
+        let mut velocities = std::mem::take(&mut self.base_velocities);
         for (vertex, (given, position)) in velocities.iter_mut().zip(positions).enumerate() {
-            let velocity = (self.middle(vertex, position) - self.positions[vertex]) / self.beta;
-            *given =
-                if self.reach > 1.0 { *given + (velocity - *given) * self.reach } else { velocity };
+            let velocity =
+                (self.evaluation_point(vertex, position) - self.base_positions[vertex]) / self.beta;
+            *given = if self.extrapolation_factor > 1.0 {
+                *given + (velocity - *given) * self.extrapolation_factor
+            } else {
+                velocity
+            };
         }
         velocities
     }

@@ -2,17 +2,21 @@
 //! Pieces that cloth falls into where it is cut.
 
 use crate::{
-    mesh::{Groups, NONE},
-    surface::Surfaces,
+    mesh::{NO_INDEX, UnionFind},
+    surface::CollisionMesh,
 };
 
 /// For every vertex of cloth the largest piece of its whole cloth.
-pub(crate) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) -> Vec<u32> {
-    let whole = connected(surfaces, |_| true);
-    let mut main = vec![NONE; whole.len()];
+pub(crate) fn largest_components(
+    surfaces: &CollisionMesh,
+    pieces: &[u32],
+    sizes: &[usize],
+) -> Vec<u32> {
+    let whole = connected_components(surfaces, |_| true);
+    let mut main = vec![NO_INDEX; whole.len()];
     for (piece, cloth) in pieces.iter().zip(&whole) {
         let known = &mut main[*cloth as usize];
-        if *known == NONE || sizes[*piece as usize] > sizes[*known as usize] {
+        if *known == NO_INDEX || sizes[*piece as usize] > sizes[*known as usize] {
             *known = *piece;
         }
     }
@@ -20,11 +24,14 @@ pub(crate) fn main_pieces(surfaces: &Surfaces, pieces: &[u32], sizes: &[usize]) 
 }
 
 /// For every vertex of cloth the first vertex that edges which `join` lead to.
-pub(crate) fn connected(surfaces: &Surfaces, join: impl Fn(usize) -> bool) -> Vec<u32> {
-    let mut pieces = Groups::new(surfaces.cloth_vertices);
-    for edge in (0..surfaces.cloth_edges).filter(|edge| join(*edge)) {
+pub(crate) fn connected_components(
+    surfaces: &CollisionMesh,
+    join: impl Fn(usize) -> bool,
+) -> Vec<u32> {
+    let mut pieces = UnionFind::new(surfaces.cloth_vertex_count);
+    for edge in (0..surfaces.cloth_edge_count).filter(|edge| join(*edge)) {
         let [a, b] = surfaces.edges[edge];
-        pieces.join(a, b);
+        pieces.union(a, b);
     }
-    pieces.names()
+    pieces.roots()
 }

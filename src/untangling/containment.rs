@@ -7,21 +7,21 @@
 
 use crate::{
     Vec3,
-    geometry::{BoundingBox, Solid, rounding},
-    surface::Surfaces,
+    geometry::{Aabb, ClosedSurface, coordinate_error},
+    surface::CollisionMesh,
 };
 
 /// The cloths that are inside of solids, each with the body of the solid, with all vertices at `positions` in m.
-pub(crate) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]> {
+pub(crate) fn find_enclosed_cloths(surfaces: &CollisionMesh, positions: &[Vec3]) -> Vec<[u32; 2]> {
     let count = surfaces.cloth_count as u32;
     let solids = (count..surfaces.body_count() as u32).filter(|body| surfaces.is_solid(*body));
     let mut found = Vec::new();
     for body in solids {
-        let around = BoundingBox::around(&positions[surfaces.vertices_of(body)]);
-        let points = |cloth: u32| &positions[surfaces.vertices_of(cloth)];
+        let around = Aabb::from_points(&positions[surfaces.vertices_of_body(body)]);
+        let points = |cloth: u32| &positions[surfaces.vertices_of_body(cloth)];
         let is_near = |cloth: &u32| {
-            let around = around.grown(rounding(points(*cloth)));
-            points(*cloth).iter().all(|point| around.contains(point))
+            let around = around.inflated(coordinate_error(points(*cloth)));
+            points(*cloth).iter().all(|point| around.contains_point(point))
         };
         let near: Vec<u32> = (0..count).filter(is_near).collect();
         if near.is_empty() {
@@ -36,12 +36,16 @@ pub(crate) fn insiders(surfaces: &Surfaces, positions: &[Vec3]) -> Vec<[u32; 2]>
 
 /// The pieces that are outside of solids where their cloths belong, each with the body of the solid; pieces have the names of
 /// their first vertices, and no edge of any crosses anything.
-pub(crate) fn escaped(surfaces: &Surfaces, positions: &[Vec3], pieces: &[u32]) -> Vec<(u32, u32)> {
+pub(crate) fn escaped_components(
+    surfaces: &CollisionMesh,
+    positions: &[Vec3],
+    pieces: &[u32],
+) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
-    for [cloth, body] in &surfaces.insiders {
+    for [cloth, body] in &surfaces.enclosed_cloths {
         let solid = solid(surfaces, positions, *body);
         let firsts =
-            surfaces.vertices_of(*cloth).filter(|vertex| pieces[*vertex] as usize == *vertex);
+            surfaces.vertices_of_body(*cloth).filter(|vertex| pieces[*vertex] as usize == *vertex);
         let outside = firsts.filter(|vertex| !solid.contains(&positions[*vertex]));
         found.extend(outside.map(|vertex| (vertex as u32, *body)));
     }
@@ -49,13 +53,13 @@ pub(crate) fn escaped(surfaces: &Surfaces, positions: &[Vec3], pieces: &[u32]) -
 }
 
 /// The solid that a body is, with all vertices at `positions` in m.
-fn solid(surfaces: &Surfaces, positions: &[Vec3], body: u32) -> Solid {
-    let all = surfaces.cloth_triangles as u32..surfaces.triangles.len() as u32;
+fn solid(surfaces: &CollisionMesh, positions: &[Vec3], body: u32) -> ClosedSurface {
+    let all = surfaces.cloth_triangle_count as u32..surfaces.triangles.len() as u32;
     let own = all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body);
     let corners = |triangle: u32| {
         surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
     };
-    Solid::of(own.map(corners).collect())
+    ClosedSurface::from_triangles(own.map(corners).collect())
 }
 
 #[cfg(test)]
@@ -65,40 +69,45 @@ mod tests {
 
     /// One triangle of cloth a tenth as wide as the tetrahedron around the origin's corner, moved by `x` in m, and whether the
     /// tetrahedron faces inward.
-    fn found(x: f64, is_inward: bool) -> Vec<[u32; 2]> {
+    fn enclosed_cloths_at(x: f64, is_inward: bool) -> Vec<[u32; 2]> {
         let (surfaces, positions) = scene(x, is_inward);
-        insiders(&surfaces, &positions)
+        find_enclosed_cloths(&surfaces, &positions)
     }
 
-    fn scene(x: f64, is_inward: bool) -> (Surfaces, Vec<Vec3>) {
+    fn scene(x: f64, is_inward: bool) -> (CollisionMesh, Vec<Vec3>) {
         let corners = [Vec3::zeros(), Vec3::x(), Vec3::y(), Vec3::z()];
         let outward = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
         let sides = outward.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
         let solid = Collider::new(corners.to_vec(), &sides, 0.0, 0.0).unwrap();
         let cloth = [Vec3::x(), Vec3::y(), Vec3::z()].map(|corner| corner * 0.1);
         let cloth = cloth.map(|corner| corner + Vec3::new(0.1 + x, 0.1, 0.1));
-        let surfaces = Surfaces::of_thin_cloths((&[[0, 1, 2]], &[0, 3]), cloth.to_vec(), &[solid]);
+        let surfaces =
+            CollisionMesh::of_thin_cloths((&[[0, 1, 2]], &[0, 3]), cloth.to_vec(), &[solid]);
         (surfaces, cloth.into_iter().chain(corners).collect())
     }
 
     #[test]
-    fn what_has_left_where_it_belongs_has_escaped() {
+    fn a_component_outside_of_its_solid_has_escaped() {
         for (belongs, x, wanted) in
             [(true, 3.0, vec![(0, 1)]), (true, 0.0, vec![]), (false, 3.0, vec![])]
         {
             let (mut surfaces, positions) = scene(x, false);
-            surfaces.insiders.extend(belongs.then_some([0, 1]));
-            assert_eq!(escaped(&surfaces, &positions, &[0, 0, 0]), wanted, "moved by {x} m");
+            surfaces.enclosed_cloths.extend(belongs.then_some([0, 1]));
+            assert_eq!(
+                escaped_components(&surfaces, &positions, &[0, 0, 0]),
+                wanted,
+                "moved by {x} m"
+            );
         }
     }
 
     #[test]
-    fn what_is_all_inside_belongs_there() {
-        assert_eq!(found(0.0, false), [[0, 1]]);
+    fn a_cloth_entirely_inside_is_enclosed() {
+        assert_eq!(enclosed_cloths_at(0.0, false), [[0, 1]]);
         for x in [-0.15, 0.65, 3.0] {
-            assert!(found(x, false).is_empty(), "moved by {x} m");
+            assert!(enclosed_cloths_at(x, false).is_empty(), "moved by {x} m");
         }
         // However its triangles are wound.
-        assert_eq!(found(0.0, true), [[0, 1]]);
+        assert_eq!(enclosed_cloths_at(0.0, true), [[0, 1]]);
     }
 }

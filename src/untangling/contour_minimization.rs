@@ -7,20 +7,22 @@
 //! way, and all of the other against it (Volino and Magnenat-Thalmann 2006): most of all the ends tell, where the
 //! contour comes to a border.
 
-use crate::{Vec3, collision::Crossing, mesh::NONE, surface::Surfaces};
+use crate::{Vec3, collision::Intersection, mesh::NO_INDEX, surface::CollisionMesh};
 use std::collections::BTreeMap;
 
 /// The direction in which the edge of each of the crossings goes, where that is known, with all vertices at `positions` in m.
-pub(crate) fn directions(
-    surfaces: &Surfaces,
+pub(crate) fn contour_minimizing_directions(
+    surfaces: &CollisionMesh,
     positions: &[Vec3],
-    crossings: &[Crossing],
+    crossings: &[Intersection],
 ) -> Vec<Option<Vec3>> {
     let mut found = vec![None; crossings.len()];
-    for contour in contours(surfaces, crossings) {
+    for contour in intersection_contours(surfaces, crossings) {
         let sum: Vec3 = contour
             .iter()
-            .map(|(index, side)| shortening(surfaces, positions, crossings[*index]) * *side)
+            .map(|(index, side)| {
+                contour_length_descent(surfaces, positions, crossings[*index]) * *side
+            })
             .sum();
         let direction = sum.try_normalize(f64::MIN_POSITIVE);
         for (index, side) in contour {
@@ -31,9 +33,12 @@ pub(crate) fn directions(
 }
 
 /// The crossings of each contour, with 1 where their edges are of the one surface, and −1 where they are of the other.
-fn contours(surfaces: &Surfaces, crossings: &[Crossing]) -> Vec<Vec<(usize, f64)>> {
+fn intersection_contours(
+    surfaces: &CollisionMesh,
+    crossings: &[Intersection],
+) -> Vec<Vec<(usize, f64)>> {
     let segments: Vec<Vec<[u32; 2]>> =
-        crossings.iter().map(|crossing| segments(surfaces, *crossing)).collect();
+        crossings.iter().map(|crossing| contour_segments(surfaces, *crossing)).collect();
     let mut ends: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
     for (index, segments) in segments.iter().enumerate() {
         for segment in segments {
@@ -63,24 +68,31 @@ fn contours(surfaces: &Surfaces, crossings: &[Crossing]) -> Vec<Vec<(usize, f64)
 }
 
 /// The segments that meet at a crossing: each by the two triangles that it is in.
-fn segments(surfaces: &Surfaces, Crossing { edge, triangle }: Crossing) -> Vec<[u32; 2]> {
+fn contour_segments(
+    surfaces: &CollisionMesh,
+    Intersection { edge, triangle }: Intersection,
+) -> Vec<[u32; 2]> {
     let [start, _] = surfaces.edges[edge as usize];
-    let around = surfaces.around.around(start as usize).map(|(beside, _)| beside);
-    let beside = around.filter(|beside| surfaces.sides[*beside as usize].contains(&edge));
+    let around = surfaces.vertex_triangles.elements_of(start as usize).map(|(beside, _)| beside);
+    let beside = around.filter(|beside| surfaces.triangle_edges[*beside as usize].contains(&edge));
     beside.map(|beside| [beside.min(triangle), beside.max(triangle)]).collect()
 }
 
 /// How far the segments at a crossing shorten by as its edge goes along each axis; nothing where the edge is in the plane.
-fn shortening(
-    surfaces: &Surfaces,
+fn contour_length_descent(
+    surfaces: &CollisionMesh,
     positions: &[Vec3],
-    Crossing { edge, triangle }: Crossing,
+    Intersection { edge, triangle }: Intersection,
 ) -> Vec3 {
-    let Some(normal) = surfaces.normal(triangle, positions) else { return Vec3::zeros() };
+    let Some(normal) = surfaces.triangle_normal(triangle, positions) else { return Vec3::zeros() };
     let [start, end] = surfaces.edges[edge as usize].map(|vertex| positions[vertex as usize]);
     let along = end - start;
     let mut sum = Vec3::zeros();
-    for corner in surfaces.wings[edge as usize].corners.into_iter().filter(|c| *c != NONE) {
+    for corner in surfaces.edge_adjacency[edge as usize]
+        .opposite_vertices
+        .into_iter()
+        .filter(|c| *c != NO_INDEX)
+    {
         let side = positions[corner as usize] - start;
         let line = normal.cross(&along.cross(&side));
         let inward = side * along.norm_squared() - along * side.dot(&along);
@@ -95,10 +107,10 @@ fn shortening(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::crosses;
+    use crate::collision::is_intersecting;
 
     /// Triangles of a sheet of squares between `count` lines each way, the first vertex of which is `start`.
-    fn squares(start: u32, count: u32) -> Vec<[u32; 3]> {
+    fn grid_triangles(start: u32, count: u32) -> Vec<[u32; 3]> {
         let corners =
             (0..count - 1).flat_map(|row| (0..count - 1).map(move |column| [row, column]));
         let first = corners.map(|[row, column]| start + row * count + column);
@@ -107,24 +119,26 @@ mod tests {
 
     /// An upright sheet cuts into a level one along x, as far as its own border at x = 2.2 m.
     #[test]
-    fn all_of_a_sheet_goes_out_where_it_came_in() {
+    fn contour_minimization_moves_a_whole_sheet_back_out() {
         let line = |count: u32| (0..count).flat_map(move |row| (0..count).map(move |k| [row, k]));
         let at = |number: u32, scale: f64, offset: f64| f64::from(number) * scale + offset;
         let level = line(5).map(|[row, k]| Vec3::new(at(k, 1.0, 0.0), at(row, 1.0, 0.01), 0.0));
         let upright =
             line(6).map(|[row, k]| Vec3::new(at(k, 0.74, -1.5), 1.3, at(row, 0.4, -1.03)));
         let positions: Vec<Vec3> = level.chain(upright).collect();
-        let triangles = [squares(0, 5), squares(25, 6)].concat();
-        let surfaces = Surfaces::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
+        let triangles = [grid_triangles(0, 5), grid_triangles(25, 6)].concat();
+        let surfaces =
+            CollisionMesh::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
         let edges = 0..surfaces.edges.len() as u32;
         let pairs = edges.flat_map(|edge| {
-            (0..triangles.len() as u32).map(move |triangle| Crossing { edge, triangle })
+            (0..triangles.len() as u32).map(move |triangle| Intersection { edge, triangle })
         });
-        let crossings: Vec<Crossing> =
-            pairs.filter(|crossing| crosses(&surfaces, &positions, *crossing)).collect();
+        let crossings: Vec<Intersection> =
+            pairs.filter(|crossing| is_intersecting(&surfaces, &positions, *crossing)).collect();
         assert!(crossings.len() > 8);
-        assert_eq!(contours(&surfaces, &crossings).len(), 1);
-        for (crossing, found) in crossings.iter().zip(directions(&surfaces, &positions, &crossings))
+        assert_eq!(intersection_contours(&surfaces, &crossings).len(), 1);
+        for (crossing, found) in
+            crossings.iter().zip(contour_minimizing_directions(&surfaces, &positions, &crossings))
         {
             let [body, _] = crossing.bodies(&surfaces);
             let out = if body == 0 { Vec3::x() } else { -Vec3::x() };

@@ -9,7 +9,7 @@
 //! sweep of Gauss and Seidel: that evens out a fold of several triangles in half the time. (With 3 sweeps or
 //! more it took longer.) In between it goes for a while where contours lead.
 
-use crate::{Vec3, collision::Crossing, surface::Surfaces};
+use crate::{Vec3, collision::Intersection, surface::CollisionMesh};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Time in s after which knots are evened out: by then most have been drawn apart as they are.
@@ -24,18 +24,18 @@ const RINGS_PER_SECOND: f64 = 5.0;
 const MOST_RINGS: u32 = 8;
 
 /// Whether it is the turn of evening out where something has crossed for a time in s.
-pub(crate) fn is_due(crossed_for: f64) -> bool {
+pub(crate) fn is_smoothing_phase(crossed_for: f64) -> bool {
     crossed_for > KNOTTED && (crossed_for - KNOTTED) % (TURN + PAUSE) <= TURN
 }
 
 /// The vertices in rings around the edges of knots that have crossed for a time in s, each with the knot next to it.
-pub(crate) fn rings(
-    surfaces: &Surfaces,
-    knots: impl Iterator<Item = Crossing>,
+pub(crate) fn vertex_rings(
+    surfaces: &CollisionMesh,
+    knots: impl Iterator<Item = Intersection>,
     crossed_for: f64,
-) -> Vec<(u32, Crossing)> {
-    let ends = |knot: Crossing| surfaces.edges[knot.edge as usize].map(|end| (end, knot));
-    let mut found: Vec<(u32, Crossing)> = knots.flat_map(ends).collect();
+) -> Vec<(u32, Intersection)> {
+    let ends = |knot: Intersection| surfaces.edges[knot.edge as usize].map(|end| (end, knot));
+    let mut found: Vec<(u32, Intersection)> = knots.flat_map(ends).collect();
     let mut is_found: BTreeSet<u32> = found.iter().map(|(vertex, _)| *vertex).collect();
     let ends = found.len();
     let mut outermost = 0..ends;
@@ -44,7 +44,7 @@ pub(crate) fn rings(
         for place in outermost.clone() {
             let (vertex, knot) = found[place];
             let own = surfaces.triangles[knot.triangle as usize];
-            let around = surfaces.around.around(vertex as usize);
+            let around = surfaces.vertex_triangles.elements_of(vertex as usize);
             let corners = around.flat_map(|(beside, _)| surfaces.triangles[beside as usize]);
             let others = corners.filter(|corner| !own.contains(corner));
             found.extend(others.filter(|other| is_found.insert(*other)).map(|other| (other, knot)));
@@ -56,40 +56,41 @@ pub(crate) fn rings(
 
 /// Where the cloth around knots goes to be even.
 #[derive(Clone, Debug)]
-pub(crate) struct Evened {
+pub(crate) struct SmoothedPatch {
     /// In m, of the vertices that take part.
-    goals: BTreeMap<u32, Vec3>,
+    smoothed_positions: BTreeMap<u32, Vec3>,
 }
 
-impl Evened {
+impl SmoothedPatch {
     /// Of the vertices at `knots` and in the rings around them, with all vertices at `positions` in m.
     pub(crate) fn new(
-        surfaces: &Surfaces,
+        surfaces: &CollisionMesh,
         positions: &[Vec3],
-        (knots, rings): (&[Crossing], &[(u32, Crossing)]),
+        (knots, rings): (&[Intersection], &[(u32, Intersection)]),
     ) -> Self {
-        let at = |knot: &Crossing| {
+        let at = |knot: &Intersection| {
             let [edge, triangle] = [knot.edge as usize, knot.triangle as usize];
             surfaces.edges[edge].into_iter().chain(surfaces.triangles[triangle])
         };
         let around = rings.iter().map(|(vertex, _)| *vertex);
         let members: BTreeSet<u32> = knots.iter().flat_map(at).chain(around).collect();
-        let mut goals = BTreeMap::new();
+        let mut smoothed_positions = BTreeMap::new();
         for vertex in members {
-            goals.insert(vertex, middle(surfaces, positions, vertex, &goals));
+            smoothed_positions
+                .insert(vertex, one_ring_mean(surfaces, positions, vertex, &smoothed_positions));
         }
-        Self { goals }
+        Self { smoothed_positions }
     }
 
     /// The way in m that a vertex goes relative to a triangle of the same cloth as both are evened out.
-    pub(crate) fn way(
+    pub(crate) fn relative_displacement(
         &self,
-        surfaces: &Surfaces,
+        surfaces: &CollisionMesh,
         positions: &[Vec3],
         (vertex, triangle): (u32, u32),
     ) -> Vec3 {
         let own = |vertex: u32| {
-            let goal = self.goals.get(&vertex);
+            let goal = self.smoothed_positions.get(&vertex);
             goal.map_or(Vec3::zeros(), |goal| goal - positions[vertex as usize])
         };
         let corners = surfaces.triangles[triangle as usize];
@@ -98,13 +99,13 @@ impl Evened {
 }
 
 /// The middle of the neighbours of a vertex of cloth in m, some of which have new places.
-fn middle(
-    surfaces: &Surfaces,
+fn one_ring_mean(
+    surfaces: &CollisionMesh,
     positions: &[Vec3],
     vertex: u32,
     places: &BTreeMap<u32, Vec3>,
 ) -> Vec3 {
-    let around = surfaces.around.around(vertex as usize);
+    let around = surfaces.vertex_triangles.elements_of(vertex as usize);
     let corners = around.flat_map(|(triangle, _)| surfaces.triangles[triangle as usize]);
     let (mut sum, mut count) = (Vec3::zeros(), 0.0);
     for neighbour in corners.filter(|corner| *corner != vertex) {
@@ -123,7 +124,7 @@ mod tests {
     const CORNER: [u32; 3] = [3, 4, 8];
 
     /// A level sheet of squares, with its middle at a height in m.
-    fn sheet(height: f64) -> (Surfaces, Vec<Vec3>) {
+    fn sheet(height: f64) -> (CollisionMesh, Vec<Vec3>) {
         let line = 0..SIDE - 1;
         let corners = line.clone().flat_map(|row| line.clone().map(move |k| row * SIDE + k));
         let halves = |a: u32| [[a, a + 1, a + SIDE], [a + 1, a + SIDE + 1, a + SIDE]];
@@ -132,32 +133,33 @@ mod tests {
             |vertex: u32| Vec3::new(f64::from(vertex % SIDE), f64::from(vertex / SIDE), 0.0);
         let mut positions: Vec<Vec3> = (0..SIDE * SIDE).map(place).collect();
         let starts = [0, positions.len()];
-        let surfaces = Surfaces::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
-        positions[middle_vertex() as usize].z = height;
+        let surfaces = CollisionMesh::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
+        positions[centre_vertex() as usize].z = height;
         (surfaces, positions)
     }
 
-    fn middle_vertex() -> u32 {
+    fn centre_vertex() -> u32 {
         SIDE * SIDE / 2
     }
 
     /// A knot of the edge from the middle to the next vertex with a corner of the sheet.
-    fn knot(surfaces: &Surfaces) -> Crossing {
-        let is_middle = |ends: &[u32; 2]| *ends == [middle_vertex(), middle_vertex() + 1];
+    fn self_intersection(surfaces: &CollisionMesh) -> Intersection {
+        let is_middle = |ends: &[u32; 2]| *ends == [centre_vertex(), centre_vertex() + 1];
         let edge = surfaces.edges.iter().position(is_middle).unwrap() as u32;
         let is_corner = |corners: &[u32; 3]| CORNER.iter().all(|one| corners.contains(one));
         let triangle = surfaces.triangles.iter().position(is_corner).unwrap() as u32;
-        Crossing { edge, triangle }
+        Intersection { edge, triangle }
     }
 
     #[test]
-    fn what_sticks_out_goes_back_and_what_is_even_stays() {
-        let [first, next, other] = [0, 1, 5].map(|offset| middle_vertex() + offset);
+    fn smoothing_flattens_a_bump_and_keeps_a_flat_sheet() {
+        let [first, next, other] = [0, 1, 5].map(|offset| centre_vertex() + offset);
         let way = |height: f64, vertex: u32| {
             let (surfaces, positions) = sheet(height);
-            let knot = knot(&surfaces);
-            let evened = Evened::new(&surfaces, &positions, (&[], &[(first, knot), (next, knot)]));
-            evened.way(&surfaces, &positions, (vertex, knot.triangle))
+            let knot = self_intersection(&surfaces);
+            let evened =
+                SmoothedPatch::new(&surfaces, &positions, (&[], &[(first, knot), (next, knot)]));
+            evened.relative_displacement(&surfaces, &positions, (vertex, knot.triangle))
         };
         assert!(way(0.0, first).norm() < 1e-12 && way(0.0, next).norm() < 1e-12);
         assert!((way(0.7, first) - Vec3::new(0.0, 0.0, -0.7)).norm() < 1e-12);
@@ -166,37 +168,40 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_a_knot_take_part() {
+    fn both_sides_of_a_self_intersection_are_smoothed() {
         let (surfaces, positions) = sheet(0.7);
-        let evened = Evened::new(&surfaces, &positions, (&[knot(&surfaces)], &[]));
-        let members: Vec<u32> = evened.goals.keys().copied().collect();
-        assert_eq!(members, [3, 4, 8, middle_vertex(), middle_vertex() + 1]);
+        let evened =
+            SmoothedPatch::new(&surfaces, &positions, (&[self_intersection(&surfaces)], &[]));
+        let members: Vec<u32> = evened.smoothed_positions.keys().copied().collect();
+        assert_eq!(members, [3, 4, 8, centre_vertex(), centre_vertex() + 1]);
     }
 
     /// A row of a sheet that sticks out goes back with every sweep, by more than if no vertex knew the others' new places.
     #[test]
-    fn a_sweep_evens_out_more_than_each_vertex_by_itself() {
+    fn a_gauss_seidel_sweep_smooths_more_than_a_jacobi_sweep() {
         let (surfaces, mut positions) = sheet(0.0);
         let ridge: Vec<u32> =
             (SIDE..4 * SIDE).filter(|v| (1..SIDE - 1).contains(&(v % SIDE))).collect();
         for vertex in &ridge {
             positions[*vertex as usize].z = 0.5;
         }
-        let knot = knot(&surfaces);
-        let members: Vec<(u32, Crossing)> = ridge.iter().map(|vertex| (*vertex, knot)).collect();
-        let evened = Evened::new(&surfaces, &positions, (&[], &members));
-        let alone = |vertex: &u32| middle(&surfaces, &positions, *vertex, &BTreeMap::new()).z;
-        let together = |vertex: &u32| evened.goals[vertex].z;
+        let knot = self_intersection(&surfaces);
+        let members: Vec<(u32, Intersection)> =
+            ridge.iter().map(|vertex| (*vertex, knot)).collect();
+        let evened = SmoothedPatch::new(&surfaces, &positions, (&[], &members));
+        let alone =
+            |vertex: &u32| one_ring_mean(&surfaces, &positions, *vertex, &BTreeMap::new()).z;
+        let together = |vertex: &u32| evened.smoothed_positions[vertex].z;
         let sums = [ridge.iter().map(together).sum::<f64>(), ridge.iter().map(alone).sum::<f64>()];
         assert!(0.0 < sums[0] && sums[0] < 0.8 * sums[1], "{sums:?}");
     }
 
     #[test]
-    fn more_of_the_cloth_takes_part_the_longer_something_crosses() {
+    fn the_smoothed_patch_grows_with_time() {
         let (surfaces, _) = sheet(0.0);
-        let knot = knot(&surfaces);
+        let knot = self_intersection(&surfaces);
         let after = |time: f64| {
-            let mut rings = rings(&surfaces, [knot, knot].into_iter(), time);
+            let mut rings = vertex_rings(&surfaces, [knot, knot].into_iter(), time);
             assert!(rings.iter().all(|(_, of)| *of == knot));
             rings.sort_unstable();
             rings.into_iter().map(|(vertex, _)| vertex).collect::<Vec<u32>>()
@@ -204,13 +209,13 @@ mod tests {
         assert!(after(0.1).is_empty());
         assert_eq!(after(0.3), [7, 9, 11, 14, 16, 17, 18]);
         let all = (0..SIDE * SIDE).filter(|vertex| !CORNER.contains(vertex));
-        let ends = [middle_vertex(), middle_vertex() + 1];
+        let ends = [centre_vertex(), centre_vertex() + 1];
         assert_eq!(after(9.0), all.filter(|vertex| !ends.contains(vertex)).collect::<Vec<u32>>());
     }
 
     #[test]
-    fn contours_come_first_and_then_by_turns() {
-        let due = [0.1, 0.29, 0.35, 0.55, 0.65, 0.75, 1.05].map(is_due);
+    fn smoothing_alternates_with_contour_minimization() {
+        let due = [0.1, 0.29, 0.35, 0.55, 0.65, 0.75, 1.05].map(is_smoothing_phase);
         assert_eq!(due, [false, false, true, true, false, true, false]);
     }
 }

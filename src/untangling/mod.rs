@@ -13,7 +13,7 @@ mod layer_order;
 mod overstretch_release;
 mod recovery_contact;
 
-pub(crate) use coincident::{part, touches};
-pub(crate) use containment::insiders;
-pub(crate) use intersection_analysis::Tangle;
-pub(crate) use overstretch_release::Loose;
+pub(crate) use coincident::{coincidence_predicate, separate_coincident};
+pub(crate) use containment::find_enclosed_cloths;
+pub(crate) use intersection_analysis::IntersectionState;
+pub(crate) use overstretch_release::OverstretchRelease;

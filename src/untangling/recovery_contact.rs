@@ -3,8 +3,8 @@
 
 use crate::{
     Vec3,
-    collision::{Contact, Crossing, Pair, Touch},
-    surface::Surfaces,
+    collision::{Contact, Intersection, LinearisedContact, PrimitivePair},
+    surface::CollisionMesh,
 };
 
 /// Lengths of the edge by which its ends are drawn back in a second.
@@ -21,55 +21,55 @@ const DOUBLING_TIME: f64 = 0.1;
 /// How vertices are drawn in a step of a `duration`, where something has crossed for a time already, both in s, with
 /// all vertices at `positions` in m.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Drawing<'a> {
-    pub(crate) surfaces: &'a Surfaces,
+pub(crate) struct RecoveryContext<'a> {
+    pub(crate) mesh: &'a CollisionMesh,
     pub(crate) positions: &'a [Vec3],
     pub(crate) duration: f64,
-    pub(crate) crossed_for: f64,
+    pub(crate) intersection_time: f64,
 }
 
-impl Drawing<'_> {
+impl RecoveryContext<'_> {
     /// Draws a vertex a `way` in m relative to the triangle of a crossing, but no further than the length of its edge
     /// allows, with the force at a compression or more: at first `least`, and twice that again and again.
-    pub(crate) fn by_edge(
+    pub(crate) fn edge_recovery_contact(
         &self,
-        crossing: Crossing,
+        crossing: Intersection,
         vertex: u32,
         (way, least): (Vec3, f64),
     ) -> Option<Contact> {
-        let Self { surfaces, positions, duration, crossed_for } = *self;
+        let Self { mesh: surfaces, positions, duration, intersection_time: crossed_for } = *self;
         let [start, end] = surfaces.edges[crossing.edge as usize];
         let length = (positions[end as usize] - positions[start as usize]).norm();
         let most = (length * (EDGES_PER_SECOND * duration).min(0.5)).min(FASTEST * duration);
         let way = way.cap_magnitude(most);
-        let least = grown(least, crossed_for);
+        let least = grown_compression(least, crossed_for);
         let compression = (HASTE * way.norm() / (duration * duration)).clamp(least, 1.0);
-        let pair = Pair::vertex_face(surfaces, vertex, crossing.triangle);
-        pull(surfaces, positions, pair, (way, compression))
+        let pair = PrimitivePair::vertex_face(surfaces, vertex, crossing.triangle);
+        recovery_contact(surfaces, positions, pair, (way, compression))
     }
 }
 
 /// A compression that was the `least` at first, after a time in s.
-pub(crate) fn grown(least: f64, crossed_for: f64) -> f64 {
+pub(crate) fn grown_compression(least: f64, crossed_for: f64) -> f64 {
     (least * (crossed_for / DOUBLING_TIME).exp2()).min(1.0)
 }
 
 /// A contact that draws a vertex a `way` in m, relative to a triangle, with the force at a compression.
-pub(crate) fn pull(
-    surfaces: &Surfaces,
+pub(crate) fn recovery_contact(
+    surfaces: &CollisionMesh,
     positions: &[Vec3],
-    pair: Pair,
+    pair: PrimitivePair,
     (way, compression): (Vec3, f64),
 ) -> Option<Contact> {
     let length = way.norm();
     let normal = way.try_normalize(f64::MIN_POSITIVE)?;
-    let weights = pair.weights(positions);
+    let weights = pair.closest_point_weights(positions);
     let area = pair.area(surfaces, &weights);
-    let touch = Touch { weights, normal, gap: 0.0, is_crossed: true };
+    let touch = LinearisedContact { weights, normal, gap: 0.0, has_penetrated: true };
     let mut contact = Contact::new(pair, touch, length / compression, area);
-    contact.origin = contact.between(positions);
-    contact.touch.gap = contact.origin.dot(&normal);
-    contact.keep(contact.touch.gap + length);
-    contact.compress(compression);
+    contact.initial_relative_position = contact.relative_position(positions);
+    contact.linearised.gap = contact.initial_relative_position.dot(&normal);
+    contact.set_target_distance(contact.linearised.gap + length);
+    contact.set_compression(compression);
     Some(contact)
 }

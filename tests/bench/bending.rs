@@ -38,7 +38,9 @@ fn bending(criterion: &mut Criterion) {
             });
         }
         group.bench_function(format!("product, {threads} threads"), |bencher| {
-            pool.install(|| bencher.iter(|| bending.add_product(black_box(&positions), &mut out)));
+            pool.install(|| {
+                bencher.iter(|| bending.add_gauss_newton_product(black_box(&positions), &mut out))
+            });
         });
         group.bench_function(format!("another rigidity, {threads} threads"), |bencher| {
             let mut changed = law;

@@ -15,9 +15,9 @@ use std::hint::black_box;
 use weft::{
     Vec3,
     geometry::{
-        BoundingBox, BoundingTree, MovingBox, MovingTree, Path, RoundedBox, closest_on_segments,
-        closest_on_triangle, edge_edge_impact, edges_stay_apart, point_triangle_impact,
-        segment_crosses_triangle,
+        Aabb, AabbTree, SweptAabb, SweptAabbF32, SweptBvh, Trajectory, closest_point_on_triangle,
+        closest_points_of_segments, edge_edge_ccd, edge_edge_stay_separated, point_triangle_ccd,
+        segment_intersects_triangle,
     },
 };
 
@@ -54,18 +54,18 @@ fn points_beside(count: usize) -> Vec<Vec3> {
 fn tree(criterion: &mut Criterion) {
     let triangles = torus(100);
     let points = points_beside(10_000);
-    let boxes: Vec<BoundingBox> = triangles.iter().map(BoundingBox::around).collect();
-    let mut tree = BoundingTree::new(&boxes);
+    let boxes: Vec<Aabb> = triangles.iter().map(Aabb::from_points).collect();
+    let mut tree = AabbTree::new(&boxes);
     let mut group = criterion.benchmark_group("20 000 triangles");
-    group.bench_function("build", |b| b.iter(|| BoundingTree::new(black_box(&boxes))));
+    group.bench_function("build", |b| b.iter(|| AabbTree::new(black_box(&boxes))));
     group.bench_function("refit", |b| b.iter(|| tree.refit(black_box(&boxes))));
     let mut found = Vec::new();
     group.bench_function("10 000 boxes of 2 cm", |b| {
         b.iter(|| {
             found.clear();
             for point in &points {
-                let bounds = BoundingBox::around([point]).grown(0.01);
-                tree.for_each_overlap(&bounds, |triangle| found.push(triangle));
+                let bounds = Aabb::from_points([point]).inflated(0.01);
+                tree.for_each_overlapping(&bounds, |triangle| found.push(triangle));
             }
             found.len()
         });
@@ -74,7 +74,7 @@ fn tree(criterion: &mut Criterion) {
         group.bench_function(format!("10 000 nearest {name}"), |b| {
             let nearest = |point: &Vec3| {
                 tree.nearest(point, radius, |triangle| {
-                    let closest = closest_on_triangle(point, &triangles[triangle]);
+                    let closest = closest_point_on_triangle(point, &triangles[triangle]);
                     (closest.distance_squared, closest)
                 })
             };
@@ -84,8 +84,8 @@ fn tree(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn path(start: Vec3, end: Vec3) -> Path {
-    Path { start, end }
+fn path(start: Vec3, end: Vec3) -> Trajectory {
+    Trajectory { start, end }
 }
 
 /// A triangle that turns about its corners' sum, and points that move against it.
@@ -107,24 +107,24 @@ fn pairs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("pair");
     for (name, point) in cases {
         group.bench_function(format!("point and triangle, {name}"), |b| {
-            b.iter(|| point_triangle_impact(black_box(&point), black_box(&triangle), 0.001));
+            b.iter(|| point_triangle_ccd(black_box(&point), black_box(&triangle), 0.001));
         });
         let beside = |place: Vec3| place + at(0.01, -0.2, 0.01);
         let other = [point, path(beside(point.start), beside(point.end))];
         group.bench_function(format!("edge and edge, {name}"), |b| {
-            b.iter(|| edge_edge_impact(black_box(&edge), black_box(&other), 0.001));
+            b.iter(|| edge_edge_ccd(black_box(&edge), black_box(&other), 0.001));
         });
         group.bench_function(format!("crossing, {name}"), |b| {
-            b.iter(|| segment_crosses_triangle(black_box(&point.start), &point.end, &still));
+            b.iter(|| segment_intersects_triangle(black_box(&point.start), &point.end, &still));
         });
     }
     let [(_, point), ..] = cases;
     group.bench_function("closest on triangle", |b| {
-        b.iter(|| closest_on_triangle(black_box(&point.start), black_box(&still)));
+        b.iter(|| closest_point_on_triangle(black_box(&point.start), black_box(&still)));
     });
     let edges = [[still[0], still[1]], [point.start, point.end]];
     group.bench_function("closest on segments", |b| {
-        b.iter(|| closest_on_segments(black_box(&edges[0]), black_box(&edges[1])));
+        b.iter(|| closest_points_of_segments(black_box(&edges[0]), black_box(&edges[1])));
     });
     group.finish();
 }
@@ -133,20 +133,22 @@ fn pairs(criterion: &mut Criterion) {
 fn self_contact(criterion: &mut Criterion) {
     for side in [100, 400] {
         let cloth = Folded::new(side);
-        let boxes: Vec<MovingBox> =
+        let boxes: Vec<SweptAabb> =
             (0..cloth.count() as u32).map(|edge| cloth.bounds(edge)).collect();
-        let mut tree = MovingTree::new(&boxes);
+        let mut tree = SweptBvh::new(&boxes);
         let mut found = Vec::new();
         let mut group = criterion.benchmark_group(format!("{} edges", boxes.len()));
         group.sample_size(20);
         for threads in THREADS {
             let pool = pool(threads);
             group.bench_function(format!("build, {threads} threads"), |b| {
-                b.iter(|| pool.install(|| MovingTree::new(&boxes)));
+                b.iter(|| pool.install(|| SweptBvh::new(&boxes)));
             });
             group.bench_function(format!("refit, {threads} threads"), |b| {
                 b.iter(|| {
-                    pool.install(|| tree.refit_with(|edge| RoundedBox::from(&cloth.bounds(edge))));
+                    pool.install(|| {
+                        tree.refit_with(|edge| SweptAabbF32::from(&cloth.bounds(edge)))
+                    });
                 });
             });
             group.bench_function(format!("pairs, {threads} threads"), |b| {
@@ -157,7 +159,7 @@ fn self_contact(criterion: &mut Criterion) {
         group.bench_function("pairs told apart by a plane at rest", |b| {
             let is_apart = |pair: &&Pair| {
                 let [start, end] = cloth.ends(**pair);
-                edges_stay_apart(start, end, THICKNESS)
+                edge_edge_stay_separated(start, end, THICKNESS)
             };
             b.iter(|| found.iter().filter(is_apart).count());
         });

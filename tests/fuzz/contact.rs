@@ -16,7 +16,7 @@
 
 use crate::polynomial::{Dyadic, Polynomial};
 use num_bigint::BigInt;
-use weft::{Vec3, geometry::Path};
+use weft::{Vec3, geometry::Trajectory};
 
 /// Coordinates that change with time.
 type Vector = [Polynomial; 3];
@@ -39,7 +39,7 @@ pub(crate) struct Hull {
 
 impl Hull {
     /// Of a triangle as seen from a point, with the gap in m.
-    pub(crate) fn of_triangle(point: &Path, triangle: &[Path; 3], gap: f64) -> Self {
+    pub(crate) fn of_triangle(point: &Trajectory, triangle: &[Trajectory; 3], gap: f64) -> Self {
         let whole = Whole::new(&[point, &triangle[0], &triangle[1], &triangle[2]], gap);
         let [a, b, c] = [1, 2, 3].map(|corner| whole.between(0, corner));
         let normal = cross(&minus(&b, &a), &minus(&c, &a));
@@ -50,7 +50,7 @@ impl Hull {
     }
 
     /// Of the differences of two edges, with the gap in m.
-    pub(crate) fn of_edges(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Self {
+    pub(crate) fn of_edges(first: &[Trajectory; 2], second: &[Trajectory; 2], gap: f64) -> Self {
         let whole = Whole::new(&[&first[0], &first[1], &second[0], &second[1]], gap);
         let [a, b, c, d] = [(0, 2), (0, 3), (1, 2), (1, 3)].map(|(i, j)| whole.between(i, j));
         let (along, other) = (minus(&a, &c), minus(&b, &a));
@@ -139,7 +139,7 @@ struct Whole {
 }
 
 impl Whole {
-    fn new(paths: &[&Path], gap: f64) -> Self {
+    fn new(paths: &[&Trajectory], gap: f64) -> Self {
         let numbers = paths.iter().flat_map(|path| path.start.iter().chain(&path.end));
         let smallest = numbers.chain([&gap]).map(|number| parts_of(*number).1).min().unwrap_or(0);
         let whole = |number: f64| {
@@ -148,7 +148,7 @@ impl Whole {
             BigInt::from(mantissa) << shift
         };
         let point = |place: &Vec3| [whole(place.x), whole(place.y), whole(place.z)];
-        let ends = |path: &&Path| [point(&path.start), point(&path.end)];
+        let ends = |path: &&Trajectory| [point(&path.start), point(&path.end)];
         Self { paths: paths.iter().map(ends).collect(), gap: whole(gap) }
     }
 

@@ -4,7 +4,7 @@
 
 use crate::{contact::parts_of, random::Random};
 use num_bigint::{BigInt, Sign};
-use weft::{Vec3, geometry::segment_crosses_triangle};
+use weft::{Vec3, geometry::segment_intersects_triangle};
 
 type Point = [BigInt; 3];
 
@@ -46,7 +46,7 @@ const STEP: usize = 400;
 pub(crate) fn check(places: &Places) {
     let [from, to, a, b, c] = places;
     let expected = crosses(places);
-    assert_eq!(segment_crosses_triangle(from, to, &[*a, *b, *c]), expected, "{places:?}");
+    assert_eq!(segment_intersects_triangle(from, to, &[*a, *b, *c]), expected, "{places:?}");
 }
 
 fn crosses(places: &Places) -> bool {

@@ -17,7 +17,7 @@ use motions::{Motion, motion};
 use random::Random;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use weft::geometry::{MovingBox, MovingTree, Path, edge_edge_impact, point_triangle_impact};
+use weft::geometry::{SweptAabb, SweptBvh, Trajectory, edge_edge_ccd, point_triangle_ccd};
 
 /// How close to the gap a contact is, by the largest coordinate: see `time_of_impact`.
 const CLOSENESS: f64 = 1.0 / (1_u64 << 24) as f64;
@@ -45,7 +45,7 @@ impl Counts {
     /// Holds what the library says of two things against what exact numbers say.
     fn judge(
         &self,
-        (first, second): (&[Path], &[Path]),
+        (first, second): (&[Trajectory], &[Trajectory]),
         found: &Found,
         hull: impl Fn(f64) -> Hull,
     ) {
@@ -67,13 +67,13 @@ impl Counts {
     fn check(&self, motion: &Motion) {
         let Motion { paths, gap } = motion;
         let [point, triangle @ ..] = paths;
-        let time = point_triangle_impact(point, triangle, *gap).map(|impact| impact.time);
+        let time = point_triangle_ccd(point, triangle, *gap).map(|impact| impact.time);
         self.judge((&[*point], triangle), &Found { gap: *gap, time }, |gap| {
             Hull::of_triangle(point, triangle, gap)
         });
         let [a, b, c, d] = *paths;
         let (first, second) = ([a, b], [c, d]);
-        let time = edge_edge_impact(&first, &second, *gap).map(|impact| impact.time);
+        let time = edge_edge_ccd(&first, &second, *gap).map(|impact| impact.time);
         self.judge((&first, &second), &Found { gap: *gap, time }, |gap| {
             Hull::of_edges(&first, &second, gap)
         });
@@ -87,18 +87,18 @@ struct Found {
 }
 
 /// Whether trees of boxes, grown by half the gap, find that things may meet.
-fn may_meet(first: &[Path], second: &[Path], gap: f64) -> bool {
-    let tree = |paths: &[Path]| {
+fn may_meet(first: &[Trajectory], second: &[Trajectory], gap: f64) -> bool {
+    let tree = |paths: &[Trajectory]| {
         let ends = paths.iter().map(|path| (&path.start, &path.end));
-        MovingTree::new(&[MovingBox::around(ends).grown(0.5 * gap)])
+        SweptBvh::new(&[SweptAabb::from_trajectories(ends).inflated(0.5 * gap)])
     };
     let mut found = Vec::new();
-    tree(first).pairs(&tree(second), |_, _, found| found.push(()), &mut found);
+    tree(first).overlapping_pairs(&tree(second), |_, _, found| found.push(()), &mut found);
     !found.is_empty()
 }
 
 /// The largest relative coordinate.
-fn extent(first: &[Path], second: &[Path]) -> f64 {
+fn extent(first: &[Trajectory], second: &[Trajectory]) -> f64 {
     let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (one, other)));
     pairs.fold(0.0, |extent, (one, other)| {
         extent.max((one.start - other.start).amax()).max((one.end - other.end).amax())

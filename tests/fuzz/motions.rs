@@ -2,12 +2,12 @@
 //! Motions of four points that make it hard: degenerate, nearly so, or led to a contact that is only just one.
 
 use crate::random::Random;
-use weft::{Vec3, geometry::Path};
+use weft::{Vec3, geometry::Trajectory};
 
 /// Four paths, for a point and a triangle or for two edges, and the distance to keep, in m.
 #[derive(Clone, Debug)]
 pub(crate) struct Motion {
-    pub(crate) paths: [Path; 4],
+    pub(crate) paths: [Trajectory; 4],
     pub(crate) gap: f64,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn motion(random: &mut Random) -> Motion {
     let travel = random.pick(&[0.0, 1.0 / 1024.0, 0.125, 1.0, 1.0, 1.0, 64.0]);
     let mut paths = [(); 4].map(|()| {
         let start = point(random);
-        Path { start, end: start + point(random) * travel }
+        Trajectory { start, end: start + point(random) * travel }
     });
     let shape = random.pick(&SHAPES);
     give_shape(shape, &mut paths, random);
@@ -68,7 +68,7 @@ pub(crate) fn motion(random: &mut Random) -> Motion {
     }
     if random.is_one_in(3) {
         let carried = point(random) * random.pick(&[1.0, 1024.0, 1_048_576.0]);
-        paths = paths.map(|path| Path { end: path.end + carried, ..path });
+        paths = paths.map(|path| Trajectory { end: path.end + carried, ..path });
     }
     let scale = place(&mut paths, is_whole, random);
     if random.is_one_in(4) {
@@ -77,17 +77,17 @@ pub(crate) fn motion(random: &mut Random) -> Motion {
     Motion { paths, gap: gap * scale }
 }
 
-fn each_end(paths: &mut [Path; 4], mut change: impl FnMut(&mut [Vec3; 4])) {
+fn each_end(paths: &mut [Trajectory; 4], mut change: impl FnMut(&mut [Vec3; 4])) {
     let mut starts = paths.each_ref().map(|path| path.start);
     let mut ends = paths.each_ref().map(|path| path.end);
     change(&mut starts);
     change(&mut ends);
     for (index, path) in paths.iter_mut().enumerate() {
-        *path = Path { start: starts[index], end: ends[index] };
+        *path = Trajectory { start: starts[index], end: ends[index] };
     }
 }
 
-fn give_shape(shape: Shape, paths: &mut [Path; 4], random: &mut Random) {
+fn give_shape(shape: Shape, paths: &mut [Trajectory; 4], random: &mut Random) {
     let nearly = random.pick(&NEARLY);
     let along = random.pick(&[0.0, 0.25, 0.5, 1.0, 2.0]);
     match shape {
@@ -131,7 +131,7 @@ fn give_shape(shape: Shape, paths: &mut [Path; 4], random: &mut Random) {
 }
 
 /// Turns everything about an axis, each point on a straight way; with or without the first one.
-fn turn(paths: &mut [Path; 4], random: &mut Random) {
+fn turn(paths: &mut [Trajectory; 4], random: &mut Random) {
     let (sine, cosine) = random.pick(&[0.1_f64, 1.0, 1.6, 3.0]).sin_cos();
     let first = random.below(2);
     for path in &mut paths[first..] {
@@ -143,10 +143,10 @@ fn turn(paths: &mut [Path; 4], random: &mut Random) {
 
 /// Leads the last path to a contact, of the point and the triangle or of both edges, that is one but for
 /// rounding or for a little.
-fn lead_to_contact(paths: &mut [Path; 4], gap: f64, random: &mut Random) {
+fn lead_to_contact(paths: &mut [Trajectory; 4], gap: f64, random: &mut Random) {
     let time = random.pick(&[0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 0.3, 1e-3, 0.999]);
     let share = |random: &mut Random| random.pick(&[0.0, 0.25, 0.5, 0.5, 1.0, 0.3]);
-    let [a, b, c, d] = paths.each_ref().map(|path| path.at(time));
+    let [a, b, c, d] = paths.each_ref().map(|path| path.position_at(time));
     let axis = random.pick(&[Vec3::x(), Vec3::y(), Vec3::z(), -Vec3::z()]);
     let closer = random.pick(&[0.0, 0.0, 1e-15, -1e-15, 1e-9, -1e-9]);
     let apart = axis * (gap + closer);
@@ -168,7 +168,7 @@ fn lead_to_contact(paths: &mut [Path; 4], gap: f64, random: &mut Random) {
 }
 
 /// Puts everything somewhere, in some size, and says in which.
-fn place(paths: &mut [Path; 4], is_whole: bool, random: &mut Random) -> f64 {
+fn place(paths: &mut [Trajectory; 4], is_whole: bool, random: &mut Random) -> f64 {
     let (scale, offset) = if is_whole {
         let offset = random.whole_vector(4) * random.pick(&[0.0, 1.0, 4096.0]);
         (2.0_f64.powi(random.whole(-20, 20)), offset)
@@ -177,12 +177,12 @@ fn place(paths: &mut [Path; 4], is_whole: bool, random: &mut Random) -> f64 {
         (10.0_f64.powi(random.whole(-6, 6)), offset)
     };
     let placed = |point: Vec3| (point + offset) * scale;
-    *paths = paths.map(|path| Path { start: placed(path.start), end: placed(path.end) });
+    *paths = paths.map(|path| Trajectory { start: placed(path.start), end: placed(path.end) });
     scale
 }
 
 /// Some coordinates moved by some roundings.
-fn shaken(path: Path, random: &mut Random) -> Path {
+fn shaken(path: Trajectory, random: &mut Random) -> Trajectory {
     let mut shake = |point: Vec3| {
         point.map(|coordinate| match random.below(6) {
             0 => coordinate.next_up(),
@@ -191,5 +191,5 @@ fn shaken(path: Path, random: &mut Random) -> Path {
             _ => coordinate,
         })
     };
-    Path { start: shake(path.start), end: shake(path.end) }
+    Trajectory { start: shake(path.start), end: shake(path.end) }
 }

@@ -22,7 +22,7 @@ fn a_plate_in_the_wind_feels_the_force_of_its_area() {
     let material = Material { air_drag: 1.4, air_lift: 0.2, ..Material::default() };
     let (wind, velocity) = (Vec3::new(3.0, -1.0, 2.0), Vec3::new(-0.5, 1.0, 1.5));
     let mut air = Air::new(&mesh, &[material], AIR, wind);
-    air.predict(&plate, &vec![velocity; plate.len()]);
+    air.set_predicted_state(&plate, &vec![velocity; plate.len()]);
     let found: Vec3 = (0..plate.len()).map(|vertex| air.force(vertex, &velocity)).sum();
     let flow = wind - velocity;
     let across = normal * normal.dot(&flow);

@@ -212,7 +212,7 @@ fn the_air_resists_and_nothing_else() {
     let mut noise = Noise::new(6);
     let shape = moved(&strip.points, &noise.vectors(strip.points.len(), 1.0), 0.1);
     let velocities = noise.vectors(strip.points.len(), 3.0);
-    air.predict(&shape, &velocities);
+    air.set_predicted_state(&shape, &velocities);
     let dissipation =
         |vertex: usize, v: Vec3| 0.5 * (v - wind).dot(&(air.resistance(vertex) * (v - wind)));
     for (vertex, velocity) in velocities.iter().enumerate() {

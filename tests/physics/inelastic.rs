@@ -10,7 +10,7 @@ use crate::{
     strips::{Pattern, Strip},
 };
 use weft::{
-    Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Vec3,
+    ConstantQ, Curves, Hysteresis, Integrator, Material, Model, Settings, Simulation, Vec3,
     forces::{Bending, BendingLaw, Membrane, StrainHistory},
     mesh::Mesh,
 };
@@ -39,7 +39,7 @@ pub(crate) fn bending() -> Hysteresis {
     }
 }
 
-pub(crate) const QUALITY: Quality = Quality { q: 5.0, low: 0.1, high: 10.0 };
+pub(crate) const QUALITY: ConstantQ = ConstantQ { q: 5.0, low: 0.1, high: 10.0 };
 
 pub(crate) fn fabric() -> Material {
     Material {
@@ -320,7 +320,7 @@ fn a_sheet_in_free_flight_never_gains_energy() {
 /// In every cycle the part 2π/Q of the energy goes, at every frequency in the band.
 #[test]
 fn an_oscillator_loses_the_same_part_of_its_energy_in_every_cycle() {
-    let quality = Quality { q: 15.0, ..QUALITY };
+    let quality = ConstantQ { q: 15.0, ..QUALITY };
     for static_frequency in [0.15, 0.5, 2.0, 7.0] {
         let mut oscillator =
             Oscillator::with_quality(Settings::default(), quality, static_frequency);
@@ -440,7 +440,8 @@ fn what_is_no_curve_is_refused_by_its_point_and_models_without_curvature_by_name
         ..Material::default()
     };
     assert!(weightless.checked().unwrap_err().to_string().contains("shear_curve: a modulus of 0"));
-    let quality = Material { quality: Some(Quality { q: 0.1, ..QUALITY }), ..Material::default() };
+    let quality =
+        Material { quality: Some(ConstantQ { q: 0.1, ..QUALITY }), ..Material::default() };
     assert!(quality.checked().unwrap_err().to_string().contains("quality.q"));
 
     let sheet = Sheet::new(Division::Regular, [0.3, 0.3], [4, 4]);

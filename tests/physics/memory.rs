@@ -6,7 +6,7 @@ use crate::{
     oscillator::Oscillator,
     scenes::{distance, hanging},
 };
-use weft::{Curves, Hysteresis, Integrator, Material, Quality, Settings, Solver};
+use weft::{ConstantQ, Curves, Hysteresis, Integrator, Material, Settings, Solver};
 
 const FRAME: f64 = 1.0 / 24.0;
 
@@ -24,7 +24,7 @@ fn combinations() -> Vec<(Integrator, Solver)> {
 }
 
 /// A soft fabric whose threads slip past each other, and that relaxes.
-fn soft(quality: Option<Quality>) -> Material {
+fn soft(quality: Option<ConstantQ>) -> Material {
     let slipping = Hysteresis {
         load: vec![[-0.1, -1.0], [0.0, 0.02], [0.1, 1.0], [0.2, 3.0]],
         unload: vec![[-0.1, -1.0], [0.0, -0.02], [0.1, 0.9], [0.2, 3.0]],
@@ -139,7 +139,7 @@ fn the_bound_of_explicit_steps_is_that_of_the_steepest_branch() {
         ..Curves::NONE
     };
     let giving_way = Material { curves, ..elastic.clone() }.checked().unwrap();
-    let relaxing = Material { quality: Some(Quality { q: 2.0, ..QUALITY }), ..elastic.clone() };
+    let relaxing = Material { quality: Some(ConstantQ { q: 2.0, ..QUALITY }), ..elastic.clone() };
     let [elastic, giving_way, relaxing] = [elastic, giving_way, relaxing].map(steps);
     for frame in 0..4 {
         assert!(20 * giving_way[frame] >= 19 * elastic[frame], "{giving_way:?} {elastic:?}");
@@ -150,7 +150,7 @@ fn the_bound_of_explicit_steps_is_that_of_the_steepest_branch() {
 /// Every cycle takes the part 2π/Q of the energy, whatever steps through it.
 #[test]
 fn quality_is_the_same_with_every_integrator_and_solver() {
-    let quality = Quality { q: 15.0, ..QUALITY };
+    let quality = ConstantQ { q: 15.0, ..QUALITY };
     for (integrator, solver) in combinations() {
         let settings = Settings { integrator, solver, max_iterations: 300, ..Settings::default() };
         let mut oscillator = Oscillator::with_quality(settings, quality, 1.0);

@@ -8,7 +8,7 @@ use crate::{
 use weft::{
     Curves, Hysteresis, Material, Model, Vec3,
     forces::{
-        BendingKind, Elements, Sheets, StrainHistory, baraff_witkin, choi_ko, mass_spring,
+        BendingKind, Elements, ModelInput, StrainHistory, baraff_witkin, choi_ko, mass_spring,
         particles,
     },
     mesh::{Mesh, Polygons},
@@ -17,7 +17,7 @@ use weft::{
 fn elements(model: Model, mesh: &Mesh, material: &Material) -> Vec<Box<dyn Elements>> {
     let materials = [material.clone()];
     let none = (&[], &[], &[]);
-    let sheets = Sheets {
+    let sheets = ModelInput {
         mesh,
         materials: &materials,
         rest_scale: none.0,

@@ -10,8 +10,8 @@ use nalgebra::{Matrix3, Rotation3};
 use weft::{
     Material, Vec3,
     forces::{
-        BendingKind, BlockParts, Elements, Sheets, StrainHistory, baraff_witkin, block_code,
-        choi_ko, mass_spring, particles,
+        BendingKind, BlockContributions, Elements, ModelInput, StrainHistory, baraff_witkin,
+        block_code, choi_ko, mass_spring, particles,
     },
     mesh::Mesh,
 };
@@ -62,7 +62,7 @@ impl Example {
         let mesh = sheet.mesh(WARP);
         let materials = [material.clone()];
         let property_scale = if has_factors { factors(&sheet.points) } else { Vec::new() };
-        let sheets = Sheets {
+        let sheets = ModelInput {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &[],
@@ -94,7 +94,7 @@ impl Example {
         };
         let materials = [material.clone()];
         let property_scale = if scale.is_empty() { Vec::new() } else { factors(&strip.points) };
-        let sheets = Sheets {
+        let sheets = ModelInput {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &rest_scale,
@@ -116,7 +116,7 @@ impl Example {
         is_quads: bool,
         name: &str,
         material: &Material,
-        model: impl Fn(&Sheets<'_>) -> Vec<Box<dyn Elements>>,
+        model: impl Fn(&ModelInput<'_>) -> Vec<Box<dyn Elements>>,
     ) -> Self {
         let (rest, mesh) = if is_quads {
             let sheet = Sheet::new(Division::Random, [0.6, 0.5], [6, 5]);
@@ -130,7 +130,7 @@ impl Example {
         let materials = [material.clone()];
         let stiffness_scale: Vec<f64> = rest.iter().map(|p| 1.0 + p.x).collect();
         let property_scale = factors(&rest);
-        let sheets = Sheets {
+        let sheets = ModelInput {
             mesh: &mesh,
             materials: &materials,
             rest_scale: &[],
@@ -168,10 +168,10 @@ impl Example {
         examples.push(Self::of_baraff_witkin(&[1.1, 0.95], material));
         for is_quads in [true, false] {
             examples.push(Self::of_springs(is_quads, "choi_ko", material, choi_ko));
-            let model = |sheets: &Sheets<'_>| mass_spring(sheets, false);
+            let model = |sheets: &ModelInput<'_>| mass_spring(sheets, false);
             examples.push(Self::of_springs(is_quads, "mass_spring", material, model));
         }
-        let model = |sheets: &Sheets<'_>| mass_spring(sheets, true);
+        let model = |sheets: &ModelInput<'_>| mass_spring(sheets, true);
         examples.push(Self::of_springs(true, "mass_spring_16", material, model));
         examples
     }
@@ -206,7 +206,7 @@ impl Example {
                 for pair in 0..count * count {
                     let mut block = [[[0.0; 4]; 3]];
                     let (tile, code) = block_code(count, 0, pair / count, pair % count);
-                    let mut parts = BlockParts::default();
+                    let mut parts = BlockContributions::default();
                     parts.push(0, std::iter::once(code));
                     tangents.add_blocks(tile, &parts, &mut block);
                     let block = Matrix3::from_fn(|i, j| f64::from(block[0][j][i]));

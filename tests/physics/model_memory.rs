@@ -11,14 +11,14 @@ use crate::{
     scenes::{self, distance, hanging},
 };
 use weft::{
-    Cloth, Curves, Hysteresis, Integrator, Material, Model, Quality, Settings, Simulation, Solver,
-    Vec3, mesh::Polygons,
+    Cloth, ConstantQ, Curves, Hysteresis, Integrator, Material, Model, Settings, Simulation,
+    Solver, Vec3, mesh::Polygons,
 };
 
 const FRAME: f64 = 1.0 / 24.0;
 
 /// A fabric whose curves are soft enough for shaken sheets, with memory and viscosity.
-fn shaken(quality: Option<Quality>) -> Material {
+fn shaken(quality: Option<ConstantQ>) -> Material {
     let bend = Hysteresis {
         load: vec![[-10.0, -0.5], [0.0, 0.02], [10.0, 0.5]],
         unload: vec![[-10.0, -0.5], [0.0, -0.02], [10.0, 0.5]],
@@ -116,7 +116,7 @@ fn tangents_with_a_past_are_the_derivatives_of_forces_in_a_stretched_flat_sheet(
         let shape: Vec<Vec3> = rest.iter().map(flat).collect();
         // Bending remembers a moment, which shows in second derivatives.
         for part in &mut example.parts {
-            part.forget();
+            part.clear_internal_variables();
         }
         let past = if example.has_shear_apart { &shape } else { &rest };
         for _ in 0..4 {
@@ -145,7 +145,7 @@ fn the_steepest_tangent_is_no_softer() {
         let resisted = |example: &mut Example, direction: &[Vec3], is_steepest: bool| {
             for part in &mut example.parts {
                 part.begin_stage(0.0);
-                part.set_steepest(is_steepest);
+                part.set_stiffest_tangent(is_steepest);
             }
             example.evaluate(&shape, &shape, 0.0);
             dot(&example.tangent_product(direction), direction)
@@ -201,7 +201,7 @@ fn no_model_gains_energy_in_free_flight() {
 }
 
 /// A square of one quad with its left side held, whose right side moves along x.
-fn oscillator(model: Model, quality: Quality, frequency: f64) -> Simulation {
+fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     let material = Material {
         stretch_warp: 40.0,
         stretch_weft: 40.0,
@@ -240,7 +240,7 @@ fn oscillator(model: Model, quality: Quality, frequency: f64) -> Simulation {
 /// In every cycle the part 2π/Q of the energy goes, at every frequency in the band.
 #[test]
 fn an_oscillator_of_every_model_has_the_quality_of_its_material() {
-    let quality = Quality { q: 15.0, ..QUALITY };
+    let quality = ConstantQ { q: 15.0, ..QUALITY };
     for model in [Model::Particles, Model::BaraffWitkin, Model::MassSpring] {
         for frequency in [0.15, 0.5, 2.0, 7.0] {
             let mut simulation = oscillator(model, quality, frequency);

@@ -8,7 +8,7 @@ use crate::{
 use std::collections::BTreeSet;
 use weft::{
     Cloth, Material, Model, Settings, Simulation, Vec3,
-    forces::{Elements, Sheets, mass_spring},
+    forces::{Elements, ModelInput, mass_spring},
     mesh::{Polygons, Uv},
 };
 
@@ -67,7 +67,7 @@ fn particles_of_a_grid_have_12_or_16_neighbours() {
     let sheet = Sheet::new(Division::Regular, [0.6, 0.6], [6, 6]);
     let mesh = sheet.mesh(0.0);
     let materials = [Material::default()];
-    let sheets = Sheets {
+    let sheets = ModelInput {
         mesh: &mesh,
         materials: &materials,
         rest_scale: &[],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One triangle of cloth with one degree of freedom: an oscillator of known frequency.
 
-use weft::{Cloth, Material, Quality, Settings, Simulation, Vec3, mesh::Polygons};
+use weft::{Cloth, ConstantQ, Material, Settings, Simulation, Vec3, mesh::Polygons};
 
 /// A triangle whose base is held and whose tip moves along x alone.
 ///
@@ -34,7 +34,7 @@ impl Oscillator {
     }
 
     /// The oscillator of a material with quality, so heavy that its frequency in Hz would be this without.
-    pub(crate) fn with_quality(settings: Settings, quality: Quality, frequency: f64) -> Self {
+    pub(crate) fn with_quality(settings: Settings, quality: ConstantQ, frequency: f64) -> Self {
         let material = Material {
             stretch_warp: 40.0,
             stretch_weft: 40.0,

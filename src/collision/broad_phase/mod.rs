@@ -4,176 +4,205 @@
 mod candidates;
 mod partial_query;
 
-pub(crate) use partial_query::Strays;
+pub(crate) use partial_query::FeatureSubset;
 
 use super::{
-    broad_phase::candidates::{Candidates, Search},
-    intersection::Crossing,
-    primitive_pair::{Kind, Motion, Pair},
-    trajectory_culling::RoundedWays,
+    broad_phase::candidates::{CandidateSearch, Candidates},
+    intersection::Intersection,
+    primitive_pair::{PairKind, PrimitivePair, Trajectories},
+    trajectory_culling::TrajectoriesF32,
 };
 
 use crate::{
-    geometry::{MovingTree, RoundedBox},
-    surface::Surfaces,
+    geometry::{SweptAabbF32, SweptBvh},
+    surface::CollisionMesh,
 };
 use std::ops::Range;
 
 /// Trees over the features of the cloths and over those of the colliders, and the ways that they go.
 #[derive(Clone, Debug)]
 pub(crate) struct BroadPhase {
-    ways: RoundedWays,
-    cloths: Trees,
-    colliders: Trees,
+    trajectories: TrajectoriesF32,
+    cloth_trees: FeatureTrees,
+    collider_trees: FeatureTrees,
 }
 
 #[derive(Clone, Debug)]
-struct Trees {
-    vertices: MovingTree,
-    edges: MovingTree,
-    triangles: MovingTree,
-    ranges: Ranges,
+struct FeatureTrees {
+    vertices: SweptBvh,
+    edges: SweptBvh,
+    triangles: SweptBvh,
+    ranges: FeatureRanges,
 }
 
 /// The features that trees are made over.
 #[derive(Clone, Debug)]
-struct Ranges {
+struct FeatureRanges {
     vertices: Range<usize>,
     edges: Range<usize>,
     triangles: Range<usize>,
 }
 
 impl BroadPhase {
-    pub(crate) fn new(surfaces: &Surfaces, motion: Motion<'_>) -> Self {
-        let has_cloths = surfaces.cloth_triangles > 0;
-        let cloths = Ranges {
-            vertices: 0..if has_cloths { surfaces.cloth_vertices } else { 0 },
-            edges: 0..surfaces.cloth_edges,
-            triangles: 0..surfaces.cloth_triangles,
+    pub(crate) fn new(surfaces: &CollisionMesh, motion: Trajectories<'_>) -> Self {
+        let has_cloths = surfaces.cloth_triangle_count > 0;
+        let cloths = FeatureRanges {
+            vertices: 0..if has_cloths { surfaces.cloth_vertex_count } else { 0 },
+            edges: 0..surfaces.cloth_edge_count,
+            triangles: 0..surfaces.cloth_triangle_count,
         };
-        let colliders = Ranges {
-            vertices: surfaces.cloth_vertices..surfaces.kinds.len(),
-            edges: surfaces.cloth_edges..surfaces.edges.len(),
-            triangles: surfaces.cloth_triangles..surfaces.triangles.len(),
+        let colliders = FeatureRanges {
+            vertices: surfaces.cloth_vertex_count..surfaces.surface_properties.len(),
+            edges: surfaces.cloth_edge_count..surfaces.edges.len(),
+            triangles: surfaces.cloth_triangle_count..surfaces.triangles.len(),
         };
-        let mut ways = RoundedWays::new(&surfaces.rest);
-        ways.follow(motion);
-        let fit = Fit { surfaces, ways: &ways, part: 1.0 };
-        let [cloths, colliders] = [cloths, colliders].map(|ranges| Trees::new(ranges, fit));
-        Self { ways, cloths, colliders }
+        let mut trajectories = TrajectoriesF32::new(&surfaces.rest_positions);
+        trajectories.set_trajectories(motion);
+        let fit =
+            SweptAabbBuilder { mesh: surfaces, trajectories: &trajectories, thickness_factor: 1.0 };
+        let [cloth_trees, collider_trees] =
+            [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, fit));
+        Self { trajectories, cloth_trees, collider_trees }
     }
 
     /// Goes on with other ways of all vertices, to which trees can be fitted.
-    pub(crate) fn follow(&mut self, motion: Motion<'_>) {
-        self.ways.follow(motion);
+    pub(crate) fn set_trajectories(&mut self, motion: Trajectories<'_>) {
+        self.trajectories.set_trajectories(motion);
     }
 
     /// Fits the trees of the cloths to the way they go, with `part` times their thickness around.
-    pub(crate) fn refit_cloths(&mut self, surfaces: &Surfaces, part: f64) {
-        self.cloths.refit(Fit { surfaces, ways: &self.ways, part });
+    pub(crate) fn refit_cloths(&mut self, surfaces: &CollisionMesh, part: f64) {
+        self.cloth_trees.refit(SweptAabbBuilder {
+            mesh: surfaces,
+            trajectories: &self.trajectories,
+            thickness_factor: part,
+        });
     }
 
     /// Fits the trees of the colliders to the way they go.
-    pub(crate) fn refit_colliders(&mut self, surfaces: &Surfaces) {
-        self.colliders.refit(Fit { surfaces, ways: &self.ways, part: 1.0 });
+    pub(crate) fn refit_colliders(&mut self, surfaces: &CollisionMesh) {
+        self.collider_trees.refit(SweptAabbBuilder {
+            mesh: surfaces,
+            trajectories: &self.trajectories,
+            thickness_factor: 1.0,
+        });
     }
 
     /// Puts all pairs at the end of `found` whose boxes meet, that may come within `part` of the thickness of both sides,
     /// and within what `reach` makes of the thickness that they keep, and that `keep` wants, in an order that is always
     /// the same.
-    pub(crate) fn pairs(
+    pub(crate) fn candidate_pairs(
         &self,
-        (surfaces, part, reach): (&Surfaces, f64, impl Fn(&Pair, f64) -> f64 + Sync),
-        (with_self, keep): (bool, impl Fn(&mut Pair) -> bool + Sync),
-        found: &mut Vec<Pair>,
+        (surfaces, part, reach): (&CollisionMesh, f64, impl Fn(&PrimitivePair, f64) -> f64 + Sync),
+        (with_self, keep): (bool, impl Fn(&mut PrimitivePair) -> bool + Sync),
+        found: &mut Vec<PrimitivePair>,
     ) {
-        let (cloths, colliders) = (&self.cloths, &self.colliders);
-        let search = Search { fit: Fit { surfaces, ways: &self.ways, part }, reach, keep };
-        search.meet_faces(cloths, colliders, found);
-        search.meet_faces(colliders, cloths, found);
-        search.meet_edges(cloths, colliders, found);
+        let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
+        let search = CandidateSearch {
+            builder: SweptAabbBuilder {
+                mesh: surfaces,
+                trajectories: &self.trajectories,
+                thickness_factor: part,
+            },
+            detection_distance: reach,
+            accept: keep,
+        };
+        search.vertex_face_pairs(cloths, colliders, found);
+        search.vertex_face_pairs(colliders, cloths, found);
+        search.edge_edge_pairs(cloths, colliders, found);
         if with_self {
-            search.meet_faces(cloths, cloths, found);
-            search.meet_themselves(cloths, found);
+            search.vertex_face_pairs(cloths, cloths, found);
+            search.edge_edge_self_pairs(cloths, found);
         }
     }
 }
 
-impl<Reach, Keep> Search<'_, Reach, Keep>
+impl<Reach, Keep> CandidateSearch<'_, Reach, Keep>
 where
-    Reach: Fn(&Pair, f64) -> f64 + Sync,
-    Keep: Fn(&mut Pair) -> bool + Sync,
+    Reach: Fn(&PrimitivePair, f64) -> f64 + Sync,
+    Keep: Fn(&mut PrimitivePair) -> bool + Sync,
 {
     /// The vertices of the first trees and the triangles of the second ones.
-    fn meet_faces(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
+    fn vertex_face_pairs(
+        &self,
+        one: &FeatureTrees,
+        other: &FeatureTrees,
+        found: &mut Vec<PrimitivePair>,
+    ) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
         let visit = |a: u32, b: u32, candidates: &mut Candidates| {
-            self.vertex_face(first as u32 + a, second as u32 + b, candidates);
+            self.add_vertex_face(first as u32 + a, second as u32 + b, candidates);
         };
-        let finish = |candidates| self.sifted(Kind::VertexFace, candidates);
-        one.vertices.pairs_by(&other.triangles, (visit, finish), found);
+        let finish = |candidates| self.finish(PairKind::VertexFace, candidates);
+        one.vertices.collect_overlapping_pairs(&other.triangles, (visit, finish), found);
     }
 
     /// The edges of the first trees and those of the second ones.
-    fn meet_edges(&self, one: &Trees, other: &Trees, found: &mut Vec<Pair>) {
+    fn edge_edge_pairs(
+        &self,
+        one: &FeatureTrees,
+        other: &FeatureTrees,
+        found: &mut Vec<PrimitivePair>,
+    ) {
         let [first, second] = [one.ranges.edges.start, other.ranges.edges.start];
         let visit = |a: u32, b: u32, candidates: &mut Candidates| {
-            self.edge_edge(first as u32 + a, second as u32 + b, candidates);
+            self.add_edge_edge(first as u32 + a, second as u32 + b, candidates);
         };
-        let finish = |candidates| self.sifted(Kind::EdgeEdge, candidates);
-        one.edges.pairs_by(&other.edges, (visit, finish), found);
+        let finish = |candidates| self.finish(PairKind::EdgeEdge, candidates);
+        one.edges.collect_overlapping_pairs(&other.edges, (visit, finish), found);
     }
 
     /// The edges of the cloths, which come first, and one another.
-    fn meet_themselves(&self, cloths: &Trees, found: &mut Vec<Pair>) {
-        let visit = |a: u32, b: u32, candidates: &mut Candidates| self.edge_edge(a, b, candidates);
-        let finish = |candidates| self.sifted(Kind::EdgeEdge, candidates);
-        cloths.edges.self_pairs_by((visit, finish), found);
+    fn edge_edge_self_pairs(&self, cloths: &FeatureTrees, found: &mut Vec<PrimitivePair>) {
+        let visit =
+            |a: u32, b: u32, candidates: &mut Candidates| self.add_edge_edge(a, b, candidates);
+        let finish = |candidates| self.finish(PairKind::EdgeEdge, candidates);
+        cloths.edges.collect_overlapping_self_pairs((visit, finish), found);
     }
 }
 
 impl BroadPhase {
     /// All edges that go through triangles, of those whose boxes meet.
-    pub(crate) fn crossings(
+    pub(crate) fn intersections(
         &self,
         with_self: bool,
-        crosses: impl Fn(Crossing) -> bool + Sync,
-    ) -> Vec<Crossing> {
-        let (cloths, colliders) = (&self.cloths, &self.colliders);
-        let crossing = |[edge, triangle]: [u32; 2]| Crossing { edge, triangle };
+        crosses: impl Fn(Intersection) -> bool + Sync,
+    ) -> Vec<Intersection> {
+        let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
+        let crossing = |[edge, triangle]: [u32; 2]| Intersection { edge, triangle };
         let crosses = |pair| crosses(crossing(pair));
         let mut found = Vec::new();
-        meet(cloths.edges(), colliders.triangles(), &crosses, &mut found);
-        meet(colliders.edges(), cloths.triangles(), &crosses, &mut found);
+        overlapping_pairs(cloths.edge_tree(), colliders.triangle_tree(), &crosses, &mut found);
+        overlapping_pairs(colliders.edge_tree(), cloths.triangle_tree(), &crosses, &mut found);
         if with_self {
-            meet(cloths.edges(), cloths.triangles(), &crosses, &mut found);
+            overlapping_pairs(cloths.edge_tree(), cloths.triangle_tree(), &crosses, &mut found);
         }
         found.into_iter().map(crossing).collect()
     }
 
     /// All vertices of cloth and triangles that touch, of those whose boxes meet.
-    pub(crate) fn touching(
+    pub(crate) fn coincident_vertex_faces(
         &self,
         with_self: bool,
         touches: impl Fn([u32; 2]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
-        let (cloths, colliders) = (&self.cloths, &self.colliders);
+        let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
         let mut found = Vec::new();
-        meet(cloths.vertices(), colliders.triangles(), &touches, &mut found);
+        overlapping_pairs(cloths.vertex_tree(), colliders.triangle_tree(), &touches, &mut found);
         if with_self {
-            meet(cloths.vertices(), cloths.triangles(), &touches, &mut found);
+            overlapping_pairs(cloths.vertex_tree(), cloths.triangle_tree(), &touches, &mut found);
         }
         found
     }
 }
 
 /// A tree, and the number of its first feature.
-type Numbered<'a> = (&'a MovingTree, u32);
+type TreeWithOffset<'a> = (&'a SweptBvh, u32);
 
 /// Puts those pairs of features of two trees at the end of `found` whose boxes meet and that are `wanted`.
-fn meet(
-    (one, first): Numbered<'_>,
-    (other, second): Numbered<'_>,
+fn overlapping_pairs(
+    (one, first): TreeWithOffset<'_>,
+    (other, second): TreeWithOffset<'_>,
     wanted: &(impl Fn([u32; 2]) -> bool + Sync),
     found: &mut Vec<[u32; 2]>,
 ) {
@@ -183,25 +212,25 @@ fn meet(
             found.push(pair);
         }
     };
-    one.pairs(other, visit, found);
+    one.overlapping_pairs(other, visit, found);
 }
 
-impl Trees {
-    fn vertices(&self) -> Numbered<'_> {
+impl FeatureTrees {
+    fn vertex_tree(&self) -> TreeWithOffset<'_> {
         (&self.vertices, self.ranges.vertices.start as u32)
     }
 
-    fn edges(&self) -> Numbered<'_> {
+    fn edge_tree(&self) -> TreeWithOffset<'_> {
         (&self.edges, self.ranges.edges.start as u32)
     }
 
-    fn triangles(&self) -> Numbered<'_> {
+    fn triangle_tree(&self) -> TreeWithOffset<'_> {
         (&self.triangles, self.ranges.triangles.start as u32)
     }
 
-    fn new(ranges: Ranges, fit: Fit<'_>) -> Self {
-        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> RoundedBox + Sync)| {
-            MovingTree::of(range.len(), |index| one(range.start as u32 + index))
+    fn new(ranges: FeatureRanges, fit: SweptAabbBuilder<'_>) -> Self {
+        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> SweptAabbF32 + Sync)| {
+            SweptBvh::build_with(range.len(), |index| one(range.start as u32 + index))
         };
         Self {
             vertices: of(&ranges.vertices, &|vertex| fit.vertex(vertex)),
@@ -211,7 +240,7 @@ impl Trees {
         }
     }
 
-    fn refit(&mut self, fit: Fit<'_>) {
+    fn refit(&mut self, fit: SweptAabbBuilder<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
         vertices.refit_with(|one| fit.vertex(ranges.vertices.start as u32 + one));
         edges.refit_with(|one| fit.edge(ranges.edges.start as u32 + one));
@@ -221,31 +250,32 @@ impl Trees {
 
 /// What boxes are made of.
 #[derive(Clone, Copy)]
-struct Fit<'a> {
-    surfaces: &'a Surfaces,
-    ways: &'a RoundedWays,
+struct SweptAabbBuilder<'a> {
+    mesh: &'a CollisionMesh,
+    trajectories: &'a TrajectoriesF32,
     /// Room around, as a part of the thickness.
-    part: f64,
+    thickness_factor: f64,
 }
 
-impl Fit<'_> {
-    fn vertex(&self, vertex: u32) -> RoundedBox {
-        self.around(&[vertex])
+impl SweptAabbBuilder<'_> {
+    fn vertex(&self, vertex: u32) -> SweptAabbF32 {
+        self.swept_aabb(&[vertex])
     }
 
-    fn edge(&self, edge: u32) -> RoundedBox {
-        self.around(&self.surfaces.edges[edge as usize])
+    fn edge(&self, edge: u32) -> SweptAabbF32 {
+        self.swept_aabb(&self.mesh.edges[edge as usize])
     }
 
-    fn triangle(&self, triangle: u32) -> RoundedBox {
-        self.around(&self.surfaces.triangles[triangle as usize])
+    fn triangle(&self, triangle: u32) -> SweptAabbF32 {
+        self.swept_aabb(&self.mesh.triangles[triangle as usize])
     }
 
     /// The box around points, grown by a part of the thickness there, so that two boxes apart mean surfaces
     /// apart by more than that part of both.
     #[inline]
-    fn around(&self, vertices: &[u32]) -> RoundedBox {
-        let margin = self.part * self.surfaces.kinds[vertices[0] as usize].thickness;
-        self.ways.around(vertices, margin)
+    fn swept_aabb(&self, vertices: &[u32]) -> SweptAabbF32 {
+        let margin =
+            self.thickness_factor * self.mesh.surface_properties[vertices[0] as usize].thickness;
+        self.trajectories.swept_aabb(vertices, margin)
     }
 }

@@ -24,7 +24,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::primitive_pair::{Pair, Touch};
+use super::primitive_pair::{LinearisedContact, PrimitivePair};
 use crate::Vec3;
 use nalgebra::Matrix3;
 
@@ -46,12 +46,12 @@ const RESCUE: f64 = 8.0;
 /// A contact at the shape where it was last looked at.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
-    pub(crate) pair: Pair,
-    pub(crate) touch: Touch,
+    pub(crate) pair: PrimitivePair,
+    pub(crate) linearised: LinearisedContact,
     /// Distances that are kept by the law and as a constraint, in m.
-    distances: [f64; 2],
+    target_distances: [f64; 2],
     /// Force that it goes on pressing with, in N.
-    load: f64,
+    preload: f64,
     /// Thickness of both sides, in m.
     pub(crate) thickness: f64,
     /// Slope of the normal force at no compression, in N/m.
@@ -59,26 +59,26 @@ pub(crate) struct Contact {
     /// Coulomb coefficient of both surfaces.
     pub(crate) friction: f64,
     /// Whether it is met as a constraint, and not by the law.
-    is_constraint: bool,
+    is_active_constraint: bool,
     /// Normal force that corrections have come to, in N; negative where a constraint pulls.
-    force: f64,
+    current_normal_force: f64,
     /// Compression at which the law gives this force, and its slope there in N/m; none and [`RELEASE`] of a constraint.
     compression: f64,
-    slope: f64,
+    tangent_stiffness: f64,
     /// Largest friction, in N.
-    pub(crate) limit: f64,
+    pub(crate) coulomb_bound: f64,
     /// The direction in which it slides; zero where it holds.
-    pub(crate) sliding: Vec3,
+    pub(crate) slip_direction: Vec3,
     /// Way from the anchor when the step began, in m.
-    pub(crate) shear: Vec3,
+    pub(crate) initial_tangential_displacement: Vec3,
     /// Σ weight · position when the step began, in m.
-    pub(crate) origin: Vec3,
+    pub(crate) initial_relative_position: Vec3,
     /// Whether the pair did not touch in the last step.
     pub(crate) is_new: bool,
 }
 
 /// Force and stiffness between the sides of a contact.
-pub(crate) struct Reaction {
+pub(crate) struct ContactForce {
     /// On the first feature, in N.
     pub(crate) force: Vec3,
     /// Symmetric, positive semidefinite, in N/m.
@@ -88,7 +88,7 @@ pub(crate) struct Reaction {
 }
 
 /// Compression σ at which the law gives a force, in terms of stiffness · thickness.
-fn compression(force: f64) -> f64 {
+fn dimensionless_compression(force: f64) -> f64 {
     let most = 1.0 + HARDENING;
     if force >= most {
         return 1.0 + (force - most) / (1.0 + 3.0 * HARDENING);
@@ -100,125 +100,130 @@ fn compression(force: f64) -> f64 {
 
 impl Contact {
     /// A contact on which nothing presses yet, that keeps a thickness in m.
-    pub(crate) fn new(pair: Pair, touch: Touch, thickness: f64, area: f64) -> Self {
-        let stiffness =
-            PRESSURE * area / thickness * RESCUE.powi(i32::from(pair.rescues) - 1).max(1.0);
+    pub(crate) fn new(
+        pair: PrimitivePair,
+        linearised: LinearisedContact,
+        thickness: f64,
+        area: f64,
+    ) -> Self {
+        let stiffness = PRESSURE * area / thickness
+            * RESCUE.powi(i32::from(pair.stiffening_count) - 1).max(1.0);
         Self {
             pair,
-            touch,
-            distances: [thickness; 2],
-            load: 0.0,
+            linearised,
+            target_distances: [thickness; 2],
+            preload: 0.0,
             thickness,
             stiffness,
             friction: 0.0,
-            is_constraint: false,
-            force: 0.0,
+            is_active_constraint: false,
+            current_normal_force: 0.0,
             compression: 0.0,
-            slope: stiffness,
-            limit: 0.0,
-            sliding: Vec3::zeros(),
-            shear: Vec3::zeros(),
-            origin: Vec3::zeros(),
+            tangent_stiffness: stiffness,
+            coulomb_bound: 0.0,
+            slip_direction: Vec3::zeros(),
+            initial_tangential_displacement: Vec3::zeros(),
+            initial_relative_position: Vec3::zeros(),
             is_new: false,
         }
     }
 
     /// Moves sides that began nearer than their thickness apart by a way in m. By the law what has pressed with a `load` in N
     /// goes on doing so where it has come to: else it would sink in as far again with every step.
-    pub(crate) fn part(&mut self, way: f64, load: f64) {
-        let held = self.thickness * self.compression_at(load);
-        self.distances =
-            [way.max(held), way].map(|further| self.thickness.min(self.pair.start + further));
-        self.load = if held > way { load } else { 0.0 };
+    pub(crate) fn recover_gap(&mut self, way: f64, load: f64) {
+        let held = self.thickness * self.compression_at_force(load);
+        self.target_distances = [way.max(held), way]
+            .map(|further| self.thickness.min(self.pair.start_distance + further));
+        self.preload = if held > way { load } else { 0.0 };
     }
 
     /// Force in N with which it goes on pressing where it has come to; 0 where it is only moved apart.
-    pub(crate) fn load(&self) -> f64 {
-        if self.is_constraint { 0.0 } else { self.load }
+    pub(crate) fn preload(&self) -> f64 {
+        if self.is_active_constraint { 0.0 } else { self.preload }
     }
 
     /// Keeps a distance in m.
-    pub(crate) fn keep(&mut self, distance: f64) {
-        self.distances = [distance; 2];
+    pub(crate) fn set_target_distance(&mut self, distance: f64) {
+        self.target_distances = [distance; 2];
     }
 
     /// Distance that is kept, in m; less than the thickness while a pair that began nearer is moved apart.
-    pub(crate) fn wanted(&self) -> f64 {
-        self.distances[usize::from(self.is_constraint)]
+    pub(crate) fn target_distance(&self) -> f64 {
+        self.target_distances[usize::from(self.is_active_constraint)]
     }
 
     /// Whether its sides began nearer than their thickness, and are moved apart.
-    pub(crate) fn is_parting(&self) -> bool {
-        self.wanted() < self.thickness
+    pub(crate) fn is_recovering_gap(&self) -> bool {
+        self.target_distance() < self.thickness
     }
 
     /// Compression σ at which the law gives a force in N.
-    fn compression_at(&self, force: f64) -> f64 {
-        compression(force / (self.stiffness * self.thickness))
+    fn compression_at_force(&self, force: f64) -> f64 {
+        dimensionless_compression(force / (self.stiffness * self.thickness))
     }
 
     /// Σ weight · position, in m.
-    pub(crate) fn between(&self, positions: &[Vec3]) -> Vec3 {
-        let parts = self.pair.vertices.iter().zip(&self.touch.weights);
+    pub(crate) fn relative_position(&self, positions: &[Vec3]) -> Vec3 {
+        let parts = self.pair.vertices.iter().zip(&self.linearised.weights);
         parts.map(|(vertex, weight)| positions[*vertex as usize] * *weight).sum()
     }
 
     /// Takes a normal force in N to be the one that corrections have come to.
-    pub(crate) fn carry(&mut self, force: f64) {
-        self.force = force;
-        if self.is_constraint {
+    pub(crate) fn set_normal_force(&mut self, force: f64) {
+        self.current_normal_force = force;
+        if self.is_active_constraint {
             self.compression = 0.0;
-            self.slope = RELEASE * self.stiffness;
+            self.tangent_stiffness = RELEASE * self.stiffness;
             return;
         }
-        self.compression = self.compression_at(force);
+        self.compression = self.compression_at_force(force);
         let inside = self.compression.min(1.0);
-        self.slope = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
-        self.limit = self.friction * force;
+        self.tangent_stiffness = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
+        self.coulomb_bound = self.friction * force;
     }
 
     /// Meets the contact as a constraint or by the law from now on, with a normal force in N.
-    pub(crate) fn meet(&mut self, is_constraint: bool, force: f64) {
-        self.is_constraint = is_constraint;
-        self.carry(if is_constraint { force } else { force.max(0.0) });
-        self.limit = self.friction * self.force.max(0.0);
+    pub(crate) fn set_active_constraint(&mut self, is_constraint: bool, force: f64) {
+        self.is_active_constraint = is_constraint;
+        self.set_normal_force(if is_constraint { force } else { force.max(0.0) });
+        self.coulomb_bound = self.friction * self.current_normal_force.max(0.0);
     }
 
-    pub(crate) fn is_constraint(&self) -> bool {
-        self.is_constraint
+    pub(crate) fn is_active_constraint(&self) -> bool {
+        self.is_active_constraint
     }
 
     /// Takes the force at a compression from 0 to 1.
-    pub(crate) fn compress(&mut self, compression: f64) {
+    pub(crate) fn set_compression(&mut self, compression: f64) {
         let scale = self.stiffness * self.thickness;
-        self.carry(scale * compression * (1.0 + HARDENING * compression * compression));
+        self.set_normal_force(scale * compression * (1.0 + HARDENING * compression * compression));
     }
 
     /// Normal force that corrections have come to, in N.
-    pub(crate) fn force(&self) -> f64 {
-        self.force
+    pub(crate) fn current_normal_force(&self) -> f64 {
+        self.current_normal_force
     }
 
     /// Normal force in N at a gap in m: along the tangent of the law at the force that corrections have come to.
-    pub(crate) fn normal_force(&self, gap: f64) -> f64 {
-        self.tangent_force(gap).max(0.0)
+    pub(crate) fn normal_force_at(&self, gap: f64) -> f64 {
+        self.signed_normal_force_at(gap).max(0.0)
     }
 
     /// The same, negative where the contact is open.
-    fn tangent_force(&self, gap: f64) -> f64 {
-        let lacking = self.wanted() - gap - self.compression * self.thickness;
-        self.force + self.slope * lacking
+    fn signed_normal_force_at(&self, gap: f64) -> f64 {
+        let lacking = self.target_distance() - gap - self.compression * self.thickness;
+        self.current_normal_force + self.tangent_stiffness * lacking
     }
 
     /// Way from the anchor along the surface, with the sides `between` apart, before the anchor gives way.
-    pub(crate) fn reach(&self, between: &Vec3) -> Vec3 {
-        let way = self.shear + between - self.origin;
-        way - self.touch.normal * way.dot(&self.touch.normal)
+    pub(crate) fn elastic_tangential_displacement(&self, between: &Vec3) -> Vec3 {
+        let way = self.initial_tangential_displacement + between - self.initial_relative_position;
+        way - self.linearised.normal * way.dot(&self.linearised.normal)
     }
 
     /// Largest elastic tangential displacement in m, at which friction reaches the Coulomb bound.
     pub(crate) fn slip_length(&self) -> f64 {
-        self.slip_length_at(self.limit)
+        self.slip_length_at(self.coulomb_bound)
     }
 
     /// The elastic tangential displacement in m at which friction reaches a Coulomb bound in N.
@@ -229,33 +234,37 @@ impl Contact {
     /// Direction in which the contact slips with the sides `between` apart under a normal force in N; `None` where it
     /// sticks.
     pub(crate) fn slip(&self, between: &Vec3, force: f64) -> Option<Vec3> {
-        let (reach, slip_length) =
-            (self.reach(between), self.slip_length_at(self.friction * force));
+        let (reach, slip_length) = (
+            self.elastic_tangential_displacement(between),
+            self.slip_length_at(self.friction * force),
+        );
         let slips = slip_length > 0.0 && reach.norm() > slip_length;
         reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slips)
     }
 
     /// How far a constraint that presses has to be lifted along its normal, in m, with the sides `between` apart.
-    pub(crate) fn lift(&self, between: &Vec3) -> Option<f64> {
-        let gap = between.dot(&self.touch.normal);
-        (self.is_constraint && self.normal_force(gap) > 0.0).then_some(self.wanted() - gap)
+    pub(crate) fn constraint_violation(&self, between: &Vec3) -> Option<f64> {
+        let gap = between.dot(&self.linearised.normal);
+        (self.is_active_constraint && self.normal_force_at(gap) > 0.0)
+            .then_some(self.target_distance() - gap)
     }
 
     /// Force, stiffness and potential with the sides `between` apart; without the stiffness of a constraint, which
     /// has none.
-    pub(crate) fn reaction(&self, between: &Vec3) -> Reaction {
-        let normal = self.touch.normal;
-        let pressing = self.tangent_force(between.dot(&normal));
+    pub(crate) fn contact_force(&self, between: &Vec3) -> ContactForce {
+        let normal = self.linearised.normal;
+        let pressing = self.signed_normal_force_at(between.dot(&normal));
         let force = pressing.max(0.0);
-        let is_near = pressing > -BARELY_OPEN * self.slope * self.thickness;
-        let slope = if is_near && !self.is_constraint { self.slope } else { 0.0 };
-        let mut reaction = Reaction {
+        let is_near = pressing > -BARELY_OPEN * self.tangent_stiffness * self.thickness;
+        let slope =
+            if is_near && !self.is_active_constraint { self.tangent_stiffness } else { 0.0 };
+        let mut reaction = ContactForce {
             force: normal * force,
             stiffness: normal * normal.transpose() * slope,
-            potential: 0.5 * force * force / self.slope,
+            potential: 0.5 * force * force / self.tangent_stiffness,
         };
-        if self.limit > 0.0 {
-            self.add_friction(&self.reach(between), &mut reaction);
+        if self.coulomb_bound > 0.0 {
+            self.add_friction(&self.elastic_tangential_displacement(between), &mut reaction);
         }
         reaction
     }
@@ -263,33 +272,34 @@ impl Contact {
     /// Takes the normal force of the shape with the sides `between` apart, but of a constraint, which keeps its own, and
     /// decides whether the contact slides there: not while it stays within reach of its anchor, nor when it comes back
     /// from where it slid.
-    pub(crate) fn press(&mut self, between: &Vec3) {
-        if self.is_constraint {
-            self.limit = self.friction * self.force.max(0.0);
+    pub(crate) fn update_force_and_slip(&mut self, between: &Vec3) {
+        if self.is_active_constraint {
+            self.coulomb_bound = self.friction * self.current_normal_force.max(0.0);
         } else {
-            self.carry(self.normal_force(between.dot(&self.touch.normal)));
+            self.set_normal_force(self.normal_force_at(between.dot(&self.linearised.normal)));
         }
-        let reach = self.reach(between);
+        let reach = self.elastic_tangential_displacement(between);
         let way = reach.norm();
-        let slides = way > self.slip_length() && reach.dot(&self.sliding) >= 0.0;
-        self.sliding = if slides { reach / way } else { Vec3::zeros() };
+        let slides = way > self.slip_length() && reach.dot(&self.slip_direction) >= 0.0;
+        self.slip_direction = if slides { reach / way } else { Vec3::zeros() };
     }
 
-    fn add_friction(&self, reach: &Vec3, reaction: &mut Reaction) {
+    fn add_friction(&self, reach: &Vec3, reaction: &mut ContactForce) {
         let (way, slip_length) = (reach.norm(), self.slip_length());
-        let tangent = Matrix3::identity() - self.touch.normal * self.touch.normal.transpose();
-        let holds = self.sliding == Vec3::zeros();
+        let tangent =
+            Matrix3::identity() - self.linearised.normal * self.linearised.normal.transpose();
+        let holds = self.slip_direction == Vec3::zeros();
         if holds || way < slip_length {
             reaction.force -= reach * self.stiffness;
             reaction.stiffness += tangent * self.stiffness;
             reaction.potential += 0.5 * self.stiffness * way * way;
         } else {
             let direction = reach / way;
-            reaction.force -= direction * self.limit;
+            reaction.force -= direction * self.coulomb_bound;
             // Along the way friction stays the same however far it goes.
             reaction.stiffness +=
-                (tangent - direction * direction.transpose()) * (self.limit / way);
-            reaction.potential += self.limit * (way - 0.5 * slip_length);
+                (tangent - direction * direction.transpose()) * (self.coulomb_bound / way);
+            reaction.potential += self.coulomb_bound * (way - 0.5 * slip_length);
         }
     }
 }

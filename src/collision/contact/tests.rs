@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::collision::primitive_pair::Kind;
+use crate::collision::primitive_pair::PairKind;
 
 const THICKNESS: f64 = 2.0e-3;
 
 /// A vertex over a triangle, with 1 cm² of cloth.
 fn contact() -> Contact {
-    let pair = Pair {
-        kind: Kind::VertexFace,
+    let pair = PrimitivePair {
+        kind: PairKind::VertexFace,
         features: [0, 0],
         vertices: [0, 1, 2, 3],
         thickness: THICKNESS,
-        start: THICKNESS,
+        start_distance: THICKNESS,
         clearance: THICKNESS,
-        rescues: 0,
+        stiffening_count: 0,
     };
     let weights = [1.0, -1.0, 0.0, 0.0];
-    let touch = Touch { weights, normal: Vec3::z(), gap: THICKNESS, is_crossed: false };
+    let touch =
+        LinearisedContact { weights, normal: Vec3::z(), gap: THICKNESS, has_penetrated: false };
     Contact::new(pair, touch, THICKNESS, 1.0e-4)
 }
 
 /// The reaction so many thicknesses beyond touching, and the stiffness along the normal.
-fn opened(contact: &Contact, parts: f64) -> (Reaction, f64) {
-    let reaction = contact.reaction(&(Vec3::z() * THICKNESS * (1.0 + parts)));
+fn opened(contact: &Contact, parts: f64) -> (ContactForce, f64) {
+    let reaction = contact.contact_force(&(Vec3::z() * THICKNESS * (1.0 + parts)));
     let along = reaction.stiffness[(2, 2)];
     (reaction, along)
 }
@@ -43,7 +44,7 @@ fn what_is_barely_open_is_stiff_but_does_not_press() {
 #[test]
 fn a_constraint_has_no_stiffness_of_its_own() {
     let mut contact = contact();
-    contact.meet(true, 0.0);
+    contact.set_active_constraint(true, 0.0);
     for parts in [-1.0e-3, 0.5 * BARELY_OPEN] {
         assert!(opened(&contact, parts).1 == 0.0, "{parts}");
     }

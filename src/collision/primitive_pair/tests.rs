@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::collision::displacement_bound::Deviations;
+use crate::collision::displacement_bound::DisplacementBound;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -15,16 +15,16 @@ fn points() -> impl Strategy<Value = [Vec3; 4]> {
     [vector(), vector(), vector(), vector()]
 }
 
-fn pair() -> impl Strategy<Value = Pair> {
-    prop_oneof![Just(Kind::VertexFace), Just(Kind::EdgeEdge)]
-        .prop_map(|kind| Pair::new(kind, [0; 2], [0, 1, 2, 3]))
+fn pair() -> impl Strategy<Value = PrimitivePair> {
+    prop_oneof![Just(PairKind::VertexFace), Just(PairKind::EdgeEdge)]
+        .prop_map(|kind| PrimitivePair::new(kind, [0; 2], [0, 1, 2, 3]))
 }
 
 /// The smallest of the distances that are looked at on straight ways.
-fn nearest(pair: &Pair, starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
+fn nearest(pair: &PrimitivePair, starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
     let distance = |sample: usize| {
         let time = sample as f64 / SAMPLES as f64;
-        pair.closest(&std::array::from_fn(|k| starts[k].lerp(&ends[k], time))).distance
+        pair.closest_points(&std::array::from_fn(|k| starts[k].lerp(&ends[k], time))).distance
     };
     (0..=SAMPLES).map(distance).fold(f64::INFINITY, f64::min)
 }
@@ -47,7 +47,7 @@ proptest! {
         (turn, reach) in (prop_oneof![Just(0.0), Just(0.05), Just(1.0)], 0.0..0.5),
     ) {
         let ends = std::array::from_fn(|k| starts[k] + changes[k] * turn + shared);
-        let may_meet = pair.measure(Motion { starts: &starts, ends: &ends }, reach);
+        let may_meet = pair.update_clearance(Trajectories { starts: &starts, ends: &ends }, reach);
         let nearest = nearest(&pair, &starts, &ends);
         if may_meet {
             prop_assert!(pair.clearance <= nearest + 1.0e-12, "{} > {nearest}", pair.clearance);
@@ -68,12 +68,12 @@ proptest! {
         let expected: [Vec3; 4] = std::array::from_fn(|k| starts[k] + way);
         let ends: [Vec3; 4] = std::array::from_fn(|k| expected[k] + deviations[k] * size);
         // Within so much are all of them.
-        let is_measured = pair.measure(Motion { starts: &starts, ends: &expected }, 10.0);
+        let is_measured = pair.update_clearance(Trajectories { starts: &starts, ends: &expected }, 10.0);
         prop_assert!(is_measured);
-        let mut found = Deviations::default();
-        found.expect(&expected);
-        found.measure(&ends);
-        if found.leave_apart(&pair, reach) {
+        let mut found = DisplacementBound::default();
+        found.set_predicted_positions(&expected);
+        found.update(&ends);
+        if found.certifies_separation(&pair, reach) {
             let nearest = nearest(&pair, &starts, &ends);
             prop_assert!(nearest >= reach - 1.0e-12, "{nearest} < {reach}");
         }
@@ -86,9 +86,9 @@ fn what_slides_over_a_face_is_told_apart_across_it() {
     let starts = [Vec3::new(0.1, 0.2, 0.1), Vec3::zeros(), Vec3::x(), Vec3::y()];
     let mut ends = starts;
     ends[0].x = 0.6;
-    let mut pair = Pair::new(Kind::VertexFace, [0; 2], [0, 1, 2, 3]);
-    assert!(!pair.measure(Motion { starts: &starts, ends: &ends }, 0.09));
-    assert!(pair.measure(Motion { starts: &starts, ends: &ends }, 0.11));
+    let mut pair = PrimitivePair::new(PairKind::VertexFace, [0; 2], [0, 1, 2, 3]);
+    assert!(!pair.update_clearance(Trajectories { starts: &starts, ends: &ends }, 0.09));
+    assert!(pair.update_clearance(Trajectories { starts: &starts, ends: &ends }, 0.11));
     assert!((pair.clearance - 0.1).abs() < 1.0e-9, "{}", pair.clearance);
 }
 
@@ -100,20 +100,24 @@ fn what_hardly_keeps_apart_comes_no_nearer_but_may_leave() {
     for (height, expected) in [(0.1, false), (0.5 * gap, true), (-0.1, true)] {
         let mut ends = starts;
         ends[0] = Vec3::new(0.25, 0.28, height);
-        let motion = Motion { starts: &starts, ends: &ends };
-        let mut pair = Pair::new(Kind::VertexFace, [0; 2], [0, 1, 2, 3]);
-        assert!(pair.measure(motion, 1.0e-3));
-        assert_eq!(pair.comes_within(motion, 0.999 * pair.start), expected, "{height}");
+        let motion = Trajectories { starts: &starts, ends: &ends };
+        let mut pair = PrimitivePair::new(PairKind::VertexFace, [0; 2], [0, 1, 2, 3]);
+        assert!(pair.update_clearance(motion, 1.0e-3));
+        assert_eq!(
+            pair.ccd_comes_within(motion, 0.999 * pair.start_distance),
+            expected,
+            "{height}"
+        );
     }
 }
 
 /// The corner of one cloth so far above the middle of another, with its neighbours as high as `raised`, in m.
-fn pricked(height: f64, raised: f64) -> (Surfaces, Vec<Vec3>) {
+fn pricked(height: f64, raised: f64) -> (CollisionMesh, Vec<Vec3>) {
     let flat = [Vec3::zeros(), Vec3::x(), Vec3::y()];
     let [a, b, c] = flat.map(|corner| corner + Vec3::new(0.25, 0.25, raised));
     let positions = [flat, [Vec3::new(a.x, a.y, height), b, c]].concat();
     let rest = positions.clone();
-    (Surfaces::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), rest, &[]), positions)
+    (CollisionMesh::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), rest, &[]), positions)
 }
 
 #[test]
@@ -125,10 +129,10 @@ fn what_touched_from_the_start_belongs_where_it_is_or_the_cloth_around_it() {
         for way in [0.001, -0.001] {
             let mut ends = starts.clone();
             ends[3].z += way;
-            let mut pair = Pair::vertex_face(&surfaces, 3, 0);
-            let motion = Motion { starts: &starts, ends: &ends };
-            assert!(pair.measure(motion, 1.0) && pair.is_undecided(motion));
-            let gap = pair.gap_from_touch(&surfaces, motion).unwrap();
+            let mut pair = PrimitivePair::vertex_face(&surfaces, 3, 0);
+            let motion = Trajectories { starts: &starts, ends: &ends };
+            assert!(pair.update_clearance(motion, 1.0) && pair.is_coincident_at_start(motion));
+            let gap = pair.gap_from_coincident_start(&surfaces, motion).unwrap();
             assert!((gap - expected * way).abs() < 1.0e-9, "{height}, {raised}, {way}: {gap}");
         }
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::{
-    geometry::{closest_on_segments, closest_on_triangle},
-    simd::Plain,
+    geometry::{closest_point_on_triangle, closest_points_of_segments},
+    simd::Portable,
 };
 use proptest::{prelude::*, strategy::ValueTree, test_runner::RngSeed};
 
@@ -22,16 +22,16 @@ fn ways() -> impl Strategy<Value = ([[Vec3; 4]; 2], f64)> {
     })
 }
 
-fn distance(kind: Kind, [a, b, c, d]: [Vec3; 4]) -> f64 {
+fn distance(kind: PairKind, [a, b, c, d]: [Vec3; 4]) -> f64 {
     let square = match kind {
-        Kind::VertexFace => closest_on_triangle(&a, &[b, c, d]).distance_squared,
-        Kind::EdgeEdge => closest_on_segments(&[a, b], &[c, d]).distance_squared,
+        PairKind::VertexFace => closest_point_on_triangle(&a, &[b, c, d]).distance_squared,
+        PairKind::EdgeEdge => closest_points_of_segments(&[a, b], &[c, d]).distance_squared,
     };
     square.sqrt()
 }
 
 /// The least distance at some times.
-fn least_distance(kind: Kind, [starts, ends]: &[[Vec3; 4]; 2]) -> f64 {
+fn least_distance(kind: PairKind, [starts, ends]: &[[Vec3; 4]; 2]) -> f64 {
     let at = |time: usize| {
         let part = time as f64 / TIMES as f64;
         std::array::from_fn(|k| starts[k] * (1.0 - part) + ends[k] * part)
@@ -39,14 +39,14 @@ fn least_distance(kind: Kind, [starts, ends]: &[[Vec3; 4]; 2]) -> f64 {
     (0..=TIMES).map(|time| distance(kind, at(time))).fold(f64::INFINITY, f64::min)
 }
 
-fn rounded([starts, ends]: &[[Vec3; 4]; 2]) -> RoundedWays {
-    let mut ways = RoundedWays::default();
-    ways.follow(Motion { starts, ends });
+fn rounded([starts, ends]: &[[Vec3; 4]; 2]) -> TrajectoriesF32 {
+    let mut ways = TrajectoriesF32::default();
+    ways.set_trajectories(Trajectories { starts, ends });
     ways
 }
 
-fn is_told_apart(ways: &RoundedWays, kind: Kind, wanted: f64) -> bool {
-    ways.tell_apart(kind, &[([0, 1, 2, 3], wanted)]) == 1
+fn is_told_apart(ways: &TrajectoriesF32, kind: PairKind, wanted: f64) -> bool {
+    ways.separated_mask(kind, &[([0, 1, 2, 3], wanted)]) == 1
 }
 
 proptest! {
@@ -58,7 +58,7 @@ proptest! {
 
     #[test]
     fn what_is_told_apart_is_apart((motion, size) in ways(), part in 0.0..1.5) {
-        for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+        for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
             let found = least_distance(kind, &motion);
             // Around the distance that there is, where rounding decides.
             for wanted in [part * size, found * (1.0 - 1.0e-7), found * (1.0 + 1.0e-7)] {
@@ -70,20 +70,20 @@ proptest! {
 
     #[test]
     fn together_pairs_are_told_apart_as_each_alone(
-        motions in proptest::collection::vec((ways(), 0.0..1.5), 1..=AT_ONCE),
+        motions in proptest::collection::vec((ways(), 0.0..1.5), 1..=PAIRS_PER_BATCH),
     ) {
         let side = |k: usize| motions.iter().flat_map(move |((motion, _), _)| motion[k]);
         let [starts, ends]: [Vec<Vec3>; 2] = [side(0).collect(), side(1).collect()];
-        let mut ways = RoundedWays::default();
-        ways.follow(Motion { starts: &starts, ends: &ends });
-        let pairs: Vec<Spaced> = (0..).step_by(4).zip(&motions)
+        let mut ways = TrajectoriesF32::default();
+        ways.set_trajectories(Trajectories { starts: &starts, ends: &ends });
+        let pairs: Vec<SeparationQuery> = (0..).step_by(4).zip(&motions)
             .map(|(first, ((_, size), part))| ([0, 1, 2, 3].map(|k| first + k), part * size))
             .collect();
-        for kind in [Kind::VertexFace, Kind::EdgeEdge] {
-            let alone = pairs.iter().map(|pair| ways.tell_apart(kind, &[*pair]));
+        for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
+            let alone = pairs.iter().map(|pair| ways.separated_mask(kind, &[*pair]));
             let bits = alone.enumerate().fold(0, |bits, (k, alone)| bits | alone << k);
-            prop_assert_eq!(ways.tell_apart(kind, &pairs), bits);
-            let plain = TellApart { ways: &ways.ways, kind, pairs: &pairs }.run(Plain);
+            prop_assert_eq!(ways.separated_mask(kind, &pairs), bits);
+            let plain = SeparationKernel { trajectories: &ways.trajectories, kind, queries: &pairs }.run(Portable);
             prop_assert_eq!(plain, bits, "on a machine without wide registers");
         }
     }
@@ -91,14 +91,14 @@ proptest! {
     #[test]
     fn distances_at_rest_are_no_more_than_found((motion, _) in ways()) {
         for rest in &motion {
-            let ways = RoundedWays::new(rest);
-            for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+            let ways = TrajectoriesF32::new(rest);
+            for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
                 let pairs = [([0, 1, 2, 3], 0.0), ([0, 1, 2, 3], 0.0)];
-                let [found, same, ..] = ways.rest_distances(kind, &pairs);
+                let [found, same, ..] = ways.rest_distance_upper_bounds(kind, &pairs);
                 let least = distance(kind, *rest);
                 prop_assert!(f64::from(found) >= least, "{kind:?}: {found} {least}");
                 prop_assert_eq!(found.to_bits(), same.to_bits());
-                let plain = RestDistances { rests: &ways.rests, kind, pairs: &pairs }.run(Plain);
+                let plain = RestDistanceKernel { rest_positions: &ways.rest_positions, kind, queries: &pairs }.run(Portable);
                 let bits = plain[0].to_bits();
                 prop_assert_eq!(bits, found.to_bits(), "on a machine without wide registers");
             }
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn boxes_hold_the_ways_with_their_margin((motion, size) in ways(), part in 0.0..1.5) {
         let (margin, own) = (part * size, [0, 2, 3]);
-        let sides = rounded(&motion).around(&own.map(|vertex| vertex as u32), margin).sides();
+        let sides = rounded(&motion).swept_aabb(&own.map(|vertex| vertex as u32), margin).bounds();
         for (time, points) in motion.iter().enumerate() {
             for axis in 0..3 {
                 let along = own.map(|vertex| points[vertex][axis]);
@@ -129,7 +129,7 @@ fn most_of_what_is_apart_is_told_apart() {
     let (mut apart, mut told) = (0, 0);
     for _ in 0..2000 {
         let (motion, size) = ways().new_tree(&mut runner).unwrap().current();
-        for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+        for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
             let wanted = 0.1 * size;
             if least_distance(kind, &motion) > wanted {
                 apart += 1;
@@ -147,9 +147,9 @@ fn most_distances_at_rest_are_hardly_less_than_found() {
     let (mut all, mut close) = (0, 0);
     for _ in 0..2000 {
         let ([rest, _], _) = ways().new_tree(&mut runner).unwrap().current();
-        let ways = RoundedWays::new(&rest);
-        for kind in [Kind::VertexFace, Kind::EdgeEdge] {
-            let [found, ..] = ways.rest_distances(kind, &[([0, 1, 2, 3], 0.0)]);
+        let ways = TrajectoriesF32::new(&rest);
+        for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
+            let [found, ..] = ways.rest_distance_upper_bounds(kind, &[([0, 1, 2, 3], 0.0)]);
             all += 1;
             close += usize::from(f64::from(found) < 1.1 * distance(kind, rest));
         }
@@ -163,13 +163,13 @@ fn nothing_is_told_apart_beyond_the_range_of_numbers() {
     let same = [Vec3::new(1.0e-20, 0.0, 0.0); 4];
     for points in [far, same] {
         let ways = rounded(&[points, points]);
-        for kind in [Kind::VertexFace, Kind::EdgeEdge] {
+        for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
             assert!(!is_told_apart(&ways, kind, 0.0));
         }
     }
-    let ways = RoundedWays::new(&far);
-    for kind in [Kind::VertexFace, Kind::EdgeEdge] {
-        let [found, ..] = ways.rest_distances(kind, &[([0, 1, 2, 3], 0.0)]);
+    let ways = TrajectoriesF32::new(&far);
+    for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
+        let [found, ..] = ways.rest_distance_upper_bounds(kind, &[([0, 1, 2, 3], 0.0)]);
         assert!(found.is_infinite());
     }
 }
@@ -178,6 +178,6 @@ fn nothing_is_told_apart_beyond_the_range_of_numbers() {
 #[test]
 fn boxes_stay_finite_beyond_the_range_of_numbers() {
     let points = [0.0, 1.0, -1.0, 2.0].map(|k| Vec3::new(1.0e300 * k, -1.0e39 * k, k));
-    let bounds = rounded(&[points, points]).around(&[0, 1, 2, 3], 0.001);
-    assert!(bounds.sides().as_flattened().iter().all(|side| side.is_finite()));
+    let bounds = rounded(&[points, points]).swept_aabb(&[0, 1, 2, 3], 0.001);
+    assert!(bounds.bounds().as_flattened().iter().all(|side| side.is_finite()));
 }

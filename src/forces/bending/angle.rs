@@ -9,12 +9,12 @@ use std::f64::consts::{PI, TAU};
 /// this with weight c₂ = c₁ − 1.
 #[must_use]
 pub fn extrapolate_angle(now: f64, before: f64, weight: f64) -> f64 {
-    now + weight * shortest(now - before)
+    now + weight * wrap_angle(now - before)
 }
 
 /// An angle modulo 2π, between −π and π.
 #[inline]
-pub(crate) fn shortest(angle: f64) -> f64 {
+pub(crate) fn wrap_angle(angle: f64) -> f64 {
     // Rest angles are mostly 0 and most folds open: rarely anything to do, and then bit for bit nothing.
     if angle.abs() <= PI { angle } else { angle - TAU * (angle / TAU).round() }
 }

@@ -14,7 +14,7 @@
 use super::{
     curvature::{CurvatureForm, Rotation, edge_rotation},
     hinge_matrix::Row,
-    hinges::{Hinges, Role},
+    hinges::{AngleShare, Hinges},
     plate::EdgeMatrix,
 };
 use crate::mesh::Mesh;
@@ -23,25 +23,31 @@ use rayon::prelude::*;
 
 /// The largest change of a Jacobi step, as the norm of a row of P, before more edges are taken in. Of the
 /// values from 0.1 to 1 this stiffened the worst modes of poor meshes least; fine meshes stay below it.
-const LARGEST_CHANGE: f64 = 0.5;
+const MAX_ROW_CHANGE: f64 = 0.5;
 
 /// How many further rings of triangles may be taken in.
-const MOST_RINGS: usize = 3;
+const MAX_RINGS: usize = 3;
 
 /// Three curvatures cannot be told apart by the angles (of two triangles alone, of a ribbon) where the
 /// singular values of Q, its columns scaled alike, have a larger ratio than this.
-const UNDETERMINED: f64 = 1.0e3;
+const MIN_SINGULAR_VALUE: f64 = 1.0e3;
 
 /// The rows of P. `matrices` are those of [`UNIT_PLATE`](crate::forces::bending::plate::UNIT_PLATE).
-pub(super) fn correction(mesh: &Mesh, hinges: &Hinges, matrices: &[EdgeMatrix]) -> Vec<Row> {
-    let states: Vec<_> =
-        (0..hinges.count()).into_par_iter().map(|hinge| State::new(mesh, hinges, hinge)).collect();
+pub(super) fn geometric_correction(
+    mesh: &Mesh,
+    hinges: &Hinges,
+    matrices: &[EdgeMatrix],
+) -> Vec<Row> {
+    let states: Vec<_> = (0..hinges.count())
+        .into_par_iter()
+        .map(|hinge| CurvedHinge::new(mesh, hinges, hinge))
+        .collect();
     let builder = Builder { hinges, matrices, states: &states };
     (0..hinges.count()).into_par_iter().map(|hinge| builder.row(hinge)).collect()
 }
 
 /// A hinge under constant curvature, seen from the frame of its left triangle.
-struct State {
+struct CurvedHinge {
     /// q: the hinge angle.
     angle: CurvatureForm,
     /// p: half the difference between the sides.
@@ -50,7 +56,7 @@ struct State {
     to_left: Rotation,
 }
 
-impl State {
+impl CurvedHinge {
     fn new(mesh: &Mesh, hinges: &Hinges, hinge: usize) -> Self {
         let sides = hinges.slots[hinge].map(|slot| (slot as usize / 3, slot as usize % 3));
         let [left, right] = sides.map(|(triangle, corner)| edge_rotation(mesh, triangle, corner));
@@ -61,11 +67,13 @@ impl State {
         });
         let to_left = Rotation::between(against.map(|x| -x), along);
         let right = to_left.apply(&right);
-        match hinges.roles[hinge] {
-            Role::Shared => Self { angle: left + right, shift: (left - right) * 0.5, to_left },
-            Role::Clamped(0) => Self { angle: left, shift: Vector3::zeros(), to_left },
-            Role::Clamped(_) => Self { angle: right, shift: Vector3::zeros(), to_left },
-            Role::Idle => Self { angle: Vector3::zeros(), shift: Vector3::zeros(), to_left },
+        match hinges.angle_shares[hinge] {
+            AngleShare::Shared => {
+                Self { angle: left + right, shift: (left - right) * 0.5, to_left }
+            }
+            AngleShare::Clamped(0) => Self { angle: left, shift: Vector3::zeros(), to_left },
+            AngleShare::Clamped(_) => Self { angle: right, shift: Vector3::zeros(), to_left },
+            AngleShare::Idle => Self { angle: Vector3::zeros(), shift: Vector3::zeros(), to_left },
         }
     }
 }
@@ -73,25 +81,25 @@ impl State {
 struct Builder<'a> {
     hinges: &'a Hinges,
     matrices: &'a [EdgeMatrix],
-    states: &'a [State],
+    states: &'a [CurvedHinge],
 }
 
 impl Builder<'_> {
     fn row(&self, hinge: usize) -> Row {
-        if self.hinges.roles[hinge] != Role::Shared {
+        if self.hinges.angle_shares[hinge] != AngleShare::Shared {
             return Row::new();
         }
         let mut patch = Patch::around(self, hinge);
         let jacobi = self.jacobi_step(hinge, &patch);
         let missing = self.states[hinge].shift
             - jacobi.iter().zip(&patch.angles).map(|(value, q)| q * *value).sum::<Vector3<f64>>();
-        let mut pull = patch.least_change(&missing);
-        for _ in 0..MOST_RINGS {
-            if pull.is_some_and(|pull| pull.dot(&missing) <= LARGEST_CHANGE.powi(2)) {
+        let mut pull = patch.minimum_norm_change(&missing);
+        for _ in 0..MAX_RINGS {
+            if pull.is_some_and(|pull| pull.dot(&missing) <= MAX_ROW_CHANGE.powi(2)) {
                 break;
             }
             patch.widen(self);
-            pull = patch.least_change(&missing);
+            pull = patch.minimum_norm_change(&missing);
         }
         let own = patch.hinges.iter().zip(jacobi.iter().chain(std::iter::repeat(&0.0)));
         let entry = |((f, start), q): ((&u32, &f64), &CurvatureForm)| {
@@ -136,7 +144,7 @@ impl Patch {
         let [left, right] = builder.hinges.slots[hinge].map(|slot| slot / 3);
         let placed = [(left, Rotation::IDENTITY), (right, builder.states[hinge].to_left)];
         let mut patch = Self { triangles: placed.to_vec(), hinges: Vec::new(), angles: Vec::new() };
-        patch.take_hinges(builder, 0);
+        patch.add_hinges(builder, 0);
         patch
     }
 
@@ -147,7 +155,7 @@ impl Patch {
             let (triangle, placed) = self.triangles[index];
             for f in builder.hinges.of_triangle[triangle as usize] {
                 if f as usize == builder.hinges.count()
-                    || builder.hinges.roles[f as usize] != Role::Shared
+                    || builder.hinges.angle_shares[f as usize] != AngleShare::Shared
                 {
                     continue;
                 }
@@ -160,11 +168,11 @@ impl Patch {
                 }
             }
         }
-        self.take_hinges(builder, before);
+        self.add_hinges(builder, before);
     }
 
     /// Takes in the hinges of the triangles from the `first` on.
-    fn take_hinges(&mut self, builder: &Builder, first: usize) {
+    fn add_hinges(&mut self, builder: &Builder, first: usize) {
         for (triangle, placed) in &self.triangles[first..] {
             for f in builder.hinges.of_triangle[*triangle as usize] {
                 if f as usize == builder.hinges.count() || self.hinges.contains(&f) {
@@ -181,12 +189,12 @@ impl Patch {
 
     /// The smallest change of a row that adds `missing` to Σ P q is q·pull for each hinge, and its square
     /// is pull·`missing`: returns pull = (QᵀQ)⁻¹ missing, unless the angles do not determine the curvature.
-    fn least_change(&self, missing: &Vector3<f64>) -> Option<Vector3<f64>> {
+    fn minimum_norm_change(&self, missing: &Vector3<f64>) -> Option<Vector3<f64>> {
         let matrix = self.angles.iter().map(|q| q * q.transpose()).sum::<Matrix3<f64>>();
         let scale = matrix.diagonal().map(|square| if square > 0.0 { square.sqrt() } else { 1.0 });
         let scaled = matrix.component_div(&(scale * scale.transpose()));
         let values = scaled.symmetric_eigenvalues();
-        if values.max() > values.min() * UNDETERMINED.powi(2) {
+        if values.max() > values.min() * MIN_SINGULAR_VALUE.powi(2) {
             return None;
         }
         let factor = scaled.cholesky()?;

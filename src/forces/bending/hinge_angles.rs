@@ -11,25 +11,25 @@
 //! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
 //! the gradient of the energy (nor do they keep angular momentum).
 
-use super::{hinges::Hinges, stiffness::Pair};
+use super::{hinges::Hinges, stiffness::AngleAndChange};
 use crate::{
     Vec3,
-    mesh::{Incidence, Mesh, angles_between},
+    mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,
-    simd::{Kernel, Lanes, Row3, dispatch, places},
+    simd::{Kernel, Lanes, Row3, dispatch, lane_indices},
 };
 use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
-const SMALLEST_RATIO: f64 = 0.05;
+const MIN_REST_RATIO: f64 = 0.05;
 
 /// Triangles or hinges that are worth a task of their own.
-const CHUNK: usize = reductions::ELEMENTS;
+const MIN_PER_TASK: usize = reductions::MIN_ELEMENTS_PER_TASK;
 
 /// The current shape as far as folding depends on it.
 #[derive(Clone, Debug)]
-pub(super) struct Folding {
+pub(super) struct HingeAngles {
     triangles: Arc<Vec<[u32; 3]>>,
     incidence: Arc<Incidence>,
     /// Area at rest of each triangle, and least l² of each hinge.
@@ -43,15 +43,15 @@ pub(super) struct Folding {
     corner_values: Vec<[f64; 3]>,
 }
 
-impl Folding {
+impl HingeAngles {
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let triangles = Arc::clone(&mesh.topology.triangles);
         let edges = mesh.topology.edges.iter().filter(|edge| !edge.is_boundary());
         let mut least_lengths = Vec::with_capacity(hinges.count());
         least_lengths
-            .extend(edges.map(|edge| (SMALLEST_RATIO * mesh.rest.edge_length(edge)).powi(2)));
+            .extend(edges.map(|edge| (MIN_REST_RATIO * mesh.rest.edge_length(edge)).powi(2)));
         Self {
-            incidence: Arc::clone(&mesh.topology.around),
+            incidence: Arc::clone(&mesh.topology.incidence),
             areas: Arc::clone(&mesh.rest.areas),
             least_lengths,
             normals: vec![Vec3::zeros(); triangles.len()],
@@ -67,37 +67,55 @@ impl Folding {
         &mut self,
         positions: &[Vec3],
         hinges: &Hinges,
-        of_angle: impl Fn(usize, f64) -> Pair + Sync,
-        angles: &mut [Pair],
+        of_angle: impl Fn(usize, f64) -> AngleAndChange + Sync,
+        angles: &mut [AngleAndChange],
     ) {
         let Self { triangles, areas, least_lengths, normals, dots, .. } = self;
-        let results = normals.par_chunks_mut(CHUNK).zip(dots.par_chunks_mut(CHUNK));
-        let given = triangles.par_chunks(CHUNK).zip(areas.par_chunks(CHUNK));
+        let results = normals.par_chunks_mut(MIN_PER_TASK).zip(dots.par_chunks_mut(MIN_PER_TASK));
+        let given = triangles.par_chunks(MIN_PER_TASK).zip(areas.par_chunks(MIN_PER_TASK));
         results.zip(given).for_each(|((normals, dots), (triangles, areas))| {
-            dispatch(Turn { positions, triangles, areas, normals, dots });
+            dispatch(UpdateTriangles { positions, triangles, areas, normals, dots });
         });
         let normals = normals.as_slice();
-        let results = angles.par_chunks_mut(CHUNK).zip(self.inverse_lengths.par_chunks_mut(CHUNK));
+        let results = angles
+            .par_chunks_mut(MIN_PER_TASK)
+            .zip(self.inverse_lengths.par_chunks_mut(MIN_PER_TASK));
         results.enumerate().for_each(|(chunk, (angles, inverse_lengths))| {
-            let (first, of_angle) = (chunk * CHUNK, &of_angle);
+            let (first, of_angle) = (chunk * MIN_PER_TASK, &of_angle);
             let results = (angles, inverse_lengths);
-            dispatch(Fold { positions, hinges, normals, least_lengths, first, of_angle, results });
+            dispatch(UpdateHinges {
+                positions,
+                hinges,
+                normals,
+                least_lengths,
+                first,
+                of_angle,
+                results,
+            });
         });
     }
 
     /// Rates at which hinges fold when vertices move along `direction`: B · direction.
-    pub(super) fn fold_rates(&mut self, direction: &[Vec3], hinges: &Hinges, rates: &mut [Pair]) {
+    pub(super) fn fold_rates(
+        &mut self,
+        direction: &[Vec3],
+        hinges: &Hinges,
+        rates: &mut [AngleAndChange],
+    ) {
         let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
         corner_values.resize(triangles.len(), [0.0; 3]);
-        let each = corner_values.par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
+        let each = corner_values
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(triangle, values)| {
             let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
             let normal = &normals[triangle];
             let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
-            *values = turns(dots[triangle], [0.0, first, second]);
+            *values = edge_rates(dots[triangle], [0.0, first, second]);
         });
         let values = corner_values.as_flattened();
-        let each = rates.par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
+        let each = rates.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(hinge, rate)| {
             let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
             *rate = [(left + right) * inverse_lengths[hinge]; 2];
@@ -108,12 +126,12 @@ impl Folding {
     pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
         let Self { normals, dots, incidence, .. } = self;
         let (dots, of_slot) = (dots.as_flattened(), hinges.of_triangle.as_flattened());
-        let each = out.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, out)| {
             let mut sum = Vec3::zeros();
-            for (triangle, corner) in incidence.around(vertex) {
+            for (triangle, corner) in incidence.elements_of(vertex) {
                 let [own, next, last] =
-                    AROUND[usize::from(corner)].map(|k| 3 * triangle as usize + k);
+                    CYCLIC_CORNERS[usize::from(corner)].map(|k| 3 * triangle as usize + k);
                 let load = |slot: usize| loads[of_slot[slot] as usize];
                 let turned = load(own);
                 let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
@@ -141,7 +159,7 @@ impl Folding {
         let (left, left_next, left_last) = self.side(lanes, *left, scale);
         let (right, right_next, right_last) = self.side(lanes, *right, scale);
         // As in `gradients`.
-        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.all(part));
+        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.splat_four(part));
         let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
         [
             lanes.rounded(sum(-left_last, -right_next)),
@@ -157,7 +175,7 @@ impl Folding {
         let (triangle, corner) = (slot as usize / 3, slot as usize % 3);
         let (dots, normal) = (&self.dots[triangle], &self.normals[triangle]);
         let (next, last) = (dots[[1, 2, 0][corner]], dots[[2, 0, 1][corner]]);
-        (lanes.four(&[normal.x, normal.y, normal.z, 0.0]), scale * next, scale * last)
+        (lanes.load_four(&[normal.x, normal.y, normal.z, 0.0]), scale * next, scale * last)
     }
 
     /// ∂θ/∂x of one hinge at its vertices a, b, c, d.
@@ -178,7 +196,7 @@ impl Folding {
 }
 
 /// Finds ν and c of some triangles.
-struct Turn<'a> {
+struct UpdateTriangles<'a> {
     positions: &'a [Vec3],
     triangles: &'a [[u32; 3]],
     areas: &'a [f64],
@@ -186,7 +204,7 @@ struct Turn<'a> {
     dots: &'a mut [[f64; 3]],
 }
 
-impl Kernel for Turn<'_> {
+impl Kernel for UpdateTriangles<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -194,21 +212,23 @@ impl Kernel for Turn<'_> {
         let Self { positions, triangles, areas, normals, dots } = self;
         let batches = normals.chunks_mut(4).zip(dots.chunks_mut(4)).enumerate();
         for (batch, (normals, dots)) in batches {
-            let own = places(4 * batch, triangles.len());
+            let own = lane_indices(4 * batch, triangles.len());
             let corner = |c: usize| lanes.vectors(|k| &positions[triangles[own[k]][c] as usize]);
             let (x0, x1, x2) = (corner(0), corner(1), corner(2));
-            let (first, second) = (lanes.between(&x1, &x0), lanes.between(&x2, &x0));
-            let third = lanes.between(&x2, &x1);
+            let (first, second) =
+                (lanes.vectors_between(&x1, &x0), lanes.vectors_between(&x2, &x0));
+            let third = lanes.vectors_between(&x2, &x1);
             let cross = lanes.cross(&first, &second);
             // Least |N|.
-            let least = lanes.product(lanes.all(2.0 * SMALLEST_RATIO), lanes.choose(&own, areas));
-            let square = lanes.larger(lanes.dot(&cross, &cross), lanes.product(least, least));
-            let x = lanes.numbers(lanes.quotient(cross[0], square));
-            let y = lanes.numbers(lanes.quotient(cross[1], square));
-            let z = lanes.numbers(lanes.quotient(cross[2], square));
-            let a = lanes.numbers(lanes.dot(&first, &second));
-            let b = lanes.numbers(lanes.dot(&first, &third));
-            let c = lanes.numbers(lanes.dot(&second, &third));
+            let least = lanes
+                .product(lanes.splat_four(2.0 * MIN_REST_RATIO), lanes.gather_four(&own, areas));
+            let square = lanes.maximum_of(lanes.dot(&cross, &cross), lanes.product(least, least));
+            let x = lanes.to_numbers(lanes.quotient(cross[0], square));
+            let y = lanes.to_numbers(lanes.quotient(cross[1], square));
+            let z = lanes.to_numbers(lanes.quotient(cross[2], square));
+            let a = lanes.to_numbers(lanes.dot(&first, &second));
+            let b = lanes.to_numbers(lanes.dot(&first, &third));
+            let c = lanes.to_numbers(lanes.dot(&second, &third));
             for (k, (normal, dots)) in normals.iter_mut().zip(dots).enumerate() {
                 *normal = Vec3::new(x[k], y[k], z[k]);
                 *dots = [a[k], -b[k], c[k]];
@@ -218,17 +238,17 @@ impl Kernel for Turn<'_> {
 }
 
 /// Finds the angles and inverse lengths of some hinges.
-struct Fold<'a, OfAngle> {
+struct UpdateHinges<'a, OfAngle> {
     positions: &'a [Vec3],
     hinges: &'a Hinges,
     normals: &'a [Vec3],
     least_lengths: &'a [f64],
     first: usize,
     of_angle: &'a OfAngle,
-    results: (&'a mut [Pair], &'a mut [f64]),
+    results: (&'a mut [AngleAndChange], &'a mut [f64]),
 }
 
-impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
+impl<OfAngle: Fn(usize, f64) -> AngleAndChange> Kernel for UpdateHinges<'_, OfAngle> {
     type Output = ();
 
     #[inline(always)]
@@ -236,14 +256,14 @@ impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
         let Self { positions, hinges, normals, least_lengths, first, of_angle, results } = self;
         let batches = results.0.chunks_mut(4).zip(results.1.chunks_mut(4)).enumerate();
         for (batch, (angles, inverse_lengths)) in batches {
-            let own = places(first + 4 * batch, hinges.count());
+            let own = lane_indices(first + 4 * batch, hinges.count());
             let end = |c: usize| lanes.vectors(|k| &positions[hinges.vertices[own[k]][c] as usize]);
-            let edge = lanes.between(&end(1), &end(0));
-            let least = lanes.choose(&own, least_lengths);
-            let length = lanes.root(lanes.larger(lanes.dot(&edge, &edge), least));
+            let edge = lanes.vectors_between(&end(1), &end(0));
+            let least = lanes.gather_four(&own, least_lengths);
+            let length = lanes.root(lanes.maximum_of(lanes.dot(&edge, &edge), least));
             let side = |s: usize| lanes.vectors(|k| &normals[hinges.slots[own[k]][s] as usize / 3]);
-            let found = angles_between(lanes, [&side(0), &side(1)], &edge, length);
-            let inverses = lanes.numbers(lanes.quotient(lanes.all(1.0), length));
+            let found = angle_between_lanes(lanes, [&side(0), &side(1)], &edge, length);
+            let inverses = lanes.to_numbers(lanes.quotient(lanes.splat_four(1.0), length));
             for (k, (angle, inverse)) in angles.iter_mut().zip(inverse_lengths).enumerate() {
                 *angle = of_angle(own[k], found[k]);
                 *inverse = inverses[k];
@@ -253,13 +273,13 @@ impl<OfAngle: Fn(usize, f64) -> Pair> Kernel for Fold<'_, OfAngle> {
 }
 
 /// A corner, the next one and the last one of a triangle.
-const AROUND: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
+const CYCLIC_CORNERS: [[usize; 3]; 3] = [[0, 1, 2], [1, 2, 0], [2, 0, 1]];
 
 /// t of the three edges for the heights s of the corners; being symmetric, the transposed map as well.
 /// (It is the cotangent Laplacian of the triangle times 2|N|.)
 #[inline]
-fn turns(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
-    AROUND.map(|[own, next, last]| {
+fn edge_rates(dots: [f64; 3], heights: [f64; 3]) -> [f64; 3] {
+    CYCLIC_CORNERS.map(|[own, next, last]| {
         let turned = heights[own];
         dots[next] * (turned - heights[last]) + dots[last] * (turned - heights[next])
     })

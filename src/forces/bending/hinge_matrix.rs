@@ -11,17 +11,17 @@ pub(super) type Row = Vec<(u32, f64)>;
 /// Single precision halves what a product reads. A constant curvature has the least energy over ψ, so that
 /// errors of P change the rigidity by their square only.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Coupling {
+pub(super) struct HingeMatrix {
     /// Of each hinge itself; one more than there are hinges, of 0, for boundary edges.
     own: Vec<f32>,
     /// On each side of each hinge, of both neighbours there; again one pair more.
     near: Vec<[[f32; 2]; 2]>,
-    far: Far,
+    far: FarEntries,
     /// The same of the transposed matrix, whose nearer entries are found among those above.
-    transposed_far: Far,
+    transposed_far: FarEntries,
 }
 
-impl Coupling {
+impl HingeMatrix {
     pub(super) fn new(hinges: &Hinges, rows: &[Row]) -> Self {
         let count = rows.len() + 1;
         let (mut own, mut near) = (Vec::with_capacity(count), Vec::with_capacity(count));
@@ -43,11 +43,12 @@ impl Coupling {
         }
         own.push(0.0);
         near.push([[0.0; 2]; 2]);
-        let mut turned: Vec<Entry> =
+        let mut turned: Vec<MatrixEntry> =
             far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
         // Stable: the entries of a row come in the order of their columns.
         turned.sort_by_key(|(row, ..)| *row);
-        let [far, transposed_far] = [far, turned].map(|entries| Far::new(rows.len(), entries));
+        let [far, transposed_far] =
+            [far, turned].map(|entries| FarEntries::new(rows.len(), entries));
         Self { own, near, far, transposed_far }
     }
 
@@ -101,7 +102,7 @@ impl Coupling {
 #[inline(always)]
 fn combine<const COUNT: usize>(
     near: &[f32; 5],
-    far: &[Entry],
+    far: &[MatrixEntry],
     (hinge, neighbours): (usize, &[u32; 4]),
     value: impl Fn(usize) -> [f64; COUNT],
 ) -> [f64; COUNT] {
@@ -122,24 +123,24 @@ fn combine<const COUNT: usize>(
 }
 
 /// Row, column and value.
-type Entry = (u32, u32, f32);
+type MatrixEntry = (u32, u32, f32);
 
 /// Entries of rows most of which have none.
 #[derive(Clone, Debug, Default)]
-struct Far {
+struct FarEntries {
     /// Where the entries of each [`FEW`] rows start, and where the last end.
     starts: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<MatrixEntry>,
 }
 
 /// Rows whose entries are found together.
-const FEW: usize = 8;
+const ROWS_PER_BUCKET: usize = 8;
 
-impl Far {
+impl FarEntries {
     /// Of entries in the order of their rows.
-    fn new(row_count: usize, mut entries: Vec<Entry>) -> Self {
+    fn new(row_count: usize, mut entries: Vec<MatrixEntry>) -> Self {
         entries.shrink_to_fit();
-        let ends = (0..=row_count.div_ceil(FEW)).map(|few| FEW * few);
+        let ends = (0..=row_count.div_ceil(ROWS_PER_BUCKET)).map(|few| ROWS_PER_BUCKET * few);
         let starts = ends
             .map(|end| entries.partition_point(|(row, ..)| (*row as usize) < end) as u32)
             .collect();
@@ -147,8 +148,8 @@ impl Far {
     }
 
     #[inline(always)]
-    fn row(&self, row: usize) -> &[Entry] {
-        let few = row / FEW;
+    fn row(&self, row: usize) -> &[MatrixEntry] {
+        let few = row / ROWS_PER_BUCKET;
         let entries = &self.entries[self.starts[few] as usize..self.starts[few + 1] as usize];
         if entries.is_empty() {
             return entries;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Where the angle of a hinge goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum AngleShare {
     /// Half to each side, shifted by the correction.
     Shared,
     /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
@@ -16,7 +16,7 @@ pub(super) enum Role {
     Idle,
 }
 
-impl Role {
+impl AngleShare {
     /// The part of the angle that the sides taking part get.
     fn share(self) -> f64 {
         match self {
@@ -42,9 +42,9 @@ pub(super) struct Hinges {
     pub(super) neighbours: Vec<[u32; 4]>,
     /// Hinge of each slot.
     pub(super) of_triangle: Vec<[u32; 3]>,
-    pub(super) roles: Vec<Role>,
+    pub(super) angle_shares: Vec<AngleShare>,
     /// Whether the three vertices of a triangle are held.
-    pub(super) is_held: Vec<bool>,
+    pub(super) is_pinned: Vec<bool>,
 }
 
 impl Hinges {
@@ -79,36 +79,36 @@ impl Hinges {
                 .map(|corners| corners.map(|half| half / 2))
                 .collect(),
             slots,
-            roles: Vec::new(),
-            is_held: Vec::new(),
+            angle_shares: Vec::new(),
+            is_pinned: Vec::new(),
         };
-        hinges.set_held(mesh, held);
+        hinges.set_pinned(mesh, held);
         hinges
     }
 
     /// Divides the angles anew for other `held` vertices; whether that changes anything.
-    pub(super) fn set_held(&mut self, mesh: &Mesh, held: &[bool]) -> bool {
+    pub(super) fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) -> bool {
         let corners = mesh.topology.triangles.iter();
         let is_held = corners.map(|three| three.iter().all(|v| held[*v as usize])).collect();
-        if self.is_held == is_held {
+        if self.is_pinned == is_held {
             return false;
         }
-        self.is_held = is_held;
-        let is_held = |slot: u32| self.is_held[slot as usize / 3];
+        self.is_pinned = is_held;
+        let is_held = |slot: u32| self.is_pinned[slot as usize / 3];
         let role = |slots: &[u32; 2]| match slots.map(is_held) {
-            [false, false] => Role::Shared,
-            [false, true] => Role::Clamped(0),
-            [true, false] => Role::Clamped(1),
-            [true, true] => Role::Idle,
+            [false, false] => AngleShare::Shared,
+            [false, true] => AngleShare::Clamped(0),
+            [true, false] => AngleShare::Clamped(1),
+            [true, true] => AngleShare::Idle,
         };
-        self.roles = self.slots.iter().map(role).collect();
+        self.angle_shares = self.slots.iter().map(role).collect();
         true
     }
 
     /// The part of the angle of a hinge that the sides taking part get.
     #[inline]
     pub(super) fn share(&self, hinge: usize) -> f64 {
-        self.roles[hinge].share()
+        self.angle_shares[hinge].share()
     }
 
     pub(super) fn count(&self) -> usize {
@@ -116,7 +116,7 @@ impl Hinges {
     }
 
     /// The hinges of one cloth.
-    pub(super) fn of_cloth(&self, mesh: &Mesh, cloth: usize) -> Range<usize> {
+    pub(super) fn range_of_cloth(&self, mesh: &Mesh, cloth: usize) -> Range<usize> {
         let cloth_of = |slots: &[u32; 2]| mesh.cloth_of_triangle[slots[0] as usize / 3];
         range_of_cloth(&self.slots, cloth_of, cloth)
     }

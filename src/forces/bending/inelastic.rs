@@ -8,11 +8,11 @@
 use super::{
     BendingLaw,
     hinges::Hinges,
-    stiffness::{Pair, Passes, Stiffness},
+    stiffness::{AngleAndChange, MomentPasses, Stiffness},
 };
 use crate::{
     Vec3,
-    forces::inelastic::{Inelastic, Memory, Part, apply},
+    forces::inelastic::{DeformationMode, Inelastic, InternalVariables, apply},
     material::{Material, PlateRigidity},
     mesh::Mesh,
     parallel::reductions,
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 
 /// A triangle in bending.
 #[derive(Clone, Copy, Debug, Default)]
-struct Plate {
+struct PlateTriangle {
     /// Curvature by the φ of each edge, in 1/m.
     forms: [[f64; 3]; 3],
     /// Where the φ of each edge is.
@@ -32,7 +32,7 @@ struct Plate {
 
 /// What the law has given for a triangle.
 #[derive(Clone, Copy, Debug, Default)]
-struct Correction {
+struct NonlinearPart {
     /// m of each edge more than the linear one.
     moments: [f64; 3],
     /// D₁₁, D₂₂, D₁₂, D₆₆ of small changes.
@@ -41,27 +41,28 @@ struct Correction {
 
 /// All triangles in bending.
 #[derive(Clone, Debug)]
-pub(super) struct Plates {
+pub(super) struct InelasticPlates {
     inelastic: Inelastic,
-    members: Vec<Plate>,
-    corrections: Vec<Correction>,
+    members: Vec<PlateTriangle>,
+    nonlinear_parts: Vec<NonlinearPart>,
     /// Angles from the rest shape at the end of the last step.
     angles: Vec<f64>,
 }
 
-impl Plates {
+impl InelasticPlates {
     fn new(
         mesh: &Mesh,
         hinges: &Hinges,
         (laws, scales): (&[BendingLaw], &[f64]),
         materials: &[Material],
     ) -> Self {
-        let inelastic = Inelastic::new(&[Part::Plate], materials, &mesh.cloth_of_triangle);
+        let inelastic =
+            Inelastic::new(&[DeformationMode::Plate], materials, &mesh.cloth_of_triangle);
         let count = mesh.topology.triangles.len();
         let mut plates = Self {
             inelastic,
-            members: vec![Plate::default(); count],
-            corrections: vec![Correction::default(); count],
+            members: vec![PlateTriangle::default(); count],
+            nonlinear_parts: vec![NonlinearPart::default(); count],
             angles: vec![0.0; hinges.count()],
         };
         plates.set_forms(mesh, hinges, (laws, scales));
@@ -78,7 +79,7 @@ impl Plates {
         for (triangle, plate) in self.members.iter_mut().enumerate() {
             let law = &laws[mesh.cloth_of_triangle[triangle] as usize];
             let mut forms = [[0.0; 3]; 3];
-            if !hinges.is_held[triangle] {
+            if !hinges.is_pinned[triangle] {
                 forms = curvature_forms(mesh, triangle, hinges.free_edges(triangle), &law.rigidity);
             }
             let halves = [0, 1, 2].map(|corner| {
@@ -88,26 +89,30 @@ impl Plates {
                 2 * hinge + u32::from(is_right)
             });
             let scale = scales.get(triangle).copied().unwrap_or(1.0);
-            *plate = Plate { forms, halves, area: scale * mesh.rest.areas[triangle] };
+            *plate = PlateTriangle { forms, halves, area: scale * mesh.rest.areas[triangle] };
         }
     }
 
     /// Adds to the moments of `passes` what the law gives beyond the linear ones, and gives the same of the
     /// potential, in J.
-    pub(super) fn correct(&mut self, hinges: &Hinges, passes: &mut Passes) -> f64 {
-        let Self { inelastic, members, corrections, .. } = self;
-        let divided = passes.divided();
-        let potential = reductions::sum2(
+    pub(super) fn add_nonlinear_moments(
+        &mut self,
+        hinges: &Hinges,
+        passes: &mut MomentPasses,
+    ) -> f64 {
+        let Self { inelastic, members, nonlinear_parts: corrections, .. } = self;
+        let divided = passes.split_angles_of_sides();
+        let potential = reductions::sum_zipped(
             members,
             corrections,
-            reductions::ELEMENTS,
+            reductions::MIN_ELEMENTS_PER_TASK,
             |triangle, plate, correction| {
                 let curvature = plate.curvature(divided);
                 let response = inelastic.respond(triangle, &curvature);
                 let linear = apply(inelastic.law(triangle).linear(), &curvature);
                 let beyond = [0, 1, 2].map(|k| response.stress[k] - linear[k]);
                 let moments = plate.forms.map(|form| plate.area * dot(&form, &beyond));
-                *correction = Correction { moments, moduli: response.moduli };
+                *correction = NonlinearPart { moments, moduli: response.moduli };
                 plate.area * (response.potential() - 0.5 * dot(&curvature, &linear))
             },
         );
@@ -123,18 +128,18 @@ impl Plates {
             let plate = &self.members[triangle];
             let form = &plate.forms[corner];
             let linear = self.inelastic.law(triangle).linear();
-            left += plate.area * dot(form, &apply(&self.corrections[triangle].moduli, form));
+            left += plate.area * dot(form, &apply(&self.nonlinear_parts[triangle].moduli, form));
             whole += plate.area * dot(form, &apply(linear, form));
         }
         if whole > 0.0 { left / whole } else { 1.0 }
     }
 
     /// Energy that can be got back beyond that of the linear law, in J.
-    pub(super) fn stored_beyond_linear(&self, divided: &[Pair]) -> f64 {
-        let one = |(triangle, plate): (usize, &Plate)| {
+    pub(super) fn nonlinear_energy(&self, divided: &[AngleAndChange]) -> f64 {
+        let one = |(triangle, plate): (usize, &PlateTriangle)| {
             let curvature = plate.curvature(divided);
             let law = self.inelastic.law(triangle);
-            let stored = law.stored(&curvature, self.inelastic.memory(triangle));
+            let stored = law.stored_energy(&curvature, self.inelastic.internal_variables(triangle));
             let linear = apply(law.linear(), &curvature);
             plate.area * (stored.iter().sum::<f64>() - 0.5 * dot(&curvature, &linear))
         };
@@ -143,10 +148,10 @@ impl Plates {
 
     /// Curvatures for these angles from the rest shape.
     fn curvatures(&self, stiffness: &Stiffness, hinges: &Hinges, angles: &[f64]) -> Vec<[f64; 3]> {
-        let mut passes = Passes::new(hinges.count());
+        let mut passes = MomentPasses::new(hinges.count());
         passes.set_angles(angles);
         stiffness.side_moments(hinges, &mut passes, |_| 0.0);
-        let divided = passes.divided();
+        let divided = passes.split_angles_of_sides();
         self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
     }
 
@@ -157,8 +162,8 @@ impl Plates {
     }
 }
 
-impl Plate {
-    fn curvature(&self, divided: &[Pair]) -> [f64; 3] {
+impl PlateTriangle {
+    fn curvature(&self, divided: &[AngleAndChange]) -> [f64; 3] {
         let mut curvature = [0.0; 3];
         for (form, half) in self.forms.iter().zip(self.halves) {
             for (sum, part) in curvature.iter_mut().zip(form) {
@@ -233,11 +238,11 @@ impl crate::forces::bending::Bending {
     /// [`Self::weight`] as far as it is left where the past matters.
     pub(crate) fn softened(&self, hinge: usize) -> f64 {
         let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
-        self.weight(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
+        self.diagonal_stiffness(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
     }
 
-    fn new_plates(&self, mesh: &Mesh) -> Plates {
-        Plates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
+    fn new_plates(&self, mesh: &Mesh) -> InelasticPlates {
+        InelasticPlates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
     }
 
     /// Takes a shape for one that has long been what it is.
@@ -245,7 +250,7 @@ impl crate::forces::bending::Bending {
         if self.plates.is_none() {
             return;
         }
-        let angles = self.deviations(positions);
+        let angles = self.angle_deviations(positions);
         if let Some(plates) = &mut self.plates {
             plates.angles = angles;
             plates.remeasure(&self.stiffness, &self.hinges);
@@ -255,7 +260,7 @@ impl crate::forces::bending::Bending {
     /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
     pub fn begin_stage(&mut self, duration: f64) {
         if let Some(plates) = &mut self.plates {
-            plates.inelastic.begin(duration);
+            plates.inelastic.begin_step(duration);
         }
     }
 
@@ -264,7 +269,7 @@ impl crate::forces::bending::Bending {
         if self.plates.is_none() {
             return;
         }
-        let angles = self.deviations(positions);
+        let angles = self.angle_deviations(positions);
         if let Some(plates) = &mut self.plates {
             let curvatures = plates.curvatures(&self.stiffness, &self.hinges, &angles);
             plates.inelastic.end_step(&curvatures, duration);
@@ -283,7 +288,7 @@ impl crate::forces::bending::Bending {
 
     /// Numbers in [`Self::memory`] where the past matters.
     pub(crate) fn memory_count(&self) -> usize {
-        self.hinges.is_held.len() * Memory::COUNT + self.hinge_count()
+        self.hinges.is_pinned.len() * InternalVariables::COUNT + self.hinge_count()
     }
 
     /// Remembers what [`Self::memory`] gave.
@@ -303,23 +308,23 @@ impl crate::forces::bending::Bending {
     /// Whether tangents are those of sudden reversals.
     pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
         if let Some(plates) = &mut self.plates {
-            plates.inelastic.set_steepest(is_steepest);
+            plates.inelastic.set_stiffest_tangent(is_steepest);
         }
     }
 
     /// Remembers nothing any more.
     pub(crate) fn forget(&mut self) {
         if let Some(plates) = &mut self.plates {
-            plates.inelastic.forget();
+            plates.inelastic.clear();
         }
     }
 
     /// How far each hinge is from its rest angle.
-    pub(super) fn deviations(&self, positions: &[Vec3]) -> Vec<f64> {
+    pub(super) fn angle_deviations(&self, positions: &[Vec3]) -> Vec<f64> {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);
         for (angle, rest) in angles.iter_mut().zip(self.rest_angles.iter()) {
-            *angle = crate::forces::bending::angle::shortest(*angle - rest);
+            *angle = crate::forces::bending::angle::wrap_angle(*angle - rest);
         }
         angles
     }

@@ -30,23 +30,23 @@ mod stiffness;
 mod tests;
 
 pub use angle::extrapolate_angle;
-pub(crate) use angle::shortest;
+pub(crate) use angle::wrap_angle;
 
 use super::{
     bending::{
-        hinge_angles::Folding,
+        hinge_angles::HingeAngles,
         hinges::Hinges,
-        inelastic::Plates,
-        stiffness::{Passes, Stiffness},
+        inelastic::InelasticPlates,
+        stiffness::{MomentPasses, Stiffness},
     },
     strain_history::StrainHistory,
 };
 use crate::{
     Vec3,
     material::{Material, PlateRigidity},
-    mesh::{Mesh, hinge_angles},
+    mesh::{Mesh, hinge_angle_lanes},
     parallel::{BufferPool, reductions},
-    simd::{Kernel, Lanes, dispatch, places},
+    simd::{Kernel, Lanes, dispatch, lane_indices},
 };
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ struct Dampings {
 
 impl Dampings {
     fn new(mesh: &Mesh, hinges: &Hinges, laws: &[BendingLaw]) -> Self {
-        let starts = (0..laws.len()).map(|cloth| hinges.of_cloth(mesh, cloth).start);
+        let starts = (0..laws.len()).map(|cloth| hinges.range_of_cloth(mesh, cloth).start);
         Self { times: laws.iter().map(|law| law.damping).collect(), starts: starts.collect() }
     }
 
@@ -94,7 +94,7 @@ impl Dampings {
 pub struct Bending {
     hinges: Hinges,
     stiffness: Stiffness,
-    folding: Folding,
+    folding: HingeAngles,
     rest_angles: Arc<Vec<f64>>,
     laws: Vec<BendingLaw>,
     /// Factor on the rigidity of each triangle; empty where all are 1.
@@ -105,7 +105,7 @@ pub struct Bending {
     buffers: BufferPool<Vec<f64>>,
     materials: Vec<Material>,
     /// Where the past matters.
-    plates: Option<Plates>,
+    plates: Option<InelasticPlates>,
 }
 
 impl Bending {
@@ -121,7 +121,7 @@ impl Bending {
         let mut bending = Self {
             rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
-            folding: Folding::new(mesh, &hinges),
+            folding: HingeAngles::new(mesh, &hinges),
             laws: laws.to_vec(),
             scales: Vec::new(),
             dampings: Dampings::new(mesh, &hinges, laws),
@@ -162,9 +162,9 @@ impl Bending {
     ///
     /// # Panics
     /// If there is not one flag for each vertex.
-    pub fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
+    pub fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
         assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
-        if self.hinges.set_held(mesh, held) {
+        if self.hinges.set_pinned(mesh, held) {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {
@@ -192,19 +192,20 @@ impl Bending {
     /// If `out` has not one place for each hinge.
     pub fn angles(&self, positions: &[Vec3], out: &mut [f64]) {
         assert_eq!(out.len(), self.hinge_count(), "one angle per hinge");
-        let chunks = out.par_chunks_mut(reductions::ELEMENTS);
+        let chunks = out.par_chunks_mut(reductions::MIN_ELEMENTS_PER_TASK);
         chunks
-            .zip(self.hinges.vertices.par_chunks(reductions::ELEMENTS))
+            .zip(self.hinges.vertices.par_chunks(reductions::MIN_ELEMENTS_PER_TASK))
             .for_each(|(angles, vertices)| dispatch(MeasureAngles { positions, vertices, angles }));
     }
 
     /// Elastic energy of a shape, in J.
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> f64 {
-        let mut passes = Passes::new(self.hinges.count());
-        passes.set_angles(&self.deviations(positions));
+        let mut passes = MomentPasses::new(self.hinges.count());
+        passes.set_angles(&self.angle_deviations(positions));
         let linear = 0.5 * self.stiffness.side_moments(&self.hinges, &mut passes, |_| 0.0);
-        let beyond = |plates: &Plates| plates.stored_beyond_linear(passes.divided());
+        let beyond =
+            |plates: &InelasticPlates| plates.nonlinear_energy(passes.split_angles_of_sides());
         linear + self.plates.as_ref().map_or(0.0, beyond)
     }
 
@@ -230,44 +231,44 @@ impl Bending {
         assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
         let angles = |hinge: usize, angle: f64| {
             let rest = rest_angles[hinge];
-            let deviation = shortest(angle - rest);
+            let deviation = wrap_angle(angle - rest);
             let change =
-                if is_viscous { shortest(deviation + rest - reference[hinge]) } else { 0.0 };
+                if is_viscous { wrap_angle(deviation + rest - reference[hinge]) } else { 0.0 };
             [deviation, change]
         };
         folding.update(positions, hinges, angles, passes.angles_mut());
         let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
         let mut work = stiffness.side_moments(hinges, &mut passes, viscosity);
         if let Some(plates) = plates {
-            work += 2.0 * plates.correct(hinges, &mut passes);
+            work += 2.0 * plates.add_nonlinear_moments(hinges, &mut passes);
         }
-        self.gather(passes, -1.0, forces);
+        self.gather_forces(passes, -1.0, forces);
         0.5 * work
     }
 
     /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
     /// viscosity included. It is symmetric and positive semidefinite.
-    pub fn add_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+    pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let mut passes = self.passes();
         let Self { hinges, stiffness, folding, dampings, inverse_beta, .. } = self;
         folding.fold_rates(direction, hinges, passes.angles_mut());
         stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
-        self.gather(passes, 1.0, out);
+        self.gather_forces(passes, 1.0, out);
     }
 
     /// Arrays for passes, in the room that is shared.
-    fn passes(&self) -> Passes {
+    fn passes(&self) -> MomentPasses {
         let count = self.hinges.count();
-        Passes::of(self.buffers.take_numbers(Passes::length(count)), count)
+        MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
-    fn gather(&self, mut passes: Passes, sign: f64, out: &mut [Vec3]) {
+    fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
         let Self { hinges, stiffness, folding, .. } = self;
         let inverse_lengths = folding.inverse_lengths();
         let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
         folding.gather(loads, hinges, sign, out);
-        self.buffers.give(passes.into_numbers());
+        self.buffers.give(passes.into_buffer());
     }
 
     /// Number of hinges.
@@ -308,7 +309,7 @@ impl Bending {
     ///
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
-    pub fn weight(&self, hinge: usize) -> f64 {
+    pub fn diagonal_stiffness(&self, hinge: usize) -> f64 {
         self.stiffness.diagonal(hinge) * (1.0 + self.dampings.of(hinge) * self.inverse_beta)
     }
 }
@@ -327,9 +328,9 @@ impl Kernel for MeasureAngles<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { positions, vertices, angles } = self;
         for (batch, angles) in angles.chunks_mut(4).enumerate() {
-            let own = places(4 * batch, vertices.len());
+            let own = lane_indices(4 * batch, vertices.len());
             let corner = |c: usize| lanes.vectors(|k| &positions[vertices[own[k]][c] as usize]);
-            let found = hinge_angles(lanes, &[corner(0), corner(1), corner(2), corner(3)]);
+            let found = hinge_angle_lanes(lanes, &[corner(0), corner(1), corner(2), corner(3)]);
             angles.copy_from_slice(&found[..angles.len()]);
         }
     }

@@ -58,13 +58,13 @@ pub(super) fn edge_matrix(
         plate.apply([x * x, y * y, 2.0 * x * y]) / (x.hypot(y) * root_area)
     });
     for edge in (0..3).filter(|edge| free[*edge]) {
-        release(&mut rows, edge);
+        condense_free_edge(&mut rows, edge);
     }
     rows.map(|row| rows.map(|other| row.dot(&other)))
 }
 
 /// Lets the angle of one edge take the value that costs least.
-fn release(rows: &mut [Vector3<f64>; 3], edge: usize) {
+fn condense_free_edge(rows: &mut [Vector3<f64>; 3], edge: usize) {
     let freed = std::mem::replace(&mut rows[edge], Vector3::zeros());
     let square = freed.norm_squared();
     if square > 0.0 {

@@ -6,7 +6,7 @@
 
 use super::{
     correction,
-    hinge_matrix::Coupling,
+    hinge_matrix::HingeMatrix,
     hinges::{Hinges, range_of_cloth},
     plate::{EdgeMatrix, PlateFactor, UNIT_PLATE, edge_matrix},
 };
@@ -18,7 +18,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
     /// P.
-    correction: Coupling,
+    correction: HingeMatrix,
     /// The row of M that gives m on each side of a hinge: for its own φ and those of the neighbours.
     rows: Vec<[[f64; 3]; 2]>,
     /// S_ee.
@@ -29,9 +29,9 @@ impl Stiffness {
     /// The factors that depend on geometry alone; without rigidity as yet.
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let matrices = edge_matrices(mesh, hinges, 0..hinges.of_triangle.len(), &UNIT_PLATE);
-        let rows = correction::correction(mesh, hinges, &matrices.collect::<Vec<_>>());
+        let rows = correction::geometric_correction(mesh, hinges, &matrices.collect::<Vec<_>>());
         Self {
-            correction: Coupling::new(hinges, &rows),
+            correction: HingeMatrix::new(hinges, &rows),
             rows: vec![[[0.0; 3]; 2]; hinges.count()],
             diagonal: vec![0.0; hinges.count()],
         }
@@ -46,7 +46,7 @@ impl Stiffness {
         (plate, scales): (&PlateRigidity, &[f64]),
     ) {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
-        let own = hinges.of_cloth(mesh, cloth);
+        let own = hinges.range_of_cloth(mesh, cloth);
         let matrices = edge_matrices(mesh, hinges, triangles.clone(), plate);
         for (triangle, matrix) in triangles.zip(matrices) {
             let scale = scales.get(triangle).copied().unwrap_or(1.0);
@@ -103,13 +103,16 @@ impl Stiffness {
     pub(super) fn side_moments(
         &self,
         hinges: &Hinges,
-        passes: &mut Passes,
+        passes: &mut MomentPasses,
         viscosity: impl Fn(usize) -> f64 + Sync,
     ) -> f64 {
         let count = hinges.count();
-        let (pairs, divided) = passes.parts();
-        let angles: &[Pair] = pairs.as_chunks().0;
-        let each = divided[..count].par_iter_mut().enumerate().with_min_len(reductions::ELEMENTS);
+        let (pairs, divided) = passes.split_angles();
+        let angles: &[AngleAndChange] = pairs.as_chunks().0;
+        let each = divided[..count]
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(hinge, sides)| {
             let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
             let (share, [angle, change]) = (hinges.share(hinge), angles[hinge]);
@@ -117,7 +120,7 @@ impl Stiffness {
             *sides =
                 [[own[0] + shift[0], own[1] + shift[1]], [own[0] - shift[0], own[1] - shift[1]]];
         });
-        let (differences, loads) = after_division(pairs);
+        let (differences, loads) = sum_and_difference(pairs);
         (differences[count], loads[count]) = (0.0, 0.0);
         let divided = &*divided;
         let one = |hinge: usize, difference: &mut f64, load: &mut f64| {
@@ -131,19 +134,24 @@ impl Stiffness {
                 |k: usize| divided[hinge][0][k] * sides[0][k] + divided[hinge][1][k] * sides[1][k];
             work(0) + viscosity * work(1)
         };
-        reductions::sum2(&mut differences[..count], &mut loads[..count], reductions::ELEMENTS, one)
+        reductions::sum_zipped(
+            &mut differences[..count],
+            &mut loads[..count],
+            reductions::MIN_ELEMENTS_PER_TASK,
+            one,
+        )
     }
 
     /// Second half: 𝓜 of each hinge times `factor`, and a 0 past the last hinge.
     pub(super) fn hinge_moments<'a>(
         &self,
         hinges: &Hinges,
-        passes: &'a mut Passes,
+        passes: &'a mut MomentPasses,
         factor: impl Fn(usize) -> f64 + Sync,
     ) -> &'a [f64] {
-        let (differences, loads) = after_division(passes.parts().0);
+        let (differences, loads) = sum_and_difference(passes.split_angles().0);
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(hinge, load)| {
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
             let [shifted] = self.correction.column(hinge, near, |f| [differences[f]]);
             *load = (*load + shifted) * factor(hinge);
@@ -153,7 +161,12 @@ impl Stiffness {
 
     /// m on both sides of a hinge.
     #[inline(always)]
-    fn moments_of_sides(&self, hinges: &Hinges, divided: &[[Pair; 2]], hinge: usize) -> [Pair; 2] {
+    fn moments_of_sides(
+        &self,
+        hinges: &Hinges,
+        divided: &[[AngleAndChange; 2]],
+        hinge: usize,
+    ) -> [AngleAndChange; 2] {
         let halves = divided.as_flattened();
         let near = &hinges.neighbours[hinge];
         let moment = |side: usize| {
@@ -171,11 +184,11 @@ impl Stiffness {
 }
 
 /// What belongs to the angle of a hinge from its rest angle, and what to its change since the past.
-pub(super) type Pair = [f64; 2];
+pub(super) type AngleAndChange = [f64; 2];
 
 /// Arrays between the passes. They are one longer than there are hinges, with a 0 for boundary edges.
 #[derive(Clone, Debug)]
-pub(super) struct Passes {
+pub(super) struct MomentPasses {
     count: usize,
     /// First a [`Pair`] for each hinge: the angle and its change, and when those are divided see [`after_division`]. Then two
     /// pairs for each: φ on both sides.
@@ -183,13 +196,13 @@ pub(super) struct Passes {
 }
 
 /// m₁ − m₂ of all hinges, and a(m₁ + m₂), which at last becomes 𝓜.
-fn after_division(pairs: &mut [f64]) -> (&mut [f64], &mut [f64]) {
+fn sum_and_difference(pairs: &mut [f64]) -> (&mut [f64], &mut [f64]) {
     pairs.split_at_mut(pairs.len() / 2)
 }
 
-impl Passes {
+impl MomentPasses {
     pub(super) fn new(count: usize) -> Self {
-        Self::of(vec![0.0; Self::length(count)], count)
+        Self::from_buffer(vec![0.0; Self::length(count)], count)
     }
 
     /// Numbers that arrays for so many hinges are made of.
@@ -198,29 +211,29 @@ impl Passes {
     }
 
     /// Arrays in the room of other numbers.
-    pub(super) fn of(numbers: Vec<f64>, count: usize) -> Self {
+    pub(super) fn from_buffer(numbers: Vec<f64>, count: usize) -> Self {
         let mut passes = Self { count, numbers };
-        let (pairs, divided) = passes.parts();
+        let (pairs, divided) = passes.split_angles();
         pairs[2 * count..].fill(0.0);
         divided[count] = [[0.0; 2]; 2];
         passes
     }
 
-    pub(super) fn into_numbers(self) -> Vec<f64> {
+    pub(super) fn into_buffer(self) -> Vec<f64> {
         self.numbers
     }
 
     /// The first array, and φ on both sides.
-    fn parts(&mut self) -> (&mut [f64], &mut [[Pair; 2]]) {
+    fn split_angles(&mut self) -> (&mut [f64], &mut [[AngleAndChange; 2]]) {
         let numbers = &mut self.numbers[..Self::length(self.count)];
         let (pairs, divided) = numbers.split_at_mut(2 * (self.count + 1));
         (pairs, divided.as_chunks_mut().0.as_chunks_mut().0)
     }
 
     /// Angles of the hinges, and their changes.
-    pub(super) fn angles_mut(&mut self) -> &mut [Pair] {
+    pub(super) fn angles_mut(&mut self) -> &mut [AngleAndChange] {
         let count = self.count;
-        &mut self.parts().0.as_chunks_mut().0[..count]
+        &mut self.split_angles().0.as_chunks_mut().0[..count]
     }
 
     /// Angles without any change.
@@ -231,19 +244,21 @@ impl Passes {
     }
 
     /// φ on both sides of every hinge, and a 0 past the last.
-    pub(super) fn divided(&self) -> &[Pair] {
+    pub(super) fn split_angles_of_sides(&self) -> &[AngleAndChange] {
         self.numbers[2 * (self.count + 1)..Self::length(self.count)].as_chunks().0
     }
 
     /// Adds to the moments of the first half: `moment(slot)` is m of a side more than there is.
     pub(super) fn add_moments(&mut self, hinges: &Hinges, moment: impl Fn(usize) -> f64 + Sync) {
-        let (differences, loads) = after_division(self.parts().0);
+        let (differences, loads) = sum_and_difference(self.split_angles().0);
         let each = (differences, loads).into_par_iter().zip(&hinges.slots).enumerate();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(hinge, ((difference, load), slots))| {
-            let [left, right] = slots.map(|slot| moment(slot as usize));
-            *difference += left - right;
-            *load += hinges.share(hinge) * (left + right);
-        });
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(hinge, ((difference, load), slots))| {
+                let [left, right] = slots.map(|slot| moment(slot as usize));
+                *difference += left - right;
+                *load += hinges.share(hinge) * (left + right);
+            },
+        );
     }
 }
 
@@ -256,7 +271,7 @@ fn edge_matrices(
 ) -> impl Iterator<Item = EdgeMatrix> {
     let factor = PlateFactor::new(plate);
     let matrix = move |triangle: usize| {
-        if hinges.is_held[triangle] {
+        if hinges.is_pinned[triangle] {
             return EdgeMatrix::default();
         }
         edge_matrix(mesh, triangle, hinges.free_edges(triangle), &factor)

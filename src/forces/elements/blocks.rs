@@ -36,7 +36,7 @@ fn decode<const N: usize>(code: BlockCode) -> (usize, usize, usize) {
 
 /// What some blocks get from the members of a tile.
 #[derive(Clone, Debug, Default)]
-pub struct BlockParts {
+pub struct BlockContributions {
     /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
     /// these numbers, they are dealt to several entries.
     counts: Vec<[u8; 2]>,
@@ -46,7 +46,7 @@ pub struct BlockParts {
     codes: Vec<BlockCode>,
 }
 
-impl BlockParts {
+impl BlockContributions {
     /// Adds the codes of a block; blocks come in ascending order.
     pub fn push(&mut self, block: usize, codes: impl Iterator<Item = BlockCode>) {
         let before = self.codes.len();
@@ -88,7 +88,7 @@ impl BlockParts {
 /// Tangents of the members around a group of rows. Every one is positive semidefinite as a whole, and its rows sum to 0.
 pub trait Tangents {
     /// Adds to blocks what is theirs of the members of a tile.
-    fn add_blocks(&self, tile: u32, parts: &BlockParts, blocks: &mut [BlockColumns]);
+    fn add_blocks(&self, tile: u32, parts: &BlockContributions, blocks: &mut [BlockColumns]);
 }
 
 /// Tangents of elements of `N` corners by their blocks.
@@ -98,10 +98,10 @@ pub(crate) trait AddBlock<const N: usize> {
 }
 
 /// Tangents of members, by the place of each.
-pub(crate) struct Members<Own, const N: usize>(pub(crate) Own);
+pub(crate) struct MemberTangents<Own, const N: usize>(pub(crate) Own);
 
-impl<Own: AddBlock<N>, const N: usize> Tangents for Members<Own, N> {
-    fn add_blocks(&self, tile: u32, parts: &BlockParts, blocks: &mut [BlockColumns]) {
+impl<Own: AddBlock<N>, const N: usize> Tangents for MemberTangents<Own, N> {
+    fn add_blocks(&self, tile: u32, parts: &BlockContributions, blocks: &mut [BlockColumns]) {
         let stride = const { N.next_power_of_two() };
         let first = tile as usize * (CODES / (stride * stride));
         dispatch(FillBlocks { tangents: &self.0, first, parts, blocks });
@@ -109,12 +109,12 @@ impl<Own: AddBlock<N>, const N: usize> Tangents for Members<Own, N> {
 }
 
 /// Members whose elements keep their tangents.
-pub(crate) struct Kept<'a, Own> {
+pub(crate) struct StoredTangents<'a, Own> {
     pub(crate) elements: &'a Own,
     pub(crate) members: &'a [u32],
 }
 
-impl<Own: AddBlock<N>, const N: usize> AddBlock<N> for Kept<'_, Own> {
+impl<Own: AddBlock<N>, const N: usize> AddBlock<N> for StoredTangents<'_, Own> {
     #[inline(always)]
     fn add_block(&self, member: usize, row: usize, column: usize, block: &mut BlockColumns) {
         self.elements.add_block(self.members[member] as usize, row, column, block);
@@ -125,7 +125,7 @@ impl<Own: AddBlock<N>, const N: usize> AddBlock<N> for Kept<'_, Own> {
 struct FillBlocks<'a, Own, const N: usize> {
     tangents: &'a Own,
     first: usize,
-    parts: &'a BlockParts,
+    parts: &'a BlockContributions,
     blocks: &'a mut [BlockColumns],
 }
 
@@ -155,7 +155,7 @@ mod tests {
         let many: Vec<BlockCode> = (0..1500).collect();
         let given: [(usize, &[BlockCode]); 4] =
             [(0, &[7]), (2, &[1, 2]), (2000, &many), (2001, &[3])];
-        let mut parts = BlockParts::default();
+        let mut parts = BlockContributions::default();
         for (block, codes) in given {
             parts.push(block, codes.iter().copied());
         }
@@ -188,10 +188,10 @@ mod tests {
 
         for member in [0, 4095, 4096, 20_000] {
             let (tile, code) = block_code(3, member, 2, 1);
-            let mut parts = BlockParts::default();
+            let mut parts = BlockContributions::default();
             parts.push(0, std::iter::once(code));
             let mut blocks = [BlockColumns::default()];
-            Members::<_, 3>(Names).add_blocks(tile, &parts, &mut blocks);
+            MemberTangents::<_, 3>(Names).add_blocks(tile, &parts, &mut blocks);
             let found = blocks[0][0].map(f32::to_bits);
             assert_eq!(found, [member as f32, 2.0, 1.0, 1.0].map(f32::to_bits));
         }

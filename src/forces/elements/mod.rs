@@ -12,12 +12,12 @@ mod blocks;
 mod frames;
 mod scatter;
 
-pub(crate) use blocks::{AddBlock, Kept, Members};
-pub use blocks::{BlockCode, BlockParts, Tangents, block_code};
+pub(crate) use blocks::{AddBlock, MemberTangents, StoredTangents};
+pub use blocks::{BlockCode, BlockContributions, Tangents, block_code};
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
-pub(crate) use scatter::Scatter;
+pub(crate) use scatter::ElementLoads;
 
-use super::{inelastic::Past, strain_history::StrainHistory};
+use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
 use crate::{Vec3, material::Material, mesh::Mesh, parallel::BufferPool};
 use nalgebra::Matrix3;
 
@@ -93,10 +93,10 @@ pub trait Elements: Send + Sync {
 
     /// Predicts, to first order, the stress after the displacement `direction` from the shape last
     /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
-    fn predict(&mut self, _direction: &[Vec3]) {}
+    fn predict_stress(&mut self, _direction: &[Vec3]) {}
 
     /// Lets the next tangent take its geometric part from the last prediction.
-    fn use_prediction(&mut self) {}
+    fn use_predicted_stress(&mut self) {}
 
     /// Prepares for being asked for tangents at the shape last evaluated.
     fn update_tangent(&mut self) {}
@@ -119,25 +119,25 @@ pub trait Elements: Send + Sync {
     fn set_rest_scale(&mut self, _mesh: &Mesh, _scale: &[[f64; 2]]) {}
 
     /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
-    fn set_held(&mut self, _mesh: &Mesh, _held: &[bool]) {}
+    fn set_pinned(&mut self, _mesh: &Mesh, _held: &[bool]) {}
 
     /// Takes a shape for one that has long been what it is.
-    fn start_memory(&mut self, _positions: &[Vec3]) {}
+    fn start_history(&mut self, _positions: &[Vec3]) {}
 
     /// What the elements have been through, which the methods below keep unless they are written anew.
-    fn past(&self) -> Option<&Past> {
+    fn material_history(&self) -> Option<&MaterialHistory> {
         None
     }
 
     /// [`Self::past`], to be changed.
-    fn past_mut(&mut self) -> Option<&mut Past> {
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
         None
     }
 
     /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
     fn begin_stage(&mut self, duration: f64) {
-        if let Some(past) = self.past_mut() {
-            past.begin(duration);
+        if let Some(past) = self.material_history_mut() {
+            past.begin_step(duration);
         }
     }
 
@@ -146,37 +146,37 @@ pub trait Elements: Send + Sync {
 
     /// Lets tangents be the stiffest that what is remembered allows, those of sudden reversals, or again those of what is
     /// going on.
-    fn set_steepest(&mut self, is_steepest: bool) {
-        if let Some(past) = self.past_mut() {
-            past.set_steepest(is_steepest);
+    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+        if let Some(past) = self.material_history_mut() {
+            past.set_stiffest_tangent(is_steepest);
         }
     }
 
     /// Forgets what the material has been through.
-    fn forget(&mut self) {
-        if let Some(past) = self.past_mut() {
-            past.forget();
+    fn clear_internal_variables(&mut self) {
+        if let Some(past) = self.material_history_mut() {
+            past.clear();
         }
     }
 
     /// Whether stiffness and viscosity change with time, whatever the shape is.
-    fn is_changing(&self) -> bool {
+    fn is_time_dependent(&self) -> bool {
         false
     }
 
     /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
-    fn memory(&self) -> Vec<f64> {
-        self.past().map_or_else(Vec::new, Past::values)
+    fn internal_variables(&self) -> Vec<f64> {
+        self.material_history().map_or_else(Vec::new, MaterialHistory::values)
     }
 
     /// Numbers in [`Self::memory`] where there are any.
-    fn memory_count(&self) -> usize {
-        self.past().map_or(0, Past::count)
+    fn internal_variable_count(&self) -> usize {
+        self.material_history().map_or(0, MaterialHistory::count)
     }
 
     /// Remembers what [`Self::memory`] gave: [`Self::memory_count`] numbers or none.
-    fn set_memory(&mut self, _mesh: &Mesh, values: &[f64]) {
-        if let Some(past) = self.past_mut() {
+    fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
+        if let Some(past) = self.material_history_mut() {
             past.set_values(values);
         }
     }

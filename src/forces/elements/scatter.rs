@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// The vertices of elements, and the force of each element on each of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Scatter<const N: usize> {
+pub(crate) struct ElementLoads<const N: usize> {
     /// Vertices of each element.
     pub(crate) vertices: Vec<[u32; N]>,
     /// Force of each element on its vertices, in N.
@@ -14,7 +14,7 @@ pub(crate) struct Scatter<const N: usize> {
     incidence: Incidence,
 }
 
-impl<const N: usize> Scatter<N> {
+impl<const N: usize> ElementLoads<N> {
     /// Elements over `vertex_count` vertices.
     pub(crate) fn new(vertices: Vec<[u32; N]>, vertex_count: usize) -> Self {
         Self {
@@ -26,9 +26,10 @@ impl<const N: usize> Scatter<N> {
 
     /// Adds the loads to the forces of the vertices.
     pub(crate) fn gather(&self, forces: &mut [Vec3]) {
-        let each = forces.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        let each =
+            forces.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, force)| {
-            for (element, corner) in self.incidence.around(vertex) {
+            for (element, corner) in self.incidence.elements_of(vertex) {
                 *force += self.loads[element as usize][usize::from(corner)];
             }
         });

@@ -11,7 +11,7 @@ use crate::material::{Hysteresis, mirrored};
 
 /// A straight piece of a branch σ(p).
 #[derive(Clone, Copy, Debug)]
-struct Piece {
+struct BranchSegment {
     /// A point of it.
     anchor: [f64; 2],
     /// dσ/dp, in N/m.
@@ -20,7 +20,7 @@ struct Piece {
     end: f64,
 }
 
-impl Piece {
+impl BranchSegment {
     fn stress(&self, plastic: f64) -> f64 {
         self.anchor[1] + self.slope * (plastic - self.anchor[0])
     }
@@ -28,18 +28,18 @@ impl Piece {
 
 /// A branch that p grows along.
 #[derive(Clone, Debug)]
-struct Branch(Vec<Piece>);
+struct Branch(Vec<BranchSegment>);
 
 /// Both branches; that for unloading with both signs changed.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds {
+pub(super) struct BranchEnvelope {
     load: Branch,
     unload: Branch,
 }
 
 /// Where the stress has brought p.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flow {
+pub(super) struct PlasticFlow {
     pub(super) plastic: f64,
     /// dσ/dp there in N/m; infinite where p stays.
     pub(super) hardening: f64,
@@ -47,25 +47,29 @@ pub(super) struct Flow {
     pub(super) work: f64,
 }
 
-impl Bounds {
+impl BranchEnvelope {
     pub(super) fn new(curve: &Hysteresis, modulus: f64) -> Self {
         let Hysteresis { load, unload } = curve.joined();
         Self { load: Branch::new(&load, modulus), unload: Branch::new(&mirrored(&unload), modulus) }
     }
 
     /// p from its value `before`, where the stress is `modulus`·(`strain` − p).
-    pub(super) fn flow(&self, before: f64, strain: f64, modulus: f64) -> Flow {
+    pub(super) fn flow(&self, before: f64, strain: f64, modulus: f64) -> PlasticFlow {
         let up = self.load.flow(before, strain, modulus);
         if up.hardening.is_finite() || up.plastic > before {
             return up;
         }
         let down = self.unload.flow(-before, -strain, modulus);
-        Flow { plastic: -down.plastic, ..down }
+        PlasticFlow { plastic: -down.plastic, ..down }
     }
 
     /// What unloading from p gives back of the work that was done on the way to it, in J/m².
-    pub(super) fn stored(&self, plastic: f64) -> f64 {
-        if plastic > 0.0 { self.unload.below(-plastic) } else { self.load.below(plastic) }
+    pub(super) fn stored_energy(&self, plastic: f64) -> f64 {
+        if plastic > 0.0 {
+            self.unload.work_below_zero(-plastic)
+        } else {
+            self.load.work_below_zero(plastic)
+        }
     }
 }
 
@@ -82,7 +86,7 @@ impl Branch {
                 let slope = (high - low) / (right - left);
                 let anchor = if index == 0 { ends[1] } else { ends[0] };
                 let is_last = index + 2 == converted.len();
-                pieces.push(Piece {
+                pieces.push(BranchSegment {
                     anchor,
                     slope,
                     end: if is_last { f64::INFINITY } else { right },
@@ -92,8 +96,8 @@ impl Branch {
         Self(pieces)
     }
 
-    fn flow(&self, before: f64, strain: f64, modulus: f64) -> Flow {
-        let mut flow = Flow { plastic: before, hardening: f64::INFINITY, work: 0.0 };
+    fn flow(&self, before: f64, strain: f64, modulus: f64) -> PlasticFlow {
+        let mut flow = PlasticFlow { plastic: before, hardening: f64::INFINITY, work: 0.0 };
         let first = self.0.partition_point(|piece| piece.end <= before);
         for piece in &self.0[first..] {
             let bound = piece.stress(flow.plastic);
@@ -106,14 +110,14 @@ impl Branch {
             flow.work += 0.5 * (bound + piece.stress(end)) * (end - flow.plastic);
             flow.plastic = end;
             if reached <= piece.end {
-                return Flow { hardening: piece.slope, ..flow };
+                return PlasticFlow { hardening: piece.slope, ..flow };
             }
         }
         flow
     }
 
     /// ∫max(−σ, 0) dp from `start` to 0.
-    fn below(&self, start: f64) -> f64 {
+    fn work_below_zero(&self, start: f64) -> f64 {
         let (mut place, mut sum) = (start, 0.0);
         for piece in &self.0[self.0.partition_point(|piece| piece.end <= start)..] {
             let end = piece.end.min(0.0);
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn a_branch_is_followed_up_and_the_other_down() {
         let modulus = 100.0;
-        let bounds = Bounds::new(&curve(), modulus);
+        let bounds = BranchEnvelope::new(&curve(), modulus);
         let mut plastic = 0.0;
         let mut to = |strain: f64| {
             plastic = bounds.flow(plastic, strain, modulus).plastic;
@@ -167,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_the_integral_of_the_branch_back() {
         let modulus = 100.0;
-        let bounds = Bounds::new(&curve(), modulus);
+        let bounds = BranchEnvelope::new(&curve(), modulus);
         let lower = |p: f64| {
             let mut strain = p;
             for _ in 0..200 {
@@ -179,6 +183,6 @@ mod tests {
         let width = 0.2 / f64::from(count);
         let wanted: f64 =
             (0..count).map(|i| lower((f64::from(i) + 0.5) * width).max(0.0) * width).sum();
-        assert!((bounds.stored(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
+        assert!((bounds.stored_energy(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
     }
 }

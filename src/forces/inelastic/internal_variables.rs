@@ -3,40 +3,41 @@
 
 use super::{
     Inelastic,
-    law::{Memory, Part},
+    law::{DeformationMode, InternalVariables},
 };
 use crate::{forces::membrane::Strain, material::Material};
 use std::sync::Arc;
 
 /// The past of elements of one kind, of which [`Elements`](crate::forces::elements::Elements) say when what happens.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
-    parts: Vec<Part>,
+pub struct MaterialHistory {
+    modes: Vec<DeformationMode>,
     materials: Vec<Material>,
     /// Cloth of each element times the number of parts, plus the place of its part.
     law_of_element: Arc<Vec<u32>>,
     inelastic: Option<Inelastic>,
 }
 
-impl Past {
+impl MaterialHistory {
     /// Elements without a past. Where there is one part, `law_of_element` is the cloth of each element.
     pub(crate) fn new(
-        parts: Vec<Part>,
+        parts: Vec<DeformationMode>,
         materials: &[Material],
         law_of_element: impl Into<Arc<Vec<u32>>>,
     ) -> Self {
         let mut past = Self {
-            parts,
+            modes: parts,
             materials: materials.to_vec(),
             law_of_element: law_of_element.into(),
             inelastic: None,
         };
-        past.inelastic = materials.iter().any(Material::is_inelastic).then(|| past.begun());
+        past.inelastic =
+            materials.iter().any(Material::is_inelastic).then(|| past.after_begin_step());
         past
     }
 
-    fn begun(&self) -> Inelastic {
-        Inelastic::new(&self.parts, &self.materials, &self.law_of_element)
+    fn after_begin_step(&self) -> Inelastic {
+        Inelastic::new(&self.modes, &self.materials, &self.law_of_element)
     }
 
     /// Laws and memories; `None` where the past does not matter.
@@ -50,7 +51,7 @@ impl Past {
         if let Some(inelastic) = &mut self.inelastic {
             inelastic.set_material(cloth, material);
         } else if material.is_inelastic() {
-            self.inelastic = Some(self.begun());
+            self.inelastic = Some(self.after_begin_step());
         }
     }
 
@@ -62,9 +63,9 @@ impl Past {
     }
 
     /// Prepares for a step of `duration` seconds.
-    pub(crate) fn begin(&mut self, duration: f64) {
+    pub(crate) fn begin_step(&mut self, duration: f64) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.begin(duration);
+            inelastic.begin_step(duration);
         }
     }
 
@@ -75,23 +76,23 @@ impl Past {
         duration: f64,
     ) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.begin(duration);
+            inelastic.begin_step(duration);
             let strains = strains(inelastic);
             inelastic.end_step(&strains, duration);
         }
     }
 
     /// See [`crate::forces::inelastic::law::Law::set_steepest`].
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.set_steepest(is_steepest);
+            inelastic.set_stiffest_tangent(is_steepest);
         }
     }
 
     /// Remembers nothing any more.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.forget();
+            inelastic.clear();
         }
     }
 
@@ -102,7 +103,7 @@ impl Past {
 
     /// Numbers in [`Self::values`] where the past matters.
     pub(crate) fn count(&self) -> usize {
-        self.law_of_element.len() * Memory::COUNT
+        self.law_of_element.len() * InternalVariables::COUNT
     }
 
     /// Remembers what [`Self::values`] gave.
@@ -111,7 +112,7 @@ impl Past {
             self.inelastic = None;
             return;
         }
-        let mut inelastic = self.inelastic.take().unwrap_or_else(|| self.begun());
+        let mut inelastic = self.inelastic.take().unwrap_or_else(|| self.after_begin_step());
         inelastic.set_values(values);
         self.inelastic = Some(inelastic);
     }

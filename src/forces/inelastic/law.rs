@@ -9,7 +9,7 @@
 //! p is where ½(x − p)ᵀC(x − p)(1 + Σ wγ) + ∫σ dp is least, in which σ(p) is one branch upwards and the other downwards.
 //! This least value is the potential of the step: convex in ε, with the stress as its derivative.
 
-use super::branch_envelope::{Bounds, Flow};
+use super::branch_envelope::{BranchEnvelope, PlasticFlow};
 use crate::{
     forces::membrane::Strain,
     material::{BRANCHES, Material},
@@ -17,7 +17,7 @@ use crate::{
 
 /// What is remembered of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Memory {
+pub(crate) struct InternalVariables {
     /// p.
     pub(crate) plastic: Strain,
     /// e at the end of the last step.
@@ -26,7 +26,7 @@ pub(crate) struct Memory {
     pub(crate) delayed: [Strain; BRANCHES],
 }
 
-impl Memory {
+impl InternalVariables {
     /// Numbers that it consists of.
     pub(crate) const COUNT: usize = 3 * (2 + BRANCHES);
 
@@ -47,7 +47,7 @@ impl Memory {
 
 /// What of a material acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum DeformationMode {
     /// Stretch with transverse contraction, and shear.
     Membrane,
     /// The same without shear.
@@ -62,7 +62,7 @@ pub(crate) enum Part {
     BentStrips,
 }
 
-impl Part {
+impl DeformationMode {
     /// C₁₁, C₂₂, C₁₂, C₃₃.
     pub(crate) fn moduli(self, material: &Material) -> [f64; 4] {
         let [c11, c22, c12, c33] = material.membrane_moduli();
@@ -78,7 +78,7 @@ impl Part {
     }
 
     /// The curve of each strain where there is one, as what it bounds.
-    fn bounds(self, material: &Material) -> [Option<Bounds>; 3] {
+    fn envelopes(self, material: &Material) -> [Option<BranchEnvelope>; 3] {
         let curves = &material.curves;
         let stretches = [
             (curves.stretch_warp.as_ref(), material.stretch_warp),
@@ -97,16 +97,16 @@ impl Part {
             Self::Plate | Self::BentStrips => [bends[0], bends[1], none],
         };
         [first, second, third]
-            .map(|(curve, modulus)| curve.map(|curve| Bounds::new(curve, modulus)))
+            .map(|(curve, modulus)| curve.map(|curve| BranchEnvelope::new(curve, modulus)))
     }
 }
 
 /// The law of one cloth.
 #[derive(Clone, Debug)]
-pub(crate) struct Law {
+pub(crate) struct InelasticLaw {
     /// C₁₁, C₂₂, C₁₂, C₃₃ of slow changes.
     moduli: [f64; 4],
-    bounds: [Option<Bounds>; 3],
+    envelopes: [Option<BranchEnvelope>; 3],
     /// w and T of each branch; the first `count` of them act.
     branches: [[f64; 2]; BRANCHES],
     count: usize,
@@ -115,12 +115,12 @@ pub(crate) struct Law {
     /// 1 + Σ wγ.
     stiffening: f64,
     /// Whether moduli are given without flow.
-    is_steepest: bool,
+    is_stiffest: bool,
 }
 
 /// Stress of an element in a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Response {
+pub(crate) struct StressResponse {
     /// In N/m.
     pub(crate) stress: Strain,
     /// Potential per area of each strain, in J/m².
@@ -130,7 +130,7 @@ pub(crate) struct Response {
     plastic: Strain,
 }
 
-impl Response {
+impl StressResponse {
     /// Potential per area, in J/m².
     pub(crate) fn potential(&self) -> f64 {
         self.potentials.iter().sum()
@@ -150,13 +150,13 @@ impl Response {
 }
 
 /// Rounds in which p of both yarns settle; each leaves ν² of the error.
-const MOST_ROUNDS: usize = 60;
+const MAX_FLOW_ITERATIONS: usize = 60;
 
-impl Law {
-    pub(crate) fn new(material: &Material, part: Part) -> Self {
+impl InelasticLaw {
+    pub(crate) fn new(material: &Material, part: DeformationMode) -> Self {
         let mut branches = [[0.0; 2]; BRANCHES];
         let mut count = 0;
-        for branch in material.quality.iter().flat_map(crate::material::Quality::branches) {
+        for branch in material.quality.iter().flat_map(crate::material::ConstantQ::branches) {
             if branch.weight > 0.0 {
                 branches[count] = [branch.weight, branch.time];
                 count += 1;
@@ -164,19 +164,19 @@ impl Law {
         }
         let mut law = Self {
             moduli: part.moduli(material),
-            bounds: part.bounds(material),
+            envelopes: part.envelopes(material),
             branches,
             count,
             factors: [[1.0; 2]; BRANCHES],
             stiffening: 1.0,
-            is_steepest: false,
+            is_stiffest: false,
         };
-        law.begin(0.0);
+        law.begin_step(0.0);
         law
     }
 
     /// Prepares for a step of `duration` seconds.
-    pub(crate) fn begin(&mut self, duration: f64) {
+    pub(crate) fn begin_step(&mut self, duration: f64) {
         self.stiffening = 1.0;
         for ([weight, time], factors) in self.branches[..self.count].iter().zip(&mut self.factors) {
             let part = duration / time;
@@ -187,9 +187,9 @@ impl Law {
     }
 
     /// Gives the moduli of sudden reversals from now on, which are the stiffest, or again those of what is going on.
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
-        self.is_steepest = is_steepest;
-        self.begin(0.0);
+    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+        self.is_stiffest = is_steepest;
+        self.begin_step(0.0);
     }
 
     /// Moduli without memory and curves.
@@ -197,31 +197,32 @@ impl Law {
         &self.moduli
     }
 
-    pub(crate) fn respond(&self, strain: &Strain, memory: &Memory) -> Response {
+    pub(crate) fn respond(&self, strain: &Strain, memory: &InternalVariables) -> StressResponse {
         let moduli = self.moduli.map(|modulus| modulus * self.stiffening);
-        let shifted = [0, 1, 2].map(|k| strain[k] + self.offset(k, memory));
+        let shifted = [0, 1, 2].map(|k| strain[k] + self.memory_strain(k, memory));
         let (plastic, flows) = self.plastic(&moduli, &shifted, memory);
         let elastic = [0, 1, 2].map(|k| shifted[k] - plastic[k]);
         let stress = apply(&moduli, &elastic);
         let work = flows.map(|flow| flow.map_or(0.0, |flow| flow.work));
         let potentials = [0, 1, 2].map(|k| 0.5 * elastic[k] * stress[k] + work[k]);
         let hardening = flows.map(|flow| flow.map_or(f64::INFINITY, |flow| flow.hardening));
-        let moduli = if self.is_steepest { moduli } else { softened(moduli, hardening) };
-        Response { stress, potentials, moduli, plastic }
+        let moduli =
+            if self.is_stiffest { moduli } else { elastoplastic_moduli(moduli, hardening) };
+        StressResponse { stress, potentials, moduli, plastic }
     }
 
     /// The strain at which one of them is without stress, where it is coupled with no other, and the potential there
     /// per area in J/m².
-    pub(crate) fn slack(&self, k: usize, memory: &Memory) -> [f64; 2] {
+    pub(crate) fn stress_free_strain(&self, k: usize, memory: &InternalVariables) -> [f64; 2] {
         // What resists nothing but by its curves comes to where they end their resistance.
-        let flow = |bounds: &Bounds| bounds.flow(memory.plastic[k], 0.0, 0.0);
-        let flow = self.bounds[k].as_ref().map(flow);
+        let flow = |bounds: &BranchEnvelope| bounds.flow(memory.plastic[k], 0.0, 0.0);
+        let flow = self.envelopes[k].as_ref().map(flow);
         let plastic = flow.map_or(memory.plastic[k], |flow| flow.plastic);
-        [plastic - self.offset(k, memory), flow.map_or(0.0, |flow| flow.work)]
+        [plastic - self.memory_strain(k, memory), flow.map_or(0.0, |flow| flow.work)]
     }
 
     /// The constant in the strain of a step that memory gives.
-    fn offset(&self, k: usize, memory: &Memory) -> f64 {
+    fn memory_strain(&self, k: usize, memory: &InternalVariables) -> f64 {
         let mut offset = 0.0;
         for index in 0..self.count {
             let [decay, gain] = self.factors[index];
@@ -236,22 +237,22 @@ impl Law {
         &self,
         moduli: &[f64; 4],
         strain: &Strain,
-        memory: &Memory,
-    ) -> (Strain, [Option<Flow>; 3]) {
+        memory: &InternalVariables,
+    ) -> (Strain, [Option<PlasticFlow>; 3]) {
         let mut plastic = memory.plastic;
         let mut flows = [None; 3];
         let [c11, c22, c12, c33] = *moduli;
-        if let Some(bounds) = &self.bounds[2] {
+        if let Some(bounds) = &self.envelopes[2] {
             let flow = bounds.flow(memory.plastic[2], strain[2], c33);
             plastic[2] = flow.plastic;
             flows[2] = Some(flow);
         }
         let own = [c11, c22];
-        let is_coupled = self.bounds[0].is_some() && self.bounds[1].is_some() && c12 > 0.0;
-        for _ in 0..if is_coupled { MOST_ROUNDS } else { 1 } {
+        let is_coupled = self.envelopes[0].is_some() && self.envelopes[1].is_some() && c12 > 0.0;
+        for _ in 0..if is_coupled { MAX_FLOW_ITERATIONS } else { 1 } {
             let before = plastic;
             for (k, other) in [(0, 1), (1, 0)] {
-                let Some(bounds) = &self.bounds[k] else { continue };
+                let Some(bounds) = &self.envelopes[k] else { continue };
                 let across = c12 / own[k] * (strain[other] - plastic[other]);
                 let flow = bounds.flow(memory.plastic[k], strain[k] + across, own[k]);
                 plastic[k] = flow.plastic;
@@ -266,7 +267,7 @@ impl Law {
     }
 
     /// What is remembered after a step that ends at a strain.
-    pub(crate) fn remember(&self, strain: &Strain, memory: &mut Memory) {
+    pub(crate) fn updated_variables(&self, strain: &Strain, memory: &mut InternalVariables) {
         let plastic = self.respond(strain, memory).plastic;
         for k in 0..3 {
             let elastic = strain[k] - plastic[k];
@@ -281,7 +282,7 @@ impl Law {
     }
 
     /// What can be got back of each strain, per area in J/m².
-    pub(crate) fn stored(&self, strain: &Strain, memory: &Memory) -> Strain {
+    pub(crate) fn stored_energy(&self, strain: &Strain, memory: &InternalVariables) -> Strain {
         let mut stored = [0.0; 3];
         let elastic = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
         let delayed = self.branches[..self.count].iter().zip(&memory.delayed);
@@ -292,8 +293,9 @@ impl Law {
                 *stored += 0.5 * weight * strain[k] * stress[k];
             }
         }
-        for (k, bounds) in self.bounds.iter().enumerate() {
-            let part = bounds.as_ref().map_or(0.0, |bounds| bounds.stored(memory.plastic[k]));
+        for (k, bounds) in self.envelopes.iter().enumerate() {
+            let part =
+                bounds.as_ref().map_or(0.0, |bounds| bounds.stored_energy(memory.plastic[k]));
             stored[k] += part;
         }
         stored
@@ -301,7 +303,7 @@ impl Law {
 }
 
 /// Moduli less what flow along the curves takes; `hardening` is infinite where nothing flows.
-fn softened([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
+fn elastoplastic_moduli([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
     let [first, second, third] = hardening;
     let (mut t11, mut t22, mut t12) = (c11, c22, c12);
     if first.is_finite() {

@@ -8,9 +8,9 @@ mod law;
 mod tests;
 mod uniaxial;
 
-pub use internal_variables::Past;
-pub(crate) use law::{Law, Memory, Part, Response, apply};
-pub(crate) use uniaxial::{Fibre, Resistance};
+pub use internal_variables::MaterialHistory;
+pub(crate) use law::{DeformationMode, InelasticLaw, InternalVariables, StressResponse, apply};
+pub(crate) use uniaxial::{UniaxialElement, UniaxialResponse};
 
 use super::membrane::Strain;
 use crate::{material::Material, parallel::reductions};
@@ -19,23 +19,27 @@ use rayon::prelude::*;
 /// Laws of all cloths, and a memory for each element.
 #[derive(Clone, Debug)]
 pub(crate) struct Inelastic {
-    parts: Vec<Part>,
+    parts: Vec<DeformationMode>,
     /// One for each part of each cloth.
-    laws: Vec<Law>,
+    laws: Vec<InelasticLaw>,
     law_of_element: Vec<u32>,
-    memories: Vec<Memory>,
+    memories: Vec<InternalVariables>,
 }
 
 impl Inelastic {
     /// Elements without a past. The law of an element is its cloth times the number of parts, plus the place of its
     /// part.
-    pub(crate) fn new(parts: &[Part], materials: &[Material], law_of_element: &[u32]) -> Self {
-        let of_cloth = |material| parts.iter().map(move |part| Law::new(material, *part));
+    pub(crate) fn new(
+        parts: &[DeformationMode],
+        materials: &[Material],
+        law_of_element: &[u32],
+    ) -> Self {
+        let of_cloth = |material| parts.iter().map(move |part| InelasticLaw::new(material, *part));
         Self {
             parts: parts.to_vec(),
             laws: materials.iter().flat_map(of_cloth).collect(),
             law_of_element: law_of_element.to_vec(),
-            memories: vec![Memory::default(); law_of_element.len()],
+            memories: vec![InternalVariables::default(); law_of_element.len()],
         }
     }
 
@@ -43,48 +47,48 @@ impl Inelastic {
     pub(crate) fn set_material(&mut self, cloth: usize, material: &Material) {
         let first = cloth * self.parts.len();
         for (law, part) in self.laws[first..].iter_mut().zip(&self.parts) {
-            *law = Law::new(material, *part);
+            *law = InelasticLaw::new(material, *part);
         }
     }
 
-    pub(crate) fn law(&self, element: usize) -> &Law {
+    pub(crate) fn law(&self, element: usize) -> &InelasticLaw {
         &self.laws[self.law_of_element[element] as usize]
     }
 
-    pub(crate) fn memory(&self, element: usize) -> &Memory {
+    pub(crate) fn internal_variables(&self, element: usize) -> &InternalVariables {
         &self.memories[element]
     }
 
-    pub(crate) fn respond(&self, element: usize, strain: &Strain) -> Response {
+    pub(crate) fn respond(&self, element: usize, strain: &Strain) -> StressResponse {
         self.law(element).respond(strain, &self.memories[element])
     }
 
     /// Prepares for a step of `duration` seconds.
-    pub(crate) fn begin(&mut self, duration: f64) {
+    pub(crate) fn begin_step(&mut self, duration: f64) {
         for law in &mut self.laws {
-            law.begin(duration);
+            law.begin_step(duration);
         }
     }
 
     /// See [`Law::set_steepest`].
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
         for law in &mut self.laws {
-            law.set_steepest(is_steepest);
+            law.set_stiffest_tangent(is_steepest);
         }
     }
 
     /// Remembers nothing any more.
-    pub(crate) fn forget(&mut self) {
-        self.memories.fill(Memory::default());
+    pub(crate) fn clear(&mut self) {
+        self.memories.fill(InternalVariables::default());
     }
 
     /// Remembers a step of `duration` seconds that ended at these strains.
     pub(crate) fn end_step(&mut self, strains: &[Strain], duration: f64) {
-        self.begin(duration);
+        self.begin_step(duration);
         let Self { laws, law_of_element, memories, .. } = self;
         let each = (memories, law_of_element, strains).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(memory, law, strain)| {
-            laws[*law as usize].remember(strain, memory);
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(memory, law, strain)| {
+            laws[*law as usize].updated_variables(strain, memory);
         });
     }
 
@@ -97,7 +101,7 @@ impl Inelastic {
 
     /// Everything remembered, as numbers.
     pub(crate) fn values(&self) -> Vec<f64> {
-        let mut values = Vec::with_capacity(self.memories.len() * Memory::COUNT);
+        let mut values = Vec::with_capacity(self.memories.len() * InternalVariables::COUNT);
         for memory in &self.memories {
             memory.write(&mut values);
         }
@@ -106,8 +110,10 @@ impl Inelastic {
 
     /// Remembers what [`Self::values`] gave.
     pub(crate) fn set_values(&mut self, values: &[f64]) {
-        for (memory, values) in self.memories.iter_mut().zip(values.chunks(Memory::COUNT)) {
-            *memory = Memory::read(values);
+        for (memory, values) in
+            self.memories.iter_mut().zip(values.chunks(InternalVariables::COUNT))
+        {
+            *memory = InternalVariables::read(values);
         }
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The law of inelastic materials by itself: derivatives, what it stores, and that no cycle gives energy.
 
-use super::law::{Law, Memory, Part};
-use crate::material::{Curves, Hysteresis, Material, Quality};
+use super::law::{DeformationMode, InelasticLaw, InternalVariables};
+use crate::material::{ConstantQ, Curves, Hysteresis, Material};
 
 /// Numbers between −1 and 1, the same every time.
 struct Noise(u64);
@@ -20,7 +20,7 @@ impl Noise {
 }
 
 /// Curves everywhere, the yarns coupled, with memory or without.
-fn fabric(quality: Option<Quality>) -> Material {
+fn fabric(quality: Option<ConstantQ>) -> Material {
     let stretch = Hysteresis {
         load: vec![[0.0, 0.0], [0.02, 4.0], [0.05, 20.0]],
         unload: vec![[0.005, 0.0], [0.03, 4.0], [0.05, 20.0]],
@@ -47,20 +47,21 @@ fn fabric(quality: Option<Quality>) -> Material {
     .unwrap()
 }
 
-const QUALITY: Quality = Quality { q: 4.0, low: 0.1, high: 10.0 };
+const QUALITY: ConstantQ = ConstantQ { q: 4.0, low: 0.1, high: 10.0 };
 
-fn laws() -> [Law; 3] {
+fn laws() -> [InelasticLaw; 3] {
     let without_curves = Material { curves: Curves::NONE, ..fabric(Some(QUALITY)) };
-    [fabric(None), fabric(Some(QUALITY)), without_curves].map(|m| Law::new(&m, Part::Membrane))
+    [fabric(None), fabric(Some(QUALITY)), without_curves]
+        .map(|m| InelasticLaw::new(&m, DeformationMode::Membrane))
 }
 
 #[test]
 fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
     let mut noise = Noise(1);
     for mut law in laws() {
-        let mut memory = Memory::default();
+        let mut memory = InternalVariables::default();
         for _ in 0..300 {
-            law.begin(0.01);
+            law.begin_step(0.01);
             let strain = noise.strain(0.05);
             let here = law.respond(&strain, &memory);
             let step = 1.0e-7;
@@ -84,7 +85,7 @@ fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
                     }
                 }
             }
-            law.remember(&strain, &mut memory);
+            law.updated_variables(&strain, &mut memory);
         }
     }
 }
@@ -95,10 +96,10 @@ fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
 fn no_path_gives_back_more_than_was_stored() {
     let mut noise = Noise(7);
     for mut law in laws() {
-        let mut memory = Memory::default();
+        let mut memory = InternalVariables::default();
         let mut strain = [0.0; 3];
         let mut work = 0.0;
-        law.begin(2.0e-3);
+        law.begin_step(2.0e-3);
         for _ in 0..60 {
             let goal = noise.strain(0.06);
             let start = strain;
@@ -106,28 +107,28 @@ fn no_path_gives_back_more_than_was_stored() {
             for step in 1..=count {
                 let part = f64::from(step) / f64::from(count);
                 let next = [0, 1, 2].map(|k| start[k] + part * (goal[k] - start[k]));
-                let before = law.stored(&strain, &memory);
+                let before = law.stored_energy(&strain, &memory);
                 let stress = law.respond(&next, &memory).stress;
                 let done: f64 = (0..3).map(|k| stress[k] * (next[k] - strain[k])).sum();
                 work += done;
-                law.remember(&next, &mut memory);
+                law.updated_variables(&next, &mut memory);
                 strain = next;
-                let after = law.stored(&strain, &memory);
+                let after = law.stored_energy(&strain, &memory);
                 let gained: f64 = after.iter().sum::<f64>() - before.iter().sum::<f64>();
                 assert!(done >= gained - 1.0e-9, "{done} for {gained}");
             }
         }
-        let kept: f64 = law.stored(&strain, &memory).iter().sum();
+        let kept: f64 = law.stored_energy(&strain, &memory).iter().sum();
         assert!(kept >= 0.0 && work > 2.0 * kept, "{work} {kept}");
     }
 }
 
 #[test]
 fn a_strip_pulled_along_either_yarn_follows_the_given_branches() {
-    let mut law = Law::new(&fabric(None), Part::Membrane);
-    law.begin(0.01);
+    let mut law = InelasticLaw::new(&fabric(None), DeformationMode::Membrane);
+    law.begin_step(0.01);
     for k in [0, 1] {
-        let mut memory = Memory::default();
+        let mut memory = InternalVariables::default();
         let cycle =
             [(0.02, 4.0), (0.035, 12.0), (0.05, 20.0), (0.04, 12.0), (0.03, 4.0), (0.005, 0.0)];
         for (along, wanted) in cycle {
@@ -144,7 +145,7 @@ fn a_strip_pulled_along_either_yarn_follows_the_given_branches() {
             (strain[k], strain[2]) = (along, 0.0);
             let stress = law.respond(&strain, &memory).stress;
             assert!((stress[k] - wanted).abs() < 1.0e-6, "{k} at {along}: {stress:?}");
-            law.remember(&strain, &mut memory);
+            law.updated_variables(&strain, &mut memory);
         }
     }
 }
@@ -153,18 +154,18 @@ fn a_strip_pulled_along_either_yarn_follows_the_given_branches() {
 #[test]
 fn small_cycles_have_the_quality_wanted_at_any_speed() {
     let material = Material { quality: Some(QUALITY), curves: Curves::NONE, ..Material::default() };
-    let mut law = Law::new(&material, Part::Membrane);
+    let mut law = InelasticLaw::new(&material, DeformationMode::Membrane);
     for frequency in [0.1, 0.3, 1.0, 3.0, 10.0] {
-        let mut memory = Memory::default();
+        let mut memory = InternalVariables::default();
         let count = 400;
-        law.begin(1.0 / (frequency * f64::from(count)));
+        law.begin_step(1.0 / (frequency * f64::from(count)));
         let (mut real, mut imaginary) = (0.0, 0.0);
         let cycles = 4 + (frequency * 30.0) as i32;
         for step in 1..=cycles * count {
             let angle = std::f64::consts::TAU * f64::from(step) / f64::from(count);
             let strain = [0.0, 0.0, angle.sin()];
             let stress = law.respond(&strain, &memory).stress[2];
-            law.remember(&strain, &mut memory);
+            law.updated_variables(&strain, &mut memory);
             if step > (cycles - 1) * count {
                 real += stress * angle.sin();
                 imaginary += stress * angle.cos();
@@ -178,14 +179,14 @@ fn small_cycles_have_the_quality_wanted_at_any_speed() {
 #[test]
 fn a_memory_survives_being_written() {
     let mut noise = Noise(3);
-    let mut law = Law::new(&fabric(Some(QUALITY)), Part::Membrane);
-    law.begin(0.01);
-    let mut memory = Memory::default();
+    let mut law = InelasticLaw::new(&fabric(Some(QUALITY)), DeformationMode::Membrane);
+    law.begin_step(0.01);
+    let mut memory = InternalVariables::default();
     for _ in 0..20 {
-        law.remember(&noise.strain(0.05), &mut memory);
+        law.updated_variables(&noise.strain(0.05), &mut memory);
     }
     let mut values = Vec::new();
     memory.write(&mut values);
-    assert_eq!(values.len(), Memory::COUNT);
-    assert_eq!(Memory::read(&values), memory);
+    assert_eq!(values.len(), InternalVariables::COUNT);
+    assert_eq!(InternalVariables::read(&values), memory);
 }

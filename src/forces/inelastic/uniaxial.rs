@@ -7,18 +7,18 @@ use crate::forces::membrane::Strain;
 
 /// How an element with one measure resists.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Fibre {
+pub(crate) struct UniaxialElement {
     /// Each strain over the measure.
     pub(crate) rates: Strain,
     /// Area in m² in which each strain is resisted.
     pub(crate) areas: Strain,
     /// Whether it only resists a growing measure.
-    pub(crate) only_pulls: bool,
+    pub(crate) is_tension_only: bool,
 }
 
 /// What resists a measure.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Resistance {
+pub(crate) struct UniaxialResponse {
     /// In J over the unit of the measure.
     pub(crate) force: f64,
     /// In J.
@@ -27,7 +27,7 @@ pub(crate) struct Resistance {
     pub(crate) stiffness: f64,
 }
 
-impl Resistance {
+impl UniaxialResponse {
     /// A linear one.
     #[inline(always)]
     pub(crate) fn linear(stiffness: f64, measure: f64) -> Self {
@@ -36,13 +36,13 @@ impl Resistance {
     }
 }
 
-impl Fibre {
+impl UniaxialElement {
     /// The resistance of a material whose past does not matter, of which these are the moduli.
-    pub(crate) fn linear(&self, moduli: &[f64; 4], measure: f64) -> Resistance {
+    pub(crate) fn linear(&self, moduli: &[f64; 4], measure: f64) -> UniaxialResponse {
         let [c11, c22, _, c33] = *moduli;
         let each = [c11, c22, c33].into_iter().zip(self.rates.iter().zip(&self.areas));
         let stiffness: f64 = each.map(|(modulus, (rate, area))| area * rate * rate * modulus).sum();
-        Resistance::linear(stiffness, measure)
+        UniaxialResponse::linear(stiffness, measure)
     }
 
     /// The resistance of an element with a past.
@@ -51,16 +51,18 @@ impl Fibre {
         inelastic: &Inelastic,
         element: usize,
         measure: f64,
-    ) -> Resistance {
+    ) -> UniaxialResponse {
         let strain = self.rates.map(|rate| rate * measure);
         let response = inelastic.respond(element, &strain);
         let moduli = [response.moduli[0], response.moduli[1], response.moduli[3]];
-        let mut sum = Resistance::default();
+        let mut sum = UniaxialResponse::default();
         for (k, modulus) in moduli.into_iter().enumerate() {
             let (rate, area) = (self.rates[k], self.areas[k]);
             let force = area * rate * response.stress[k];
-            if self.only_pulls && force < 0.0 {
-                let [_, potential] = inelastic.law(element).slack(k, inelastic.memory(element));
+            if self.is_tension_only && force < 0.0 {
+                let [_, potential] = inelastic
+                    .law(element)
+                    .stress_free_strain(k, inelastic.internal_variables(element));
                 sum.potential += area * potential;
                 continue;
             }
@@ -74,19 +76,22 @@ impl Fibre {
     /// The strains to remember of a measure: those at which it is slack where it would have to push.
     pub(crate) fn strain(&self, inelastic: &Inelastic, element: usize, measure: f64) -> Strain {
         let mut strain = self.rates.map(|rate| rate * measure);
-        if self.only_pulls {
+        if self.is_tension_only {
             let stress = inelastic.respond(element, &strain).stress;
             for k in (0..3).filter(|k| self.rates[*k] * stress[*k] < 0.0) {
-                strain[k] = inelastic.law(element).slack(k, inelastic.memory(element))[0];
+                strain[k] = inelastic
+                    .law(element)
+                    .stress_free_strain(k, inelastic.internal_variables(element))[0];
             }
         }
         strain
     }
 
     /// What can be got back, in J.
-    pub(crate) fn stored(&self, inelastic: &Inelastic, element: usize, measure: f64) -> f64 {
+    pub(crate) fn stored_energy(&self, inelastic: &Inelastic, element: usize, measure: f64) -> f64 {
         let strain = self.strain(inelastic, element, measure);
-        let stored = inelastic.law(element).stored(&strain, inelastic.memory(element));
+        let stored =
+            inelastic.law(element).stored_energy(&strain, inelastic.internal_variables(element));
         self.areas.iter().zip(&stored).map(|(area, stored)| area * stored).sum()
     }
 }

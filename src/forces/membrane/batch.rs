@@ -6,41 +6,42 @@ use crate::{
     Vec3,
     mesh::ShapeGradients,
     parallel::reductions,
-    simd::{Kernel, Lanes, dispatch, places},
+    simd::{Kernel, Lanes, dispatch, lane_indices},
 };
 use rayon::prelude::*;
 
 /// Triangles that are worth a task of their own.
-const CHUNK: usize = reductions::ELEMENTS;
+const MIN_PER_TASK: usize = reductions::MIN_ELEMENTS_PER_TASK;
 
 /// A law for triangles.
-pub(super) trait Respond {
+pub(super) trait StressLaw {
     /// Stress of a triangle in N/m, and its potential per area in J/m².
     fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64);
 }
 
 /// Triangles at rest.
 #[derive(Clone, Copy)]
-pub(super) struct Sheet<'a> {
+pub(super) struct TriangleBatch<'a> {
     pub(super) triangles: &'a [[u32; 3]],
     pub(super) gradients: &'a [ShapeGradients],
     pub(super) areas: &'a [f64],
 }
 
-impl Sheet<'_> {
+impl TriangleBatch<'_> {
     /// Finds stresses, and forces at the second and third corners. Gives the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
         (stresses, corner_forces): (&mut [Strain], &mut [CornerForces]),
-        law: &(impl Respond + Sync),
+        law: &(impl StressLaw + Sync),
     ) -> f64 {
-        let chunks = stresses.par_chunks_mut(CHUNK).zip(corner_forces.par_chunks_mut(CHUNK));
+        let chunks =
+            stresses.par_chunks_mut(MIN_PER_TASK).zip(corner_forces.par_chunks_mut(MIN_PER_TASK));
         let potentials: Vec<f64> = chunks
             .enumerate()
             .map(|(chunk, (results, corner_forces))| {
-                let (sheet, first) = (*self, chunk * CHUNK);
-                dispatch(Evaluate { sheet, positions, first, results, corner_forces, law })
+                let (sheet, first) = (*self, chunk * MIN_PER_TASK);
+                dispatch(EvaluateTriangles { sheet, positions, first, results, corner_forces, law })
             })
             .collect();
         potentials.iter().sum()
@@ -48,22 +49,22 @@ impl Sheet<'_> {
 
     /// Puts into `results` what `one` makes of each triangle and of the change of its strain, to first order, by a displacement
     /// from a shape.
-    pub(super) fn change(
+    pub(super) fn strain_rates(
         &self,
         displacement: (&[Vec3], &[Vec3]),
         results: &mut [Tension],
         one: impl Fn(usize, &Strain) -> Tension + Sync,
     ) {
-        results.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, results)| {
-            let (sheet, first, one) = (*self, chunk * CHUNK, &one);
-            dispatch(Change { sheet, displacement, first, results, one });
+        results.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
+            let (sheet, first, one) = (*self, chunk * MIN_PER_TASK, &one);
+            dispatch(StrainRates { sheet, displacement, first, results, one });
         });
     }
 }
 
 /// Evaluates triangles from the first on; gives their potential.
-struct Evaluate<'a, Law> {
-    sheet: Sheet<'a>,
+struct EvaluateTriangles<'a, Law> {
+    sheet: TriangleBatch<'a>,
     positions: &'a [Vec3],
     first: usize,
     results: &'a mut [Strain],
@@ -71,7 +72,7 @@ struct Evaluate<'a, Law> {
     law: &'a Law,
 }
 
-impl<Law: Respond> Kernel for Evaluate<'_, Law> {
+impl<Law: StressLaw> Kernel for EvaluateTriangles<'_, Law> {
     type Output = f64;
 
     #[inline(always)]
@@ -80,8 +81,8 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
         let mut sum = 0.0;
         let batches = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
         for (batch, (results, corner_forces)) in batches {
-            let own = places(first + 4 * batch, sheet.triangles.len());
-            let four = Four::new(lanes, &sheet, &own, positions);
+            let own = lane_indices(first + 4 * batch, sheet.triangles.len());
+            let four = FourTriangles::new(lanes, &sheet, &own, positions);
             let strains = four.strains(lanes);
             let mut stresses = [[0.0; 4]; 3];
             for k in 0..results.len() {
@@ -92,7 +93,7 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
                     stresses[k] = stress;
                 }
             }
-            let areas = lanes.choose(&own, sheet.areas);
+            let areas = lanes.gather_four(&own, sheet.areas);
             let [second, third] = four.forces(lanes, &stresses, areas);
             for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
                 *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
@@ -104,8 +105,8 @@ impl<Law: Respond> Kernel for Evaluate<'_, Law> {
 }
 
 /// Finds changes of strain of triangles from the first on.
-struct Change<'a, One> {
-    sheet: Sheet<'a>,
+struct StrainRates<'a, One> {
+    sheet: TriangleBatch<'a>,
     /// From a shape along a direction.
     displacement: (&'a [Vec3], &'a [Vec3]),
     first: usize,
@@ -113,16 +114,16 @@ struct Change<'a, One> {
     one: &'a One,
 }
 
-impl<One: Fn(usize, &Strain) -> Tension> Kernel for Change<'_, One> {
+impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let Self { sheet, displacement: (shape, direction), first, results, one } = self;
         for (batch, results) in results.chunks_mut(4).enumerate() {
-            let own = places(first + 4 * batch, sheet.triangles.len());
+            let own = lane_indices(first + 4 * batch, sheet.triangles.len());
             let [now, change] =
-                [shape, direction].map(|field| Four::new(lanes, &sheet, &own, field));
+                [shape, direction].map(|field| FourTriangles::new(lanes, &sheet, &own, field));
             let [along_warp, along_weft, shear] = now.strain_rates(lanes, &change);
             for (k, result) in results.iter_mut().enumerate() {
                 *result = one(own[k], &[along_warp[k], along_weft[k], shear[k]]);
@@ -132,19 +133,19 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for Change<'_, One> {
 }
 
 /// Four triangles.
-struct Four<L: Lanes> {
+struct FourTriangles<L: Lanes> {
     /// Of the second and third corner, along warp and weft.
     gradients: [[L::Four; 2]; 2],
     /// Of the position, along warp and weft.
     derivatives: [[L::Four; 3]; 2],
 }
 
-impl<L: Lanes> Four<L> {
+impl<L: Lanes> FourTriangles<L> {
     #[inline(always)]
-    fn new(lanes: L, sheet: &Sheet<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
+    fn new(lanes: L, sheet: &TriangleBatch<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
         let rest = |corner: usize, axis: usize| {
             let one = |k: usize| sheet.gradients[own[k]][corner][axis];
-            lanes.four(&[one(0), one(1), one(2), one(3)])
+            lanes.load_four(&[one(0), one(1), one(2), one(3)])
         };
         let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
         let corner = |c: usize| lanes.vectors(|k| &positions[sheet.triangles[own[k]][c] as usize]);
@@ -164,9 +165,11 @@ impl<L: Lanes> Four<L> {
     fn strains(&self, lanes: L) -> [[f64; 4]; 3] {
         let [su, sv] = &self.derivatives;
         let half = |square: L::Four| {
-            lanes.numbers(lanes.product(lanes.all(0.5), lanes.minus(square, lanes.all(1.0))))
+            lanes.to_numbers(
+                lanes.product(lanes.splat_four(0.5), lanes.minus(square, lanes.splat_four(1.0))),
+            )
         };
-        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.numbers(lanes.dot(su, sv))]
+        [half(lanes.dot(su, su)), half(lanes.dot(sv, sv)), lanes.to_numbers(lanes.dot(su, sv))]
     }
 
     /// Changes of strain to first order, with these changes of the position.
@@ -174,15 +177,15 @@ impl<L: Lanes> Four<L> {
     fn strain_rates(&self, lanes: L, change: &Self) -> [[f64; 4]; 3] {
         let ([su, sv], [du, dv]) = (&self.derivatives, &change.derivatives);
         let shear = lanes.plus(lanes.dot(su, dv), lanes.dot(sv, du));
-        [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.numbers(rate))
+        [lanes.dot(su, du), lanes.dot(sv, dv), shear].map(|rate| lanes.to_numbers(rate))
     }
 
     /// Forces at the second and third corner.
     #[inline(always)]
     fn forces(&self, lanes: L, stresses: &[[f64; 4]; 3], areas: L::Four) -> [[Vec3; 4]; 2] {
         let [su, sv] = &self.derivatives;
-        let against = lanes.minus(lanes.all(0.0), areas);
-        let scaled = |stress: &[f64; 4]| lanes.product(lanes.four(stress), against);
+        let against = lanes.minus(lanes.splat_four(0.0), areas);
+        let scaled = |stress: &[f64; 4]| lanes.product(lanes.load_four(stress), against);
         let (s11, s22, s12) = (scaled(&stresses[0]), scaled(&stresses[1]), scaled(&stresses[2]));
         let sum = |a: L::Four, x: L::Four, b: L::Four, y: L::Four| {
             lanes.plus(lanes.product(a, x), lanes.product(b, y))
@@ -193,7 +196,7 @@ impl<L: Lanes> Four<L> {
         let weft = [along_weft(0), along_weft(1), along_weft(2)];
         let force = |[a, b]: [L::Four; 2]| {
             let part = |k: usize| sum(warp[k], a, weft[k], b);
-            lanes.separate(&[part(0), part(1), part(2)])
+            lanes.split_vectors(&[part(0), part(1), part(2)])
         };
         [force(self.gradients[0]), force(self.gradients[1])]
     }

@@ -16,8 +16,8 @@ mod tangent;
 pub use tangent::TriangleTangent;
 
 use super::{
-    inelastic::{Inelastic, Part, Past, apply},
-    membrane::batch::{Respond, Sheet},
+    inelastic::{DeformationMode, Inelastic, MaterialHistory, apply},
+    membrane::batch::{StressLaw, TriangleBatch},
     strain_history::StrainHistory,
 };
 use crate::{
@@ -40,14 +40,14 @@ type CornerForces = [[f64; 3]; 2];
 
 /// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
 #[derive(Clone, Copy, Debug)]
-struct Moduli {
+struct MembraneModuli {
     /// C₁₁, C₂₂, C₁₂, C₃₃.
     elastic: [f64; 4],
     stretch_damping: f64,
     shear_damping: f64,
 }
 
-impl Moduli {
+impl MembraneModuli {
     fn new(material: &Material) -> Self {
         Self {
             elastic: material.membrane_moduli(),
@@ -89,7 +89,7 @@ pub struct Membrane {
     areas: Arc<Vec<f64>>,
     cloth_of_triangle: Arc<Vec<u32>>,
     /// Of each cloth; of each triangle where their stiffness differs.
-    moduli: Vec<Moduli>,
+    moduli: Vec<MembraneModuli>,
     law_of_triangle: Arc<Vec<u32>>,
     /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
     scales: Vec<[f64; 2]>,
@@ -99,7 +99,7 @@ pub struct Membrane {
     stresses: Vec<Strain>,
     buffers: BufferPool<Vec<f64>>,
     inverse_beta: f64,
-    pub(super) past: Past,
+    pub(super) history: MaterialHistory,
 }
 
 /// Energies of a membrane, in J.
@@ -121,15 +121,19 @@ impl Membrane {
             gradients: Arc::clone(&mesh.rest.gradients),
             areas: Arc::clone(&mesh.rest.areas),
             cloth_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
-            moduli: materials.iter().map(Moduli::new).collect(),
+            moduli: materials.iter().map(MembraneModuli::new).collect(),
             law_of_triangle: Arc::clone(&mesh.cloth_of_triangle),
             scales: Vec::new(),
-            incidence: Arc::clone(&mesh.topology.around),
+            incidence: Arc::clone(&mesh.topology.incidence),
             shape: Vec::new(),
             stresses: vec![[0.0; 3]; count],
             buffers: BufferPool::new(1),
             inverse_beta: 0.0,
-            past: Past::new(vec![Part::Membrane], materials, Arc::clone(&mesh.cloth_of_triangle)),
+            history: MaterialHistory::new(
+                vec![DeformationMode::Membrane],
+                materials,
+                Arc::clone(&mesh.cloth_of_triangle),
+            ),
         }
     }
 
@@ -155,7 +159,7 @@ impl Membrane {
 
     /// New moduli for a cloth.
     pub fn set_material(&mut self, cloth: usize, material: &Material) {
-        let moduli = Moduli::new(material);
+        let moduli = MembraneModuli::new(material);
         if self.scales.is_empty() {
             self.moduli[cloth] = moduli;
         }
@@ -164,7 +168,7 @@ impl Membrane {
                 self.moduli[triangle] = moduli.scaled(*scale);
             }
         }
-        self.past.set_material(cloth, material);
+        self.history.set_material(cloth, material);
     }
 
     /// Gradients of shape functions over scaled lengths at rest, for each triangle, in 1/m.
@@ -181,9 +185,11 @@ impl Membrane {
     /// Strain of every triangle at `positions`.
     pub fn strains(&self, positions: &[Vec3], strains: &mut [Strain]) {
         let each = (strains, self.triangles.as_slice(), self.gradients.as_slice()).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(strain, corners, gradients)| {
-            *strain = green_strain(&derivatives(corners, gradients, positions));
-        });
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(strain, corners, gradients)| {
+                *strain = green_strain(&derivatives(corners, gradients, positions));
+            },
+        );
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
@@ -200,14 +206,23 @@ impl Membrane {
         self.shape.extend_from_slice(positions);
         let mut numbers = self.buffers.take_numbers(6 * self.triangles.len());
         let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
-        let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, past, .. } = self;
+        let Self {
+            triangles,
+            gradients,
+            areas,
+            moduli,
+            law_of_triangle,
+            scales,
+            history: past,
+            ..
+        } = self;
         let results = (self.stresses.as_mut_slice(), &mut *loads);
-        let sheet = Sheet { triangles, gradients, areas };
-        let law = Viscoelastic { moduli, law_of_triangle, reference, inverse_beta };
+        let sheet = TriangleBatch { triangles, gradients, areas };
+        let law = ViscoelasticTriangles { moduli, law_of_triangle, reference, inverse_beta };
         let potential = match past.inelastic() {
             None => sheet.evaluate(positions, results, &law),
             Some(inelastic) => {
-                let law = Remembering { inelastic, scales, viscous: law };
+                let law = InelasticTriangles { inelastic, scales, viscous: law };
                 sheet.evaluate(positions, results, &law)
             }
         };
@@ -218,9 +233,10 @@ impl Membrane {
 
     /// Adds the forces at all corners.
     fn gather(&self, corner_forces: &[CornerForces], forces: &mut [Vec3]) {
-        let each = forces.par_iter_mut().enumerate().with_min_len(reductions::VERTICES);
+        let each =
+            forces.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, force)| {
-            for (triangle, corner) in self.incidence.around(vertex) {
+            for (triangle, corner) in self.incidence.elements_of(vertex) {
                 let [second, third] = corner_forces[triangle as usize].map(Vec3::from);
                 *force += match corner {
                     0 => -second - third,
@@ -241,10 +257,10 @@ impl Membrane {
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
     pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Tension]) {
-        match self.past.inelastic() {
-            None => self.predict_by(direction, predicted, |t| self.viscoelastic(t)),
+        match self.history.inelastic() {
+            None => self.predict_by(direction, predicted, |t| self.viscoelastic_triangles(t)),
             Some(inelastic) => {
-                self.predict_by(direction, predicted, |t| self.remembering(inelastic, t));
+                self.predict_by(direction, predicted, |t| self.inelastic_triangles(inelastic, t));
             }
         }
     }
@@ -258,11 +274,15 @@ impl Membrane {
     ) {
         let Self { triangles, gradients, areas, shape, stresses, .. } = self;
         let displacement = (shape.as_slice(), direction);
-        Sheet { triangles, gradients, areas }.change(displacement, predicted, |t, strain| {
-            let step = apply(&moduli(t), strain);
-            let stress = &stresses[t];
-            self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
-        });
+        TriangleBatch { triangles, gradients, areas }.strain_rates(
+            displacement,
+            predicted,
+            |t, strain| {
+                let step = apply(&moduli(t), strain);
+                let stress = &stresses[t];
+                self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
+            },
+        );
     }
 
     /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
@@ -273,10 +293,10 @@ impl Membrane {
         triangles: &[u32],
         predicted: Option<&[Tension]>,
     ) -> Vec<TriangleTangent> {
-        match self.past.inelastic() {
-            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic(t)),
+        match self.history.inelastic() {
+            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic_triangles(t)),
             Some(inelastic) => {
-                self.tangents_by(triangles, predicted, |t| self.remembering(inelastic, t))
+                self.tangents_by(triangles, predicted, |t| self.inelastic_triangles(inelastic, t))
             }
         }
     }
@@ -300,9 +320,9 @@ impl Membrane {
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
-        let moduli = match self.past.inelastic() {
-            None => self.viscoelastic(triangle),
-            Some(inelastic) => self.remembering(inelastic, triangle),
+        let moduli = match self.history.inelastic() {
+            None => self.viscoelastic_triangles(triangle),
+            Some(inelastic) => self.inelastic_triangles(inelastic, triangle),
         };
         self.tangent_by(triangle, moduli, self.tension(triangle, &self.stresses[triangle]))
     }
@@ -328,12 +348,12 @@ impl Membrane {
 
     /// Derivatives of the stress of a triangle by its strain where the past does not matter.
     #[inline(always)]
-    fn viscoelastic(&self, triangle: usize) -> [f64; 4] {
+    fn viscoelastic_triangles(&self, triangle: usize) -> [f64; 4] {
         self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
     }
 
     /// The same where it does.
-    fn remembering(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
+    fn inelastic_triangles(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let strain = green_strain(&self.derivatives(triangle));
         let factors = factors(&self.scales, triangle);
@@ -349,8 +369,9 @@ impl Membrane {
         for (t, corners) in self.triangles.iter().enumerate() {
             let strain = green_strain(&derivatives(corners, &self.gradients[t], positions));
             let area = self.areas[t];
-            if let Some(inelastic) = self.past.inelastic() {
-                let [warp, weft, shear] = inelastic.law(t).stored(&strain, inelastic.memory(t));
+            if let Some(inelastic) = self.history.inelastic() {
+                let [warp, weft, shear] =
+                    inelastic.law(t).stored_energy(&strain, inelastic.internal_variables(t));
                 let [by_stretch, by_shear] = factors(&self.scales, t);
                 energy.stretch += area * by_stretch * (warp + weft);
                 energy.shear += area * by_shear * shear;
@@ -368,7 +389,7 @@ impl Membrane {
 #[must_use]
 pub fn largest_stretch(mesh: &Mesh, gradients: &[ShapeGradients], positions: &[Vec3]) -> f64 {
     let triangles = mesh.topology.triangles.par_iter().zip(gradients);
-    let each = triangles.with_min_len(reductions::ELEMENTS);
+    let each = triangles.with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
     each.map(|(corners, gradients)| stretch(corners, gradients, positions))
         .reduce(|| -1.0, f64::max)
 }
@@ -400,17 +421,17 @@ fn dot(a: &Strain, b: &Strain) -> f64 {
 }
 
 /// Triangles whose stress depends on their strain and its rate alone.
-struct Viscoelastic<'a> {
-    moduli: &'a [Moduli],
+struct ViscoelasticTriangles<'a> {
+    moduli: &'a [MembraneModuli],
     law_of_triangle: &'a [u32],
     reference: &'a [Strain],
     inverse_beta: f64,
 }
 
-impl Viscoelastic<'_> {
+impl ViscoelasticTriangles<'_> {
     /// Viscous stress in N/m, and twice its potential per area in J/m².
     #[inline(always)]
-    fn resist(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
+    fn viscous_stress(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
         let reference = &self.reference[triangle];
         let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
@@ -419,12 +440,12 @@ impl Viscoelastic<'_> {
     }
 }
 
-impl Respond for Viscoelastic<'_> {
+impl StressLaw for ViscoelasticTriangles<'_> {
     #[inline(always)]
     fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let [a, b, c] = apply(&moduli.elastic, strain);
-        let ([d, e, f], work) = self.resist(triangle, strain);
+        let ([d, e, f], work) = self.viscous_stress(triangle, strain);
         ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))
     }
 }
@@ -435,17 +456,17 @@ fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
 }
 
 /// Triangles that remember.
-struct Remembering<'a> {
+struct InelasticTriangles<'a> {
     inelastic: &'a Inelastic,
     scales: &'a [[f64; 2]],
-    viscous: Viscoelastic<'a>,
+    viscous: ViscoelasticTriangles<'a>,
 }
 
-impl Respond for Remembering<'_> {
+impl StressLaw for InelasticTriangles<'_> {
     fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
         let inner = self.inelastic.respond(triangle, strain);
         let inner = inner.scaled(factors(self.scales, triangle));
-        let ([d, e, f], work) = self.viscous.resist(triangle, strain);
+        let ([d, e, f], work) = self.viscous.viscous_stress(triangle, strain);
         let [a, b, c] = inner.stress;
         ([a + d, b + e, c + f], inner.potential() + 0.5 * work)
     }

@@ -7,7 +7,7 @@
 
 use crate::{
     Vec3,
-    mesh::{ShapeGradients, of_all_corners},
+    mesh::{ShapeGradients, gradients_of_all_corners},
 };
 use wide::f32x4;
 
@@ -28,7 +28,7 @@ impl TriangleTangent {
         ([c11, c22, c12, c33], [s11, s22, s12]): ([f32; 4], [f32; 3]),
         gradients: &ShapeGradients,
     ) -> Self {
-        let gradients = of_all_corners(gradients);
+        let gradients = gradients_of_all_corners(gradients);
         let axis = |axis: usize, order: [usize; 3]| {
             let one = |corner: usize| gradients[order[corner]][axis] as f32;
             f32x4::new([one(0), one(1), one(2), 0.0])
@@ -71,16 +71,16 @@ impl TriangleTangent {
     fn factors(&self, i: usize, j: usize) -> [f32; 5] {
         if i == j {
             // All corners moved alike resist nothing.
-            let (a, b) = (self.pair(i, 0), self.pair([2, 0, 1][i], 1));
+            let (a, b) = (self.corner_factors(i, 0), self.corner_factors([2, 0, 1][i], 1));
             return std::array::from_fn(|k| -a[k] - b[k]);
         }
         let is_next = j == [1, 2, 0][i];
-        self.pair(if is_next { i } else { j }, usize::from(!is_next))
+        self.corner_factors(if is_next { i } else { j }, usize::from(!is_next))
     }
 
     /// The factors of a corner and the next one; or, if `turned` is 1, the other way round.
     #[inline(always)]
-    fn pair(&self, corner: usize, turned: usize) -> [f32; 5] {
+    fn corner_factors(&self, corner: usize, turned: usize) -> [f32; 5] {
         let factor = |k: usize| self.factors[k][corner];
         [factor(0), factor(1 + turned), factor(2 - turned), factor(3), factor(4)]
     }

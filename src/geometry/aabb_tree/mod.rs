@@ -14,72 +14,72 @@ use crate::Vec3;
 
 /// A box along the axes, in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BoundingBox {
+pub struct Aabb {
     /// Smallest coordinates.
-    pub low: Vec3,
+    pub lower: Vec3,
     /// Largest coordinates.
-    pub high: Vec3,
+    pub upper: Vec3,
 }
 
-impl BoundingBox {
+impl Aabb {
     /// Contains nothing; joined with another box it is that box.
     pub const EMPTY: Self = Self {
-        low: Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
-        high: Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
+        lower: Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
+        upper: Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
     };
 
     /// The smallest box around points. Around the starts and ends of paths it contains the paths.
     #[inline]
-    pub fn around<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> Self {
-        points
-            .into_iter()
-            .fold(Self::EMPTY, |bounds, point| bounds.joined(&Self { low: *point, high: *point }))
+    pub fn from_points<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> Self {
+        points.into_iter().fold(Self::EMPTY, |bounds, point| {
+            bounds.merged(&Self { lower: *point, upper: *point })
+        })
     }
 
     /// The smallest box around both.
     #[must_use]
     #[inline]
-    pub fn joined(&self, other: &Self) -> Self {
+    pub fn merged(&self, other: &Self) -> Self {
         // One instruction each, as the library's functions are not: they have to allow for not-a-number.
         let lower = |one: f64, other: f64| if one < other { one } else { other };
         let higher = |one: f64, other: f64| if one > other { one } else { other };
         Self {
-            low: self.low.zip_map(&other.low, lower),
-            high: self.high.zip_map(&other.high, higher),
+            lower: self.lower.zip_map(&other.lower, lower),
+            upper: self.upper.zip_map(&other.upper, higher),
         }
     }
 
     /// The box with all points within `margin` of it on each axis, in m.
     #[must_use]
     #[inline]
-    pub fn grown(&self, margin: f64) -> Self {
+    pub fn inflated(&self, margin: f64) -> Self {
         // At least as far as to the next number, and without branches.
         let slack = |sum: f64| sum.abs() * f64::EPSILON + f64::MIN_POSITIVE;
         Self {
-            low: self.low.map(|low| (low - margin) - slack(low - margin)),
-            high: self.high.map(|high| (high + margin) + slack(high + margin)),
+            lower: self.lower.map(|low| (low - margin) - slack(low - margin)),
+            upper: self.upper.map(|high| (high + margin) + slack(high + margin)),
         }
     }
 
     fn is_finite(&self) -> bool {
-        self.low.iter().chain(&self.high).all(|coordinate| coordinate.is_finite())
+        self.lower.iter().chain(&self.upper).all(|coordinate| coordinate.is_finite())
     }
 
     /// Whether they have a point in common, their surfaces included.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
-        (self.low.x <= other.high.x)
-            && (self.low.y <= other.high.y)
-            && (self.low.z <= other.high.z)
-            && (other.low.x <= self.high.x)
-            && (other.low.y <= self.high.y)
-            && (other.low.z <= self.high.z)
+        (self.lower.x <= other.upper.x)
+            && (self.lower.y <= other.upper.y)
+            && (self.lower.z <= other.upper.z)
+            && (other.lower.x <= self.upper.x)
+            && (other.lower.y <= self.upper.y)
+            && (other.lower.z <= self.upper.z)
     }
 
     /// Whether a point lies in it, its surface included.
     #[must_use]
-    pub fn contains(&self, point: &Vec3) -> bool {
-        self.overlaps(&Self { low: *point, high: *point })
+    pub fn contains_point(&self, point: &Vec3) -> bool {
+        self.overlaps(&Self { lower: *point, upper: *point })
     }
 
     /// No more than the square of the distance of the point from any point of the box, in m².
@@ -87,104 +87,104 @@ impl BoundingBox {
     pub fn distance_squared(&self, point: &Vec3) -> f64 {
         /// Three squares of rounded differences and their sum are within five roundings.
         const DOWNWARD: f64 = 1.0 - 3.0 * f64::EPSILON;
-        let outside = (self.low - point).sup(&(point - self.high)).sup(&Vec3::zeros());
+        let outside = (self.lower - point).sup(&(point - self.upper)).sup(&Vec3::zeros());
         outside.norm_squared() * DOWNWARD
     }
 }
 
 /// The primitive that [`BoundingTree::nearest`] found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Nearest<T> {
+pub struct NearestPrimitive<T> {
     /// Its index.
     pub primitive: usize,
     /// What was measured of it.
-    pub measured: T,
+    pub payload: T,
     /// Square of the distance, in m².
     pub distance_squared: f64,
 }
 
 /// Boxes around boxes around the primitives of a mesh.
 #[derive(Clone, Debug, Default)]
-pub struct BoundingTree {
+pub struct AabbTree {
     /// Depth first: the root, all of its left half, all of its right half.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     /// The primitives in the order of the leaves.
-    leaves: Vec<Leaf>,
+    leaves: Vec<TreeLeaf>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    bounds: BoundingBox,
+struct TreeNode {
+    aabb: Aabb,
     /// How many nodes it is with all that are below it: 1 at the bottom.
-    span: u32,
+    subtree_size: u32,
     /// Its first primitive in `leaves`.
-    first: u32,
+    first_leaf: u32,
     /// How many primitives it contains.
-    count: u32,
+    leaf_count: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Leaf {
-    bounds: BoundingBox,
+struct TreeLeaf {
+    aabb: Aabb,
     primitive: u32,
 }
 
-impl BoundingTree {
+impl AabbTree {
     /// So few are quicker looked at than sorted.
     const LEAF_SIZE: usize = 4;
 
     /// Builds the tree over primitives with these boxes, which must be finite.
     #[must_use]
-    pub fn new(boxes: &[BoundingBox]) -> Self {
-        let leaf = |(primitive, bounds): (usize, &BoundingBox)| Leaf {
-            bounds: *bounds,
+    pub fn new(boxes: &[Aabb]) -> Self {
+        let leaf = |(primitive, bounds): (usize, &Aabb)| TreeLeaf {
+            aabb: *bounds,
             primitive: primitive as u32,
         };
         let mut tree =
             Self { nodes: Vec::new(), leaves: boxes.iter().enumerate().map(leaf).collect() };
         if !boxes.is_empty() {
-            tree.split(0, boxes.len());
+            tree.build_subtree(0, boxes.len());
             tree.refit(boxes);
         }
         tree
     }
 
     /// Makes the node over the leaves from `first` up to `end`, and all below it; without boxes.
-    fn split(&mut self, first: usize, end: usize) {
+    fn build_subtree(&mut self, first: usize, end: usize) {
         let index = self.nodes.len();
-        self.nodes.push(Node {
-            bounds: BoundingBox::EMPTY,
-            span: 1,
-            first: first as u32,
-            count: (end - first) as u32,
+        self.nodes.push(TreeNode {
+            aabb: Aabb::EMPTY,
+            subtree_size: 1,
+            first_leaf: first as u32,
+            leaf_count: (end - first) as u32,
         });
         if end - first > Self::LEAF_SIZE {
             let middle = first.midpoint(end);
-            sort_at_median(&mut self.leaves[first..end], middle - first);
-            self.split(first, middle);
-            self.split(middle, end);
-            self.nodes[index].span = (self.nodes.len() - index) as u32;
+            partition_at_median(&mut self.leaves[first..end], middle - first);
+            self.build_subtree(first, middle);
+            self.build_subtree(middle, end);
+            self.nodes[index].subtree_size = (self.nodes.len() - index) as u32;
         }
     }
 
     /// Fits all boxes to the primitives' new ones, of which there must be as many, and finite.
-    pub fn refit(&mut self, boxes: &[BoundingBox]) {
+    pub fn refit(&mut self, boxes: &[Aabb]) {
         debug_assert_eq!(boxes.len(), self.leaves.len(), "boxes of other primitives");
-        debug_assert!(boxes.iter().all(BoundingBox::is_finite), "a box that is not finite");
-        refit(&mut self.nodes, &mut self.leaves, boxes);
+        debug_assert!(boxes.iter().all(Aabb::is_finite), "a box that is not finite");
+        refit_subtree(&mut self.nodes, &mut self.leaves, boxes);
     }
 
     /// Calls `visit` with every primitive whose box overlaps `bounds`, always in the same order.
-    pub fn for_each_overlap(&self, bounds: &BoundingBox, mut visit: impl FnMut(usize)) {
+    pub fn for_each_overlapping(&self, bounds: &Aabb, mut visit: impl FnMut(usize)) {
         let mut index = 0;
         while let Some(node) = self.nodes.get(index) {
-            if !node.bounds.overlaps(bounds) {
-                index += node.span as usize;
+            if !node.aabb.overlaps(bounds) {
+                index += node.subtree_size as usize;
                 continue;
             }
-            if node.span == 1 {
+            if node.subtree_size == 1 {
                 for leaf in self.leaves_of(node) {
-                    if leaf.bounds.overlaps(bounds) {
+                    if leaf.aabb.overlaps(bounds) {
                         visit(leaf.primitive as usize);
                     }
                 }
@@ -201,81 +201,82 @@ impl BoundingTree {
         point: &Vec3,
         radius: f64,
         measure: impl FnMut(usize) -> (f64, T),
-    ) -> Option<Nearest<T>> {
+    ) -> Option<NearestPrimitive<T>> {
         let limit = (radius * radius).next_up();
-        let mut search = Search { point, limit, best: None, measure };
+        let mut search = NearestSearch { point, max_distance_squared: limit, best: None, measure };
         if let Some(root) = self.nodes.first()
-            && root.bounds.distance_squared(point) <= limit
+            && root.aabb.distance_squared(point) <= limit
         {
-            self.search_below(0, &mut search);
+            self.nearest_in_subtree(0, &mut search);
         }
         search.best
     }
 
-    fn search_below<T, M: FnMut(usize) -> (f64, T)>(
+    fn nearest_in_subtree<T, M: FnMut(usize) -> (f64, T)>(
         &self,
         index: usize,
-        search: &mut Search<'_, T, M>,
+        search: &mut NearestSearch<'_, T, M>,
     ) {
         let node = &self.nodes[index];
-        if node.span == 1 {
+        if node.subtree_size == 1 {
             for leaf in self.leaves_of(node) {
-                search.consider(leaf);
+                search.visit_leaf(leaf);
             }
             return;
         }
         let left = index + 1;
-        let right = left + self.nodes[left].span as usize;
-        let mut halves = [left, right]
-            .map(|half| (self.nodes[half].bounds.distance_squared(search.point), half));
+        let right = left + self.nodes[left].subtree_size as usize;
+        let mut halves =
+            [left, right].map(|half| (self.nodes[half].aabb.distance_squared(search.point), half));
         if halves[1].0 < halves[0].0 {
             halves.swap(0, 1);
         }
         for (distance_squared, half) in halves {
-            if distance_squared <= search.limit {
-                self.search_below(half, search);
+            if distance_squared <= search.max_distance_squared {
+                self.nearest_in_subtree(half, search);
             }
         }
     }
 
-    fn leaves_of(&self, node: &Node) -> &[Leaf] {
-        &self.leaves[node.first as usize..][..node.count as usize]
+    fn leaves_of(&self, node: &TreeNode) -> &[TreeLeaf] {
+        &self.leaves[node.first_leaf as usize..][..node.leaf_count as usize]
     }
 }
 
 /// The nearest primitive so far.
-struct Search<'a, T, M> {
+struct NearestSearch<'a, T, M> {
     point: &'a Vec3,
     /// Square of the distance of what is still looked at.
-    limit: f64,
-    best: Option<Nearest<T>>,
+    max_distance_squared: f64,
+    best: Option<NearestPrimitive<T>>,
     measure: M,
 }
 
-impl<T, M: FnMut(usize) -> (f64, T)> Search<'_, T, M> {
-    fn consider(&mut self, leaf: &Leaf) {
-        if leaf.bounds.distance_squared(self.point) > self.limit {
+impl<T, M: FnMut(usize) -> (f64, T)> NearestSearch<'_, T, M> {
+    fn visit_leaf(&mut self, leaf: &TreeLeaf) {
+        if leaf.aabb.distance_squared(self.point) > self.max_distance_squared {
             return;
         }
         let primitive = leaf.primitive as usize;
         let (distance_squared, measured) = (self.measure)(primitive);
-        let is_nearer = self.best.as_ref().map_or(distance_squared <= self.limit, |best| {
-            (distance_squared, primitive) < (best.distance_squared, best.primitive)
-        });
+        let is_nearer =
+            self.best.as_ref().map_or(distance_squared <= self.max_distance_squared, |best| {
+                (distance_squared, primitive) < (best.distance_squared, best.primitive)
+            });
         if is_nearer {
-            self.limit = distance_squared;
-            self.best = Some(Nearest { primitive, measured, distance_squared });
+            self.max_distance_squared = distance_squared;
+            self.best = Some(NearestPrimitive { primitive, payload: measured, distance_squared });
         }
     }
 }
 
 /// Puts the leaves whose centres are smallest, along the axis on which they spread most, before the
 /// others. The index decides between equal centres, so that there is one order.
-fn sort_at_median(leaves: &mut [Leaf], median: usize) {
-    let twice_centre = |leaf: &Leaf| leaf.bounds.low + leaf.bounds.high;
+fn partition_at_median(leaves: &mut [TreeLeaf], median: usize) {
+    let twice_centre = |leaf: &TreeLeaf| leaf.aabb.lower + leaf.aabb.upper;
     let centres: Vec<Vec3> = leaves.iter().map(twice_centre).collect();
-    let spread = BoundingBox::around(&centres);
-    let axis = (spread.high - spread.low).imax();
+    let spread = Aabb::from_points(&centres);
+    let axis = (spread.upper - spread.lower).imax();
     leaves.select_nth_unstable_by(median, |one, other| {
         let order = twice_centre(one)[axis].total_cmp(&twice_centre(other)[axis]);
         order.then(one.primitive.cmp(&other.primitive))
@@ -283,23 +284,24 @@ fn sort_at_median(leaves: &mut [Leaf], median: usize) {
 }
 
 /// Fits the boxes of the first node and of all below it, which are the other nodes.
-fn refit(nodes: &mut [Node], leaves: &mut [Leaf], boxes: &[BoundingBox]) -> BoundingBox {
+fn refit_subtree(nodes: &mut [TreeNode], leaves: &mut [TreeLeaf], boxes: &[Aabb]) -> Aabb {
     /// Halves of fewer primitives are not worth another thread.
     const PARALLEL_SIZE: usize = 4096;
-    let [node, below @ ..] = nodes else { return BoundingBox::EMPTY };
-    node.bounds = if let Some(&Node { span, count, .. }) = below.first() {
+    let [node, below @ ..] = nodes else { return Aabb::EMPTY };
+    node.aabb = if let Some(&TreeNode { subtree_size: span, leaf_count: count, .. }) = below.first()
+    {
         let (left_nodes, right_nodes) = below.split_at_mut(span as usize);
         let (left_leaves, right_leaves) = leaves.split_at_mut(count as usize);
         let in_parallel = right_leaves.len() >= PARALLEL_SIZE;
-        let mut left = || refit(left_nodes, left_leaves, boxes);
-        let mut right = || refit(right_nodes, right_leaves, boxes);
+        let mut left = || refit_subtree(left_nodes, left_leaves, boxes);
+        let mut right = || refit_subtree(right_nodes, right_leaves, boxes);
         let (left, right) = if in_parallel { rayon::join(left, right) } else { (left(), right()) };
-        left.joined(&right)
+        left.merged(&right)
     } else {
-        leaves.iter_mut().fold(BoundingBox::EMPTY, |bounds, leaf| {
-            leaf.bounds = boxes[leaf.primitive as usize];
-            bounds.joined(&leaf.bounds)
+        leaves.iter_mut().fold(Aabb::EMPTY, |bounds, leaf| {
+            leaf.aabb = boxes[leaf.primitive as usize];
+            bounds.merged(&leaf.aabb)
         })
     };
-    node.bounds
+    node.aabb
 }

@@ -44,39 +44,39 @@ mod static_plane;
 #[cfg(test)]
 mod tests;
 
-pub use static_plane::{edges_stay_apart, point_stays_apart};
+pub use static_plane::{edge_edge_stay_separated, point_triangle_stay_separated};
 
 use super::{
-    aabb_tree::BoundingBox,
-    closest_point::{closest_on_segments, closest_on_triangle},
+    aabb_tree::Aabb,
+    closest_point::{closest_point_on_triangle, closest_points_of_segments},
 };
 use crate::Vec3;
 
 /// A straight path, travelled evenly from time 0 to time 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Path {
+pub struct Trajectory {
     /// Position at time 0, in m.
     pub start: Vec3,
     /// Position at time 1, in m.
     pub end: Vec3,
 }
 
-impl Path {
+impl Trajectory {
     /// Position at a time, in m.
     #[must_use]
-    pub fn at(&self, time: f64) -> Vec3 {
+    pub fn position_at(&self, time: f64) -> Vec3 {
         self.start * (1.0 - time) + self.end * time
     }
 
     /// The path as seen from something that moves along `other`.
-    fn seen_from(&self, other: &Self) -> Self {
+    fn relative_to(&self, other: &Self) -> Self {
         Self { start: self.start - other.start, end: self.end - other.end }
     }
 }
 
 /// Where and when two things first come as close as the gap.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Impact<const WEIGHTS: usize> {
+pub struct CcdHit<const WEIGHTS: usize> {
     /// From 0 to 1, and 0 if they were as close to begin with.
     pub time: f64,
     /// Where: the barycentric coordinates on the triangle, or how far along each edge.
@@ -90,16 +90,20 @@ pub struct Impact<const WEIGHTS: usize> {
 /// and not negative. The paths must be finite. Where many pairs are asked about, ask [`point_stays_apart`]
 /// first.
 #[must_use]
-pub fn point_triangle_impact(point: &Path, triangle: &[Path; 3], gap: f64) -> Option<Impact<3>> {
+pub fn point_triangle_ccd(
+    point: &Trajectory,
+    triangle: &[Trajectory; 3],
+    gap: f64,
+) -> Option<CcdHit<3>> {
     let [a, b, c] = triangle;
-    let [start, end] = ends_of([point, a, b, c]);
-    if point_stays_apart(start, end, gap) {
+    let [start, end] = endpoints([point, a, b, c]);
+    if point_triangle_stay_separated(start, end, gap) {
         return None;
     }
-    let corners = triangle.map(|corner| corner.seen_from(point));
-    first_contact(&MovingHull::new(corners, gap), |corners| {
-        let closest = closest_on_triangle(&Vec3::zeros(), corners);
-        Closest {
+    let corners = triangle.map(|corner| corner.relative_to(point));
+    conservative_advancement(&MovingHull::new(corners, gap), |corners| {
+        let closest = closest_point_on_triangle(&Vec3::zeros(), corners);
+        HullClosestPoint {
             weights: closest.weights,
             point: -closest.offset,
             normal: (corners[1] - corners[0]).cross(&(corners[2] - corners[0])),
@@ -110,19 +114,23 @@ pub fn point_triangle_impact(point: &Path, triangle: &[Path; 3], gap: f64) -> Op
 /// First contact of two edges: the time at which their distance has fallen to `gap`, in m and not
 /// negative. The paths must be finite. Where many pairs are asked about, ask [`edges_stay_apart`] first.
 #[must_use]
-pub fn edge_edge_impact(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Option<Impact<2>> {
+pub fn edge_edge_ccd(
+    first: &[Trajectory; 2],
+    second: &[Trajectory; 2],
+    gap: f64,
+) -> Option<CcdHit<2>> {
     let ([a, b], [c, d]) = (first, second);
-    let [start, end] = ends_of([a, b, c, d]);
-    if edges_stay_apart(start, end, gap) {
+    let [start, end] = endpoints([a, b, c, d]);
+    if edge_edge_stay_separated(start, end, gap) {
         return None;
     }
     let ends =
-        [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[i, j]: [usize; 2]| second[j].seen_from(&first[i]));
-    first_contact(&MovingHull::new(ends, gap), |ends| {
+        [[0, 0], [0, 1], [1, 0], [1, 1]].map(|[i, j]: [usize; 2]| second[j].relative_to(&first[i]));
+    conservative_advancement(&MovingHull::new(ends, gap), |ends| {
         // As seen from the start of the first edge.
         let along = ends[0] - ends[2];
-        let closest = closest_on_segments(&[Vec3::zeros(), along], &[ends[0], ends[1]]);
-        Closest {
+        let closest = closest_points_of_segments(&[Vec3::zeros(), along], &[ends[0], ends[1]]);
+        HullClosestPoint {
             weights: closest.parameters,
             point: -closest.offset,
             normal: along.cross(&(ends[1] - ends[0])),
@@ -131,12 +139,12 @@ pub fn edge_edge_impact(first: &[Path; 2], second: &[Path; 2], gap: f64) -> Opti
 }
 
 /// All positions at the start, and all at the end.
-fn ends_of(paths: [&Path; 4]) -> [[&Vec3; 4]; 2] {
+fn endpoints(paths: [&Trajectory; 4]) -> [[&Vec3; 4]; 2] {
     [paths.map(|path| &path.start), paths.map(|path| &path.end)]
 }
 
 /// The point of a hull closest to the origin.
-struct Closest<const WEIGHTS: usize> {
+struct HullClosestPoint<const WEIGHTS: usize> {
     weights: [f64; WEIGHTS],
     point: Vec3,
     /// Of the triangle, or of both edges; of any length.
@@ -144,28 +152,29 @@ struct Closest<const WEIGHTS: usize> {
 }
 
 /// Takes plane after plane, until one clears the rest of the motion or none gets any further.
-fn first_contact<const POINTS: usize, const WEIGHTS: usize>(
+fn conservative_advancement<const POINTS: usize, const WEIGHTS: usize>(
     hull: &MovingHull<POINTS>,
-    closest_to_origin: impl Fn(&[Vec3; POINTS]) -> Closest<WEIGHTS>,
-) -> Option<Impact<WEIGHTS>> {
+    closest_to_origin: impl Fn(&[Vec3; POINTS]) -> HullClosestPoint<WEIGHTS>,
+) -> Option<CcdHit<WEIGHTS>> {
     /// Sixty times what a hit takes; reached only in long passages close to the gap.
-    const MOST_ROUNDS: usize = 512;
-    if hull.keeps_to_one_side() {
+    const MAX_ADVANCEMENT_ROUNDS: usize = 512;
+    if hull.is_separated_on_axis() {
         return None;
     }
     let mut time = 0.0;
     let mut before = None;
     for round in 1.. {
-        let points = hull.at(time);
+        let points = hull.points_at(time);
         let closest = closest_to_origin(&points);
         let (normal, clearance) = separating_plane(&points, &closest);
-        let is_clear = clearance > hull.gap + hull.tolerance && round < MOST_ROUNDS;
-        let next = if is_clear { hull.clear_until(time, &points, &normal, before) } else { time };
+        let is_clear = clearance > hull.gap + hull.tolerance && round < MAX_ADVANCEMENT_ROUNDS;
+        let next =
+            if is_clear { hull.separated_until(time, &points, &normal, before) } else { time };
         if next >= 1.0 {
             break;
         }
         if next <= time || !is_clear {
-            return Some(Impact { time, weights: closest.weights, direction: -normal });
+            return Some(CcdHit { time, weights: closest.weights, direction: -normal });
         }
         before = Some((time, normal));
         time = next;
@@ -176,7 +185,7 @@ fn first_contact<const POINTS: usize, const WEIGHTS: usize>(
 /// Unit normal of a plane between origin and hull, and the smallest distance of a point along it.
 fn separating_plane<const POINTS: usize, const WEIGHTS: usize>(
     points: &[Vec3; POINTS],
-    closest: &Closest<WEIGHTS>,
+    closest: &HullClosestPoint<WEIGHTS>,
 ) -> (Vec3, f64) {
     let with_clearance = |normal: Vec3| {
         let along = points.iter().map(|point| normal.dot(point));
@@ -200,37 +209,37 @@ fn separating_plane<const POINTS: usize, const WEIGHTS: usize>(
 
 /// Moving points whose convex hull is to stay farther than `gap` from the origin.
 struct MovingHull<const POINTS: usize> {
-    paths: [Path; POINTS],
-    bounds: BoundingBox,
+    trajectories: [Trajectory; POINTS],
+    aabb: Aabb,
     gap: f64,
     /// Closer than this to the gap counts as there, in m.
     tolerance: f64,
 }
 
 impl<const POINTS: usize> MovingHull<POINTS> {
-    fn new(paths: [Path; POINTS], gap: f64) -> Self {
+    fn new(trajectories: [Trajectory; POINTS], gap: f64) -> Self {
         /// By the largest coordinate.
         const RELATIVE_TOLERANCE: f64 = 1.0 / (1_u64 << 40) as f64;
         debug_assert!(gap >= 0.0, "a gap of {gap}");
-        let bounds = BoundingBox::around(paths.iter().flat_map(|path| [&path.start, &path.end]));
-        let extent = bounds.low.amax().max(bounds.high.amax());
+        let aabb = Aabb::from_points(trajectories.iter().flat_map(|path| [&path.start, &path.end]));
+        let extent = aabb.lower.amax().max(aabb.upper.amax());
         debug_assert!(extent.is_finite(), "a path that is not finite");
-        Self { paths, bounds, gap, tolerance: extent * RELATIVE_TOLERANCE + f64::MIN_POSITIVE }
+        Self { trajectories, aabb, gap, tolerance: extent * RELATIVE_TOLERANCE + f64::MIN_POSITIVE }
     }
 
     /// Whether a plane across one of the axes clears the whole motion.
-    fn keeps_to_one_side(&self) -> bool {
+    fn is_separated_on_axis(&self) -> bool {
         let far = self.gap + self.tolerance;
-        self.bounds.low.max() > far || self.bounds.high.min() < -far
+        self.aabb.lower.max() > far || self.aabb.upper.min() < -far
     }
 
-    fn at(&self, time: f64) -> [Vec3; POINTS] {
-        std::array::from_fn(|i| self.paths[i].at(time))
+    fn points_at(&self, time: f64) -> [Vec3; POINTS] {
+        std::array::from_fn(|i| self.trajectories[i].position_at(time))
     }
 
     /// Time until which a plane of this normal clears the hull, at rest or turning on as it did since
     /// the time and normal `before`. At least 1 if it does so to the end.
-    fn clear_until(
+    fn separated_until(
         &self,
         time: f64,
         points: &[Vec3; POINTS],
@@ -238,55 +247,55 @@ impl<const POINTS: usize> MovingHull<POINTS> {
         before: Option<(f64, Vec3)>,
     ) -> f64 {
         let rest = 1.0 - time;
-        let mut share = self.clear_share(points, normal, &Vec3::zeros());
+        let mut share = self.separated_fraction(points, normal, &Vec3::zeros());
         if let Some((earlier, old_normal)) = before
             && share < 1.0
         {
             let turning = (normal - old_normal) * (rest / (time - earlier));
-            share = share.max(self.clear_share(points, normal, &turning));
+            share = share.max(self.separated_fraction(points, normal, &turning));
         }
         time + share * rest
     }
 
     /// Share of the rest of the motion, from `points` to the end, in which a plane of the normal
     /// `normal + share * turning` is proved to clear the hull.
-    fn clear_share(&self, points: &[Vec3; POINTS], normal: &Vec3, turning: &Vec3) -> f64 {
+    fn separated_fraction(&self, points: &[Vec3; POINTS], normal: &Vec3, turning: &Vec3) -> f64 {
         let turning_squared = turning.norm_squared();
         let margin = 0.5 * self.tolerance;
-        let clearances: [Quadratic; POINTS] = std::array::from_fn(|i| {
-            let motion = self.paths[i].end - points[i];
-            Quadratic {
+        let clearances: [ClearancePolynomial; POINTS] = std::array::from_fn(|i| {
+            let motion = self.trajectories[i].end - points[i];
+            ClearancePolynomial {
                 constant: normal.dot(&points[i]) - self.gap - margin,
                 linear: turning.dot(&points[i]) + normal.dot(&motion)
                     - self.gap * normal.dot(turning),
-                square: turning.dot(&motion) - 0.5 * self.gap * turning_squared,
+                quadratic: turning.dot(&motion) - 0.5 * self.gap * turning_squared,
             }
         });
         let mut share = 1.0 / turning_squared.sqrt().max(1.0);
         for clearance in &clearances {
-            if clearance.least_until(share) < 0.0 {
+            if clearance.minimum_until(share) < 0.0 {
                 share = share.min(clearance.first_root());
             }
         }
-        let is_proved = clearances.iter().all(|it| it.least_until(share) >= -0.5 * margin);
+        let is_proved = clearances.iter().all(|it| it.minimum_until(share) >= -0.5 * margin);
         if is_proved { share } else { 0.0 }
     }
 }
 
 /// constant + linear t + square t², with a constant that is not negative.
-struct Quadratic {
+struct ClearancePolynomial {
     constant: f64,
     linear: f64,
-    square: f64,
+    quadratic: f64,
 }
 
-impl Quadratic {
+impl ClearancePolynomial {
     /// Its least value for t from 0 to `end`.
-    fn least_until(&self, end: f64) -> f64 {
-        let least = self.constant.min(self.constant + end * (self.linear + end * self.square));
+    fn minimum_until(&self, end: f64) -> f64 {
+        let least = self.constant.min(self.constant + end * (self.linear + end * self.quadratic));
         // Convex, with its lowest point on the way.
-        if self.linear < 0.0 && self.linear + 2.0 * end * self.square > 0.0 {
-            least.min(self.constant - 0.25 * self.linear * self.linear / self.square)
+        if self.linear < 0.0 && self.linear + 2.0 * end * self.quadratic > 0.0 {
+            least.min(self.constant - 0.25 * self.linear * self.linear / self.quadratic)
         } else {
             least
         }
@@ -294,13 +303,13 @@ impl Quadratic {
 
     /// The t > 0 at which it first falls through zero; it must do so.
     fn first_root(&self) -> f64 {
-        let discriminant = self.linear * self.linear - 4.0 * self.constant * self.square;
+        let discriminant = self.linear * self.linear - 4.0 * self.constant * self.quadratic;
         let root = discriminant.max(0.0).sqrt();
         // Of the two forms of the solution the one in which nothing cancels.
         if self.linear < 0.0 {
             2.0 * self.constant / (root - self.linear)
         } else {
-            (self.linear + root) / (-2.0 * self.square)
+            (self.linear + root) / (-2.0 * self.quadratic)
         }
     }
 }

@@ -22,10 +22,10 @@ use crate::Vec3;
 /// says no, and takes references because the copies into paths would cost as much again.
 #[must_use]
 #[inline]
-pub fn point_stays_apart(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
-    let (start, end) = (seen_from_first(start), seen_from_first(end));
-    let normal = towards_triangle([0, 1, 2].map(|i: usize| start[i] + end[i]));
-    let Some(limit) = limit(&normal, &[start, end], gap) else { return false };
+pub fn point_triangle_stay_separated(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
+    let (start, end) = (relative_to_first(start), relative_to_first(end));
+    let normal = approximate_closest_on_triangle([0, 1, 2].map(|i: usize| start[i] + end[i]));
+    let Some(limit) = separation_threshold(&normal, &[start, end], gap) else { return false };
     let is_clear = |points: &[Vec3; 3]| {
         let [a, b, c] = points.each_ref().map(|point| normal.dot(point));
         a > limit && b > limit && c > limit
@@ -39,10 +39,10 @@ pub fn point_stays_apart(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
 /// It is to [`edge_edge_impact`](crate::geometry::ccd::edge_edge_impact) what [`point_stays_apart`] is to the other.
 #[must_use]
 #[inline]
-pub fn edges_stay_apart(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
-    let (start, end) = (seen_from_first(start), seen_from_first(end));
-    let normal = between_edges([0, 1, 2].map(|i: usize| start[i] + end[i]));
-    let Some(limit) = limit(&normal, &[start, end], gap) else { return false };
+pub fn edge_edge_stay_separated(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
+    let (start, end) = (relative_to_first(start), relative_to_first(end));
+    let normal = approximate_edge_offset([0, 1, 2].map(|i: usize| start[i] + end[i]));
+    let Some(limit) = separation_threshold(&normal, &[start, end], gap) else { return false };
     let is_clear = |points: &[Vec3; 3]| {
         let [b, c, d] = points.each_ref().map(|point| normal.dot(point));
         c > limit && d > limit && c - b > limit && d - b > limit
@@ -51,29 +51,29 @@ pub fn edges_stay_apart(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
 }
 
 #[inline]
-fn seen_from_first(positions: [&Vec3; 4]) -> [Vec3; 3] {
+fn relative_to_first(positions: [&Vec3; 4]) -> [Vec3; 3] {
     let [first, others @ ..] = positions;
     others.map(|other| other - first)
 }
 
 /// How far all points must be along the normal; none for numbers too small to tell.
 #[inline]
-fn limit(normal: &Vec3, points: &[[Vec3; 3]; 2], gap: f64) -> Option<f64> {
+fn separation_threshold(normal: &Vec3, points: &[[Vec3; 3]; 2], gap: f64) -> Option<f64> {
     const RELATIVE_TOLERANCE: f64 = 1.0 / (1_u64 << 40) as f64;
-    const SMALLEST: f64 = 1e-140;
+    const MIN_MAGNITUDE: f64 = 1e-140;
     let largest = |one: f64, other: f64| if one > other { one } else { other };
     let extents = points.as_flattened().iter().fold(Vec3::zeros(), |extents, point| {
         extents.zip_map(point, |extent, coordinate| largest(extent, coordinate.abs()))
     });
     let extent = largest(largest(extents.x, extents.y), extents.z);
     let length = normal.norm();
-    let is_told = extent > SMALLEST && length > SMALLEST;
+    let is_told = extent > MIN_MAGNITUDE && length > MIN_MAGNITUDE;
     is_told.then_some((gap + extent * RELATIVE_TOLERANCE) * length)
 }
 
 /// The point of a triangle closest to the origin, nearly.
 #[inline]
-fn towards_triangle([a, b, c]: [Vec3; 3]) -> Vec3 {
+fn approximate_closest_on_triangle([a, b, c]: [Vec3; 3]) -> Vec3 {
     let (ab, ac) = (b - a, c - a);
     let (ab_ab, ab_ac, ac_ac) = (ab.norm_squared(), ab.dot(&ac), ac.norm_squared());
     let (along_ab, along_ac) = (-a.dot(&ab), -a.dot(&ac));
@@ -85,8 +85,11 @@ fn towards_triangle([a, b, c]: [Vec3; 3]) -> Vec3 {
     }
     // The closest points of the edges, and their squared distances but for that of a.
     let (bc_bc, along_bc) = (ab_ab - 2.0 * ab_ac + ac_ac, along_ac - along_ab - ab_ac + ab_ab);
-    let [on_ab, on_ac, on_bc] =
-        [share(along_ab, ab_ab), share(along_ac, ac_ac), share(along_bc, bc_bc)];
+    let [on_ab, on_ac, on_bc] = [
+        clamped_ratio(along_ab, ab_ab),
+        clamped_ratio(along_ac, ac_ac),
+        clamped_ratio(along_bc, bc_bc),
+    ];
     let to_ab = on_ab * (on_ab * ab_ab - 2.0 * along_ab);
     let to_ac = on_ac * (on_ac * ac_ac - 2.0 * along_ac);
     let to_bc = ab_ab - 2.0 * along_ab + on_bc * (on_bc * bc_bc - 2.0 * along_bc);
@@ -102,19 +105,19 @@ fn towards_triangle([a, b, c]: [Vec3; 3]) -> Vec3 {
 
 /// From the edge between the origin and `b` to the edge `c`, `d`, nearly.
 #[inline]
-fn between_edges([b, c, d]: [Vec3; 3]) -> Vec3 {
+fn approximate_edge_offset([b, c, d]: [Vec3; 3]) -> Vec3 {
     let cd = d - c;
     let (b_b, b_cd, cd_cd) = (b.norm_squared(), b.dot(&cd), cd.norm_squared());
     let (b_c, cd_c) = (b.dot(&c), cd.dot(&c));
-    let on_first = share(b_c * cd_cd - b_cd * cd_c, b_b * cd_cd - b_cd * b_cd);
-    let on_second = share(b_cd * on_first - cd_c, cd_cd);
-    let on_first = share(b_cd * on_second + b_c, b_b);
+    let on_first = clamped_ratio(b_c * cd_cd - b_cd * cd_c, b_b * cd_cd - b_cd * b_cd);
+    let on_second = clamped_ratio(b_cd * on_first - cd_c, cd_cd);
+    let on_first = clamped_ratio(b_cd * on_second + b_c, b_b);
     c + cd * on_second - b * on_first
 }
 
 /// A part of the whole between 0 and 1; 0 of nothing.
 #[inline]
-fn share(part: f64, whole: f64) -> f64 {
+fn clamped_ratio(part: f64, whole: f64) -> f64 {
     // This also makes 0 of what is no number.
     let share = (part / whole).max(0.0);
     if share < 1.0 { share } else { 1.0 }

@@ -14,7 +14,7 @@ use crate::Vec3;
 
 /// The part of a triangle on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feature {
+pub enum TriangleFeature {
     /// The inside.
     Face,
     /// The edge opposite this corner.
@@ -25,7 +25,7 @@ pub enum Feature {
 
 /// The point of a triangle closest to a given point.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClosestOnTriangle {
+pub struct ClosestPointOnTriangle {
     /// Barycentric coordinates: the closest point is the corners' sum with these weights.
     pub weights: [f64; 3],
     /// From the closest point to the given point, in m.
@@ -33,12 +33,12 @@ pub struct ClosestOnTriangle {
     /// Square of the distance, in m².
     pub distance_squared: f64,
     /// Where on the triangle it lies.
-    pub feature: Feature,
+    pub feature: TriangleFeature,
 }
 
 /// The points of two segments that are closest to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClosestOnSegments {
+pub struct ClosestPointsOfSegments {
     /// How far along each segment its point lies, from 0 to 1.
     pub parameters: [f64; 2],
     /// From the point of the second segment to the point of the first, in m.
@@ -49,22 +49,23 @@ pub struct ClosestOnSegments {
 
 /// How far along `edge` the point closest to a point `from` its start lies, from 0 to 1; 0 without
 /// extent.
-fn closest_on_segment(from: &Vec3, edge: &Vec3) -> f64 {
+fn closest_parameter_on_segment(from: &Vec3, edge: &Vec3) -> f64 {
     let length_squared = edge.norm_squared();
     if length_squared > 0.0 { (edge.dot(from) / length_squared).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// The point of `triangle` closest to `point`.
 #[must_use]
-pub fn closest_on_triangle(point: &Vec3, triangle: &[Vec3; 3]) -> ClosestOnTriangle {
+pub fn closest_point_on_triangle(point: &Vec3, triangle: &[Vec3; 3]) -> ClosestPointOnTriangle {
     let [a, b, c] = triangle;
     let edges = [c - b, a - c, b - a];
     let from = [point - a, point - b, point - c];
-    if let Some(weights) = weights_inside(&edges, &from) {
-        return at_weights(&from, weights, Feature::Face);
+    if let Some(weights) = interior_barycentric_coordinates(&edges, &from) {
+        return closest_point_at_weights(&from, weights, TriangleFeature::Face);
     }
     // No branches: whichever edge it is, a processor would guess wrong.
-    let along = [0, 1, 2].map(|corner| closest_on_segment(&from[(corner + 1) % 3], &edges[corner]));
+    let along = [0, 1, 2]
+        .map(|corner| closest_parameter_on_segment(&from[(corner + 1) % 3], &edges[corner]));
     let squares = [0, 1, 2].map(|corner: usize| {
         (from[(corner + 1) % 3] - edges[corner] * along[corner]).norm_squared()
     });
@@ -75,18 +76,18 @@ pub fn closest_on_triangle(point: &Vec3, triangle: &[Vec3; 3]) -> ClosestOnTrian
     weights[start] = 1.0 - along[corner];
     weights[end] = along[corner];
     let feature = if along[corner] <= 0.0 {
-        Feature::Vertex(start as u8)
+        TriangleFeature::Vertex(start as u8)
     } else if along[corner] >= 1.0 {
-        Feature::Vertex(end as u8)
+        TriangleFeature::Vertex(end as u8)
     } else {
-        Feature::Edge(corner as u8)
+        TriangleFeature::Edge(corner as u8)
     };
-    at_weights(&from, weights, feature)
+    closest_point_at_weights(&from, weights, feature)
 }
 
 /// Barycentric coordinates of the point's projection, if it falls into the triangle.
-fn weights_inside(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Option<[f64; 3]> {
-    let normal = normal_of(edges)?;
+fn interior_barycentric_coordinates(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Option<[f64; 3]> {
+    let normal = nondegenerate_normal(edges)?;
     let weights =
         [0, 1, 2].map(|corner: usize| normal.dot(&edges[corner].cross(&from[(corner + 1) % 3])));
     let sum = weights[0] + weights[1] + weights[2];
@@ -95,25 +96,32 @@ fn weights_inside(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Option<[f64; 3]> {
 }
 
 /// Normal, twice the area long; none of a triangle so thin that its edges are the better answer.
-fn normal_of(edges: &[Vec3; 3]) -> Option<Vec3> {
+fn nondegenerate_normal(edges: &[Vec3; 3]) -> Option<Vec3> {
     /// Twice the area over the longest edge squared. With the rounding u of a cross product the normal
     /// is off by u over this ratio: as much as the triangle is thin where the ratio is the root of u.
-    const THINNEST: f64 = 1.0 / (1_u64 << 26) as f64;
+    const MIN_AREA_RATIO: f64 = 1.0 / (1_u64 << 26) as f64;
     let lengths = edges.map(|edge| edge.norm_squared());
-    let thinnest = THINNEST * lengths[0].max(lengths[1]).max(lengths[2]);
+    let thinnest = MIN_AREA_RATIO * lengths[0].max(lengths[1]).max(lengths[2]);
     let normal = edges[0].cross(&edges[1]);
     (normal.norm_squared() > thinnest * thinnest).then_some(normal)
 }
 
-fn at_weights(from: &[Vec3; 3], weights: [f64; 3], feature: Feature) -> ClosestOnTriangle {
+fn closest_point_at_weights(
+    from: &[Vec3; 3],
+    weights: [f64; 3],
+    feature: TriangleFeature,
+) -> ClosestPointOnTriangle {
     // A sum of differences loses nothing far from the origin.
     let offset = from[0] * weights[0] + from[1] * weights[1] + from[2] * weights[2];
-    ClosestOnTriangle { weights, offset, distance_squared: offset.norm_squared(), feature }
+    ClosestPointOnTriangle { weights, offset, distance_squared: offset.norm_squared(), feature }
 }
 
 /// The points of two segments that are closest to each other; of parallel segments one such pair.
 #[must_use]
-pub fn closest_on_segments(first: &[Vec3; 2], second: &[Vec3; 2]) -> ClosestOnSegments {
+pub fn closest_points_of_segments(
+    first: &[Vec3; 2],
+    second: &[Vec3; 2],
+) -> ClosestPointsOfSegments {
     let [start, end] = first;
     let along = [end - start, second[1] - second[0]];
     let across = second[0] - start;
@@ -122,12 +130,12 @@ pub fn closest_on_segments(first: &[Vec3; 2], second: &[Vec3; 2]) -> ClosestOnSe
     // Of parallel segments any point will do to begin with.
     let line = if squared > 0.0 { across.cross(&along[1]).dot(&normal) / squared } else { 0.0 };
     let mut on_first = line.clamp(0.0, 1.0);
-    let on_second = closest_on_segment(&(along[0] * on_first - across), &along[1]);
+    let on_second = closest_parameter_on_segment(&(along[0] * on_first - across), &along[1]);
     if on_second <= 0.0 || on_second >= 1.0 {
-        on_first = closest_on_segment(&(along[1] * on_second + across), &along[0]);
+        on_first = closest_parameter_on_segment(&(along[1] * on_second + across), &along[0]);
     }
     let offset = along[0] * on_first - along[1] * on_second - across;
-    ClosestOnSegments {
+    ClosestPointsOfSegments {
         parameters: [on_first, on_second],
         offset,
         distance_squared: offset.norm_squared(),

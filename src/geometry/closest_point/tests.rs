@@ -35,23 +35,23 @@ fn slack(point: &Vec3, corners: &[Vec3; 3], distance: f64) -> f64 {
 #[test]
 fn each_region_of_a_triangle_is_told_apart() {
     let triangle = [Vec3::zeros(), Vec3::new(4.0, 0.0, 0.0), Vec3::new(0.0, 4.0, 0.0)];
-    let feature = |x, y, z| closest_on_triangle(&Vec3::new(x, y, z), &triangle).feature;
-    assert_eq!(feature(1.0, 1.0, 5.0), Feature::Face);
-    assert_eq!(feature(1.0, 1.0, 0.0), Feature::Face);
-    assert_eq!(feature(3.0, 3.0, 1.0), Feature::Edge(0));
-    assert_eq!(feature(-1.0, 2.0, 1.0), Feature::Edge(1));
-    assert_eq!(feature(2.0, -1.0, 1.0), Feature::Edge(2));
-    assert_eq!(feature(-1.0, -1.0, 1.0), Feature::Vertex(0));
-    assert_eq!(feature(6.0, 1.0, 1.0), Feature::Vertex(1));
-    assert_eq!(feature(1.0, 6.0, 1.0), Feature::Vertex(2));
+    let feature = |x, y, z| closest_point_on_triangle(&Vec3::new(x, y, z), &triangle).feature;
+    assert_eq!(feature(1.0, 1.0, 5.0), TriangleFeature::Face);
+    assert_eq!(feature(1.0, 1.0, 0.0), TriangleFeature::Face);
+    assert_eq!(feature(3.0, 3.0, 1.0), TriangleFeature::Edge(0));
+    assert_eq!(feature(-1.0, 2.0, 1.0), TriangleFeature::Edge(1));
+    assert_eq!(feature(2.0, -1.0, 1.0), TriangleFeature::Edge(2));
+    assert_eq!(feature(-1.0, -1.0, 1.0), TriangleFeature::Vertex(0));
+    assert_eq!(feature(6.0, 1.0, 1.0), TriangleFeature::Vertex(1));
+    assert_eq!(feature(1.0, 6.0, 1.0), TriangleFeature::Vertex(2));
 }
 
 #[test]
 fn beside_an_obtuse_corner_the_far_edge_is_found() {
     // The point lies outside the edge a, c, and yet b, c is closer than any point of it.
     let triangle = [Vec3::zeros(), Vec3::new(4.0, 0.0, 0.0), Vec3::new(-4.0, 1.0, 0.0)];
-    let closest = closest_on_triangle(&Vec3::new(2.0, 2.0, 0.0), &triangle);
-    assert_eq!(closest.feature, Feature::Edge(0));
+    let closest = closest_point_on_triangle(&Vec3::new(2.0, 2.0, 0.0), &triangle);
+    assert_eq!(closest.feature, TriangleFeature::Edge(0));
     let expected = 2.0_f64.mul_add(8.0, -2.0).powi(2) / 65.0;
     assert!((closest.distance_squared - expected).abs() < 1e-14);
 }
@@ -59,12 +59,12 @@ fn beside_an_obtuse_corner_the_far_edge_is_found() {
 #[test]
 fn what_has_no_extent_is_a_point() {
     let place = Vec3::new(1.0, 2.0, 3.0);
-    let on_triangle = closest_on_triangle(&Vec3::zeros(), &[place; 3]);
+    let on_triangle = closest_point_on_triangle(&Vec3::zeros(), &[place; 3]);
     assert_eq!(on_triangle.offset, -place);
-    assert!(matches!(on_triangle.feature, Feature::Vertex(_)));
-    let on_segments = closest_on_segments(&[place; 2], &[Vec3::zeros(); 2]);
+    assert!(matches!(on_triangle.feature, TriangleFeature::Vertex(_)));
+    let on_segments = closest_points_of_segments(&[place; 2], &[Vec3::zeros(); 2]);
     assert_eq!((on_segments.offset, on_segments.distance_squared), (place, 14.0));
-    assert!(closest_on_triangle(&place, &[place; 3]).distance_squared <= 0.0);
+    assert!(closest_point_on_triangle(&place, &[place; 3]).distance_squared <= 0.0);
 }
 
 proptest! {
@@ -85,7 +85,7 @@ proptest! {
         // From anywhere to a point on the line through an edge.
         let on_line = corners[0].lerp(&corners[1], along);
         let point = on_line.lerp(&(point * scale), 10.0_f64.powi(-height));
-        let closest = closest_on_triangle(&point, &corners);
+        let closest = closest_point_on_triangle(&point, &corners);
         let weights = closest.weights;
         prop_assert!(weights.iter().all(|weight| (0.0..=1.0).contains(weight)));
         prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
@@ -102,7 +102,7 @@ proptest! {
 
     #[test]
     fn no_sample_of_the_triangle_is_closer(point in vector(), corners in triangle()) {
-        let closest = closest_on_triangle(&point, &corners);
+        let closest = closest_point_on_triangle(&point, &corners);
         for i in 0..=8 {
             for j in 0..=8 - i {
                 let [a, b] = [f64::from(i) / 8.0, f64::from(j) / 8.0];
@@ -123,7 +123,7 @@ proptest! {
         // From across to parallel, and from long to nothing.
         let along = (ends[1] - ends[0] + direction * 10.0_f64.powi(-lean)) * 10.0_f64.powi(-length);
         let second = [ends[2] * scale, (ends[2] + along) * scale];
-        let closest = closest_on_segments(&first, &second);
+        let closest = closest_points_of_segments(&first, &second);
         let [s, t] = closest.parameters;
         prop_assert!((0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t));
         let places = [first[0].lerp(&first[1], s), second[0].lerp(&second[1], t)];

@@ -23,43 +23,45 @@ use robust::{Coord, Coord3D, orient2d, orient3d};
 /// Whether the segment `from`→`to` crosses the triangle. A segment that ends on a surface may cross or
 /// not, but all triangles of the surface agree on it. A triangle without area is never crossed.
 #[must_use]
-pub fn segment_crosses_triangle(from: &Vec3, to: &Vec3, triangle: &[Vec3; 3]) -> bool {
-    let [from, to] = [from, to].map(without_trifles);
-    let [a, b, c] = triangle.each_ref().map(without_trifles);
-    let heights = [&from, &to].map(|end| -volume([&a, &b, &c, end]));
+pub fn segment_intersects_triangle(from: &Vec3, to: &Vec3, triangle: &[Vec3; 3]) -> bool {
+    let [from, to] = [from, to].map(flush_tiny_to_zero);
+    let [a, b, c] = triangle.each_ref().map(flush_tiny_to_zero);
+    let heights = [&from, &to].map(|end| -orientation_3d([&a, &b, &c, end]));
     if sign(heights[0]) == sign(heights[1]) {
         return false;
     }
-    let areas = || (0..3).map(|axis| area_along(axis, &a, &b, &c));
+    let areas = || (0..3).map(|axis| projected_orientation_2d(axis, &a, &b, &c));
     let [from_above, to_above] =
-        heights.map(|height| is_first_positive(std::iter::once(height).chain(areas())));
+        heights.map(|height| first_nonzero_is_positive(std::iter::once(height).chain(areas())));
     if from_above == to_above {
         return false;
     }
-    let turn = turns_left(&from, &to, &a, &b);
-    turn == turns_left(&from, &to, &b, &c) && turn == turns_left(&from, &to, &c, &a)
+    let turn = edge_passes_left(&from, &to, &a, &b);
+    turn == edge_passes_left(&from, &to, &b, &c) && turn == edge_passes_left(&from, &to, &c, &a)
 }
 
 #[inline]
-fn without_trifles(point: &Vec3) -> Vec3 {
+fn flush_tiny_to_zero(point: &Vec3) -> Vec3 {
     /// 2⁻²⁰⁰.
-    const TRIFLE: f64 = f64::from_bits((1023 - 200) << 52);
-    point.map(|coordinate| if coordinate.abs() < TRIFLE { 0.0 } else { coordinate })
+    const FLUSH_THRESHOLD: f64 = f64::from_bits((1023 - 200) << 52);
+    point.map(|coordinate| if coordinate.abs() < FLUSH_THRESHOLD { 0.0 } else { coordinate })
 }
 
 /// Whether, seen along `from`→`to`, both moved a little, a→b passes on a fixed side of it: which one
 /// does not matter, so long as it is the other one for b→a.
-fn turns_left(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
+fn edge_passes_left(from: &Vec3, to: &Vec3, a: &Vec3, b: &Vec3) -> bool {
     // The derivatives by `from` and by `to`. They are all zero only where all four points lie on one line,
     // and then both ends are on one side of the triangle.
-    let by_from = (0..3).map(|axis| area_along(axis, to, a, b));
-    let by_to = (0..3).map(|axis| area_along(axis, a, from, b));
-    is_first_positive(std::iter::once(volume([from, to, a, b])).chain(by_from).chain(by_to))
+    let by_from = (0..3).map(|axis| projected_orientation_2d(axis, to, a, b));
+    let by_to = (0..3).map(|axis| projected_orientation_2d(axis, a, from, b));
+    first_nonzero_is_positive(
+        std::iter::once(orientation_3d([from, to, a, b])).chain(by_from).chain(by_to),
+    )
 }
 
 /// Six times the volume of a tetrahedron, with an exact sign: the determinant of (a − d, b − d, c − d).
 #[inline]
-fn volume([a, b, c, d]: [&Vec3; 4]) -> f64 {
+fn orientation_3d([a, b, c, d]: [&Vec3; 4]) -> f64 {
     /// By the sum of the absolute products: (7 + 56 u) u for a rounding u of 2⁻⁵³, in the article above.
     const RELATIVE_ERROR: f64 = (3.5 + 14.0 * f64::EPSILON) * f64::EPSILON;
     let [from_a, from_b, from_c] = [a - d, b - d, c - d];
@@ -74,7 +76,7 @@ fn volume([a, b, c, d]: [&Vec3; 4]) -> f64 {
     if determinant.abs() > absolute * RELATIVE_ERROR || absolute == 0.0 {
         determinant
     } else {
-        orient3d(exact(a), exact(b), exact(c), exact(d))
+        orient3d(to_coord(a), to_coord(b), to_coord(c), to_coord(d))
     }
 }
 
@@ -82,16 +84,16 @@ fn sign(number: f64) -> i8 {
     i8::from(number > 0.0) - i8::from(number < 0.0)
 }
 
-fn is_first_positive(mut signs: impl Iterator<Item = f64>) -> bool {
+fn first_nonzero_is_positive(mut signs: impl Iterator<Item = f64>) -> bool {
     signs.find(|sign| *sign != 0.0).is_some_and(|sign| sign > 0.0)
 }
 
-fn exact(point: &Vec3) -> Coord3D<f64> {
+fn to_coord(point: &Vec3) -> Coord3D<f64> {
     Coord3D { x: point.x, y: point.y, z: point.z }
 }
 
 /// Twice the area of the triangle a, b, c seen along an axis, with an exact sign.
-fn area_along(axis: usize, a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
+fn projected_orientation_2d(axis: usize, a: &Vec3, b: &Vec3, c: &Vec3) -> f64 {
     let flat = |point: &Vec3| Coord { x: point[(axis + 1) % 3], y: point[(axis + 2) % 3] };
     orient2d(flat(a), flat(b), flat(c))
 }

@@ -34,7 +34,7 @@ fn side_of(corners: &[Whole; 4], point: Whole) -> i64 {
 
 fn crossings(from: Whole, to: Whole, surface: &[[Whole; 3]]) -> usize {
     let crosses = |triangle: &&[Whole; 3]| {
-        segment_crosses_triangle(&to_point(from), &to_point(to), &triangle.map(to_point))
+        segment_intersects_triangle(&to_point(from), &to_point(to), &triangle.map(to_point))
     };
     surface.iter().filter(crosses).count()
 }
@@ -83,15 +83,15 @@ fn numbers_as_small_as_there_are_do_not_matter() {
     let triangle = [[-1.0, -1.0, 0.0], [3.0, -1.0, 0.0], [-1.0, 3.0, 0.0]].map(Vec3::from);
     let [least, small] = [f64::from_bits(1), 1e-70];
     let ends = [[least, -least, -0.125], [small, least, 0.125]].map(Vec3::from);
-    assert!(segment_crosses_triangle(&ends[0], &ends[1], &triangle));
-    assert!(segment_crosses_triangle(&ends[1], &ends[0], &triangle));
+    assert!(segment_intersects_triangle(&ends[0], &ends[1], &triangle));
+    assert!(segment_intersects_triangle(&ends[1], &ends[0], &triangle));
     // Both ends are in the plane, and moved a little to the same side of it.
     let flat = [[0.0, 0.0, -least], [0.5, 0.25, small]].map(Vec3::from);
-    assert!(!segment_crosses_triangle(&flat[0], &flat[1], &triangle));
+    assert!(!segment_intersects_triangle(&flat[0], &flat[1], &triangle));
     let steep = [[0.0, 0.0, -small], [0.0, 0.0, 1e-50]].map(Vec3::from);
-    assert!(!segment_crosses_triangle(&steep[0], &steep[1], &triangle));
+    assert!(!segment_intersects_triangle(&steep[0], &steep[1], &triangle));
     let steep = [[0.0, 0.0, -1e-50], [0.0, 0.0, small]].map(Vec3::from);
-    assert!(segment_crosses_triangle(&steep[0], &steep[1], &triangle));
+    assert!(segment_intersects_triangle(&steep[0], &steep[1], &triangle));
 }
 
 proptest! {

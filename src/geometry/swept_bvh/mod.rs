@@ -31,11 +31,11 @@ mod node8;
 mod tests;
 mod traversal;
 
-pub use node8::RoundedBox;
+pub use node8::SweptAabbF32;
 
 use super::{
-    aabb_tree::BoundingBox,
-    swept_bvh::node8::{Block, WIDTH},
+    aabb_tree::Aabb,
+    swept_bvh::node8::{NODE_WIDTH, Node8},
 };
 use crate::Vec3;
 use rayon::prelude::*;
@@ -43,24 +43,24 @@ use rayon::prelude::*;
 /// Where a primitive is: a box around its points at the start of a step, and one at the end. They must be
 /// finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MovingBox {
+pub struct SweptAabb {
     /// Around the points at the start.
-    pub start: BoundingBox,
+    pub start: Aabb,
     /// Around the points at the end.
-    pub end: BoundingBox,
+    pub end: Aabb,
 }
 
-impl MovingBox {
+impl SweptAabb {
     /// Contains nothing, at any time.
-    pub const EMPTY: Self = Self { start: BoundingBox::EMPTY, end: BoundingBox::EMPTY };
+    pub const EMPTY: Self = Self { start: Aabb::EMPTY, end: Aabb::EMPTY };
 
     /// The smallest boxes around points that travel from `start` to `end`, in m.
     #[inline]
-    pub fn around<'a>(paths: impl IntoIterator<Item = (&'a Vec3, &'a Vec3)>) -> Self {
+    pub fn from_trajectories<'a>(paths: impl IntoIterator<Item = (&'a Vec3, &'a Vec3)>) -> Self {
         paths.into_iter().fold(Self::EMPTY, |bounds, (start, end)| {
-            bounds.joined(&Self {
-                start: BoundingBox { low: *start, high: *start },
-                end: BoundingBox { low: *end, high: *end },
+            bounds.merged(&Self {
+                start: Aabb { lower: *start, upper: *start },
+                end: Aabb { lower: *end, upper: *end },
             })
         })
     }
@@ -68,22 +68,23 @@ impl MovingBox {
     /// The smallest boxes around both.
     #[must_use]
     #[inline]
-    pub fn joined(&self, other: &Self) -> Self {
-        Self { start: self.start.joined(&other.start), end: self.end.joined(&other.end) }
+    pub fn merged(&self, other: &Self) -> Self {
+        Self { start: self.start.merged(&other.start), end: self.end.merged(&other.end) }
     }
 
     /// The boxes with all points within `margin` of them on each axis, in m.
     #[must_use]
     #[inline]
-    pub fn grown(&self, margin: f64) -> Self {
-        Self { start: self.start.grown(margin), end: self.end.grown(margin) }
+    pub fn inflated(&self, margin: f64) -> Self {
+        Self { start: self.start.inflated(margin), end: self.end.inflated(margin) }
     }
 
     /// Whether they may meet: on no axis is one below the other at the start and at the end.
     #[must_use]
-    pub fn may_meet(&self, other: &Self) -> bool {
+    pub fn may_overlap(&self, other: &Self) -> bool {
         let is_below = |one: &Self, other: &Self, axis: usize| {
-            one.start.high[axis] < other.start.low[axis] && one.end.high[axis] < other.end.low[axis]
+            one.start.upper[axis] < other.start.lower[axis]
+                && one.end.upper[axis] < other.end.lower[axis]
         };
         (0..3).all(|axis| !is_below(self, other, axis) && !is_below(other, self, axis))
     }
@@ -91,28 +92,32 @@ impl MovingBox {
 
 /// Moving boxes around moving boxes around primitives.
 #[derive(Clone, Debug, Default)]
-pub struct MovingTree {
+pub struct SweptBvh {
     /// The primitives in the order of the leaves.
-    order: Vec<u32>,
+    primitive_of_leaf: Vec<u32>,
     /// Of every primitive, where it is in that order.
-    places: Vec<u32>,
+    leaf_of_primitive: Vec<u32>,
     /// First the boxes of the primitives, then those of the blocks of the level before. The last level
     /// has one block, and there is none if there are no primitives.
-    levels: Vec<Vec<Block>>,
+    levels: Vec<Vec<Node8>>,
 }
 
-impl MovingTree {
+impl SweptBvh {
     /// Builds the tree over primitives with these boxes.
     #[must_use]
-    pub fn new(boxes: &[MovingBox]) -> Self {
-        Self::of(boxes.len(), |primitive| RoundedBox::from(&boxes[primitive as usize]))
+    pub fn new(boxes: &[SweptAabb]) -> Self {
+        Self::build_with(boxes.len(), |primitive| SweptAabbF32::from(&boxes[primitive as usize]))
     }
 
     /// The same for `count` primitives, without a list of their boxes.
-    pub(crate) fn of(mut count: usize, bounds: impl Fn(u32) -> RoundedBox + Sync) -> Self {
-        let mut leaves: Vec<([f32; 3], u32)> =
-            (0..count as u32).map(|primitive| (bounds(primitive).middle(), primitive)).collect();
-        sort_into_blocks(&mut leaves);
+    pub(crate) fn build_with(
+        mut count: usize,
+        bounds: impl Fn(u32) -> SweptAabbF32 + Sync,
+    ) -> Self {
+        let mut leaves: Vec<([f32; 3], u32)> = (0..count as u32)
+            .map(|primitive| (bounds(primitive).scaled_centre(), primitive))
+            .collect();
+        partition_into_nodes(&mut leaves);
         // Collected anew: in place it would keep the room of the leaves.
         let order: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
         drop(leaves);
@@ -120,10 +125,11 @@ impl MovingTree {
         for (place, primitive) in (0..).zip(&order) {
             places[*primitive as usize] = place;
         }
-        let mut tree = Self { order, places, levels: Vec::new() };
+        let mut tree =
+            Self { primitive_of_leaf: order, leaf_of_primitive: places, levels: Vec::new() };
         while count > 1 || (count == 1 && tree.levels.is_empty()) {
-            count = count.div_ceil(WIDTH);
-            tree.levels.push(vec![Block::EMPTY; count]);
+            count = count.div_ceil(NODE_WIDTH);
+            tree.levels.push(vec![Node8::EMPTY; count]);
         }
         tree.refit_with(bounds);
         tree
@@ -132,39 +138,41 @@ impl MovingTree {
     /// Number of primitives.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.order.len()
+        self.primitive_of_leaf.len()
     }
 
     /// Whether there are no primitives.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.primitive_of_leaf.is_empty()
     }
 
     /// Fits all boxes to the primitives' new ones, of which there must be as many.
-    pub fn refit(&mut self, boxes: &[MovingBox]) {
+    pub fn refit(&mut self, boxes: &[SweptAabb]) {
         debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
-        self.refit_with(|primitive| RoundedBox::from(&boxes[primitive as usize]));
+        self.refit_with(|primitive| SweptAabbF32::from(&boxes[primitive as usize]));
     }
 
     /// Fits all boxes to the primitives' new ones, without a list of them.
-    pub fn refit_with(&mut self, bounds: impl Fn(u32) -> RoundedBox + Sync) {
+    pub fn refit_with(&mut self, bounds: impl Fn(u32) -> SweptAabbF32 + Sync) {
         /// Blocks that are worth a task of their own.
-        const BLOCKS: usize = 64;
+        const NODES_PER_TASK: usize = 64;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
-        let members = self.order.par_chunks(WIDTH);
-        leaves.par_iter_mut().zip(members).with_min_len(BLOCKS).for_each(|(block, members)| {
-            for (lane, primitive) in members.iter().enumerate() {
-                block.set(lane, &bounds(*primitive));
-            }
-        });
+        let members = self.primitive_of_leaf.par_chunks(NODE_WIDTH);
+        leaves.par_iter_mut().zip(members).with_min_len(NODES_PER_TASK).for_each(
+            |(block, members)| {
+                for (lane, primitive) in members.iter().enumerate() {
+                    block.set_lane(lane, &bounds(*primitive));
+                }
+            },
+        );
         let mut below = leaves;
         for level in above {
-            let children = below.par_chunks(WIDTH);
-            level.par_iter_mut().zip(children).with_min_len(BLOCKS).for_each(
+            let children = below.par_chunks(NODE_WIDTH);
+            level.par_iter_mut().zip(children).with_min_len(NODES_PER_TASK).for_each(
                 |(block, children)| {
                     for (lane, child) in children.iter().enumerate() {
-                        block.set_around(lane, child);
+                        block.set_lane_around_node(lane, child);
                     }
                 },
             );
@@ -173,13 +181,13 @@ impl MovingTree {
     }
 
     /// Widens the boxes of some primitives, and all around these, by others.
-    pub fn widen(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> RoundedBox) {
+    pub fn expand(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> SweptAabbF32) {
         for primitive in primitives {
             let bounds = bounds(*primitive);
-            let mut place = self.places[*primitive as usize] as usize;
+            let mut place = self.leaf_of_primitive[*primitive as usize] as usize;
             for level in &mut self.levels {
-                level[place / WIDTH].join(place % WIDTH, &bounds);
-                place /= WIDTH;
+                level[place / NODE_WIDTH].expand_lane(place % NODE_WIDTH, &bounds);
+                place /= NODE_WIDTH;
             }
         }
     }
@@ -187,30 +195,30 @@ impl MovingTree {
 
 /// Sorts primitives so that each full block of them, of blocks of them and so on is close together: halves
 /// them at the median of the longest extent, where halves are made of full blocks.
-fn sort_into_blocks(leaves: &mut [([f32; 3], u32)]) {
+fn partition_into_nodes(leaves: &mut [([f32; 3], u32)]) {
     /// Fewer are not worth another thread.
     const PARALLEL_SIZE: usize = 4096;
-    if leaves.len() <= WIDTH {
+    if leaves.len() <= NODE_WIDTH {
         return;
     }
     let half = leaves.len().next_power_of_two() / 2;
-    let half = half.max(WIDTH);
-    let axis = longest(leaves);
+    let half = half.max(NODE_WIDTH);
+    let axis = longest_axis(leaves);
     // The index decides between equals, so that there is one order.
     leaves.select_nth_unstable_by(half, |one, other| {
         one.0[axis].total_cmp(&other.0[axis]).then(one.1.cmp(&other.1))
     });
     let (left, right) = leaves.split_at_mut(half);
     if right.len() >= PARALLEL_SIZE {
-        rayon::join(|| sort_into_blocks(left), || sort_into_blocks(right));
+        rayon::join(|| partition_into_nodes(left), || partition_into_nodes(right));
     } else {
-        sort_into_blocks(left);
-        sort_into_blocks(right);
+        partition_into_nodes(left);
+        partition_into_nodes(right);
     }
 }
 
 /// The axis along which the middles extend farthest.
-fn longest(leaves: &[([f32; 3], u32)]) -> usize {
+fn longest_axis(leaves: &[([f32; 3], u32)]) -> usize {
     let extent = |axis: usize| {
         let along = leaves.iter().map(|(middle, _)| middle[axis]);
         let none = (f32::INFINITY, f32::NEG_INFINITY);

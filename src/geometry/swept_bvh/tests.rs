@@ -10,23 +10,24 @@ fn vector(limit: i32) -> impl Strategy<Value = Vec3> {
     [range.clone(), range.clone(), range].prop_map(|whole| Vec3::from(whole.map(f64::from)))
 }
 
-fn bounds(limit: i32) -> impl Strategy<Value = BoundingBox> {
+fn bounds(limit: i32) -> impl Strategy<Value = Aabb> {
     (vector(limit), vector(3))
-        .prop_map(|(place, extent)| BoundingBox { low: place, high: place + extent.abs() })
+        .prop_map(|(place, extent)| Aabb { lower: place, upper: place + extent.abs() })
 }
 
-fn moving() -> impl Strategy<Value = MovingBox> {
+fn moving() -> impl Strategy<Value = SweptAabb> {
     let anywhere = (bounds(20), bounds(20));
     // Together with the others, as far as to the other end of space and beyond it.
     let together = (bounds(20), bounds(1)).prop_map(|(start, motion)| {
         let by = |place: Vec3, motion: Vec3| place + motion + Vec3::new(60.0, 0.0, -30.0);
-        let end = BoundingBox { low: by(start.low, motion.low), high: by(start.high, motion.high) };
+        let end =
+            Aabb { lower: by(start.lower, motion.lower), upper: by(start.upper, motion.upper) };
         (start, end)
     });
-    prop_oneof![anywhere, together].prop_map(|(start, end)| MovingBox { start, end })
+    prop_oneof![anywhere, together].prop_map(|(start, end)| SweptAabb { start, end })
 }
 
-fn soup() -> impl Strategy<Value = Vec<MovingBox>> {
+fn soup() -> impl Strategy<Value = Vec<SweptAabb>> {
     let few = prop::collection::vec(moving(), 0..20);
     prop_oneof![1 => few, 3 => prop::collection::vec(moving(), 0..900)]
 }
@@ -36,58 +37,58 @@ fn sorted<T: Ord>(mut pairs: Vec<T>) -> Vec<T> {
     pairs
 }
 
-fn self_pairs(tree: &MovingTree) -> Vec<(u32, u32)> {
+fn self_pairs(tree: &SweptBvh) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
-    tree.self_pairs(|one, other, found| found.push((one, other)), &mut found);
+    tree.overlapping_self_pairs(|one, other, found| found.push((one, other)), &mut found);
     found
 }
 
-fn pairs(first: &MovingTree, second: &MovingTree) -> Vec<(u32, u32)> {
+fn pairs(first: &SweptBvh, second: &SweptBvh) -> Vec<(u32, u32)> {
     let mut found = Vec::new();
-    first.pairs(second, |one, other, found| found.push((one, other)), &mut found);
+    first.overlapping_pairs(second, |one, other, found| found.push((one, other)), &mut found);
     found
 }
 
-fn pairs_by_hand(first: &[MovingBox], second: &[MovingBox]) -> Vec<(u32, u32)> {
-    let partners = |(one, bounds): (u32, &MovingBox)| {
+fn pairs_by_hand(first: &[SweptAabb], second: &[SweptAabb]) -> Vec<(u32, u32)> {
+    let partners = |(one, bounds): (u32, &SweptAabb)| {
         let bounds = *bounds;
-        let meets = move |(_, other): &(u32, &MovingBox)| bounds.may_meet(other);
+        let meets = move |(_, other): &(u32, &SweptAabb)| bounds.may_overlap(other);
         (0..).zip(second).filter(meets).map(move |(other, _)| (one, other))
     };
     (0..).zip(first).flat_map(partners).collect()
 }
 
 /// Two sheets that cross each other, as many boxes as several threads work on.
-fn sheets() -> Vec<MovingBox> {
+fn sheets() -> Vec<SweptAabb> {
     let place = |i: u32| Vec3::new(f64::from(i % 100), f64::from(i / 100 % 100), 0.0);
     let sheet = |i: u32| {
         let (start, tilt) = (place(i), f64::from(i / 10_000) * 0.1);
         let end = start + Vec3::new(300.0, 0.0, 20.0 - tilt * start.x);
-        MovingBox::around([(&start, &end)]).grown(0.6)
+        SweptAabb::from_trajectories([(&start, &end)]).inflated(0.6)
     };
     (0..20_000).map(sheet).collect()
 }
 
 #[test]
 fn a_tree_over_nothing_finds_nothing() {
-    let (nothing, one) = (MovingTree::new(&[]), MovingTree::new(&sheets()[..1]));
+    let (nothing, one) = (SweptBvh::new(&[]), SweptBvh::new(&sheets()[..1]));
     assert!(nothing.is_empty() && self_pairs(&nothing).is_empty());
     assert!(pairs(&nothing, &one).is_empty() && pairs(&one, &nothing).is_empty());
     assert!(self_pairs(&one).is_empty());
     assert_eq!(pairs(&one, &one), [(0, 0)]);
-    nothing.near(&RoundedBox::from(&sheets()[0]), |_| panic!("found"));
+    nothing.for_each_overlapping(&SweptAabbF32::from(&sheets()[0]), |_| panic!("found"));
 }
 
 #[test]
 fn all_numbers_that_are_finite_will_do() {
-    let everywhere = BoundingBox { low: Vec3::repeat(f64::MIN), high: Vec3::repeat(f64::MAX) };
-    let far = BoundingBox { low: Vec3::repeat(1e300), high: Vec3::repeat(1e301) };
-    let near = BoundingBox { low: Vec3::repeat(-1e-300), high: Vec3::repeat(1e-310) };
-    let boxes = [everywhere, far, near].map(|bounds| MovingBox { start: bounds, end: bounds });
-    let tree = MovingTree::new(&boxes);
+    let everywhere = Aabb { lower: Vec3::repeat(f64::MIN), upper: Vec3::repeat(f64::MAX) };
+    let far = Aabb { lower: Vec3::repeat(1e300), upper: Vec3::repeat(1e301) };
+    let near = Aabb { lower: Vec3::repeat(-1e-300), upper: Vec3::repeat(1e-310) };
+    let boxes = [everywhere, far, near].map(|bounds| SweptAabb { start: bounds, end: bounds });
+    let tree = SweptBvh::new(&boxes);
     assert_eq!(sorted(self_pairs(&tree)), [(0, 1), (0, 2)]);
     let mut found = Vec::new();
-    tree.near(&RoundedBox::from(&boxes[0]), |primitive| found.push(primitive));
+    tree.for_each_overlapping(&SweptAabbF32::from(&boxes[0]), |primitive| found.push(primitive));
     assert_eq!(sorted(found), [0, 1, 2]);
 }
 
@@ -97,8 +98,8 @@ fn threads_change_neither_the_pairs_nor_their_order() {
     let with_threads = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let tree = MovingTree::new(&boxes);
-            let other = MovingTree::new(&boxes[5000..]);
+            let tree = SweptBvh::new(&boxes);
+            let other = SweptBvh::new(&boxes[5000..]);
             (self_pairs(&tree), pairs(&tree, &other), pairs(&other, &tree))
         })
     };
@@ -114,9 +115,9 @@ fn threads_change_neither_the_pairs_nor_their_order() {
 #[test]
 fn flying_together_costs_no_pairs() {
     let boxes = sheets();
-    let resting: Vec<MovingBox> =
-        boxes.iter().map(|bounds| MovingBox { end: bounds.start, ..*bounds }).collect();
-    let [moving, resting] = [&boxes[..10_000], &resting[..10_000]].map(MovingTree::new);
+    let resting: Vec<SweptAabb> =
+        boxes.iter().map(|bounds| SweptAabb { end: bounds.start, ..*bounds }).collect();
+    let [moving, resting] = [&boxes[..10_000], &resting[..10_000]].map(SweptBvh::new);
     assert_eq!(sorted(self_pairs(&moving)), sorted(self_pairs(&resting)));
 }
 
@@ -129,7 +130,7 @@ proptest! {
 
     #[test]
     fn all_pairs_that_may_meet_are_found_once(boxes in soup(), refitted in any::<bool>()) {
-        let mut tree = MovingTree::new(&boxes);
+        let mut tree = SweptBvh::new(&boxes);
         let mut boxes = boxes;
         if refitted {
             boxes.reverse();
@@ -144,11 +145,11 @@ proptest! {
 
     #[test]
     fn all_pairs_of_two_trees_are_found_once(first in soup(), second in soup()) {
-        let [one, other] = [&first, &second].map(|boxes| MovingTree::new(boxes));
+        let [one, other] = [&first, &second].map(|boxes| SweptBvh::new(boxes));
         prop_assert_eq!(sorted(pairs(&one, &other)), pairs_by_hand(&first, &second));
         for (index, bounds) in first.iter().enumerate().take(20) {
             let mut found = Vec::new();
-            other.near(&RoundedBox::from(bounds), |primitive| found.push((index as u32, primitive)));
+            other.for_each_overlapping(&SweptAabbF32::from(bounds), |primitive| found.push((index as u32, primitive)));
             let expected = pairs_by_hand(&first[index..=index], &second);
             let expected: Vec<_> = expected.iter().map(|pair| (index as u32, pair.1)).collect();
             prop_assert_eq!(sorted(found), expected);
@@ -170,9 +171,9 @@ proptest! {
         let along = d - a;
         let second = [-t, 1.0 - t].map(|part| (through.0 + along * part, through.1 + along * part));
         let [first, second] =
-            [first, second].map(|edge| MovingBox::around(edge.iter().map(|path| (&path.0, &path.1))));
-        prop_assert!(first.may_meet(&second));
-        prop_assert_eq!(pairs(&MovingTree::new(&[first]), &MovingTree::new(&[second])), [(0, 0)]);
+            [first, second].map(|edge| SweptAabb::from_trajectories(edge.iter().map(|path| (&path.0, &path.1))));
+        prop_assert!(first.may_overlap(&second));
+        prop_assert_eq!(pairs(&SweptBvh::new(&[first]), &SweptBvh::new(&[second])), [(0, 0)]);
     }
 }
 
@@ -188,13 +189,13 @@ proptest! {
         boxes in prop::collection::vec(moving(), 1..300),
         others in prop::collection::vec((any::<prop::sample::Index>(), moving()), 0..9),
     ) {
-        let (mut tree, mut widened) = (MovingTree::new(&boxes), boxes.clone());
+        let (mut tree, mut widened) = (SweptBvh::new(&boxes), boxes.clone());
         for (index, other) in others {
             let primitive = index.index(boxes.len());
-            tree.widen(&[primitive as u32], |_| RoundedBox::from(&other));
-            widened[primitive] = widened[primitive].joined(&other);
+            tree.expand(&[primitive as u32], |_| SweptAabbF32::from(&other));
+            widened[primitive] = widened[primitive].merged(&other);
         }
-        let all = MovingTree::new(&boxes);
+        let all = SweptBvh::new(&boxes);
         prop_assert_eq!(sorted(pairs(&tree, &all)), pairs_by_hand(&widened, &boxes));
     }
 }

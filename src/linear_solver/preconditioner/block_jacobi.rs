@@ -17,13 +17,13 @@ pub struct BlockJacobi {
 
 impl Preconditioner for BlockJacobi {
     fn update(&mut self, matrix: &BlockMatrix) {
-        let each = matrix.diagonals().par_iter().with_min_len(reductions::VERTICES);
+        let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.map(Block::inverse).collect_into_vec(&mut self.inverses);
     }
 
     fn apply(&mut self, _matrix: &BlockMatrix, vector: &[Row3], result: &mut [Row3]) {
         let each = (result, vector, &self.inverses).into_par_iter();
-        each.with_min_len(reductions::VERTICES)
+        each.with_min_len(reductions::MIN_VERTICES_PER_TASK)
             .for_each(|(result, vector, inverse)| *result = inverse.times(vector));
     }
 }

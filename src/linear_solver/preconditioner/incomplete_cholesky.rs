@@ -38,7 +38,7 @@ impl IncompleteCholesky {
         for slot in self.row(row) {
             let column = self.lower.indices()[slot] as usize;
             let mut value = matrix.block(row, column);
-            self.subtract_shared((row, slot), column, &mut value);
+            self.subtract_common_columns((row, slot), column, &mut value);
             self.lower.data_mut()[slot] = value;
         }
         let original = matrix.diagonals()[row];
@@ -54,7 +54,7 @@ impl IncompleteCholesky {
     }
 
     /// Subtracts Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ over the columns k that rows i and j share below `end`.
-    fn subtract_shared(&self, (row, end): (usize, usize), other: usize, value: &mut Block) {
+    fn subtract_common_columns(&self, (row, end): (usize, usize), other: usize, value: &mut Block) {
         let (columns, blocks) = (self.lower.indices(), self.lower.data());
         let (mut mine, theirs) = (self.row(row).start, self.row(other));
         let (mut their, their_end) = (theirs.start, theirs.end);

@@ -4,7 +4,7 @@
 use super::*;
 use crate::{
     linear_solver::{
-        conjugate_gradients::{Outcome, Stopping, Workspace, conjugate_gradients},
+        conjugate_gradients::{SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients},
         filter::Filter,
         pattern::Pattern,
     },
@@ -101,11 +101,23 @@ impl Sheets {
     }
 
     /// Solves for a right side of noise.
-    fn solve(&self, preconditioner: &mut dyn Preconditioner, tolerance: f64) -> Outcome {
-        self.solve_until(preconditioner, Stopping { tolerance, enough: 0.0, least: 0, most: 2000 })
+    fn solve(&self, preconditioner: &mut dyn Preconditioner, tolerance: f64) -> SolveOutcome {
+        self.solve_until(
+            preconditioner,
+            StoppingCriterion {
+                relative_tolerance: tolerance,
+                absolute_tolerance: 0.0,
+                min_iterations: 0,
+                max_iterations: 2000,
+            },
+        )
     }
 
-    fn solve_until(&self, preconditioner: &mut dyn Preconditioner, stopping: Stopping) -> Outcome {
+    fn solve_until(
+        &self,
+        preconditioner: &mut dyn Preconditioner,
+        stopping: StoppingCriterion,
+    ) -> SolveOutcome {
         let side = noise(self.count(), 1);
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
@@ -125,7 +137,12 @@ impl Sheets {
 fn a_solve_makes_as_many_iterations_as_it_is_told() {
     let sheets = Sheets::new(1, 9);
     let count = |tolerance: f64, least: usize, most: usize| {
-        let stopping = Stopping { tolerance, enough: 0.0, least, most };
+        let stopping = StoppingCriterion {
+            relative_tolerance: tolerance,
+            absolute_tolerance: 0.0,
+            min_iterations: least,
+            max_iterations: most,
+        };
         sheets.solve_until(&mut BlockJacobi::default(), stopping).iterations
     };
     assert_eq!([count(0.99, 4, 9), count(1.0e-9, 0, 9)], [4, 9]);
@@ -139,7 +156,12 @@ fn a_solve_makes_as_many_iterations_as_it_is_told() {
 fn a_solve_ends_where_little_enough_is_left() {
     let sheets = Sheets::new(1, 9);
     let outcome = |enough: f64, least: usize| {
-        let stopping = Stopping { tolerance: 1.0e-3, enough, least, most: 2000 };
+        let stopping = StoppingCriterion {
+            relative_tolerance: 1.0e-3,
+            absolute_tolerance: enough,
+            min_iterations: least,
+            max_iterations: 2000,
+        };
         sheets.solve_until(&mut BlockJacobi::default(), stopping)
     };
     let start = {
@@ -186,7 +208,7 @@ proptest! {
             let stiffness = direction * direction.transpose() * 10.0_f64.powf(*stiffness);
             sheets.add(vertices, weights, &stiffness);
         }
-        sheets.matrix.set_coupling(&sheets.coupling);
+        sheets.matrix.set_contact_blocks(&sheets.coupling);
         let (a, b) = (noise(sheets.count(), 2), noise(sheets.count(), 3));
         for mut preconditioner in sheets.preconditioners() {
             preconditioner.update(&sheets.matrix);
@@ -209,13 +231,13 @@ fn the_order_of_coupling_entries_does_not_matter() {
     sheets.tie(5, 1.0);
     let vector = noise(sheets.count(), 4);
     let (mut forward, mut backward) = (vector.clone(), vector.clone());
-    sheets.matrix.set_coupling(&sheets.coupling);
+    sheets.matrix.set_contact_blocks(&sheets.coupling);
     sheets.matrix.times(&vector, &mut forward);
     sheets.coupling.reverse();
-    sheets.matrix.set_coupling(&sheets.coupling);
+    sheets.matrix.set_contact_blocks(&sheets.coupling);
     sheets.matrix.times(&vector, &mut backward);
     assert_eq!(forward, backward);
-    sheets.matrix.clear_coupling();
+    sheets.matrix.clear_contact_blocks();
     sheets.matrix.times(&vector, &mut backward);
     assert_ne!(forward, backward);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How accurately the equations of a stage are solved.
 
-use super::force_balance::balances;
-use crate::{Vec3, mesh::Mesh, newton::objective::Problem, parallel::reductions};
+use super::force_balance::force_balances;
+use crate::{Vec3, mesh::Mesh, newton::objective::Objective, parallel::reductions};
 
 /// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which
 /// will do where contacts still come and go at the edge of touching after so many corrections.
@@ -28,55 +28,60 @@ const FINEST: f64 = 0.25;
 /// once each: how far time steps lead astray, and what can be seen of it, does not depend on the mesh. (With half as many
 /// cells folds of 10 000 vertices come to rest later, for a tenth fewer corrections.)
 const FINEST_CELLS: f64 = 99.0;
-const MEAN_EDGE_OF_CELL: f64 = (2.0 + std::f64::consts::SQRT_2) / 3.0;
+const MEAN_EDGE_PER_CELL_SIDE: f64 = (2.0 + std::f64::consts::SQRT_2) / 3.0;
 
 /// The length that tolerances are parts of, in m: the least of all cloths.
-pub(crate) fn length_of_tolerance(mesh: &Mesh) -> f64 {
+pub(crate) fn tolerance_length(mesh: &Mesh) -> f64 {
     let mut areas = vec![0.0; mesh.cloth_starts.len() - 1];
     for (area, cloth) in mesh.rest.areas.iter().zip(mesh.cloth_of_triangle.iter()) {
         areas[*cloth as usize] += area;
     }
     let of_cloth =
-        |(area, edge): (f64, f64)| edge.max(MEAN_EDGE_OF_CELL / FINEST_CELLS * area.sqrt());
+        |(area, edge): (f64, f64)| edge.max(MEAN_EDGE_PER_CELL_SIDE / FINEST_CELLS * area.sqrt());
     areas.into_iter().zip(mesh.mean_edge_lengths()).map(of_cloth).fold(f64::INFINITY, f64::min)
 }
 
 /// Mean length of the edges of the cloth with the shortest, in m.
-pub(crate) fn length_of_edges(mesh: &Mesh) -> f64 {
+pub(crate) fn min_mean_edge_length(mesh: &Mesh) -> f64 {
     mesh.mean_edge_lengths().into_iter().fold(f64::INFINITY, f64::min)
 }
 
 /// When a stage counts as solved.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Accuracy {
+pub(crate) struct ConvergenceCriteria {
     /// Length of a correction d of a cloth in m, in the norm √(dᵀAd) of the equations, as the way that all its vertices would
     /// have to move together for the same (see `lengths`); at least the length of one that takes away what d has raised the
     /// potential by.
-    pub(crate) correction: f64,
+    pub(crate) step_tolerance: f64,
     /// The tolerance as a part of the way that all vertices go.
-    pub(crate) part: f64,
+    pub(crate) relative_tolerance: f64,
     /// The finest that is asked for while anything touches, in m.
-    pub(crate) touching: f64,
+    pub(crate) min_contact_threshold: f64,
     /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
     /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
-    pub(crate) parts: [f64; 2],
+    pub(crate) contact_reduction: [f64; 2],
     /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two, if that
     /// matters.
-    pub(crate) lost: Option<[f64; 2]>,
+    pub(crate) force_balance_tolerance: Option<[f64; 2]>,
     /// Most corrections.
     pub(crate) max_iterations: usize,
 }
 
-impl Accuracy {
+impl ConvergenceCriteria {
     /// The same, so many times as rough.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        Self { correction: factor * self.correction, touching: factor * self.touching, ..self }
+    pub(crate) fn scaled(self, factor: f64) -> Self {
+        Self {
+            step_tolerance: factor * self.step_tolerance,
+            min_contact_threshold: factor * self.min_contact_threshold,
+            ..self
+        }
     }
 
     /// The same, but no finer than a length in m.
-    pub(crate) fn no_finer_than(self, length: f64) -> Self {
-        let [correction, touching] = [self.correction, self.touching].map(|own| own.max(length));
-        Self { correction, touching, ..self }
+    pub(crate) fn with_min_threshold(self, length: f64) -> Self {
+        let [correction, touching] =
+            [self.step_tolerance, self.min_contact_threshold].map(|own| own.max(length));
+        Self { step_tolerance: correction, min_contact_threshold: touching, ..self }
     }
 
     /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
@@ -84,86 +89,96 @@ impl Accuracy {
     ///
     /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
     /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
-    pub(crate) fn after(
+    pub(crate) fn quadratic_threshold(
         &self,
         iterations: usize,
         first: f64,
         (touches, is_fine): (bool, bool),
     ) -> f64 {
-        if touches { self.ending((iterations, first), is_fine, ROUGH[1]) } else { self.correction }
+        if touches {
+            self.contact_threshold((iterations, first), is_fine, ROUGH[1])
+        } else {
+            self.step_tolerance
+        }
     }
 
     /// The same where anything touches, of a stage that is solved no more roughly than to this multiple of the tolerance.
-    fn ending(&self, (iterations, first): (usize, f64), is_fine: bool, rough: f64) -> f64 {
-        let part = self.parts[usize::from(is_fine)];
-        let rough = rough * self.correction;
+    fn contact_threshold(
+        &self,
+        (iterations, first): (usize, f64),
+        is_fine: bool,
+        rough: f64,
+    ) -> f64 {
+        let part = self.contact_reduction[usize::from(is_fine)];
+        let rough = rough * self.step_tolerance;
         match iterations {
-            LOOSE_CORRECTIONS.. => rough.max(self.touching),
-            _ => (part * first).min(rough).max(self.touching),
+            LOOSE_CORRECTIONS.. => rough.max(self.min_contact_threshold),
+            _ => (part * first).min(rough).max(self.min_contact_threshold),
         }
     }
 
     /// What is wanted of a correction of a cloth after so many, of which the first was so long, in m; `is_fine` where
     /// contacts join layers of cloth.
-    pub(crate) fn wanted(
+    pub(crate) fn threshold(
         &self,
-        (problem, positions, cloth): (&Problem<'_>, &[Vec3], usize),
+        (problem, positions, cloth): (&Objective<'_>, &[Vec3], usize),
         (iterations, first): (usize, f64),
         is_fine: bool,
     ) -> f64 {
         let touches = !problem.response.contacts().is_empty();
-        if problem.quadratic.is_some() {
-            return self.after(iterations, first, (touches, is_fine));
+        if problem.quadratic_model.is_some() {
+            return self.quadratic_threshold(iterations, first, (touches, is_fine));
         }
         if !touches {
-            let own = way(problem, positions, cloth);
-            let part = FREE * self.part * own.max(least_way(problem));
-            let rough = part.clamp(self.correction, ROUGH[0] * self.correction);
-            return rough.min((SLOW * own).max(FINEST * self.correction));
+            let own = rms_displacement(problem, positions, cloth);
+            let part = FREE * self.relative_tolerance * own.max(min_displacement(problem));
+            let rough = part.clamp(self.step_tolerance, ROUGH[0] * self.step_tolerance);
+            return rough.min((SLOW * own).max(FINEST * self.step_tolerance));
         }
-        let wanted = self.ending((iterations, first), is_fine, ROUGH[0]);
+        let wanted = self.contact_threshold((iterations, first), is_fine, ROUGH[0]);
         // What draws crossings apart is no force of nature.
-        if problem.response.crossing_count() > 0 {
+        if problem.response.intersection_count() > 0 {
             return wanted;
         }
-        let way = way(problem, positions, cloth).max(least_way(problem));
-        wanted.min((LARGEST_PART * way).max(self.correction))
+        let way = rms_displacement(problem, positions, cloth).max(min_displacement(problem));
+        wanted.min((LARGEST_PART * way).max(self.step_tolerance))
     }
 
     /// Whether what is left of the equations moves no cloth as a whole, with these residuals without contacts in N, which
     /// are changed.
-    pub(crate) fn keeps_momentum(
+    pub(crate) fn satisfies_force_balance(
         &self,
-        (problem, positions): (&Problem<'_>, &[Vec3]),
+        (problem, positions): (&Objective<'_>, &[Vec3]),
         residuals: &mut [Vec3],
         (iterations, is_fine): (usize, bool),
     ) -> bool {
         let response = &*problem.response;
-        let is_free = response.contacts().is_empty() || response.untangles();
-        let is_asked = problem.quadratic.is_none() && !is_free;
-        let Some(lost) = self.lost.filter(|_| is_asked) else { return true };
+        let is_free = response.contacts().is_empty() || response.is_untangling();
+        let is_asked = problem.quadratic_model.is_none() && !is_free;
+        let Some(lost) = self.force_balance_tolerance.filter(|_| is_asked) else { return true };
         let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
         let part = more * lost[usize::from(is_fine)];
-        balances(problem, positions, residuals).into_iter().all(|balance| {
-            let scale = (balance.weight + balance.inertia).max(balance.squeeze);
-            balance.lost <= (part * scale).max(self.touching)
+        force_balances(problem, positions, residuals).into_iter().all(|balance| {
+            let scale = (balance.weight + balance.inertia).max(balance.contact_load);
+            balance.net_residual <= (part * scale).max(self.min_contact_threshold)
         })
     }
 }
 
 /// The way of all vertices of a cloth to `positions`, in m: the root of the mean square, by mass.
-fn way(problem: &Problem<'_>, positions: &[Vec3], cloth: usize) -> f64 {
+fn rms_displacement(problem: &Objective<'_>, positions: &[Vec3], cloth: usize) -> f64 {
     let (dynamics, starts) = (&*problem.dynamics, &problem.state.positions);
     let vertices = dynamics.mesh.vertices_of(cloth);
-    let sum = reductions::sum(vertices.len(), reductions::LIGHT_VERTICES, |index| {
-        let vertex = vertices.start + index;
-        dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
-    });
+    let sum =
+        reductions::sum_blocked(vertices.len(), reductions::MIN_LIGHT_VERTICES_PER_TASK, |index| {
+            let vertex = vertices.start + index;
+            dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
+        });
     (sum / dynamics.cloth_masses[cloth]).sqrt()
 }
 
 /// A shorter way makes no difference any more, in m.
-fn least_way(problem: &Problem<'_>) -> f64 {
+fn min_displacement(problem: &Objective<'_>) -> f64 {
     FALL * problem.dynamics.gravity.norm() * problem.stage.duration.powi(2)
 }
 
@@ -189,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_tolerance_is_a_part_of_the_mean_edge_of_coarse_meshes_and_of_the_width_of_fine_ones() {
-        let of = |cells: usize, size: f64| length_of_tolerance(&square(cells, size));
+        let of = |cells: usize, size: f64| tolerance_length(&square(cells, size));
         for cells in [4, 20, 99] {
             let mean = square(cells, 2.0).mean_edge_length();
             // A border has no more than the one diagonal of its cells, which makes the mean a little shorter.
@@ -205,8 +220,8 @@ mod tests {
     #[test]
     fn of_several_fine_cloths_the_smallest_counts() {
         let (large, small) = (square(260, 2.0), square(260, 0.5));
-        let both = length_of_tolerance(&Mesh::join(&[&large, &small]));
-        assert!((both / length_of_tolerance(&small) - 1.0).abs() < 1e-12);
-        assert!((both / length_of_tolerance(&large) - 0.25).abs() < 1e-12);
+        let both = tolerance_length(&Mesh::join(&[&large, &small]));
+        assert!((both / tolerance_length(&small) - 1.0).abs() < 1e-12);
+        assert!((both / tolerance_length(&large) - 0.25).abs() < 1e-12);
     }
 }

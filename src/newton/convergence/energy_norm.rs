@@ -11,73 +11,80 @@ use crate::{
     parallel::reductions,
     response::Multiplier,
     simd::{Row3, dot},
-    system::Dynamics,
+    system::EquationsOfMotion,
     time_integration::Stage,
 };
 
 /// The cloths of a stage, as far as lengths depend on them.
-pub(crate) struct Cloths<'a> {
+pub(crate) struct EnergyNorm<'a> {
     /// First vertex of each, and the number of all vertices last.
-    starts: &'a [usize],
+    cloth_starts: &'a [usize],
     /// Of each, in kg.
-    masses: &'a [f64],
+    cloth_masses: &'a [f64],
     /// β, in s.
     beta: f64,
 }
 
-impl<'a> Cloths<'a> {
-    pub(crate) fn new(dynamics: &'a Dynamics, stage: &Stage) -> Self {
-        let Dynamics { cloth_masses, mesh, .. } = dynamics;
-        Self { starts: &mesh.cloth_starts, masses: cloth_masses, beta: stage.beta }
+impl<'a> EnergyNorm<'a> {
+    pub(crate) fn new(dynamics: &'a EquationsOfMotion, stage: &Stage) -> Self {
+        let EquationsOfMotion { cloth_masses, mesh, .. } = dynamics;
+        Self { cloth_starts: &mesh.cloth_starts, cloth_masses, beta: stage.beta }
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.masses.len()
+    pub(crate) fn cloth_count(&self) -> usize {
+        self.cloth_masses.len()
     }
 
     /// The way of a cloth in m for a square in J.
-    pub(crate) fn length(&self, cloth: usize, square: f64) -> f64 {
-        self.beta * (square / self.masses[cloth]).sqrt()
+    pub(crate) fn equivalent_displacement(&self, cloth: usize, square: f64) -> f64 {
+        self.beta * (square / self.cloth_masses[cloth]).sqrt()
     }
 
     /// The ways of all for the absolute values of these squares.
-    pub(crate) fn lengths(&self, squares: &[f64]) -> Vec<f64> {
+    pub(crate) fn equivalent_displacements(&self, squares: &[f64]) -> Vec<f64> {
         let each = squares.iter().enumerate();
-        each.map(|(cloth, square)| self.length(cloth, square.abs())).collect()
+        each.map(|(cloth, square)| self.equivalent_displacement(cloth, square.abs())).collect()
     }
 
     /// The least square in J of ways in m, one of each cloth, times a part.
-    pub(crate) fn least_square(&self, part: f64, lengths: &[f64]) -> f64 {
-        let each = self.masses.iter().zip(lengths);
+    pub(crate) fn min_squared_norm(&self, part: f64, lengths: &[f64]) -> f64 {
+        let each = self.cloth_masses.iter().zip(lengths);
         let squares = each.map(|(mass, length)| mass * (part * length / self.beta).powi(2));
         squares.fold(f64::INFINITY, f64::min)
     }
 
     /// β²/M of a cloth with the mass M, in m/N.
-    pub(crate) fn compliance(&self, cloth: usize) -> f64 {
-        self.beta.powi(2) / self.masses[cloth]
+    pub(crate) fn rigid_compliance(&self, cloth: usize) -> f64 {
+        self.beta.powi(2) / self.cloth_masses[cloth]
     }
 
     /// The cloth that a row belongs to.
-    pub(crate) fn of_row(&self, ordering: &Ordering, row: usize) -> usize {
+    pub(crate) fn cloth_of_row(&self, ordering: &Ordering, row: usize) -> usize {
         let vertex = ordering.vertex(row);
-        self.starts.partition_point(|start| *start <= vertex) - 1
+        self.cloth_starts.partition_point(|start| *start <= vertex) - 1
     }
 
     /// The scalar products of the parts of two vectors that belong to each cloth.
-    pub(crate) fn products(&self, ordering: &Ordering, left: &[Row3], right: &[Row3]) -> Vec<f64> {
-        if self.count() == 1 {
+    pub(crate) fn products_per_cloth(
+        &self,
+        ordering: &Ordering,
+        left: &[Row3],
+        right: &[Row3],
+    ) -> Vec<f64> {
+        if self.cloth_count() == 1 {
             return vec![dot(left, right)];
         }
         let one = |vertex: usize| -> f64 {
             let row = ordering.row(vertex);
             (0..3).map(|k| f64::from(left[row][k]) * f64::from(right[row][k])).sum()
         };
-        let parts = self.starts.windows(2);
+        let parts = self.cloth_starts.windows(2);
         parts
             .map(|ends| {
                 let count = ends[1] - ends[0];
-                reductions::sum(count, reductions::LIGHT_VERTICES, |vertex| one(ends[0] + vertex))
+                reductions::sum_blocked(count, reductions::MIN_LIGHT_VERTICES_PER_TASK, |vertex| {
+                    one(ends[0] + vertex)
+                })
             })
             .collect()
     }
@@ -85,48 +92,52 @@ impl<'a> Cloths<'a> {
 
 /// What a correction promises.
 #[derive(Clone, Debug)]
-pub(crate) struct Promise {
+pub(crate) struct PredictedDecrease {
     /// Slope of the potential along it, in J.
     pub(crate) slope: f64,
     /// Of each cloth, square of its length in the norm of the equations, with that of what it is known to leave, in J.
-    pub(crate) squares: Vec<f64>,
+    pub(crate) squared_norms: Vec<f64>,
     /// The potential of the contacts where it starts, with the forces found for constraints, in J.
-    pub(crate) touching: f64,
+    pub(crate) contact_potential: f64,
 }
 
-impl Promise {
+impl PredictedDecrease {
     /// The promise with the squares of constraints, and of what pulls in each cloth.
     pub(crate) fn with(
         mut self,
         multipliers: &[Multiplier],
-        (cloths, ordering): (&Cloths<'_>, &Ordering),
+        (cloths, ordering): (&EnergyNorm<'_>, &Ordering),
     ) -> Self {
         if multipliers.is_empty() {
             return self;
         }
-        let mut pulls = vec![Vec3::zeros(); self.squares.len()];
+        let mut pulls = vec![Vec3::zeros(); self.squared_norms.len()];
         for multiplier in multipliers {
-            let cloth = cloths.of_row(ordering, multiplier.row);
-            self.squares[cloth] += multiplier.square;
+            let cloth = cloths.cloth_of_row(ordering, multiplier.row);
+            self.squared_norms[cloth] += multiplier.square;
             pulls[cloth] += multiplier.pull;
         }
         for (cloth, pull) in pulls.iter().enumerate() {
-            self.squares[cloth] += pull.norm_squared() * cloths.compliance(cloth);
+            self.squared_norms[cloth] += pull.norm_squared() * cloths.rigid_compliance(cloth);
         }
         self
     }
 
     /// The cloth with the largest square.
-    pub(crate) fn main(&self) -> usize {
+    pub(crate) fn dominant_cloth(&self) -> usize {
         let largest = |best: usize, other: usize| {
-            if self.squares[other].abs() > self.squares[best].abs() { other } else { best }
+            if self.squared_norms[other].abs() > self.squared_norms[best].abs() {
+                other
+            } else {
+                best
+            }
         };
-        (0..self.squares.len()).fold(0, largest)
+        (0..self.squared_norms.len()).fold(0, largest)
     }
 }
 
 /// The longest of the lengths of all cloths.
-pub(crate) fn longest(lengths: &[f64]) -> f64 {
+pub(crate) fn largest_displacement(lengths: &[f64]) -> f64 {
     lengths.iter().copied().fold(0.0, f64::max)
 }
 
@@ -134,16 +145,19 @@ pub(crate) fn longest(lengths: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    const CLOTHS: Cloths<'static> = Cloths { starts: &[0, 2, 3], masses: &[4.0, 0.01], beta: 0.1 };
+    const CLOTHS: EnergyNorm<'static> =
+        EnergyNorm { cloth_starts: &[0, 2, 3], cloth_masses: &[4.0, 0.01], beta: 0.1 };
 
     #[test]
     fn a_square_is_as_long_as_the_mass_of_its_cloth_makes_it() {
-        let [heavy, light] = CLOTHS.lengths(&[1.0, -1.0])[..] else { panic!("two cloths") };
+        let [heavy, light] = CLOTHS.equivalent_displacements(&[1.0, -1.0])[..] else {
+            panic!("two cloths")
+        };
         assert!((heavy - 0.05).abs() < 1e-15 && (light - 1.0).abs() < 1e-15);
         // What both may leave is what the light one may.
-        let least = CLOTHS.least_square(0.5, &[2.0 * heavy, 2.0 * light]);
+        let least = CLOTHS.min_squared_norm(0.5, &[2.0 * heavy, 2.0 * light]);
         assert!((least - 1.0).abs() < 1e-12);
-        assert!((CLOTHS.least_square(1.0, &[heavy, 1.0e6]) - 1.0).abs() < 1e-12);
+        assert!((CLOTHS.min_squared_norm(1.0, &[heavy, 1.0e6]) - 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -157,10 +171,10 @@ mod tests {
             let row = ordering.row(vertex);
             (0..3).map(|k| f64::from(left[row][k]) * f64::from(right[row][k])).sum()
         };
-        let products = CLOTHS.products(&ordering, &left, &right);
+        let products = CLOTHS.products_per_cloth(&ordering, &left, &right);
         assert!((products[0] - own(0) - own(1)).abs() < 1e-6);
         assert!((products[1] - own(2)).abs() < 1e-6);
-        let of = |row| CLOTHS.of_row(&ordering, row);
+        let of = |row| CLOTHS.cloth_of_row(&ordering, row);
         assert_eq!((of(ordering.row(1)), of(ordering.row(2))), (0, 1));
     }
 }

@@ -6,8 +6,8 @@ mod energy_norm;
 mod force_balance;
 mod iteration_history;
 
-pub(crate) use criteria::{Accuracy, length_of_edges, length_of_tolerance};
-pub(crate) use energy_norm::{Cloths, Promise, longest};
+pub(crate) use criteria::{ConvergenceCriteria, min_mean_edge_length, tolerance_length};
+pub(crate) use energy_norm::{EnergyNorm, PredictedDecrease, largest_displacement};
 #[cfg(test)]
-pub(crate) use force_balance::{Balance, balances};
-pub(crate) use iteration_history::{Progress, Solved};
+pub(crate) use force_balance::{ForceBalance, force_balances};
+pub(crate) use iteration_history::{IterationHistory, SolveOutcome};

@@ -17,24 +17,24 @@ const REGULAR: f64 = 1.0e-10;
 
 /// One step of the iteration.
 #[derive(Clone, Debug)]
-struct Update {
+struct FixedPointIterate {
     image: Vec<Vec3>,
     /// G(x) − x, and the matrix times that.
-    way: Vec<Vec3>,
-    weighed: Vec<Vec3>,
+    update: Vec<Vec3>,
+    weighted_update: Vec<Vec3>,
     /// Square of the length of the way.
-    square: f64,
+    squared_norm: f64,
 }
 
 /// The last steps of an iteration.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Anderson {
-    updates: Vec<Update>,
+pub(crate) struct AndersonAcceleration {
+    history: Vec<FixedPointIterate>,
 }
 
-impl Anderson {
+impl AndersonAcceleration {
     /// Takes in that `point` led to `image`; `times` is the matrix times a field.
-    pub(crate) fn remember(
+    pub(crate) fn record(
         &mut self,
         point: &[Vec3],
         image: &[Vec3],
@@ -43,31 +43,38 @@ impl Anderson {
         let way = difference(image, point);
         let weighed = times(&way);
         let square = dot(&way, &weighed);
-        if self.updates.last().is_some_and(|last| square > GROWTH * GROWTH * last.square) {
-            self.updates.clear();
+        if self.history.last().is_some_and(|last| square > GROWTH * GROWTH * last.squared_norm) {
+            self.history.clear();
         }
-        if self.updates.len() > DEPTH {
-            self.updates.remove(0);
+        if self.history.len() > DEPTH {
+            self.history.remove(0);
         }
-        self.updates.push(Update { image: image.to_vec(), way, weighed, square });
+        self.history.push(FixedPointIterate {
+            image: image.to_vec(),
+            update: way,
+            weighted_update: weighed,
+            squared_norm: square,
+        });
     }
 
     /// Adds to the forces at the last image what contacts do there: the matrix times the last way, less the forces
     /// at the last point.
-    pub(crate) fn balance(&self, forces_at_point: &[Vec3], forces: &mut [Vec3]) {
-        let Some(last) = self.updates.last() else { return };
-        for ((force, before), weighed) in forces.iter_mut().zip(forces_at_point).zip(&last.weighed)
+    pub(crate) fn add_contact_forces(&self, forces_at_point: &[Vec3], forces: &mut [Vec3]) {
+        let Some(last) = self.history.last() else { return };
+        for ((force, before), weighed) in
+            forces.iter_mut().zip(forces_at_point).zip(&last.weighted_update)
         {
             *force += weighed - before;
         }
     }
 
     /// Squares of the lengths of the parts of the last update from each of the `starts` to the next.
-    pub(crate) fn last_squares(&self, starts: &[usize]) -> Vec<f64> {
+    pub(crate) fn last_squared_norms(&self, starts: &[usize]) -> Vec<f64> {
         let square = |ends: &[usize]| {
-            let last = self.updates.last();
+            let last = self.history.last();
             last.map_or(f64::INFINITY, |last| {
-                let [way, weighed] = [&last.way, &last.weighed].map(|all| &all[ends[0]..ends[1]]);
+                let [way, weighed] =
+                    [&last.update, &last.weighted_update].map(|all| &all[ends[0]..ends[1]]);
                 dot(way, weighed)
             })
         };
@@ -76,19 +83,21 @@ impl Anderson {
 
     /// Writes the next point.
     pub(crate) fn mix(&self, point: &mut [Vec3]) {
-        let Some((last, others)) = self.updates.split_last() else { return };
+        let Some((last, others)) = self.history.split_last() else { return };
         point.copy_from_slice(&last.image);
         let ways: Vec<Vec<Vec3>> =
-            others.iter().map(|other| difference(&last.way, &other.way)).collect();
+            others.iter().map(|other| difference(&last.update, &other.update)).collect();
         let count = others.len();
         // Row i of the products is that with H(way_i): from the weighed ways, which are at hand.
-        let weighed: Vec<Vec<Vec3>> =
-            others.iter().map(|other| difference(&last.weighed, &other.weighed)).collect();
+        let weighed: Vec<Vec<Vec3>> = others
+            .iter()
+            .map(|other| difference(&last.weighted_update, &other.weighted_update))
+            .collect();
         let mut products = DMatrix::from_fn(count, count, |i, j| dot(&ways[i], &weighed[j]));
         for k in 0..count {
             products[(k, k)] *= 1.0 + REGULAR;
         }
-        let right = DVector::from_fn(count, |k, _| dot(&ways[k], &last.weighed));
+        let right = DVector::from_fn(count, |k, _| dot(&ways[k], &last.weighted_update));
         let Some(factors) = products.cholesky() else { return };
         let weights = factors.solve(&right);
         for (other, weight) in others.iter().zip(weights.iter()) {
@@ -104,5 +113,7 @@ fn difference(first: &[Vec3], second: &[Vec3]) -> Vec<Vec3> {
 }
 
 fn dot(first: &[Vec3], second: &[Vec3]) -> f64 {
-    reductions::sum(first.len(), reductions::VERTICES, |vertex| first[vertex].dot(&second[vertex]))
+    reductions::sum_blocked(first.len(), reductions::MIN_VERTICES_PER_TASK, |vertex| {
+        first[vertex].dot(&second[vertex])
+    })
 }

@@ -10,17 +10,17 @@
 //! Newton's corrections are measured in, because the tangent is no less than M/β²; that has to be within the
 //! tolerance. Contacts enter R by the balance that the linear equations have found for them.
 
-use super::anderson::Anderson;
+use super::anderson::AndersonAcceleration;
 use crate::{
     Vec3,
     newton::{
         Newton,
-        convergence::{Accuracy, Cloths, Solved, longest},
-        objective::Problem,
-        quadratic_model::constant_quadratic,
+        convergence::{ConvergenceCriteria, EnergyNorm, SolveOutcome, largest_displacement},
+        objective::Objective,
+        quadratic_model::constant_quadratic_model,
     },
     scene::{RejectionReason, Report},
-    system::{ConstantMatrix, Dynamics},
+    system::{ConstantStiffness, EquationsOfMotion},
     time_integration::Stage,
 };
 
@@ -36,21 +36,21 @@ const ENOUGH: f64 = 0.1;
 
 /// Solves a stage from the start `positions`, which become its solution.
 pub(crate) fn solve(
-    (newton, problem): (&mut Newton, &mut Problem<'_>),
-    constant: (&ConstantMatrix, u64),
+    (newton, problem): (&mut Newton, &mut Objective<'_>),
+    constant: (&ConstantStiffness, u64),
     positions: &mut [Vec3],
-    accuracy: Accuracy,
+    accuracy: ConvergenceCriteria,
     report: &mut Report,
-) -> Solved {
+) -> SolveOutcome {
     let stage = problem.stage;
-    let accuracy = accuracy.times(STRICT);
-    let inner = accuracy.times(INNER);
-    let mut solved = Solved::UNSOLVED;
+    let accuracy = accuracy.scaled(STRICT);
+    let inner = accuracy.scaled(INNER);
+    let mut solved = SolveOutcome::UNSOLVED;
     let mut residuals = vec![Vec3::zeros(); positions.len()];
     let (mut first, mut last, mut touches) = (0.0, 0.0, false);
-    let mut anderson = Anderson::default();
+    let mut anderson = AndersonAcceleration::default();
     let before = report.newton_iterations;
-    problem.lead(positions);
+    problem.apply_prescribed_displacements(positions);
     while solved.iterations < UPDATES * accuracy.max_iterations {
         let point = positions.to_vec();
         let potential = problem.dynamics.evaluate(stage, &point, &mut residuals, report);
@@ -58,39 +58,42 @@ pub(crate) fn solve(
             solved.unmet = Some(RejectionReason::NotFinite);
             return solved;
         }
-        let quadratic = constant_quadratic(problem, constant, (&point, &residuals));
+        let quadratic = constant_quadratic_model(problem, constant, (&point, &residuals));
         // Contacts are met anew in every update, and settling them inside of one is lost on the next.
-        let is_rough = last > accuracy.after(solved.iterations, first, (true, true));
-        let mut needed = inner.no_finer_than(ENOUGH * last);
+        let is_rough = last > accuracy.quadratic_threshold(solved.iterations, first, (true, true));
+        let mut needed = inner.with_min_threshold(ENOUGH * last);
         if is_rough && touches {
             needed.max_iterations = 1;
         }
-        let linear = newton.solve(&mut problem.with(&quadratic), positions, needed, report);
-        anderson.remember(&point, positions, |field| quadratic.times(field));
+        let linear =
+            newton.solve(&mut problem.with_quadratic_model(&quadratic), positions, needed, report);
+        anderson.record(&point, positions, |field| quadratic.hessian_product(field));
         solved.iterations += 1;
         // What counts is updates, not the corrections inside of them.
         report.newton_iterations = before + solved.iterations;
-        let squares = anderson.last_squares(&problem.dynamics.mesh.cloth_starts);
-        solved.correction = longest(&Cloths::new(problem.dynamics, stage).lengths(&squares));
-        last = solved.correction;
+        let squares = anderson.last_squared_norms(&problem.dynamics.mesh.cloth_starts);
+        solved.step_length = largest_displacement(
+            &EnergyNorm::new(problem.dynamics, stage).equivalent_displacements(&squares),
+        );
+        last = solved.step_length;
         touches = !problem.response.contacts().is_empty();
         if solved.iterations == 1 {
-            first = solved.correction;
+            first = solved.step_length;
         }
-        let wanted = accuracy.after(solved.iterations, first, (touches, true));
-        solved.is_clear = linear.is_clear;
-        solved.unmet = unmet(solved.correction <= wanted, &linear);
+        let wanted = accuracy.quadratic_threshold(solved.iterations, first, (touches, true));
+        solved.is_collision_free = linear.is_collision_free;
+        solved.unmet = unmet(solved.step_length <= wanted, &linear);
         if solved.converged() {
             let contacts = touches.then_some((&anderson, residuals.as_slice()));
-            let error = largest_error(problem, positions, contacts, report);
-            solved.correction = solved.correction.max(error);
-            if solved.correction <= wanted {
+            let error = error_bound(problem, positions, contacts, report);
+            solved.step_length = solved.step_length.max(error);
+            if solved.step_length <= wanted {
                 return solved;
             }
             solved.unmet = Some(RejectionReason::ForceResidual);
         }
         if solved.iterations < UPDATES * accuracy.max_iterations {
-            solved.is_clear = false;
+            solved.is_collision_free = false;
             anderson.mix(positions);
         }
     }
@@ -98,30 +101,30 @@ pub(crate) fn solve(
 }
 
 /// The criterion that an update leaves unmet, before its residual forces are known, with the result of its linear equations.
-fn unmet(is_short: bool, linear: &Solved) -> Option<RejectionReason> {
+fn unmet(is_short: bool, linear: &SolveOutcome) -> Option<RejectionReason> {
     let is_long = (!is_short).then_some(RejectionReason::NewtonStep);
-    let crosses = (!linear.is_clear).then_some(RejectionReason::Penetration);
+    let crosses = (!linear.is_collision_free).then_some(RejectionReason::Penetration);
     is_long.or(linear.unmet).or(crosses)
 }
 
 /// The largest error that what is left of the forces at `positions` may mean, in m as in [`Accuracy`]. The balance of
 /// contacts is that of the last update and of the forces where it began, in N.
-fn largest_error(
-    problem: &mut Problem<'_>,
+fn error_bound(
+    problem: &mut Objective<'_>,
     positions: &[Vec3],
-    contacts: Option<(&Anderson, &[Vec3])>,
+    contacts: Option<(&AndersonAcceleration, &[Vec3])>,
     report: &mut Report,
 ) -> f64 {
     let mut left = vec![Vec3::zeros(); positions.len()];
     problem.dynamics.evaluate(problem.stage, positions, &mut left, report);
     if let Some((anderson, forces_at_point)) = contacts {
-        anderson.balance(forces_at_point, &mut left);
+        anderson.add_contact_forces(forces_at_point, &mut left);
     }
-    for guide in problem.guidance {
-        left[guide.vertex] = guide.projector * left[guide.vertex];
+    for guide in problem.prescribed_displacements {
+        left[guide.vertex] = guide.free_projector * left[guide.vertex];
     }
-    let Dynamics { masses, mesh, .. } = &*problem.dynamics;
-    let Stage { beta, reach, .. } = *problem.stage;
+    let EquationsOfMotion { masses, mesh, .. } = &*problem.dynamics;
+    let Stage { beta, extrapolation_factor: reach, .. } = *problem.stage;
     // R, β²M⁻¹R of a cloth.
     let square = |ends: &[usize]| {
         let own = left[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
@@ -129,7 +132,9 @@ fn largest_error(
         reach * beta * beta * squares.sum::<f64>()
     };
     let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(square).collect();
-    longest(&Cloths::new(problem.dynamics, problem.stage).lengths(&squares))
+    largest_displacement(
+        &EnergyNorm::new(problem.dynamics, problem.stage).equivalent_displacements(&squares),
+    )
 }
 
 #[cfg(test)]
@@ -138,12 +143,13 @@ mod tests {
 
     #[test]
     fn the_first_criterion_that_an_update_violates_is_named() {
-        let solved = Solved { unmet: None, is_clear: true, ..Solved::UNSOLVED };
+        let solved =
+            SolveOutcome { unmet: None, is_collision_free: true, ..SolveOutcome::UNSOLVED };
         assert_eq!(unmet(true, &solved), None);
         assert_eq!(unmet(false, &solved), Some(RejectionReason::NewtonStep));
-        let crossing = Solved { is_clear: false, ..solved };
+        let crossing = SolveOutcome { is_collision_free: false, ..solved };
         assert_eq!(unmet(true, &crossing), Some(RejectionReason::Penetration));
-        let stagnant = Solved { unmet: Some(RejectionReason::Stagnation), ..crossing };
+        let stagnant = SolveOutcome { unmet: Some(RejectionReason::Stagnation), ..crossing };
         assert_eq!(unmet(true, &stagnant), Some(RejectionReason::Stagnation));
     }
 }

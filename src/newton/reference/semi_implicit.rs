@@ -10,19 +10,21 @@
 
 use crate::{
     Vec3,
-    system::{ConstantMatrix, Dynamics},
-    time_integration::{Motion, Past, Stage},
+    system::{ConstantStiffness, EquationsOfMotion},
+    time_integration::{KinematicState, PreviousState, Stage},
 };
 
 /// p of a motion, in N. The springs of pins, which are linear, are not in it.
 pub(crate) fn explicit_forces(
-    dynamics: &mut Dynamics,
-    matrix: &ConstantMatrix,
-    motion: &Motion,
+    dynamics: &mut EquationsOfMotion,
+    matrix: &ConstantStiffness,
+    motion: &KinematicState,
 ) -> Vec<Vec3> {
     let mut forces = dynamics.forces(motion, 0.0);
-    let linear =
-        [matrix.times([1.0, 0.0], &motion.positions), matrix.times([0.0, 1.0], &motion.velocities)];
+    let linear = [
+        matrix.multiply([1.0, 0.0], &motion.positions),
+        matrix.multiply([0.0, 1.0], &motion.velocities),
+    ];
     for part in &linear {
         for (force, part) in forces.iter_mut().zip(part) {
             *force += part;
@@ -32,40 +34,40 @@ pub(crate) fn explicit_forces(
 }
 
 /// (1 + ω)p₀ − ωp₋₁ with the ratio ω of this step to the last.
-pub(crate) fn extrapolated(now: &mut [Vec3], before: &[Vec3], ratio: f64) {
+pub(crate) fn extrapolate_forces(now: &mut [Vec3], before: &[Vec3], ratio: f64) {
     for (now, before) in now.iter_mut().zip(before) {
         *now += (*now - before) * ratio;
     }
 }
 
 /// The motion one step ago, with other velocities where they have jumped since.
-pub(crate) fn motion_before(past: &Past) -> Motion {
+pub(crate) fn previous_kinematic_state(past: &PreviousState) -> KinematicState {
     let mut velocities = past.velocities.clone();
-    for restart in &past.restarts {
+    for restart in &past.history_resets {
         velocities[restart.vertex as usize] = restart.velocity;
     }
-    Motion { positions: past.positions.clone(), velocities }
+    KinematicState { positions: past.positions.clone(), velocities }
 }
 
 /// What the equations of a stage lack at `positions` when p is `explicit`, in N.
-pub(crate) fn residuals(
+pub(crate) fn stage_residuals(
     stage: &Stage,
-    (matrix, dynamics): (&ConstantMatrix, &Dynamics),
+    (matrix, dynamics): (&ConstantStiffness, &EquationsOfMotion),
     explicit: &[Vec3],
     positions: &[Vec3],
 ) -> Vec<Vec3> {
-    let moved = positions.iter().zip(&stage.positions);
+    let moved = positions.iter().zip(&stage.base_positions);
     let velocities: Vec<Vec3> = moved.map(|(x, from)| (x - from) / stage.beta).collect();
-    let elastic = matrix.times([1.0, 0.0], positions);
-    let viscous = matrix.times([0.0, 1.0], &velocities);
+    let elastic = matrix.multiply([1.0, 0.0], positions);
+    let viscous = matrix.multiply([0.0, 1.0], &velocities);
     let each = 0..positions.len();
     let mut residuals: Vec<Vec3> = each
         .map(|vertex| {
-            let gained = velocities[vertex] - stage.velocities[vertex];
+            let gained = velocities[vertex] - stage.base_velocities[vertex];
             let inertia = gained * (dynamics.masses[vertex] / stage.beta);
             explicit[vertex] - elastic[vertex] - viscous[vertex] - inertia
         })
         .collect();
-    dynamics.add_goal_forces(positions, &mut residuals);
+    dynamics.add_spring_target_forces(positions, &mut residuals);
     residuals
 }

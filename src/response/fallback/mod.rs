@@ -5,4 +5,4 @@
 mod distribution;
 mod truncation;
 
-pub(crate) use truncation::Retreated;
+pub(crate) use truncation::TruncationResult;

@@ -18,12 +18,12 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Response, SLACK};
+use super::{CollisionResponse, SLACK};
 use crate::{
     Vec3,
-    collision::{Deviations, Motion, Pair, Strays},
+    collision::{DisplacementBound, FeatureSubset, PrimitivePair, Trajectories},
     parallel::reductions,
-    surface::Surfaces,
+    surface::CollisionMesh,
 };
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -45,241 +45,266 @@ const FEW: f64 = 1.0e-3;
 /// quarter of them both ways take equally long.
 const STRAYING: f64 = 1.0 / 8.0;
 /// Room for rounding in comparisons of ways.
-const CAUTION: f64 = 1.0 - 1.0e-6;
+const ROUNDING_GUARD: f64 = 1.0 - 1.0e-6;
 
 /// What is known of the pairs that are near along certain ways.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct VerletList {
     /// Those of them that others keep apart, in order. The rest are among the ones that are looked at after each correction,
     /// as are idle ones that have been rescued.
-    idle: Vec<Pair>,
+    redundant_edge_pairs: Vec<PrimitivePair>,
     /// How far vertices are from where these ways end.
-    pub(crate) deviations: Deviations,
+    pub(crate) displacement_bound: DisplacementBound,
     /// Whether the trees hold these ways.
-    is_in_trees: bool,
+    is_bvh_current: bool,
     /// Pairs that are as near, not idle, but let go.
-    let_go: u64,
+    filtered_pair_count: u64,
 }
 
-impl Watch {
+impl VerletList {
     /// The vertices of cloths, `count` in all, of which other pairs may come too close than those that are known; `None`
     /// where nothing is known.
-    fn strays(&self, count: usize, surfaces: &Surfaces) -> Option<Vec<u32>> {
-        self.deviations.beyond(count, |vertex| CAUTION * margin(surfaces, vertex as u32))
+    fn vertices_beyond_skin(&self, count: usize, surfaces: &CollisionMesh) -> Option<Vec<u32>> {
+        self.displacement_bound.vertices_exceeding(count, |vertex| {
+            ROUNDING_GUARD * skin_radius(surfaces, vertex as u32)
+        })
     }
 
     /// Whether all pairs that may come too close are known where the vertices of cloths are.
-    fn covers(&self, count: usize, surfaces: &Surfaces) -> bool {
-        self.strays(count, surfaces).is_some_and(|strays| strays.is_empty())
+    fn is_valid(&self, count: usize, surfaces: &CollisionMesh) -> bool {
+        self.vertices_beyond_skin(count, surfaces).is_some_and(|strays| strays.is_empty())
     }
 }
 
-impl Response {
+impl CollisionResponse {
     /// Checks the ways to `positions` against all pairs. Says whether any would come too close; those are
     /// rescued.
-    pub(crate) fn verify(&mut self, positions: &[Vec3]) -> bool {
+    pub(crate) fn validate_step(&mut self, positions: &[Vec3]) -> bool {
         let violations = self.violations(positions);
         if violations.is_empty() {
             return true;
         }
-        let are_few = violations.len() as f64 <= FEW * self.pairs.len() as f64;
-        if !are_few && !self.watch.covers(positions.len(), &self.surfaces) {
-            self.widen_pairs();
+        let are_few = violations.len() as f64 <= FEW * self.candidate_pairs.len() as f64;
+        if !are_few && !self.verlet_list.is_valid(positions.len(), &self.mesh) {
+            self.extend_verlet_list();
         }
-        self.rescue(&violations);
+        self.stiffen_contacts(&violations);
         false
     }
 
     /// Looks for all pairs that are near along the ways there are, to which the trees have been fitted. Gives those that
     /// no others keep apart, in order, in the room of other ones.
-    pub(crate) fn watch(&mut self, mut pairs: Vec<Pair>) -> Vec<Pair> {
-        let mut idle = std::mem::take(&mut self.watch.idle);
+    pub(crate) fn build_verlet_list(
+        &mut self,
+        mut pairs: Vec<PrimitivePair>,
+    ) -> Vec<PrimitivePair> {
+        let mut idle = std::mem::take(&mut self.verlet_list.redundant_edge_pairs);
         let [count, idle_count] = [pairs.len() + idle.len(), idle.len()];
-        empty(&mut pairs, count);
-        empty(&mut idle, idle_count);
-        self.watch.let_go = self.find_near_pairs(&mut pairs);
-        self.is_led_across = pairs.extract_if(.., |pair| self.is_given(pair)).count() > 0;
-        idle.extend(pairs.extract_if(.., |pair| self.is_idle(pair)));
-        self.watch.idle = idle;
-        self.watch.deviations.expect(&self.ends[..self.surfaces.cloth_vertices]);
-        self.watch.is_in_trees = true;
+        clear_buffer(&mut pairs, count);
+        clear_buffer(&mut idle, idle_count);
+        self.verlet_list.filtered_pair_count = self.find_near_pairs(&mut pairs);
+        self.has_kinematic_intersection =
+            pairs.extract_if(.., |pair| self.is_kinematic_pair(pair)).count() > 0;
+        idle.extend(pairs.extract_if(.., |pair| self.is_redundant_edge_pair(pair)));
+        self.verlet_list.redundant_edge_pairs = idle;
+        self.verlet_list
+            .displacement_bound
+            .set_predicted_positions(&self.end_positions[..self.mesh.cloth_vertex_count]);
+        self.verlet_list.is_bvh_current = true;
         pairs
     }
 
     /// All pairs that are near, as far as they are known; idle ones are not counted.
-    pub(crate) fn near_count(&self) -> u64 {
-        self.pairs.len() as u64 + self.watch.let_go
+    pub(crate) fn near_pair_count(&self) -> u64 {
+        self.candidate_pairs.len() as u64 + self.verlet_list.filtered_pair_count
     }
 
     /// Finds the pairs that may meet on the ways there are, those that others keep apart among them, in order; and those
     /// that will, as nothing in them gives way. Gives how many are let go.
-    fn find_near_pairs(&self, found: &mut Vec<Pair>) -> u64 {
-        let (surfaces, motion) = (&self.surfaces, self.motion());
-        let near = |pair: &Pair, thickness: f64| reach(thickness, margins(pair, surfaces));
+    fn find_near_pairs(&self, found: &mut Vec<PrimitivePair>) -> u64 {
+        let (surfaces, motion) = (&self.mesh, self.trajectories());
+        let near = |pair: &PrimitivePair, thickness: f64| {
+            verlet_radius(thickness, pair_skin_radius(pair, surfaces))
+        };
         let sought = (surfaces, 1.0 + SLACK, near);
         let let_go = AtomicU64::new(0);
-        let keep = |pair: &mut Pair| {
-            let leads_across = |pair: &Pair| {
-                self.is_given(pair) && is_violated(&mut pair.clone(), surfaces, motion)
+        let keep = |pair: &mut PrimitivePair| {
+            let leads_across = |pair: &PrimitivePair| {
+                self.is_kinematic_pair(pair) && is_violated(&mut pair.clone(), surfaces, motion)
             };
-            if !pair.comes_near(surfaces, motion, (1.0 + SLACK, near)) {
+            if !pair.passes_narrow_phase(surfaces, motion, (1.0 + SLACK, near)) {
                 return false;
             }
-            if self.gives_way(pair) && self.is_let_go(pair) {
-                let_go.fetch_add(u64::from(!self.is_idle(pair)), Relaxed);
+            if self.has_free_vertex(pair) && self.is_filtered_pair(pair) {
+                let_go.fetch_add(u64::from(!self.is_redundant_edge_pair(pair)), Relaxed);
                 return false;
             }
-            self.gives_way(pair) || leads_across(pair)
+            self.has_free_vertex(pair) || leads_across(pair)
         };
-        self.broad_phase.pairs(sought, (self.with_self, keep), found);
-        found.par_sort_unstable_by_key(Pair::key);
+        self.broad_phase.candidate_pairs(sought, (self.has_self_collision, keep), found);
+        found.par_sort_unstable_by_key(PrimitivePair::key);
         let_go.into_inner()
     }
 
     /// Takes in the pairs along the ways that corrections have led to.
-    fn widen_pairs(&mut self) {
-        let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.follow(motion);
-        self.broad_phase.refit_cloths(&self.surfaces, 1.0 + SLACK);
-        let near = self.watch(Vec::new());
-        let known = self.pairs.len();
-        for pair in &mut self.pairs {
+    fn extend_verlet_list(&mut self) {
+        let motion = Trajectories { starts: &self.start_positions, ends: &self.end_positions };
+        self.broad_phase.set_trajectories(motion);
+        self.broad_phase.refit_cloths(&self.mesh, 1.0 + SLACK);
+        let near = self.build_verlet_list(Vec::new());
+        let known = self.candidate_pairs.len();
+        for pair in &mut self.candidate_pairs {
             // They were measured on other ways.
             pair.clearance = 0.0;
         }
         for pair in near {
-            match self.pairs[..known].binary_search_by_key(&pair.key(), Pair::key) {
-                Ok(place) => self.pairs[place].clearance = pair.clearance,
-                Err(_) => self.pairs.push(pair),
+            match self.candidate_pairs[..known]
+                .binary_search_by_key(&pair.key(), PrimitivePair::key)
+            {
+                Ok(place) => self.candidate_pairs[place].clearance = pair.clearance,
+                Err(_) => self.candidate_pairs.push(pair),
             }
         }
-        self.pairs.sort_unstable_by_key(Pair::key);
+        self.candidate_pairs.sort_unstable_by_key(PrimitivePair::key);
     }
 
     /// The pairs that come too close on the ways to `positions`, in order.
-    pub(crate) fn violations(&mut self, positions: &[Vec3]) -> Vec<Pair> {
-        self.move_to(positions);
-        if self.is_alone() {
+    pub(crate) fn violations(&mut self, positions: &[Vec3]) -> Vec<PrimitivePair> {
+        self.set_trial_positions(positions);
+        if self.is_collision_disabled() {
             return Vec::new();
         }
-        let strays = self.watch.strays(positions.len(), &self.surfaces);
+        let strays = self.verlet_list.vertices_beyond_skin(positions.len(), &self.mesh);
         let are_few = |strays: &Vec<u32>| strays.len() as f64 <= STRAYING * positions.len() as f64;
         match strays {
-            Some(strays) if strays.is_empty() => self.watched_violations(),
-            Some(strays) if self.watch.is_in_trees && are_few(&strays) => {
-                let mut found = self.watched_violations();
-                found.extend(self.violations_of(strays));
-                in_order(found)
+            Some(strays) if strays.is_empty() => self.verlet_list_violations(),
+            Some(strays) if self.verlet_list.is_bvh_current && are_few(&strays) => {
+                let mut found = self.verlet_list_violations();
+                found.extend(self.violations_of_vertices(strays));
+                sorted_unique(found)
             }
             _ => self.all_violations(),
         }
     }
 
     /// The watched pairs that come too close on the ways there are, in order.
-    fn watched_violations(&self) -> Vec<Pair> {
-        let (surfaces, motion) = (&self.surfaces, self.motion());
-        let each = self.watch.idle.par_iter().chain(&self.pairs);
-        let violated = each.with_min_len(reductions::ELEMENTS / 4).filter_map(|pair| {
-            if self.watch.deviations.leave_apart(pair, LEAST_GAP * pair.thickness) {
-                return None;
-            }
-            let mut pair = Pair { rescues: 0, ..*pair };
-            is_violated(&mut pair, surfaces, motion).then_some(pair)
-        });
-        in_order(violated.collect())
+    fn verlet_list_violations(&self) -> Vec<PrimitivePair> {
+        let (surfaces, motion) = (&self.mesh, self.trajectories());
+        let each = self.verlet_list.redundant_edge_pairs.par_iter().chain(&self.candidate_pairs);
+        let violated =
+            each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK / 4).filter_map(|pair| {
+                if self
+                    .verlet_list
+                    .displacement_bound
+                    .certifies_separation(pair, LEAST_GAP * pair.thickness)
+                {
+                    return None;
+                }
+                let mut pair = PrimitivePair { stiffening_count: 0, ..*pair };
+                is_violated(&mut pair, surfaces, motion).then_some(pair)
+            });
+        sorted_unique(violated.collect())
     }
 
     /// The same of all pairs that these vertices are part of, some of them twice and in any order.
-    fn violations_of(&mut self, vertices: Vec<u32>) -> Vec<Pair> {
-        let strays = Strays::new(&self.surfaces, vertices);
-        let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.follow(motion);
-        self.broad_phase.widen(&strays, &self.surfaces, LEAST_GAP);
-        let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        let sought = (&self.surfaces, LEAST_GAP, least);
-        self.broad_phase.pairs_of(&strays, sought, (self.with_self, too_close))
+    fn violations_of_vertices(&mut self, vertices: Vec<u32>) -> Vec<PrimitivePair> {
+        let strays = FeatureSubset::new(&self.mesh, vertices);
+        let motion = Trajectories { starts: &self.start_positions, ends: &self.end_positions };
+        self.broad_phase.set_trajectories(motion);
+        self.broad_phase.expand_cloth_trees(&strays, &self.mesh, LEAST_GAP);
+        let too_close = |pair: &mut PrimitivePair| self.is_active_violation(pair);
+        let sought = (&self.mesh, LEAST_GAP, min_pair_gap);
+        self.broad_phase.candidate_pairs_of_subset(
+            &strays,
+            sought,
+            (self.has_self_collision, too_close),
+        )
     }
 
     /// The same of all pairs there are, in order.
-    fn all_violations(&mut self) -> Vec<Pair> {
-        self.watch.is_in_trees = false;
-        let motion = Motion { starts: &self.starts, ends: &self.ends };
-        self.broad_phase.follow(motion);
-        self.broad_phase.refit_cloths(&self.surfaces, LEAST_GAP);
-        let too_close = |pair: &mut Pair| self.comes_too_close(pair);
-        let sought = (&self.surfaces, LEAST_GAP, least);
+    fn all_violations(&mut self) -> Vec<PrimitivePair> {
+        self.verlet_list.is_bvh_current = false;
+        let motion = Trajectories { starts: &self.start_positions, ends: &self.end_positions };
+        self.broad_phase.set_trajectories(motion);
+        self.broad_phase.refit_cloths(&self.mesh, LEAST_GAP);
+        let too_close = |pair: &mut PrimitivePair| self.is_active_violation(pair);
+        let sought = (&self.mesh, LEAST_GAP, min_pair_gap);
         let mut found = Vec::new();
-        self.broad_phase.pairs(sought, (self.with_self, too_close), &mut found);
-        found.sort_unstable_by_key(Pair::key);
+        self.broad_phase.candidate_pairs(sought, (self.has_self_collision, too_close), &mut found);
+        found.sort_unstable_by_key(PrimitivePair::key);
         found
     }
 
-    fn comes_too_close(&self, pair: &mut Pair) -> bool {
-        let (surfaces, motion) = (&self.surfaces, self.motion());
-        pair.comes_near(surfaces, motion, (LEAST_GAP, least))
-            && self.is_guarded(pair)
+    fn is_active_violation(&self, pair: &mut PrimitivePair) -> bool {
+        let (surfaces, motion) = (&self.mesh, self.trajectories());
+        pair.passes_narrow_phase(surfaces, motion, (LEAST_GAP, min_pair_gap))
+            && self.is_active_pair(pair)
             && is_violated(pair, surfaces, motion)
     }
 }
 
 /// Makes room for about `count` others, but not for many times as many.
-pub(crate) fn empty<T>(list: &mut Vec<T>, count: usize) {
-    const MOST: usize = 4;
+pub(crate) fn clear_buffer<T>(list: &mut Vec<T>, count: usize) {
+    const MAX_CAPACITY_RATIO: usize = 4;
     list.clear();
-    if list.capacity() > MOST * count {
+    if list.capacity() > MAX_CAPACITY_RATIO * count {
         list.shrink_to(2 * count);
     }
 }
 
 /// Pairs in order, each of them once.
-fn in_order(mut pairs: Vec<Pair>) -> Vec<Pair> {
-    pairs.sort_unstable_by_key(Pair::key);
+fn sorted_unique(mut pairs: Vec<PrimitivePair>) -> Vec<PrimitivePair> {
+    pairs.sort_unstable_by_key(PrimitivePair::key);
     pairs.dedup_by_key(|pair| pair.key());
     pairs
 }
 
 /// The distance within which a pair is watched that keeps `thickness`, all in m.
-fn reach(thickness: f64, margins: f64) -> f64 {
+fn verlet_radius(thickness: f64, margins: f64) -> f64 {
     ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins)
 }
 
 /// The distance that a step leaves a pair at least that keeps `thickness`, all in m.
-fn least(_: &Pair, thickness: f64) -> f64 {
+fn min_pair_gap(_: &PrimitivePair, thickness: f64) -> f64 {
     LEAST_GAP * thickness
 }
 
 /// How far a vertex may end from where it was expected to with all pairs known that may come too close, in m.
-fn margin(surfaces: &Surfaces, vertex: u32) -> f64 {
-    let thickness = surfaces.kinds[vertex as usize].thickness;
+fn skin_radius(surfaces: &CollisionMesh, vertex: u32) -> f64 {
+    let thickness = surfaces.surface_properties[vertex as usize].thickness;
     let most = surfaces
-        .edge_lengths
+        .mean_edge_lengths
         .get(vertex as usize)
         .map_or(thickness, |length| thickness.min(EDGE_PART * length));
     (1.0 + SLACK - LEAST_GAP) * most
 }
 
 /// The same of two features together, in m.
-fn margins(pair: &Pair, surfaces: &Surfaces) -> f64 {
+fn pair_skin_radius(pair: &PrimitivePair, surfaces: &CollisionMesh) -> f64 {
     let most = |vertices: &[u32]| {
-        vertices.iter().map(|vertex| margin(surfaces, *vertex)).fold(0.0, f64::max)
+        vertices.iter().map(|vertex| skin_radius(surfaces, *vertex)).fold(0.0, f64::max)
     };
-    let (first, second) = pair.sides();
+    let (first, second) = pair.vertices_by_feature();
     most(first) + most(second)
 }
 
 /// Whether a pair comes closer than a step may leave it.
-fn is_violated(pair: &mut Pair, surfaces: &Surfaces, motion: Motion<'_>) -> bool {
-    if !pair.measure(motion, LEAST_GAP * pair.thickness) {
+fn is_violated(
+    pair: &mut PrimitivePair,
+    surfaces: &CollisionMesh,
+    motion: Trajectories<'_>,
+) -> bool {
+    if !pair.update_clearance(motion, LEAST_GAP * pair.thickness) {
         return false;
     }
-    if let Some(gap) = pair.gap_from_touch(surfaces, motion) {
+    if let Some(gap) = pair.gap_from_coincident_start(surfaces, motion) {
         return gap < 0.0;
     }
-    pair.comes_within(motion, least_gap(pair.start, pair.thickness))
+    pair.ccd_comes_within(motion, min_allowed_gap(pair.start_distance, pair.thickness))
 }
 
 /// The distance that a step leaves where there was one of `start`, in m.
-fn least_gap(start: f64, thickness: f64) -> f64 {
+fn min_allowed_gap(start: f64, thickness: f64) -> f64 {
     let part = if start > FINEST_GAP * thickness { 0.5 } else { HARDLY };
     (LEAST_GAP * thickness).min(part * start)
 }

@@ -8,20 +8,20 @@ mod fingerprint;
 
 pub(crate) use fingerprint::fingerprint;
 
-use super::{Simulation, animated_settings::Changes, step_control::StepControl, surface};
+use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepControl, surface};
 use crate::{
     Vec3,
-    collision::Memory,
+    collision::ContactHistory,
     error::{Error, Result},
     material::Material,
-    system::Guides,
-    time_integration::{Past, State},
+    system::BoundaryConditions,
+    time_integration::{PreviousState, State},
 };
 use serde::{Deserialize, Serialize};
 
-const MARK: &[u8; 8] = b"WEFTSTAT";
+const MAGIC: &[u8; 8] = b"WEFTSTAT";
 const VERSION: u32 = 9;
-const HEADER: usize = 16;
+const HEADER_LENGTH: usize = 16;
 
 /// What a checkpoint holds.
 #[derive(Serialize, Deserialize)]
@@ -29,22 +29,22 @@ struct Snapshot {
     /// Of what the simulation is made of.
     fingerprint: u32,
     state: State,
-    guides: Guides,
-    contacts: Memory,
+    boundary_conditions: BoundaryConditions,
+    contact_history: ContactHistory,
     /// Which cloths belong inside of which bodies, as where all began has decided.
-    insiders: Vec<[u32; 2]>,
-    obstacles: Vec<[Vec<Vec3>; 2]>,
+    enclosed_cloths: Vec<[u32; 2]>,
+    collider_frames: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
     /// What elements remember, kind by kind.
-    memories: Vec<Vec<f64>>,
+    internal_variables: Vec<Vec<f64>>,
     gravity: Vec3,
     wind: Vec3,
-    changes: Changes,
+    animated_settings: AnimatedSettings,
     vertex_forces: Vec<Vec3>,
-    preferred_step: f64,
+    preferred_step_size: f64,
     step_control: StepControl,
     /// It says how far ahead the next one is looked for.
-    stable_step: f64,
+    stable_step_size: f64,
 }
 
 impl Simulation {
@@ -56,23 +56,29 @@ impl Simulation {
         let snapshot = Snapshot {
             fingerprint: self.fingerprint,
             state: self.state.clone(),
-            guides: self.guides.clone(),
-            contacts: self.response.memory().clone(),
-            insiders: self.response.insiders().to_vec(),
-            obstacles: self.response.obstacles().iter().map(|o| o.frame().clone()).collect(),
+            boundary_conditions: self.boundary_conditions.clone(),
+            contact_history: self.response.contact_history().clone(),
+            enclosed_cloths: self.response.enclosed_cloths().to_vec(),
+            collider_frames: self
+                .response
+                .collider_motions()
+                .iter()
+                .map(|o| o.frame_positions().clone())
+                .collect(),
             materials: self.dynamics.materials.clone(),
-            memories: self.dynamics.memories(),
+            internal_variables: self.dynamics.internal_variables(),
             gravity: self.dynamics.gravity,
             wind: self.dynamics.air.wind(),
-            changes: self.changes(),
+            animated_settings: self.animated_settings(),
             vertex_forces: self.dynamics.vertex_forces.clone(),
-            preferred_step: self.preferred_step,
+            preferred_step_size: self.preferred_step_size,
             step_control: self.step_control.clone(),
-            stable_step: self.stable_step,
+            stable_step_size: self.stable_step_size,
         };
-        let body = postcard::to_stdvec(&snapshot).map_err(|error| refused(error.to_string()))?;
-        let mut bytes = Vec::with_capacity(HEADER + body.len());
-        bytes.extend_from_slice(MARK);
+        let body =
+            postcard::to_stdvec(&snapshot).map_err(|error| checkpoint_error(error.to_string()))?;
+        let mut bytes = Vec::with_capacity(HEADER_LENGTH + body.len());
+        bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
         bytes.extend_from_slice(&body);
@@ -88,32 +94,34 @@ impl Simulation {
         let snapshot = decode(bytes)?;
         if snapshot.fingerprint != self.fingerprint {
             let reason = "made by a simulation of other meshes, colliders or settings";
-            return Err(refused(reason.to_owned()));
+            return Err(checkpoint_error(reason.to_owned()));
         }
         if !self.fits(&snapshot) {
-            return Err(refused("damaged: lists of the wrong length".to_owned()));
+            return Err(checkpoint_error("damaged: lists of the wrong length".to_owned()));
         }
-        self.apply_changes(snapshot.changes);
+        self.apply_animated_settings(snapshot.animated_settings);
         for (cloth, material) in snapshot.materials.into_iter().enumerate() {
             let vertices = self.dynamics.mesh.vertices_of(cloth);
-            self.response.set_surface(vertices, &surface(&material));
+            self.response.set_surface_properties(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
-        self.dynamics.set_memories(&snapshot.memories);
-        for (obstacle, frame) in self.response.obstacles_mut().iter_mut().zip(snapshot.obstacles) {
-            obstacle.set_frame(frame);
+        self.dynamics.set_internal_variables(&snapshot.internal_variables);
+        for (obstacle, frame) in
+            self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
+        {
+            obstacle.set_frame_positions(frame);
         }
-        self.response.set_memory(snapshot.contacts);
-        self.response.set_insiders(snapshot.insiders);
+        self.response.set_contact_history(snapshot.contact_history);
+        self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
         self.state = snapshot.state;
-        self.guides = snapshot.guides;
+        self.boundary_conditions = snapshot.boundary_conditions;
         self.dynamics.gravity = snapshot.gravity;
         self.dynamics.air.set_wind(snapshot.wind);
         self.dynamics.vertex_forces = snapshot.vertex_forces;
-        self.preferred_step = snapshot.preferred_step;
+        self.preferred_step_size = snapshot.preferred_step_size;
         self.step_control = snapshot.step_control;
-        self.stable_step = snapshot.stable_step;
-        self.update_held();
+        self.stable_step_size = snapshot.stable_step_size;
+        self.update_pinned_vertices();
         Ok(())
     }
 
@@ -121,7 +129,7 @@ impl Simulation {
     /// the cloths: contacts of before are kept for whoever restores them next.
     fn feature_counts(&self) -> [usize; 3] {
         let topology = &self.dynamics.mesh.topology;
-        match self.response.counts() {
+        match self.response.feature_counts() {
             [vertices, _, 0] => [vertices, topology.edges.len(), topology.triangles.len()],
             counts => counts,
         }
@@ -131,49 +139,51 @@ impl Simulation {
     fn fits(&self, snapshot: &Snapshot) -> bool {
         let count = self.state.positions.len();
         let state = &snapshot.state;
-        let obstacles = self.response.obstacles();
-        let has_past = |past: &Past| {
+        let obstacles = self.response.collider_motions();
+        let has_past = |past: &PreviousState| {
             [past.positions.len(), past.velocities.len()] == [count; 2]
-                && past.restarts.iter().all(|restart| (restart.vertex as usize) < count)
-                && (past.memories.is_empty() || self.dynamics.memories_fit(&past.memories))
+                && past.history_resets.iter().all(|restart| (restart.vertex as usize) < count)
+                && (past.internal_variables.is_empty()
+                    || self.dynamics.internal_variables_fit(&past.internal_variables))
         };
         [state.positions.len(), state.velocities.len()] == [count; 2]
-            && state.past.as_ref().is_none_or(has_past)
+            && state.previous.as_ref().is_none_or(has_past)
             && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
-            && snapshot.changes.fit(obstacles.len(), count)
+            && snapshot.animated_settings.fits(obstacles.len(), count)
             && snapshot.materials.len() == self.cloth_count()
-            && self.dynamics.memories_fit(&snapshot.memories)
-            && snapshot.guides.fit(count)
-            && snapshot.contacts.fits(self.feature_counts())
-            && self.response.insiders_fit(&snapshot.insiders)
-            && snapshot.obstacles.len() == obstacles.len()
+            && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
+            && snapshot.boundary_conditions.fits(count)
+            && snapshot.contact_history.has_valid_features(self.feature_counts())
+            && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
+            && snapshot.collider_frames.len() == obstacles.len()
             && snapshot
-                .obstacles
+                .collider_frames
                 .iter()
                 .zip(obstacles)
                 .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
     }
 }
 
-fn refused(reason: String) -> Error {
+fn checkpoint_error(reason: String) -> Error {
     Error::Checkpoint { reason }
 }
 
 fn decode(bytes: &[u8]) -> Result<Snapshot> {
-    let (Some(header), Some(body)) = (bytes.get(..HEADER), bytes.get(HEADER..)) else {
-        return Err(refused(format!("{} bytes are too few", bytes.len())));
+    let (Some(header), Some(body)) = (bytes.get(..HEADER_LENGTH), bytes.get(HEADER_LENGTH..))
+    else {
+        return Err(checkpoint_error(format!("{} bytes are too few", bytes.len())));
     };
     let word = |start: usize| -> u32 {
         header[start..start + 4].iter().rev().fold(0, |word, byte| (word << 8) | u32::from(*byte))
     };
-    if &header[..8] != MARK {
-        return Err(refused("not a checkpoint".to_owned()));
+    if &header[..8] != MAGIC {
+        return Err(checkpoint_error("not a checkpoint".to_owned()));
     }
     if word(8) != VERSION {
-        return Err(refused(format!("version {}; this is version {VERSION}", word(8))));
+        return Err(checkpoint_error(format!("version {}; this is version {VERSION}", word(8))));
     }
     if word(12) != crc32fast::hash(body) {
-        return Err(refused("damaged: the checksum does not match".to_owned()));
+        return Err(checkpoint_error("damaged: the checksum does not match".to_owned()));
     }
-    postcard::from_bytes(body).map_err(|error| refused(format!("damaged: {error}")))
+    postcard::from_bytes(body).map_err(|error| checkpoint_error(format!("damaged: {error}")))
 }

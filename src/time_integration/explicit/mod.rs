@@ -14,14 +14,14 @@ use crate::{Vec3, scene::Integrator};
 
 /// Positions in m and velocities in m/s of all vertices.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Motion {
+pub(crate) struct KinematicState {
     pub(crate) positions: Vec<Vec3>,
     pub(crate) velocities: Vec<Vec3>,
 }
 
-impl Motion {
+impl KinematicState {
     /// The motion changed by `positions` in m/s and `velocities` in m/s² over `time` in s.
-    fn moved(&self, positions: &[Vec3], velocities: &[Vec3], time: f64) -> Self {
+    fn advanced(&self, positions: &[Vec3], velocities: &[Vec3], time: f64) -> Self {
         let add = |values: &[Vec3], rates: &[Vec3]| {
             values.iter().zip(rates).map(|(value, rate)| value + rate * time).collect()
         };
@@ -33,13 +33,14 @@ impl Motion {
 }
 
 /// Accelerations of a motion so many seconds after the start of the step, in m/s².
-pub(crate) type Accelerations<'a> = &'a mut dyn FnMut(&Motion, f64) -> Vec<Vec3>;
+pub(crate) type AccelerationFunction<'a> = &'a mut dyn FnMut(&KinematicState, f64) -> Vec<Vec3>;
 
 /// One step of so many seconds.
-pub(crate) type Scheme = fn(&Motion, f64, Accelerations<'_>) -> Motion;
+pub(crate) type ExplicitScheme =
+    fn(&KinematicState, f64, AccelerationFunction<'_>) -> KinematicState;
 
 /// The scheme of an integrator, where it is an explicit one.
-pub(crate) fn scheme(integrator: Integrator) -> Option<Scheme> {
+pub(crate) fn explicit_scheme(integrator: Integrator) -> Option<ExplicitScheme> {
     match integrator {
         Integrator::Euler => Some(euler::step),
         Integrator::SymplecticEuler => Some(symplectic_euler::step),
@@ -55,9 +56,9 @@ mod tests {
     use super::*;
 
     /// Positions of a damped oscillator at 1 s against the exact one, with so many steps.
-    fn error(scheme: Scheme, steps: u32) -> f64 {
+    fn error(scheme: ExplicitScheme, steps: u32) -> f64 {
         let (rate, damping) = (3.0_f64, 0.4);
-        let mut motion = Motion {
+        let mut motion = KinematicState {
             positions: vec![Vec3::new(1.0, 0.0, 0.0)],
             velocities: vec![Vec3::new(-damping, 0.0, 0.0)],
         };
@@ -74,8 +75,9 @@ mod tests {
     #[test]
     fn accelerations_are_those_of_the_time_they_are_asked_for() {
         for integrator in [Integrator::Midpoint, Integrator::Verlet, Integrator::Rk4] {
-            let none = Motion { positions: vec![Vec3::zeros()], velocities: vec![Vec3::zeros()] };
-            let scheme = scheme(integrator).unwrap();
+            let none =
+                KinematicState { positions: vec![Vec3::zeros()], velocities: vec![Vec3::zeros()] };
+            let scheme = explicit_scheme(integrator).unwrap();
             let end = scheme(&none, 0.5, &mut |_, time| vec![Vec3::x() * 6.0 * time]);
             assert!((end.velocities[0].x - 0.75).abs() < 1e-12, "{integrator:?}: {end:?}");
         }
@@ -91,7 +93,7 @@ mod tests {
             (Integrator::Rk4, 4),
         ];
         for (integrator, order) in orders {
-            let scheme = scheme(integrator).unwrap();
+            let scheme = explicit_scheme(integrator).unwrap();
             let found = (error(scheme, 200) / error(scheme, 400)).log2();
             assert!((found - f64::from(order)).abs() < 0.1, "{integrator:?}: {found}");
         }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Euler-Cromer: the positions go with the new velocities, which keeps the energy of oscillations within bounds.
 
-use super::{Accelerations, Motion};
+use super::{AccelerationFunction, KinematicState};
 
-pub(crate) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
+pub(crate) fn step(
+    start: &KinematicState,
+    time: f64,
+    accelerations: AccelerationFunction<'_>,
+) -> KinematicState {
     let acceleration = accelerations(start, 0.0);
-    let mut end = start.moved(&start.velocities, &acceleration, time);
+    let mut end = start.advanced(&start.velocities, &acceleration, time);
     for ((end, from), velocity) in
         end.positions.iter_mut().zip(&start.positions).zip(&end.velocities)
     {

@@ -4,11 +4,15 @@
 //! Forces that depend on velocities want the velocity at the end before it is known: an Euler step predicts it,
 //! which keeps the second order.
 
-use super::{Accelerations, Motion};
+use super::{AccelerationFunction, KinematicState};
 
-pub(crate) fn step(start: &Motion, time: f64, accelerations: Accelerations<'_>) -> Motion {
+pub(crate) fn step(
+    start: &KinematicState,
+    time: f64,
+    accelerations: AccelerationFunction<'_>,
+) -> KinematicState {
     let first = accelerations(start, 0.0);
-    let mut end = start.moved(&start.velocities, &first, time);
+    let mut end = start.advanced(&start.velocities, &first, time);
     for (position, acceleration) in end.positions.iter_mut().zip(&first) {
         *position += acceleration * (0.5 * time * time);
     }

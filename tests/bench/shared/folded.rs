@@ -3,7 +3,7 @@
 
 use weft::{
     Vec3,
-    geometry::{MovingBox, MovingTree, Path, edge_edge_impact},
+    geometry::{SweptAabb, SweptBvh, Trajectory, edge_edge_ccd},
 };
 
 /// In m.
@@ -26,13 +26,13 @@ impl Folded {
         Self { end: start.iter().map(moved).collect(), start, edges: edges_of(side) }
     }
 
-    pub(crate) fn bounds(&self, edge: u32) -> MovingBox {
+    pub(crate) fn bounds(&self, edge: u32) -> SweptAabb {
         let ends = self.edges[edge as usize].map(|vertex| (&self.start[vertex], &self.end[vertex]));
-        MovingBox::around(ends).grown(2.0 * THICKNESS)
+        SweptAabb::from_trajectories(ends).inflated(2.0 * THICKNESS)
     }
 
     /// Pairs of edges that may meet and share no vertex.
-    pub(crate) fn find(&self, tree: &MovingTree, found: &mut Vec<Pair>) {
+    pub(crate) fn find(&self, tree: &SweptBvh, found: &mut Vec<Pair>) {
         found.clear();
         let visit = |one: u32, other: u32, found: &mut Vec<Pair>| {
             let [a, b] = self.edges[one as usize];
@@ -40,7 +40,7 @@ impl Folded {
                 found.push((one, other));
             }
         };
-        tree.self_pairs(visit, found);
+        tree.overlapping_self_pairs(visit, found);
     }
 
     /// The ends of both edges at the start and at the end.
@@ -52,8 +52,8 @@ impl Folded {
     /// Whether both come closer than the thickness on the way.
     pub(crate) fn meets(&self, pair: Pair) -> bool {
         let [start, end] = self.ends(pair);
-        let path = |i: usize| Path { start: *start[i], end: *end[i] };
-        edge_edge_impact(&[path(0), path(1)], &[path(2), path(3)], THICKNESS).is_some()
+        let path = |i: usize| Trajectory { start: *start[i], end: *end[i] };
+        edge_edge_ccd(&[path(0), path(1)], &[path(2), path(3)], THICKNESS).is_some()
     }
 
     pub(crate) fn count(&self) -> usize {

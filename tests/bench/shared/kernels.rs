@@ -12,7 +12,7 @@ use std::hint::black_box;
 use weft::{
     Material, Vec3,
     forces::{Bending, BendingLaw, Membrane, StrainHistory},
-    geometry::{MovingBox, MovingTree, RoundedBox},
+    geometry::{SweptAabb, SweptAabbF32, SweptBvh},
     linear_solver::{BlockMatrix, Multigrid, Ordering, Preconditioner},
     mesh::Mesh,
     simd::Row3,
@@ -108,7 +108,7 @@ fn galerkin(count: usize) -> Kernel {
 fn refit(count: usize) -> Kernel {
     let (edges, mut tree) = folded(count);
     let work = work::refit(edges.count(), 2, size_of::<usize>(), edges.vertex_count());
-    Kernel::new(work, move || tree.refit_with(|edge| RoundedBox::from(&edges.bounds(edge))))
+    Kernel::new(work, move || tree.refit_with(|edge| SweptAabbF32::from(&edges.bounds(edge))))
 }
 
 fn walk(count: usize) -> Kernel {
@@ -168,8 +168,8 @@ fn vectors(count: usize) -> (Vec<Row3>, Vec<Row3>) {
     (vector.collect(), vec![[0.0; 4]; count])
 }
 
-fn folded(count: usize) -> (Folded, MovingTree) {
+fn folded(count: usize) -> (Folded, SweptBvh) {
     let edges = Folded::new(side_of(count));
-    let boxes: Vec<MovingBox> = (0..edges.count() as u32).map(|edge| edges.bounds(edge)).collect();
-    (edges, MovingTree::new(&boxes))
+    let boxes: Vec<SweptAabb> = (0..edges.count() as u32).map(|edge| edges.bounds(edge)).collect();
+    (edges, SweptBvh::new(&boxes))
 }

@@ -96,9 +96,9 @@ fn holding_and_releasing_leaves_no_trace() {
     let mut clamped = Bending::new(&mesh, &[law], &held);
     let before = forces(&mut free, &bent, ELASTIC);
     assert_ne!(before, forces(&mut clamped, &bent, ELASTIC));
-    free.set_held(&mesh, &held);
+    free.set_pinned(&mesh, &held);
     assert_eq!(forces(&mut free, &bent, ELASTIC), forces(&mut clamped, &bent, ELASTIC));
-    free.set_held(&mesh, &nothing);
+    free.set_pinned(&mesh, &nothing);
     assert_eq!(forces(&mut free, &bent, ELASTIC), before);
 }
 

@@ -217,7 +217,7 @@ fn of_one_hinge_the_product_is_weight_times_gradients() {
     let rate: f64 =
         vertices.iter().zip(&gradients).map(|(v, g)| g.dot(&direction[*v as usize])).sum();
     for (vertex, gradient) in vertices.iter().zip(&gradients) {
-        let wanted = gradient * (rate * bending.weight(0));
+        let wanted = gradient * (rate * bending.diagonal_stiffness(0));
         assert!((found[*vertex as usize] - wanted).norm() < 1e-12 * wanted.norm());
     }
 }

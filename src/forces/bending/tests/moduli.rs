@@ -3,7 +3,7 @@
 
 use super::samples::{FABRIC, PATTERNS, Pattern, Point, Sheet, bending};
 use crate::{
-    forces::bending::{Bending, BendingLaw, stiffness::Passes},
+    forces::bending::{Bending, BendingLaw, stiffness::MomentPasses},
     material::PlateRigidity,
     mesh::Mesh,
 };
@@ -15,7 +15,7 @@ fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
     let count = bending.hinge_count();
     let mut full = DMatrix::zeros(count, count);
     for hinge in 0..count {
-        let mut passes = Passes::new(count);
+        let mut passes = MomentPasses::new(count);
         passes.angles_mut()[hinge] = [1.0, 0.0];
         bending.stiffness.side_moments(&bending.hinges, &mut passes, |_| 0.0);
         let moments = bending.stiffness.hinge_moments(&bending.hinges, &mut passes, |_| 1.0);
@@ -235,7 +235,7 @@ fn the_weight_of_a_hinge_is_the_diagonal_entry() {
     let bending = Bending::new(&sheet.mesh(0.3), &[law], &held);
     let stiffness = full_stiffness(&bending);
     for hinge in 0..bending.hinge_count() {
-        let error = (bending.weight(hinge) - stiffness[(hinge, hinge)]).abs();
+        let error = (bending.diagonal_stiffness(hinge) - stiffness[(hinge, hinge)]).abs();
         assert!(error <= 1e-12 * stiffness.amax(), "hinge {hinge}: {error:e}");
     }
 }

@@ -224,7 +224,7 @@ impl Sheet {
         let mut topology = Topology {
             vertex_count: self.vertex_count,
             triangles: Arc::new(self.triangles.clone()),
-            around: Arc::new(Incidence::new(&self.triangles, self.vertex_count)),
+            incidence: Arc::new(Incidence::new(&self.triangles, self.vertex_count)),
             face_of_triangle: (0..self.triangles.len() as u32).collect(),
             edges: Vec::new(),
         };
@@ -279,7 +279,7 @@ pub(super) fn forces(
 
 pub(super) fn product(bending: &mut Bending, direction: &[Vec3]) -> Vec<Vec3> {
     let mut out = vec![Vec3::zeros(); direction.len()];
-    bending.add_product(direction, &mut out);
+    bending.add_gauss_newton_product(direction, &mut out);
     out
 }
 

@@ -3,7 +3,7 @@
 
 use super::Strain;
 use crate::{
-    forces::inelastic::{Part, apply},
+    forces::inelastic::{DeformationMode, apply},
     material::Material,
 };
 
@@ -19,28 +19,28 @@ pub(crate) enum FrameKind {
 }
 
 impl FrameKind {
-    pub(super) fn part(self) -> Part {
+    pub(super) fn deformation_mode(self) -> DeformationMode {
         match self {
-            Self::Conditions => Part::Strips,
-            Self::Tension => Part::Tension,
-            Self::Shear => Part::Shear,
+            Self::Conditions => DeformationMode::Strips,
+            Self::Tension => DeformationMode::Tension,
+            Self::Shear => DeformationMode::Shear,
         }
     }
 }
 
 /// Moduli in N/m, Kelvin-Voigt times in s and constant tension in N/m of one cloth.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Law {
+pub(super) struct FrameLaw {
     /// C₁₁, C₂₂, C₁₂, C₃₃.
     pub(super) moduli: [f64; 4],
     dampings: [f64; 2],
     pub(super) tension: [f64; 2],
 }
 
-impl Law {
+impl FrameLaw {
     pub(super) fn new(kind: FrameKind, material: &Material, line_tension: f64) -> Self {
         Self {
-            moduli: kind.part().moduli(material),
+            moduli: kind.deformation_mode().moduli(material),
             dampings: [material.stretch_damping, material.shear_damping],
             tension: [material.bend_warp, material.bend_weft].map(|bend| bend * line_tension),
         }
@@ -48,7 +48,7 @@ impl Law {
 
     /// That of a fabric so many times as stiff against stretch, shear and bending.
     #[inline(always)]
-    pub(super) fn stiffer(&self, [stretch, shear, bend]: &[f64; 3]) -> Self {
+    pub(super) fn with_stiffness_factors(&self, [stretch, shear, bend]: &[f64; 3]) -> Self {
         let [c11, c22, c12, c33] = self.moduli;
         Self {
             moduli: [stretch * c11, stretch * c22, stretch * c12, shear * c33],

@@ -23,14 +23,14 @@ pub(crate) use law::FrameKind;
 
 use super::{
     BlockColumns, ElasticEnergy, Elements,
-    blocks::{AddBlock, Kept, Members, Tangents},
-    frames::law::Law,
-    scatter::Scatter,
+    blocks::{AddBlock, MemberTangents, StoredTangents, Tangents},
+    frames::law::FrameLaw,
+    scatter::ElementLoads,
 };
 use crate::{
     Vec3,
     forces::{
-        inelastic::{Inelastic, Past, Response, apply},
+        inelastic::{Inelastic, MaterialHistory, StressResponse, apply},
         membrane::tensile_part,
         model_input::mean_scale,
         strain_history::StrainHistory,
@@ -42,7 +42,7 @@ use crate::{
 use rayon::prelude::*;
 
 /// Below this λ, which is 1 at rest, the geometric part of the tangent is what it is there.
-const SHORTEST: f64 = 0.05;
+const MIN_STRETCH: f64 = 0.05;
 
 /// Measures of one frame.
 type Strain = [f64; 3];
@@ -80,18 +80,18 @@ impl<const N: usize> Warping<N> {
 
 /// A frame at its current shape.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shape {
-    current: Current,
+struct FrameShape {
+    current: FrameMeasures,
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
     /// Stress that the geometric part of the tangent is taken at.
-    used: Strain,
-    predicted: Strain,
+    tangent_stress: Strain,
+    predicted_stress: Strain,
 }
 
 /// What a frame measures, and how it changes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Current {
+struct FrameMeasures {
     strain: Strain,
     s: [Vec3; 2],
     h: Vec3,
@@ -103,7 +103,7 @@ struct Current {
 
 /// Second derivatives of a frame's energy: Σ y yᵀ over three vectors at every vertex, and a multiple of the identity.
 #[derive(Clone, Copy, Debug)]
-struct Tangent<const N: usize> {
+struct FrameTangent<const N: usize> {
     /// In the root of N/m.
     vectors: [[[f32; 4]; 3]; N],
     /// Factors of a_i a_j, b_i b_j and a_i b_j + b_i a_j, the gradients of the vertices, in N·m.
@@ -115,13 +115,13 @@ struct Tangent<const N: usize> {
 pub(crate) struct Frames<const N: usize> {
     kind: FrameKind,
     members: Vec<Frame<N>>,
-    laws: Vec<Law>,
+    laws: Vec<FrameLaw>,
     /// Constant tension per bending rigidity, of each cloth, in 1/m².
     line_tensions: Vec<f64>,
-    past: Past,
-    scatter: Scatter<N>,
-    shapes: Vec<Shape>,
-    tangents: Vec<Tangent<N>>,
+    history: MaterialHistory,
+    scatter: ElementLoads<N>,
+    shapes: Vec<FrameShape>,
+    tangents: Vec<FrameTangent<N>>,
     inverse_beta: f64,
 }
 
@@ -140,12 +140,12 @@ impl<const N: usize> Frames<N> {
         let cloths: Vec<u32> = frames.iter().map(|frame| frame.cloth).collect();
         Self {
             kind,
-            past: Past::new(vec![kind.part()], materials, cloths),
-            laws: laws.map(|(material, tension)| Law::new(kind, material, *tension)).collect(),
+            history: MaterialHistory::new(vec![kind.deformation_mode()], materials, cloths),
+            laws: laws.map(|(material, tension)| FrameLaw::new(kind, material, *tension)).collect(),
             line_tensions,
-            scatter: Scatter::new(vertices, mesh.vertex_count()),
-            shapes: vec![Shape::default(); frames.len()],
-            tangents: vec![Tangent::NONE; frames.len()],
+            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            shapes: vec![FrameShape::default(); frames.len()],
+            tangents: vec![FrameTangent::NONE; frames.len()],
             members: frames,
             inverse_beta: 0.0,
         }
@@ -157,36 +157,46 @@ impl<const N: usize> Frames<N> {
         &mut self,
         positions: &[Vec3],
         history: StrainHistory<'_, f64>,
-        respond: impl Fn(usize, (&Frame<N>, &Law), &Strain) -> (Strain, f64) + Sync,
+        respond: impl Fn(usize, (&Frame<N>, &FrameLaw), &Strain) -> (Strain, f64) + Sync,
     ) -> f64 {
         let (frames, laws) = (&self.members, &self.laws);
         let past = history.reference.as_chunks::<3>().0;
-        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; N]| {
+        let one = |index: usize, shape: &mut FrameShape, loads: &mut [Vec3; N]| {
             let frame = &frames[index];
             let law = &frame.law(laws);
-            let current = Current::new(frame, positions);
+            let current = FrameMeasures::new(frame, positions);
             let strain = &current.strain;
             let reference = past.get(index).unwrap_or(strain);
             let elastic = respond(index, (frame, law), strain);
             let (stress, potential) =
-                whole_stress(law, elastic, [strain, reference], history.inverse_beta);
+                total_stress(law, elastic, [strain, reference], history.inverse_beta);
             for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
                 let [by_u, by_v, by_angle] = rates;
                 *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
             }
-            *shape = Shape { current, stress, used: stress, predicted: shape.predicted };
+            *shape = FrameShape {
+                current,
+                stress,
+                tangent_stress: stress,
+                predicted_stress: shape.predicted_stress,
+            };
             frame.area * potential
         };
-        reductions::sum2(&mut self.shapes, &mut self.scatter.loads, reductions::ELEMENTS, one)
+        reductions::sum_zipped(
+            &mut self.shapes,
+            &mut self.scatter.loads,
+            reductions::MIN_ELEMENTS_PER_TASK,
+            one,
+        )
     }
 }
 
 impl<const N: usize> Frame<N> {
-    fn law(&self, laws: &[Law]) -> Law {
-        laws[self.cloth as usize].stiffer(&self.factors)
+    fn law(&self, laws: &[FrameLaw]) -> FrameLaw {
+        laws[self.cloth as usize].with_stiffness_factors(&self.factors)
     }
 
-    fn respond(&self, inelastic: &Inelastic, index: usize, strain: &Strain) -> Response {
+    fn respond(&self, inelastic: &Inelastic, index: usize, strain: &Strain) -> StressResponse {
         let [stretch, shear, _] = self.factors;
         inelastic.respond(index, strain).scaled([stretch, shear])
     }
@@ -194,7 +204,7 @@ impl<const N: usize> Frame<N> {
 
 /// Derivatives of the stress of a frame by its strains, in N/m.
 fn moduli<const N: usize>(
-    (frame, laws): (&Frame<N>, &[Law]),
+    (frame, laws): (&Frame<N>, &[FrameLaw]),
     inelastic: Option<&Inelastic>,
     (index, strain): (usize, &Strain),
     inverse_beta: f64,
@@ -211,8 +221,8 @@ fn moduli<const N: usize>(
 }
 
 fn all_strains<const N: usize>(frames: &[Frame<N>], positions: &[Vec3]) -> Vec<Strain> {
-    let each = frames.par_iter().with_min_len(reductions::ELEMENTS);
-    each.map(|frame| Current::new(frame, positions).strain).collect()
+    let each = frames.par_iter().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
+    each.map(|frame| FrameMeasures::new(frame, positions).strain).collect()
 }
 
 impl<const N: usize> AddBlock<N> for Frames<N> {
@@ -220,7 +230,7 @@ impl<const N: usize> AddBlock<N> for Frames<N> {
     fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
         let gradients = &self.members[element].gradients;
         let ([a, b], [c, d]) = (gradients[i], gradients[j]);
-        let Tangent { vectors, geometric } = &self.tangents[element];
+        let FrameTangent { vectors, geometric } = &self.tangents[element];
         let products = [a * c, b * d, a * d + b * c].map(|product| product as f32);
         let own: f32 = geometric.iter().zip(&products).map(|(m, product)| m * product).sum();
         for (k, column) in block.iter_mut().enumerate() {
@@ -249,8 +259,8 @@ impl<const N: usize> Elements for Frames<N> {
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         let each = (measures.as_chunks_mut::<3>().0, &self.members).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS)
-            .for_each(|(strain, frame)| *strain = Current::new(frame, positions).strain);
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
+            .for_each(|(strain, frame)| *strain = FrameMeasures::new(frame, positions).strain);
     }
 
     fn evaluate(
@@ -260,7 +270,7 @@ impl<const N: usize> Elements for Frames<N> {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let past = std::mem::take(&mut self.past);
+        let past = std::mem::take(&mut self.history);
         let potential = match past.inelastic() {
             None => self.evaluate_by(positions, history, |_, (_, law), strain| law.respond(strain)),
             Some(inelastic) => self.evaluate_by(positions, history, |index, (frame, _), strain| {
@@ -268,16 +278,16 @@ impl<const N: usize> Elements for Frames<N> {
                 (response.stress, response.potential())
             }),
         };
-        self.past = past;
+        self.history = past;
         self.scatter.gather(forces);
         potential
     }
 
-    fn predict(&mut self, direction: &[Vec3]) {
+    fn predict_stress(&mut self, direction: &[Vec3]) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let inelastic = self.past.inelastic();
+        let inelastic = self.history.inelastic();
         let each = (&mut self.shapes, &self.members).into_par_iter().enumerate();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (shape, frame))| {
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(index, (shape, frame))| {
             let mut change = [0.0; 3];
             for (vertex, rates) in frame.vertices.iter().zip(shape.current.rates(frame)) {
                 for (change, rate) in change.iter_mut().zip(&rates) {
@@ -287,39 +297,43 @@ impl<const N: usize> Elements for Frames<N> {
             let here = (index, &shape.current.strain);
             let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
             let step = apply(&moduli, &change);
-            shape.predicted = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
+            shape.predicted_stress = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
         });
     }
 
-    fn use_prediction(&mut self) {
+    fn use_predicted_stress(&mut self) {
         for shape in &mut self.shapes {
-            shape.used = shape.predicted;
+            shape.tangent_stress = shape.predicted_stress;
         }
     }
 
     fn update_tangent(&mut self) {
         let (laws, inverse_beta) = (&self.laws, self.inverse_beta);
-        let inelastic = self.past.inelastic();
+        let inelastic = self.history.inelastic();
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter().enumerate();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (tangent, shape, frame))| {
-            let here = (index, &shape.current.strain);
-            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
-            *tangent = Tangent::new(frame, shape, &moduli);
-        });
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(index, (tangent, shape, frame))| {
+                let here = (index, &shape.current.strain);
+                let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
+                *tangent = FrameTangent::new(frame, shape, &moduli);
+            },
+        );
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members::<_, N>(Kept { elements: self, members }))
+        Box::new(MemberTangents::<_, N>(StoredTangents { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
         for (index, frame) in self.members.iter().enumerate() {
             let law = frame.law(&self.laws);
-            let Current { strain, .. } = Current::new(frame, positions);
-            let [warp, weft, shear] = if let Some(inelastic) = self.past.inelastic() {
+            let FrameMeasures { strain, .. } = FrameMeasures::new(frame, positions);
+            let [warp, weft, shear] = if let Some(inelastic) = self.history.inelastic() {
                 let [stretch, shear, _] = frame.factors;
-                let stored = inelastic.law(index).stored(&strain, inelastic.memory(index));
+                let stored = inelastic
+                    .law(index)
+                    .stored_energy(&strain, inelastic.internal_variables(index));
                 [stretch * stored[0], stretch * stored[1], shear * stored[2]]
             } else {
                 let stress = apply(&law.moduli, &strain);
@@ -333,8 +347,8 @@ impl<const N: usize> Elements for Frames<N> {
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
-        self.laws[cloth] = Law::new(self.kind, material, self.line_tensions[cloth]);
-        self.past.set_material(cloth, material);
+        self.laws[cloth] = FrameLaw::new(self.kind, material, self.line_tensions[cloth]);
+        self.history.set_material(cloth, material);
     }
 
     fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
@@ -343,24 +357,24 @@ impl<const N: usize> Elements for Frames<N> {
         }
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
-        self.past.start(|| all_strains(&self.members, positions));
+    fn start_history(&mut self, positions: &[Vec3]) {
+        self.history.start(|| all_strains(&self.members, positions));
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        self.past.end_step(|_| all_strains(&self.members, positions), duration);
+        self.history.end_step(|_| all_strains(&self.members, positions), duration);
     }
 
-    fn past(&self) -> Option<&Past> {
-        Some(&self.past)
+    fn material_history(&self) -> Option<&MaterialHistory> {
+        Some(&self.history)
     }
 
-    fn past_mut(&mut self) -> Option<&mut Past> {
-        Some(&mut self.past)
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
+        Some(&mut self.history)
     }
 }
 
-impl Current {
+impl FrameMeasures {
     fn new<const N: usize>(frame: &Frame<N>, positions: &[Vec3]) -> Self {
         let (mut s, mut h) = ([Vec3::zeros(); 2], Vec3::zeros());
         let factors = frame.gradients.iter().zip(&frame.warping.factors);
@@ -389,13 +403,14 @@ impl Current {
     }
 }
 
-impl<const N: usize> Tangent<N> {
+impl<const N: usize> FrameTangent<N> {
     const NONE: Self = Self { vectors: [[[0.0; 4]; 3]; N], geometric: [0.0; 3] };
 
-    fn new(frame: &Frame<N>, shape: &Shape, moduli: &[f64; 4]) -> Self {
+    fn new(frame: &Frame<N>, shape: &FrameShape, moduli: &[f64; 4]) -> Self {
         let [c11, c22, c12, c33] = *moduli;
-        let [t1, t2] = [0, 1].map(|k| shape.used[k] / shape.current.lengths[k].max(SHORTEST));
-        let geometric = tensile_part(&[t1, t2, shape.used[2]]);
+        let [t1, t2] =
+            [0, 1].map(|k| shape.tangent_stress[k] / shape.current.lengths[k].max(MIN_STRETCH));
+        let geometric = tensile_part(&[t1, t2, shape.tangent_stress[2]]);
         let mut along = [t1.max(0.0), t2.max(0.0)];
         let spare = [c11 - along[0], c22 - along[1]];
         if spare[0] < 0.0 || spare[1] < 0.0 || spare[0] * spare[1] < c12 * c12 {
@@ -434,8 +449,8 @@ fn length(s: &Vec3, excess: f64, warped: f64) -> (f64, [f64; 2]) {
 
 /// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m².
 #[inline(always)]
-fn whole_stress(
-    law: &Law,
+fn total_stress(
+    law: &FrameLaw,
     (elastic, elastic_potential): (Strain, f64),
     [strain, reference]: [&Strain; 2],
     inverse_beta: f64,

@@ -19,14 +19,14 @@
 use crate::{
     Vec3,
     forces::{
-        bending::{extrapolate_angle, shortest},
+        bending::{extrapolate_angle, wrap_angle},
         elements::{
-            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
-            add_scaled, columns,
+            AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
+            StoredTangents, Tangents, add_scaled, columns,
         },
-        inelastic::{Fibre, Part, Past, Resistance},
+        inelastic::{DeformationMode, MaterialHistory, UniaxialElement, UniaxialResponse},
         membrane::Strain,
-        model_input::Sheets,
+        model_input::ModelInput,
         strain_history::StrainHistory,
     },
     material::Material,
@@ -36,7 +36,7 @@ use crate::{
 use rayon::prelude::*;
 
 /// Ratio of the height of a triangle and the length of an edge to the rest shape down to which ∂θ/∂x is exact.
-const SMALLEST_RATIO: f64 = 0.05;
+const MIN_REST_RATIO: f64 = 0.05;
 /// k over the rigidity of a plate of equilateral triangles, 2/√3.
 const EQUILATERAL: f64 = 1.154_700_538_379_251_5;
 
@@ -50,14 +50,14 @@ struct Hinge {
     factor: f64,
     rest_angle: f64,
     /// How it resists where the past matters.
-    fibre: Fibre,
+    uniaxial: UniaxialElement,
     /// Least squares of the doubled areas of both triangles, in m⁴, and of the length, in m².
-    least: [f64; 3],
+    min_squares: [f64; 3],
 }
 
 /// A hinge at its current shape.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shape {
+struct HingeShape {
     gradients: [Vec3; 4],
     /// Derivative of the elastic moment by the angle, in N·m.
     stiffness: f64,
@@ -65,12 +65,12 @@ struct Shape {
 
 /// Stiffness along u and v in N·m, and damping in s, of one cloth.
 #[derive(Clone, Copy, Debug)]
-struct Law {
+struct HingeLaw {
     stiffness: [f64; 2],
     damping: f64,
 }
 
-impl Law {
+impl HingeLaw {
     fn new(material: &Material) -> Self {
         Self {
             stiffness: [material.bend_weft, material.bend_warp].map(|bend| EQUILATERAL * bend),
@@ -81,20 +81,20 @@ impl Law {
 
 /// All hinges.
 #[derive(Clone, Debug)]
-pub(super) struct Hinges {
+pub(super) struct BaraffWitkinHinges {
     members: Vec<Hinge>,
-    laws: Vec<Law>,
-    past: Past,
-    scatter: Scatter<4>,
-    shapes: Vec<Shape>,
+    laws: Vec<HingeLaw>,
+    history: MaterialHistory,
+    scatter: ElementLoads<4>,
+    shapes: Vec<HingeShape>,
     /// k with viscosity, at the last evaluation.
     stiffness: Vec<f32>,
     inverse_beta: f64,
 }
 
-impl Hinges {
-    pub(super) fn new(sheets: &Sheets<'_>) -> Self {
-        let Sheets { mesh, materials, .. } = *sheets;
+impl BaraffWitkinHinges {
+    pub(super) fn new(sheets: &ModelInput<'_>) -> Self {
+        let ModelInput { mesh, materials, .. } = *sheets;
         let (mut hinges, mut vertices) = (Vec::new(), Vec::new());
         let topology = &mesh.topology;
         for edge in topology.edges.iter().filter(|edge| !edge.is_boundary()) {
@@ -105,27 +105,31 @@ impl Hinges {
             let along = [0, 1].map(|axis| (corners[1][axis] - corners[0][axis]).powi(2));
             let length = mesh.rest.edge_length(edge);
             let areas =
-                [left, right].map(|triangle| 2.0 * SMALLEST_RATIO * mesh.rest.areas[triangle]);
+                [left, right].map(|triangle| 2.0 * MIN_REST_RATIO * mesh.rest.areas[triangle]);
             let weights = along.map(|square| square / (along[0] + along[1]));
             let [a, b] = edge.vertices;
             let corners = [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)];
-            let [_, _, factor] = sheets.properties(&corners);
+            let [_, _, factor] = sheets.mean_property_scale(&corners);
             hinges.push(Hinge {
                 cloth: mesh.cloth_of_triangle[left],
                 weights,
                 factor,
-                fibre: fibre(length, weights, factor),
+                uniaxial: uniaxial_element(length, weights, factor),
                 rest_angle: mesh.rest.angles[hinges.len()],
-                least: [areas[0].powi(2), areas[1].powi(2), (SMALLEST_RATIO * length).powi(2)],
+                min_squares: [
+                    areas[0].powi(2),
+                    areas[1].powi(2),
+                    (MIN_REST_RATIO * length).powi(2),
+                ],
             });
             vertices.push(corners);
         }
         let cloths: Vec<u32> = hinges.iter().map(|hinge: &Hinge| hinge.cloth).collect();
         Self {
-            laws: materials.iter().map(Law::new).collect(),
-            past: Past::new(vec![Part::BentStrips], materials, cloths),
-            scatter: Scatter::new(vertices, mesh.vertex_count()),
-            shapes: vec![Shape::default(); hinges.len()],
+            laws: materials.iter().map(HingeLaw::new).collect(),
+            history: MaterialHistory::new(vec![DeformationMode::BentStrips], materials, cloths),
+            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            shapes: vec![HingeShape::default(); hinges.len()],
             stiffness: vec![0.0; hinges.len()],
             members: hinges,
             inverse_beta: 0.0,
@@ -140,21 +144,21 @@ impl Hinges {
     }
 
     /// How far every hinge is from its angle at rest.
-    fn all_bent(&self, positions: &[Vec3]) -> Vec<f64> {
+    fn all_angle_changes(&self, positions: &[Vec3]) -> Vec<f64> {
         let each = (&self.members, &self.scatter.vertices).into_par_iter();
-        let each = each.with_min_len(reductions::ELEMENTS);
-        each.map(|(hinge, vertices)| shortest(angle_of(vertices, positions) - hinge.rest_angle))
+        let each = each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
+        each.map(|(hinge, vertices)| wrap_angle(angle_of(vertices, positions) - hinge.rest_angle))
             .collect()
     }
 
     fn all_strains(&self, positions: &[Vec3]) -> Vec<Strain> {
-        let bent = self.all_bent(positions);
+        let bent = self.all_angle_changes(positions);
         let each = self.members.iter().zip(bent);
-        each.map(|(hinge, bent)| hinge.fibre.rates.map(|rate| rate * bent)).collect()
+        each.map(|(hinge, bent)| hinge.uniaxial.rates.map(|rate| rate * bent)).collect()
     }
 }
 
-impl AddBlock<4> for Hinges {
+impl AddBlock<4> for BaraffWitkinHinges {
     #[inline(always)]
     fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
         let gradients = &self.shapes[element].gradients;
@@ -163,7 +167,7 @@ impl AddBlock<4> for Hinges {
     }
 }
 
-impl Elements for Hinges {
+impl Elements for BaraffWitkinHinges {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
     }
@@ -178,7 +182,7 @@ impl Elements for Hinges {
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         let each = (measures, &self.scatter.vertices).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS)
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
             .for_each(|(angle, vertices)| *angle = angle_of(vertices, positions));
     }
 
@@ -195,28 +199,29 @@ impl Elements for Hinges {
         self.inverse_beta = history.inverse_beta;
         let mut shapes = std::mem::take(&mut self.shapes);
         let mut loads = std::mem::take(&mut self.scatter.loads);
-        let inelastic = self.past.inelastic();
-        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 4]| {
+        let inelastic = self.history.inelastic();
+        let one = |index: usize, shape: &mut HingeShape, loads: &mut [Vec3; 4]| {
             let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
             let angle = angle_of(vertices, positions);
-            let bent = shortest(angle - hinge.rest_angle);
+            let bent = wrap_angle(angle - hinge.rest_angle);
             let past = history.reference.get(index).unwrap_or(&angle);
-            let change = shortest(angle - past);
+            let change = wrap_angle(angle - past);
             let (stiffness, damping) = self.law(hinge);
             let viscosity = stiffness * damping * history.inverse_beta;
             let elastic = match inelastic {
-                None => Resistance::linear(stiffness, bent),
-                Some(inelastic) => hinge.fibre.respond(inelastic, index, bent),
+                None => UniaxialResponse::linear(stiffness, bent),
+                Some(inelastic) => hinge.uniaxial.respond(inelastic, index, bent),
             };
-            *shape = Shape {
-                gradients: gradients(vertices, positions, &hinge.least),
+            *shape = HingeShape {
+                gradients: gradients(vertices, positions, &hinge.min_squares),
                 stiffness: elastic.stiffness,
             };
             let moment = elastic.force + viscosity * change;
             *loads = shape.gradients.map(|gradient| gradient * -moment);
             elastic.potential + 0.5 * viscosity * change * change
         };
-        let potential = reductions::sum2(&mut shapes, &mut loads, reductions::ELEMENTS, one);
+        let potential =
+            reductions::sum_zipped(&mut shapes, &mut loads, reductions::MIN_ELEMENTS_PER_TASK, one);
         self.shapes = shapes;
         self.scatter.loads = loads;
         self.scatter.gather(forces);
@@ -233,58 +238,58 @@ impl Elements for Hinges {
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members::<_, 4>(Kept { elements: self, members }))
+        Box::new(MemberTangents::<_, 4>(StoredTangents { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let of_hinge = |(index, bent): (usize, f64)| {
             let hinge = &self.members[index];
-            self.past.inelastic().map_or_else(
+            self.history.inelastic().map_or_else(
                 || 0.5 * self.law(hinge).0 * bent * bent,
-                |inelastic| hinge.fibre.stored(inelastic, index, bent),
+                |inelastic| hinge.uniaxial.stored_energy(inelastic, index, bent),
             )
         };
-        let bend = self.all_bent(positions).into_iter().enumerate().map(of_hinge).sum();
+        let bend = self.all_angle_changes(positions).into_iter().enumerate().map(of_hinge).sum();
         ElasticEnergy { bend, ..ElasticEnergy::default() }
     }
 
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
-        self.laws[cloth] = Law::new(material);
-        self.past.set_material(cloth, material);
+        self.laws[cloth] = HingeLaw::new(material);
+        self.history.set_material(cloth, material);
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
-        if self.past.inelastic().is_some() {
+    fn start_history(&mut self, positions: &[Vec3]) {
+        if self.history.inelastic().is_some() {
             let strains = self.all_strains(positions);
-            self.past.start(|| strains);
+            self.history.start(|| strains);
         }
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        if self.past.inelastic().is_some() {
+        if self.history.inelastic().is_some() {
             let strains = self.all_strains(positions);
-            self.past.end_step(|_| strains, duration);
+            self.history.end_step(|_| strains, duration);
         }
     }
 
-    fn past(&self) -> Option<&Past> {
-        Some(&self.past)
+    fn material_history(&self) -> Option<&MaterialHistory> {
+        Some(&self.history)
     }
 
-    fn past_mut(&mut self) -> Option<&mut Past> {
-        Some(&mut self.past)
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
+        Some(&mut self.history)
     }
 }
 
 /// How an edge of a length in m resists, with its parts of k_u and k_v and a factor on both. k is the rigidity times
 /// length over height.
-fn fibre(length: f64, [part_u, part_v]: [f64; 2], factor: f64) -> Fibre {
+fn uniaxial_element(length: f64, [part_u, part_v]: [f64; 2], factor: f64) -> UniaxialElement {
     let height = length / EQUILATERAL;
     let area = factor * length * height;
-    Fibre {
+    UniaxialElement {
         rates: [1.0 / height, 1.0 / height, 0.0],
         areas: [area * part_v, area * part_u, 0.0],
-        only_pulls: false,
+        is_tension_only: false,
     }
 }
 

@@ -15,30 +15,30 @@
 
 mod bend;
 
-use super::baraff_witkin::bend::Hinges;
+use super::baraff_witkin::bend::BaraffWitkinHinges;
 use crate::{
     forces::{
         elements::{Elements, Frame, FrameKind, Frames, Warping},
-        model_input::Sheets,
+        model_input::ModelInput,
     },
-    mesh::of_all_corners,
+    mesh::gradients_of_all_corners,
 };
 
 /// The elements of the model.
 #[must_use]
-pub fn baraff_witkin(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
-    let Sheets { mesh, materials, .. } = *sheets;
+pub fn baraff_witkin(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *sheets;
     let frame = |(triangle, vertices): (usize, &[u32; 3])| Frame {
         vertices: *vertices,
-        gradients: of_all_corners(&mesh.rest.gradients[triangle]),
+        gradients: gradients_of_all_corners(&mesh.rest.gradients[triangle]),
         area: mesh.rest.areas[triangle],
-        scale: sheets.scale(vertices),
-        factors: sheets.properties(vertices),
+        scale: sheets.mean_rest_scale(vertices),
+        factors: sheets.mean_property_scale(vertices),
         cloth: mesh.cloth_of_triangle[triangle],
         warping: Warping::NONE,
     };
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];
     let membrane = Frames::new(mesh, FrameKind::Conditions, frames, materials, none);
-    vec![Box::new(membrane), Box::new(Hinges::new(sheets))]
+    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(sheets))]
 }

@@ -7,13 +7,13 @@
 //! measure is missing, κ is that which costs least by the linear law.
 
 use super::{
-    plate::{Measures, Node},
-    stencil::{Form, Stiffness},
+    plate::{Measures, Particle},
+    stencil::{CurvatureForm, Stiffness},
 };
 use crate::{
     Vec3,
     forces::{
-        inelastic::{Inelastic, Memory, Part, Past, apply},
+        inelastic::{DeformationMode, Inelastic, InternalVariables, MaterialHistory, apply},
         membrane::Strain,
     },
     material::Material,
@@ -25,36 +25,36 @@ use std::ops::Range;
 
 /// A quad at a particle.
 #[derive(Clone, Copy, Debug)]
-struct Bend {
+struct InelasticQuad {
     /// In m², times the factor on the rigidity of its particle; 0 where it is held.
     area: f64,
-    form: Form,
+    form: CurvatureForm,
 }
 
 /// All quads at all particles.
 #[derive(Clone, Debug)]
-pub(super) struct Bends {
-    pub(super) past: Past,
-    members: Vec<Bend>,
+pub(super) struct InelasticBending {
+    pub(super) history: MaterialHistory,
+    members: Vec<InelasticQuad>,
     /// The first of each particle, and the number of all.
     starts: Vec<usize>,
     /// The shape at the end of the last step, in m.
     positions: Vec<Vec3>,
 }
 
-impl Bends {
+impl InelasticBending {
     /// Without a past.
-    pub(super) fn new(nodes: &[Node], materials: &[Material], vertex_count: usize) -> Self {
+    pub(super) fn new(nodes: &[Particle], materials: &[Material], vertex_count: usize) -> Self {
         let mut starts = vec![0];
         let mut cloths = Vec::new();
         for node in nodes {
             cloths.resize(cloths.len() + node.stencil.corner_count, node.cloth);
             starts.push(cloths.len());
         }
-        let none = Bend { area: 0.0, form: Form::zeros() };
+        let none = InelasticQuad { area: 0.0, form: CurvatureForm::zeros() };
         let mut bends = Self {
             members: vec![none; cloths.len()],
-            past: Past::new(vec![Part::Plate], materials, cloths),
+            history: MaterialHistory::new(vec![DeformationMode::Plate], materials, cloths),
             starts,
             positions: vec![Vec3::zeros(); vertex_count],
         };
@@ -63,19 +63,24 @@ impl Bends {
     }
 
     /// Prepares the quads that are not held.
-    pub(super) fn set_forms(&mut self, nodes: &[Node], materials: &[Material]) {
-        self.members.fill(Bend { area: 0.0, form: Form::zeros() });
+    pub(super) fn set_forms(&mut self, nodes: &[Particle], materials: &[Material]) {
+        self.members.fill(InelasticQuad { area: 0.0, form: CurvatureForm::zeros() });
         for (node, start) in nodes.iter().zip(&self.starts) {
             let plate = materials[node.cloth as usize].plate_rigidity();
             for (place, area, form) in node.stencil.forms(&plate) {
-                self.members[start + place] = Bend { area: node.factor * area, form };
+                self.members[start + place] = InelasticQuad { area: node.factor * area, form };
             }
         }
     }
 
     /// Another material for a cloth.
-    pub(super) fn set_material(&mut self, nodes: &[Node], materials: &[Material], cloth: usize) {
-        self.past.set_material(cloth, &materials[cloth]);
+    pub(super) fn set_material(
+        &mut self,
+        nodes: &[Particle],
+        materials: &[Material],
+        cloth: usize,
+    ) {
+        self.history.set_material(cloth, &materials[cloth]);
         self.set_forms(nodes, materials);
     }
 
@@ -84,12 +89,12 @@ impl Bends {
     }
 
     /// Laws, and every quad of a particle with its curvature.
-    fn curved<'a>(
+    fn quad_curvatures<'a>(
         &'a self,
         node: usize,
         bent: &'a Measures,
-    ) -> impl Iterator<Item = (&'a Inelastic, usize, &'a Bend, Strain)> {
-        let laws = self.past.inelastic();
+    ) -> impl Iterator<Item = (&'a Inelastic, usize, &'a InelasticQuad, Strain)> {
+        let laws = self.history.inelastic();
         laws.into_iter().flat_map(move |inelastic| {
             self.of_node(node).map(move |index| {
                 let bend = &self.members[index];
@@ -99,9 +104,9 @@ impl Bends {
     }
 
     /// Moments on the measures of a particle more than the linear ones, and the same of the potential in J.
-    pub(super) fn beyond_linear(&self, node: usize, bent: &Measures) -> (Measures, f64) {
+    pub(super) fn nonlinear_moments(&self, node: usize, bent: &Measures) -> (Measures, f64) {
         let (mut moments, mut potential) = (Measures::zeros(), 0.0);
-        for (inelastic, index, bend, curvature) in self.curved(node, bent) {
+        for (inelastic, index, bend, curvature) in self.quad_curvatures(node, bent) {
             let response = inelastic.respond(index, &curvature);
             let linear = apply(inelastic.law(index).linear(), &curvature);
             let beyond = [0, 1, 2].map(|k| response.stress[k] - linear[k]);
@@ -112,9 +117,9 @@ impl Bends {
     }
 
     /// What the stiffness against the measures of a particle is more than the linear one.
-    pub(super) fn stiffness_beyond_linear(&self, node: usize, bent: &Measures) -> Stiffness {
+    pub(super) fn nonlinear_stiffness(&self, node: usize, bent: &Measures) -> Stiffness {
         let mut stiffness = Stiffness::zeros();
-        for (inelastic, index, bend, curvature) in self.curved(node, bent) {
+        for (inelastic, index, bend, curvature) in self.quad_curvatures(node, bent) {
             let moduli = inelastic.respond(index, &curvature).moduli;
             let linear = inelastic.law(index).linear();
             let [d11, d22, d12, d66] = [0, 1, 2, 3].map(|k| moduli[k] - linear[k]);
@@ -125,46 +130,47 @@ impl Bends {
     }
 
     /// Energy of a particle that can be got back beyond that of the linear law, in J.
-    pub(super) fn stored_beyond_linear(&self, node: usize, bent: &Measures) -> f64 {
-        let each = self.curved(node, bent).map(|(inelastic, index, bend, curvature)| {
+    pub(super) fn nonlinear_energy(&self, node: usize, bent: &Measures) -> f64 {
+        let each = self.quad_curvatures(node, bent).map(|(inelastic, index, bend, curvature)| {
             let law = inelastic.law(index);
-            let stored: f64 = law.stored(&curvature, inelastic.memory(index)).iter().sum();
+            let stored: f64 =
+                law.stored_energy(&curvature, inelastic.internal_variables(index)).iter().sum();
             bend.area * (stored - 0.5 * dot(&curvature, &apply(law.linear(), &curvature)))
         });
         each.sum()
     }
 
-    fn curvatures(&self, nodes: &[Node], positions: &[Vec3]) -> Vec<Strain> {
-        let each = nodes.par_iter().enumerate().with_min_len(reductions::ELEMENTS);
-        let of_node = |(index, node): (usize, &Node)| -> Vec<Strain> {
-            let bent = node.bent(positions);
+    fn curvatures(&self, nodes: &[Particle], positions: &[Vec3]) -> Vec<Strain> {
+        let each = nodes.par_iter().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
+        let of_node = |(index, node): (usize, &Particle)| -> Vec<Strain> {
+            let bent = node.measure_changes(positions);
             self.of_node(index).map(|bend| (self.members[bend].form * bent).into()).collect()
         };
         each.flat_map_iter(of_node).collect()
     }
 
     /// Takes a shape for one that has long been what it is.
-    pub(super) fn start(&mut self, nodes: &[Node], positions: &[Vec3]) {
+    pub(super) fn start(&mut self, nodes: &[Particle], positions: &[Vec3]) {
         self.positions = positions.to_vec();
         self.remeasure(nodes);
     }
 
     /// Measures the shape at the end of the last step anew: other vertices are held now.
-    pub(super) fn remeasure(&mut self, nodes: &[Node]) {
+    pub(super) fn remeasure(&mut self, nodes: &[Particle]) {
         let curvatures = self.curvatures(nodes, &self.positions);
-        self.past.start(|| curvatures);
+        self.history.start(|| curvatures);
     }
 
     /// Remembers a step of `duration` seconds that has ended with a shape.
-    pub(super) fn end_step(&mut self, nodes: &[Node], positions: &[Vec3], duration: f64) {
+    pub(super) fn end_step(&mut self, nodes: &[Particle], positions: &[Vec3], duration: f64) {
         let curvatures = self.curvatures(nodes, positions);
-        self.past.end_step(|_| curvatures, duration);
+        self.history.end_step(|_| curvatures, duration);
         self.positions = positions.to_vec();
     }
 
     /// Everything remembered, as numbers.
     pub(super) fn values(&self) -> Vec<f64> {
-        let mut values = self.past.values();
+        let mut values = self.history.values();
         values.extend(
             self.positions.iter().flat_map(|position| [position.x, position.y, position.z]),
         );
@@ -172,15 +178,15 @@ impl Bends {
     }
 
     /// How many [`Self::values`] there are.
-    pub(super) fn count(nodes: &[Node], vertex_count: usize) -> usize {
+    pub(super) fn count(nodes: &[Particle], vertex_count: usize) -> usize {
         let bends: usize = nodes.iter().map(|node| node.stencil.corner_count).sum();
-        bends * Memory::COUNT + 3 * vertex_count
+        bends * InternalVariables::COUNT + 3 * vertex_count
     }
 
     /// Remembers what [`Self::values`] gave.
-    pub(super) fn set_values(&mut self, nodes: &[Node], values: &[f64]) {
+    pub(super) fn set_values(&mut self, nodes: &[Particle], values: &[f64]) {
         let (inner, positions) = values.split_at(values.len() - 3 * self.positions.len());
-        self.past.set_values(inner);
+        self.history.set_values(inner);
         self.positions =
             positions.as_chunks().0.iter().map(|p: &[f64; 3]| Vec3::from(*p)).collect();
         self.remeasure(nodes);

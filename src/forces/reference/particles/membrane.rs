@@ -18,7 +18,7 @@ use crate::{
     Vec3,
     forces::{
         elements::{Frame, Warping},
-        model_input::Sheets,
+        model_input::ModelInput,
     },
     mesh::{Mesh, Quads},
 };
@@ -105,7 +105,7 @@ impl<'a> Quad<'a> {
 }
 
 /// The corners of all quads.
-pub(super) fn corners(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
+pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
     let frames = Quad::all(sheets.mesh, quads).flat_map(|quad| {
         let factors = quad.warping();
         let rest: Vec3 =
@@ -123,8 +123,8 @@ pub(super) fn corners(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
                 vertices: *quad.vertices,
                 gradients,
                 area: 0.25 * plane.area,
-                scale: sheets.scale(quad.vertices),
-                factors: sheets.properties(quad.vertices),
+                scale: sheets.mean_rest_scale(quad.vertices),
+                factors: sheets.mean_property_scale(quad.vertices),
                 cloth: quad.cloth,
                 warping: Warping { factors, excess, rest: rest.norm_squared() },
             }
@@ -134,13 +134,13 @@ pub(super) fn corners(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
 }
 
 /// The middles of all quads.
-pub(super) fn centres(sheets: &Sheets<'_>, quads: &Quads) -> Vec<Frame<4>> {
+pub(super) fn centres(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
     let frames = Quad::all(sheets.mesh, quads).map(|quad| Frame {
         vertices: *quad.vertices,
         gradients: quad.centre_gradients(),
         area: quad.centre().area,
-        scale: sheets.scale(quad.vertices),
-        factors: sheets.properties(quad.vertices),
+        scale: sheets.mean_rest_scale(quad.vertices),
+        factors: sheets.mean_property_scale(quad.vertices),
         cloth: quad.cloth,
         warping: Warping::NONE,
     });

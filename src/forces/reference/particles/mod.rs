@@ -22,11 +22,11 @@ mod stencil;
 mod tests;
 mod vertex_neighbourhood;
 
-use super::particles::plate::Plate;
+use super::particles::plate::ParticlePlate;
 use crate::{
     forces::{
         elements::{Elements, FrameKind, Frames},
-        model_input::Sheets,
+        model_input::ModelInput,
     },
     mesh::Quads,
 };
@@ -49,8 +49,11 @@ pub enum BendingKind {
 /// The elements of a particle system, and the area that each vertex stands for in m². Other faces than quads are
 /// left out: see [`Quads::first_other_face`].
 #[must_use]
-pub fn particles(sheets: &Sheets<'_>, bending: BendingKind) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
-    let Sheets { mesh, materials, .. } = *sheets;
+pub fn particles(
+    sheets: &ModelInput<'_>,
+    bending: BendingKind,
+) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
+    let ModelInput { mesh, materials, .. } = *sheets;
     let quads = Quads::new(mesh);
     let line_tensions = match bending {
         BendingKind::ThinPlate => vec![0.0; materials.len()],
@@ -64,13 +67,13 @@ pub fn particles(sheets: &Sheets<'_>, bending: BendingKind) -> (Vec<Box<dyn Elem
     let areas = membrane::vertex_areas(mesh, &quads);
     let mut elements: Vec<Box<dyn Elements>> = vec![Box::new(tension), Box::new(shear)];
     if bending == BendingKind::ThinPlate {
-        elements.push(Box::new(Plate::new(sheets, quads)));
+        elements.push(Box::new(ParticlePlate::new(sheets, quads)));
     }
     (elements, areas)
 }
 
 /// π² over the area of each cloth, in 1/m².
-fn line_tensions(sheets: &Sheets<'_>) -> Vec<f64> {
+fn line_tensions(sheets: &ModelInput<'_>) -> Vec<f64> {
     let mut areas = vec![0.0; sheets.materials.len()];
     for (area, cloth) in sheets.mesh.rest.areas.iter().zip(sheets.mesh.cloth_of_triangle.as_slice())
     {

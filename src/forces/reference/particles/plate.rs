@@ -13,19 +13,19 @@
 //! The tangent is (cᵀSc)⊗NNᵀ, exact where a flat sheet is flat.
 
 use super::{
-    inelastic_bending::Bends,
-    stencil::{MEASURES, PLACES, Stencil, Stiffness},
-    vertex_neighbourhood::Ring,
+    inelastic_bending::InelasticBending,
+    stencil::{MEASURES, STENCIL_VERTICES, Stencil, Stiffness},
+    vertex_neighbourhood::VertexNeighbourhood,
 };
 use crate::{
     Vec3,
     forces::{
         elements::{
-            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
-            add_scaled, columns,
+            AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
+            StoredTangents, Tangents, add_scaled, columns,
         },
-        inelastic::Past,
-        model_input::Sheets,
+        inelastic::MaterialHistory,
+        model_input::ModelInput,
         strain_history::StrainHistory,
     },
     material::Material,
@@ -36,21 +36,21 @@ use nalgebra::SVector;
 use rayon::prelude::*;
 
 /// δ²; ‖n‖ is 1 at rest.
-const LEAST_NORMAL: f64 = 4.0e-4;
+const NORMAL_REGULARIZATION: f64 = 4.0e-4;
 
 pub(super) type Measures = SVector<f64, MEASURES>;
 
 /// A particle at its current shape.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shape {
+struct ParticleShape {
     normal: Vec3,
     /// Measures less those of the rest shape, in 1/m.
-    bent: Measures,
+    measure_changes: Measures,
 }
 
 /// A particle with everything about it that does not change.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct Particle {
     pub(super) stencil: Stencil,
     pub(super) cloth: u32,
     /// Factor on the rigidity.
@@ -59,44 +59,45 @@ pub(super) struct Node {
     /// Measures of the rest shape, in 1/m.
     rest: Measures,
     /// cᵀSc, in N/m.
-    products: [[f32; PLACES]; PLACES],
+    products: [[f32; STENCIL_VERTICES]; STENCIL_VERTICES],
 }
 
 /// Bending at all particles.
 #[derive(Clone, Debug)]
-pub(crate) struct Plate {
+pub(crate) struct ParticlePlate {
     quads: Quads,
-    nodes: Vec<Node>,
+    nodes: Vec<Particle>,
     materials: Vec<Material>,
     /// Factor on the rigidity at each vertex; empty where all are 1.
     factors: Vec<f64>,
     /// Where the past matters.
-    bends: Option<Bends>,
-    scatter: Scatter<PLACES>,
-    shapes: Vec<Shape>,
+    inelastic_bending: Option<InelasticBending>,
+    scatter: ElementLoads<STENCIL_VERTICES>,
+    shapes: Vec<ParticleShape>,
     tangents: Vec<BlockColumns>,
-    held: Vec<bool>,
+    pinned: Vec<bool>,
     inverse_beta: f64,
 }
 
-impl Plate {
-    pub(super) fn new(sheets: &Sheets<'_>, quads: Quads) -> Self {
-        let Sheets { mesh, materials, .. } = *sheets;
-        let held = vec![false; mesh.vertex_count()];
+impl ParticlePlate {
+    pub(super) fn new(sheets: &ModelInput<'_>, quads: Quads) -> Self {
+        let ModelInput { mesh, materials, .. } = *sheets;
+        let pinned = vec![false; mesh.vertex_count()];
         let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
-        let nodes = nodes(mesh, &quads, (materials, &factors), &held);
+        let nodes = nodes(mesh, &quads, (materials, &factors), &pinned);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
         let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
-            bends: is_inelastic.then(|| Bends::new(&nodes, materials, mesh.vertex_count())),
-            scatter: Scatter::new(vertices, mesh.vertex_count()),
-            shapes: vec![Shape::default(); nodes.len()],
+            inelastic_bending: is_inelastic
+                .then(|| InelasticBending::new(&nodes, materials, mesh.vertex_count())),
+            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            shapes: vec![ParticleShape::default(); nodes.len()],
             tangents: vec![BlockColumns::default(); nodes.len()],
             materials: materials.to_vec(),
             factors,
             nodes,
             quads,
-            held,
+            pinned,
             inverse_beta: 0.0,
         }
     }
@@ -107,20 +108,20 @@ fn nodes(
     quads: &Quads,
     (materials, factors): (&[Material], &[f64]),
     held: &[bool],
-) -> Vec<Node> {
+) -> Vec<Particle> {
     let fans = quads.fans(mesh.vertex_count());
     let node = |fan: &crate::mesh::Fan| {
-        let ring = Ring::new(mesh, quads, fan, held);
+        let ring = VertexNeighbourhood::new(mesh, quads, fan, held);
         let stencil = Stencil::new(&ring, fan.lines());
         let cloth = quads.cloths[fan.quads[0].0 as usize];
-        let rest = Current::new(&stencil, &mesh.rest.positions).measures();
-        let mut node = Node {
+        let rest = ParticleGeometry::new(&stencil, &mesh.rest.positions).measures();
+        let mut node = Particle {
             factor: factors.get(stencil.vertices[0] as usize).copied().unwrap_or(1.0),
             stencil,
             cloth,
             rest,
             stiffness: Stiffness::zeros(),
-            products: [[0.0; PLACES]; PLACES],
+            products: [[0.0; STENCIL_VERTICES]; STENCIL_VERTICES],
         };
         node.set_material(&materials[cloth as usize]);
         node
@@ -128,7 +129,7 @@ fn nodes(
     fans.par_iter().map(node).collect()
 }
 
-impl Node {
+impl Particle {
     fn set_material(&mut self, material: &Material) {
         let plate = material.plate_rigidity();
         self.stiffness = self.stencil.stiffness(&plate) * self.factor;
@@ -137,9 +138,10 @@ impl Node {
 
     /// Prepares the tangent with a stiffness for the measures.
     fn set_products(&mut self, stiffness: &Stiffness) {
-        let factors = nalgebra::SMatrix::<f64, MEASURES, PLACES>::from_fn(|measure, place| {
-            self.stencil.coefficients[measure][place]
-        });
+        let factors =
+            nalgebra::SMatrix::<f64, MEASURES, STENCIL_VERTICES>::from_fn(|measure, place| {
+                self.stencil.coefficients[measure][place]
+            });
         let products = factors.transpose() * stiffness * factors;
         for (row, entries) in self.products.iter_mut().enumerate() {
             for (column, entry) in entries.iter_mut().enumerate() {
@@ -149,8 +151,8 @@ impl Node {
     }
 
     /// Measures of a shape less those of the rest shape, in 1/m.
-    pub(super) fn bent(&self, positions: &[Vec3]) -> Measures {
-        Current::new(&self.stencil, positions).measures() - self.rest
+    pub(super) fn measure_changes(&self, positions: &[Vec3]) -> Measures {
+        ParticleGeometry::new(&self.stencil, positions).measures() - self.rest
     }
 
     /// Σ w x of the places.
@@ -160,15 +162,19 @@ impl Node {
     }
 
     /// −∂/∂x of ⟨moments, measures⟩, the moments held.
-    fn loads(&self, current: &Current<'_>, moments: &Measures) -> [Vec3; PLACES] {
+    fn loads(
+        &self,
+        current: &ParticleGeometry<'_>,
+        moments: &Measures,
+    ) -> [Vec3; STENCIL_VERTICES] {
         let Stencil { coefficients, gradients, .. } = &self.stencil;
-        let weights: [f64; PLACES] = std::array::from_fn(|place| {
+        let weights: [f64; STENCIL_VERTICES] = std::array::from_fn(|place| {
             (0..MEASURES).map(|measure| moments[measure] * coefficients[measure][place]).sum()
         });
         let [a, b] = &current.first;
         let normal = &current.normal;
         let bent = self.sum(current.positions, |place| weights[place]);
-        let along = normal * (normal.dot(&bent) / (1.0 + LEAST_NORMAL));
+        let along = normal * (normal.dot(&bent) / (1.0 + NORMAL_REGULARIZATION));
         let tilt = (bent - along) / current.length;
         let (by_a, by_b) = (b.cross(&tilt), tilt.cross(a));
         std::array::from_fn(|place| {
@@ -179,7 +185,7 @@ impl Node {
 }
 
 /// First differences and normal of a particle.
-struct Current<'a> {
+struct ParticleGeometry<'a> {
     stencil: &'a Stencil,
     positions: &'a [Vec3],
     first: [Vec3; 2],
@@ -189,7 +195,7 @@ struct Current<'a> {
     length: f64,
 }
 
-impl<'a> Current<'a> {
+impl<'a> ParticleGeometry<'a> {
     fn new(stencil: &'a Stencil, positions: &'a [Vec3]) -> Self {
         let mut first = [Vec3::zeros(); 2];
         for (vertex, gradient) in stencil.vertices.iter().zip(&stencil.gradients) {
@@ -198,12 +204,13 @@ impl<'a> Current<'a> {
             first[1] += position * gradient[1];
         }
         let cross = first[0].cross(&first[1]);
-        let length = ((cross.norm_squared() + LEAST_NORMAL) / (1.0 + LEAST_NORMAL)).sqrt();
+        let length =
+            ((cross.norm_squared() + NORMAL_REGULARIZATION) / (1.0 + NORMAL_REGULARIZATION)).sqrt();
         Self { stencil, positions, first, normal: cross / length, length }
     }
 
     fn measures(&self) -> Measures {
-        let mut heights = [0.0; PLACES];
+        let mut heights = [0.0; STENCIL_VERTICES];
         for (height, vertex) in heights.iter_mut().zip(&self.stencil.vertices) {
             // From the particle, which leaves more digits.
             let middle = &self.positions[self.stencil.vertices[0] as usize];
@@ -216,20 +223,20 @@ impl<'a> Current<'a> {
     }
 }
 
-impl AddBlock<PLACES> for Plate {
+impl AddBlock<STENCIL_VERTICES> for ParticlePlate {
     #[inline(always)]
     fn add_block(&self, element: usize, i: usize, j: usize, block: &mut BlockColumns) {
         add_scaled(block, self.nodes[element].products[i][j], &self.tangents[element]);
     }
 }
 
-impl Elements for Plate {
+impl Elements for ParticlePlate {
     fn vertices(&self) -> &[u32] {
         self.scatter.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
-        PLACES
+        STENCIL_VERTICES
     }
 
     fn measure_count(&self) -> usize {
@@ -238,8 +245,8 @@ impl Elements for Plate {
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         let each = (measures.as_chunks_mut::<MEASURES>().0, &self.nodes).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(measures, node)| {
-            *measures = Current::new(&node.stencil, positions).measures().into();
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(measures, node)| {
+            *measures = ParticleGeometry::new(&node.stencil, positions).measures().into();
         });
     }
 
@@ -250,58 +257,65 @@ impl Elements for Plate {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let (nodes, materials, bends) = (&self.nodes, &self.materials, self.bends.as_ref());
+        let (nodes, materials, bends) =
+            (&self.nodes, &self.materials, self.inelastic_bending.as_ref());
         let past = history.reference.as_chunks::<MEASURES>().0;
-        let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; PLACES]| {
-            let node = &nodes[index];
-            let current = Current::new(&node.stencil, positions);
-            let measures = current.measures();
-            let bent = measures - node.rest;
-            let time = materials[node.cloth as usize].bend_damping * history.inverse_beta;
-            let change = past.get(index).map_or_else(Measures::zeros, |reference| {
-                measures - Measures::from_column_slice(reference)
-            });
-            let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
-            *shape = Shape { normal: current.normal, bent };
-            let potential = 0.5 * (bent.dot(&elastic) + change.dot(&viscous));
-            let Some(bends) = bends else {
-                *loads = node.loads(&current, &(elastic + viscous));
-                return potential;
+        let one =
+            |index: usize, shape: &mut ParticleShape, loads: &mut [Vec3; STENCIL_VERTICES]| {
+                let node = &nodes[index];
+                let current = ParticleGeometry::new(&node.stencil, positions);
+                let measures = current.measures();
+                let bent = measures - node.rest;
+                let time = materials[node.cloth as usize].bend_damping * history.inverse_beta;
+                let change = past.get(index).map_or_else(Measures::zeros, |reference| {
+                    measures - Measures::from_column_slice(reference)
+                });
+                let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
+                *shape = ParticleShape { normal: current.normal, measure_changes: bent };
+                let potential = 0.5 * (bent.dot(&elastic) + change.dot(&viscous));
+                let Some(bends) = bends else {
+                    *loads = node.loads(&current, &(elastic + viscous));
+                    return potential;
+                };
+                let (beyond, potential_beyond) = bends.nonlinear_moments(index, &bent);
+                *loads = node.loads(&current, &(elastic + beyond + viscous));
+                potential + potential_beyond
             };
-            let (beyond, potential_beyond) = bends.beyond_linear(index, &bent);
-            *loads = node.loads(&current, &(elastic + beyond + viscous));
-            potential + potential_beyond
-        };
         let loads = &mut self.scatter.loads;
-        let potential = reductions::sum2(&mut self.shapes, loads, reductions::ELEMENTS, one);
+        let potential =
+            reductions::sum_zipped(&mut self.shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one);
         self.scatter.gather(forces);
         potential
     }
 
     fn update_tangent(&mut self) {
-        let Self { nodes, materials, bends, shapes, tangents, inverse_beta, .. } = self;
+        let Self {
+            nodes, materials, inelastic_bending: bends, shapes, tangents, inverse_beta, ..
+        } = self;
         let each = (tangents, shapes, nodes).into_par_iter().enumerate();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(index, (tangent, shape, node))| {
-            let viscosity = materials[node.cloth as usize].bend_damping * *inverse_beta;
-            let mut scale = 1.0 + viscosity;
-            if let Some(bends) = &*bends {
-                let softer = bends.stiffness_beyond_linear(index, &shape.bent);
-                node.set_products(&(node.stiffness * scale + softer));
-                scale = 1.0;
-            }
-            *tangent = columns(&(shape.normal * shape.normal.transpose() * scale));
-        });
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(index, (tangent, shape, node))| {
+                let viscosity = materials[node.cloth as usize].bend_damping * *inverse_beta;
+                let mut scale = 1.0 + viscosity;
+                if let Some(bends) = &*bends {
+                    let softer = bends.nonlinear_stiffness(index, &shape.measure_changes);
+                    node.set_products(&(node.stiffness * scale + softer));
+                    scale = 1.0;
+                }
+                *tangent = columns(&(shape.normal * shape.normal.transpose() * scale));
+            },
+        );
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members::<_, PLACES>(Kept { elements: self, members }))
+        Box::new(MemberTangents::<_, STENCIL_VERTICES>(StoredTangents { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
-        let of_node = |(index, node): (usize, &Node)| {
-            let bent = node.bent(positions);
-            let bends = self.bends.as_ref();
-            let beyond = bends.map_or(0.0, |bends| bends.stored_beyond_linear(index, &bent));
+        let of_node = |(index, node): (usize, &Particle)| {
+            let bent = node.measure_changes(positions);
+            let bends = self.inelastic_bending.as_ref();
+            let beyond = bends.map_or(0.0, |bends| bends.nonlinear_energy(index, &bent));
             0.5 * bent.dot(&(node.stiffness * bent)) + beyond
         };
         let bend = self.nodes.iter().enumerate().map(of_node).sum();
@@ -312,58 +326,58 @@ impl Elements for Plate {
         self.materials[cloth] = material.clone();
         let own = self.nodes.par_iter_mut().filter(|node| node.cloth as usize == cloth);
         own.for_each(|node| node.set_material(material));
-        let Self { nodes, materials, bends, .. } = self;
+        let Self { nodes, materials, inelastic_bending: bends, .. } = self;
         if let Some(bends) = bends {
             bends.set_material(nodes, materials, cloth);
         } else if material.is_inelastic() {
-            *bends = Some(Bends::new(nodes, materials, mesh.vertex_count()));
+            *bends = Some(InelasticBending::new(nodes, materials, mesh.vertex_count()));
         }
     }
 
-    fn set_held(&mut self, mesh: &Mesh, held: &[bool]) {
-        if self.held != held {
-            self.held = held.to_vec();
+    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
+        if self.pinned != held {
+            self.pinned = held.to_vec();
             self.nodes = nodes(mesh, &self.quads, (&self.materials, &self.factors), held);
-            if let Some(bends) = &mut self.bends {
+            if let Some(bends) = &mut self.inelastic_bending {
                 bends.set_forms(&self.nodes, &self.materials);
                 bends.remeasure(&self.nodes);
             }
         }
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
-        if let Some(bends) = &mut self.bends {
+    fn start_history(&mut self, positions: &[Vec3]) {
+        if let Some(bends) = &mut self.inelastic_bending {
             bends.start(&self.nodes, positions);
         }
     }
 
     // Without the shape at the end of the last step, which `memory` adds.
-    fn past(&self) -> Option<&Past> {
-        self.bends.as_ref().map(|bends| &bends.past)
+    fn material_history(&self) -> Option<&MaterialHistory> {
+        self.inelastic_bending.as_ref().map(|bends| &bends.history)
     }
 
-    fn past_mut(&mut self) -> Option<&mut Past> {
-        self.bends.as_mut().map(|bends| &mut bends.past)
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
+        self.inelastic_bending.as_mut().map(|bends| &mut bends.history)
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        if let Some(bends) = &mut self.bends {
+        if let Some(bends) = &mut self.inelastic_bending {
             bends.end_step(&self.nodes, positions, duration);
         }
     }
 
-    fn memory(&self) -> Vec<f64> {
-        self.bends.as_ref().map_or_else(Vec::new, Bends::values)
+    fn internal_variables(&self) -> Vec<f64> {
+        self.inelastic_bending.as_ref().map_or_else(Vec::new, InelasticBending::values)
     }
 
-    fn memory_count(&self) -> usize {
-        Bends::count(&self.nodes, self.held.len())
+    fn internal_variable_count(&self) -> usize {
+        InelasticBending::count(&self.nodes, self.pinned.len())
     }
 
-    fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
-        let Self { nodes, materials, bends, .. } = self;
+    fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
+        let Self { nodes, materials, inelastic_bending: bends, .. } = self;
         if !values.is_empty() {
-            let new = || Bends::new(nodes, materials, mesh.vertex_count());
+            let new = || InelasticBending::new(nodes, materials, mesh.vertex_count());
             bends.get_or_insert_with(new).set_values(nodes, values);
         } else if bends.take().is_some() {
             // The tangents were those of its laws.

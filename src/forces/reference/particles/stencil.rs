@@ -16,41 +16,41 @@
 //! A quad held at all its corners is a clamp: the difference to it is a change of direction within the free half
 //! of a line, which is twice the curvature of a whole one.
 
-use super::vertex_neighbourhood::{Corner, Ring};
+use super::vertex_neighbourhood::{Corner, VertexNeighbourhood};
 use crate::material::PlateRigidity;
 use nalgebra::{DMatrix, Matrix3, Matrix3xX, SMatrix};
 
 /// Vertices of a stencil: the particle, four neighbours and four across.
-pub(super) const PLACES: usize = 9;
+pub(super) const STENCIL_VERTICES: usize = 9;
 /// Measures of a particle: along two lines and in four quads.
 pub(super) const MEASURES: usize = 6;
 /// Stiffness in N·m³ for measures in 1/m.
 pub(super) type Stiffness = SMatrix<f64, MEASURES, MEASURES>;
 /// Curvature (κ₁₁, κ₂₂, 2κ₁₂) along the yarns over the measures.
-pub(super) type Form = SMatrix<f64, 3, MEASURES>;
+pub(super) type CurvatureForm = SMatrix<f64, 3, MEASURES>;
 
 /// Three measures do not determine a curvature where their singular values have a smaller ratio.
-const UNDETERMINED: f64 = 0.02;
+const MIN_SINGULAR_VALUE: f64 = 0.02;
 /// Part of the mean rigidity that is added where a missing measure has to be eliminated.
-const SMALLEST_RIGIDITY: f64 = 1.0e-6;
+const MIN_RIGIDITY_FRACTION: f64 = 1.0e-6;
 
 /// Differences around one particle.
 #[derive(Clone, Debug)]
 pub(super) struct Stencil {
     /// The particle, then what is around it; repeated where there is less.
-    pub(super) vertices: [u32; PLACES],
+    pub(super) vertices: [u32; STENCIL_VERTICES],
     /// Factors in the derivatives along two axes, in 1/m.
-    pub(super) gradients: [[f64; 2]; PLACES],
+    pub(super) gradients: [[f64; 2]; STENCIL_VERTICES],
     /// Factors in the measures, in 1/m².
-    pub(super) coefficients: [[f64; PLACES]; MEASURES],
+    pub(super) coefficients: [[f64; STENCIL_VERTICES]; MEASURES],
     /// Number of quads at the particle.
     pub(super) corner_count: usize,
-    rules: Vec<Rule>,
+    quad_curvatures: Vec<QuadCurvature>,
 }
 
 /// How the curvature of one quad follows from measures.
 #[derive(Clone, Debug)]
-struct Rule {
+struct QuadCurvature {
     /// Which of the quads at the particle.
     place: usize,
     corner: Corner,
@@ -59,12 +59,12 @@ struct Rule {
 }
 
 impl Stencil {
-    pub(super) fn new(ring: &Ring, lines: Option<&[[usize; 2]]>) -> Self {
+    pub(super) fn new(ring: &VertexNeighbourhood, lines: Option<&[[usize; 2]]>) -> Self {
         lines.and_then(|lines| Self::of_grid(ring, lines)).unwrap_or_else(|| Self::of_any(ring))
     }
 
     /// Lines and quads as in a grid; `None` where that does not determine the curvature.
-    fn of_grid(ring: &Ring, lines: &[[usize; 2]]) -> Option<Self> {
+    fn of_grid(ring: &VertexNeighbourhood, lines: &[[usize; 2]]) -> Option<Self> {
         let mut stencil = Self::empty(ring, (0..ring.vertices.len()).collect());
         let mut rows = Vec::new();
         for (measure, line) in lines.iter().enumerate() {
@@ -72,24 +72,25 @@ impl Stencil {
                 rows.push((measure, stencil.set(ring, measure, differences)));
             }
         }
-        for (index, corner) in ring.corners.iter().enumerate().filter(|(_, c)| !c.is_held) {
+        for (index, corner) in ring.corners.iter().enumerate().filter(|(_, c)| !c.is_pinned) {
             let measure = 2 + index;
             let own = (measure, stencil.set(ring, measure, across_quad(ring, corner)));
             let rows: Vec<_> = rows.iter().copied().chain([own]).collect();
             if !is_determined(&rows) {
                 return None;
             }
-            stencil.rules.push(Rule { place: index, corner: *corner, rows });
+            stencil.quad_curvatures.push(QuadCurvature { place: index, corner: *corner, rows });
         }
         Some(stencil)
     }
 
     /// The curvatures themselves, by the smallest factors that are exact for what is of second degree.
-    fn of_any(ring: &Ring) -> Self {
-        let count = ring.spoke_count.min(PLACES - 1);
+    fn of_any(ring: &VertexNeighbourhood) -> Self {
+        let count = ring.spoke_count.min(STENCIL_VERTICES - 1);
         let edges = (0..count).map(|index| 1 + index * ring.spoke_count / count);
         let far = 1 + ring.spoke_count..ring.vertices.len();
-        let places: Vec<usize> = std::iter::once(0).chain(edges).chain(far).take(PLACES).collect();
+        let places: Vec<usize> =
+            std::iter::once(0).chain(edges).chain(far).take(STENCIL_VERTICES).collect();
         let mut stencil = Self::empty(ring, places.clone());
         let around = &places[1..];
         let scale = 1.0 / ring.points[1][0].abs();
@@ -112,21 +113,24 @@ impl Stencil {
         }
         let axis = |measure: usize| (measure, [0, 1, 2].map(|k| f64::from(u8::from(k == measure))));
         let rows = [0, 1, 2].map(axis).to_vec();
-        let free = ring.corners.iter().enumerate().filter(|(_, corner)| !corner.is_held);
-        let rule =
-            |(place, corner): (usize, &Corner)| Rule { place, corner: *corner, rows: rows.clone() };
-        stencil.rules = free.map(rule).collect();
+        let free = ring.corners.iter().enumerate().filter(|(_, corner)| !corner.is_pinned);
+        let rule = |(place, corner): (usize, &Corner)| QuadCurvature {
+            place,
+            corner: *corner,
+            rows: rows.clone(),
+        };
+        stencil.quad_curvatures = free.map(rule).collect();
         stencil
     }
 
-    fn empty(ring: &Ring, places: Vec<usize>) -> Self {
+    fn empty(ring: &VertexNeighbourhood, places: Vec<usize>) -> Self {
         let all = ring.gradients();
         let mut stencil = Self {
-            vertices: [ring.vertices[0]; PLACES],
-            gradients: [[0.0; 2]; PLACES],
-            coefficients: [[0.0; PLACES]; MEASURES],
+            vertices: [ring.vertices[0]; STENCIL_VERTICES],
+            gradients: [[0.0; 2]; STENCIL_VERTICES],
+            coefficients: [[0.0; STENCIL_VERTICES]; MEASURES],
             corner_count: ring.corners.len(),
-            rules: Vec::new(),
+            quad_curvatures: Vec::new(),
         };
         for (index, place) in places.iter().enumerate() {
             stencil.vertices[index] = ring.vertices[*place];
@@ -136,7 +140,12 @@ impl Stencil {
     }
 
     /// Sets a measure from differences over some places, freed of what is linear, and gives what it is of a curvature.
-    fn set(&mut self, ring: &Ring, measure: usize, differences: Vec<(usize, f64)>) -> [f64; 3] {
+    fn set(
+        &mut self,
+        ring: &VertexNeighbourhood,
+        measure: usize,
+        differences: Vec<(usize, f64)>,
+    ) -> [f64; 3] {
         let slope = |axis: usize| -> f64 {
             differences.iter().map(|(place, factor)| factor * ring.points[*place][axis]).sum()
         };
@@ -157,7 +166,7 @@ impl Stencil {
     /// S of the energy ½mᵀSm.
     pub(super) fn stiffness(&self, plate: &PlateRigidity) -> Stiffness {
         let mut stiffness = Stiffness::zeros();
-        for rule in &self.rules {
+        for rule in &self.quad_curvatures {
             let own = rule.stiffness(&turned(plate, rule.corner.warp));
             for (row, (first, _)) in rule.rows.iter().enumerate() {
                 for (column, (second, _)) in rule.rows.iter().enumerate() {
@@ -169,21 +178,21 @@ impl Stencil {
     }
 
     /// Of every quad at the particle that bends: its place, its area in m², and its curvature.
-    pub(super) fn forms(&self, plate: &PlateRigidity) -> Vec<(usize, f64, Form)> {
-        let of_rule = |rule: &Rule| {
+    pub(super) fn forms(&self, plate: &PlateRigidity) -> Vec<(usize, f64, CurvatureForm)> {
+        let of_rule = |rule: &QuadCurvature| {
             let turn = turn(rule.corner.warp);
             let own = turn * rule.curvature(&turned(plate, rule.corner.warp));
-            let mut form = Form::zeros();
+            let mut form = CurvatureForm::zeros();
             for (column, (measure, _)) in rule.rows.iter().enumerate() {
                 form.set_column(*measure, &own.column(column));
             }
             (rule.place, rule.corner.area, form)
         };
-        self.rules.iter().map(of_rule).collect()
+        self.quad_curvatures.iter().map(of_rule).collect()
     }
 }
 
-impl Rule {
+impl QuadCurvature {
     /// What the measures are for a curvature.
     fn rows(&self) -> DMatrix<f64> {
         DMatrix::from_fn(self.rows.len(), 3, |row, column| self.rows[row].1[column])
@@ -218,9 +227,9 @@ impl Rule {
 }
 
 /// The second difference along a line through the particle; `None` where both ends are behind a clamp.
-fn along_line(ring: &Ring, ends: [usize; 2]) -> Option<Vec<(usize, f64)>> {
+fn along_line(ring: &VertexNeighbourhood, ends: [usize; 2]) -> Option<Vec<(usize, f64)>> {
     let lengths = ends.map(|end| ring.points[end][0].hypot(ring.points[end][1]));
-    let behind = ends.map(|end| ring.is_behind[end]);
+    let behind = ends.map(|end| ring.is_beyond_clamp[end]);
     // Over the free part of the line alone.
     let width = match behind {
         [true, true] => return None,
@@ -233,7 +242,7 @@ fn along_line(ring: &Ring, ends: [usize; 2]) -> Option<Vec<(usize, f64)>> {
 }
 
 /// The mixed difference of a quad over the lengths of its edges.
-fn across_quad(ring: &Ring, corner: &Corner) -> Vec<(usize, f64)> {
+fn across_quad(ring: &VertexNeighbourhood, corner: &Corner) -> Vec<(usize, f64)> {
     let [a, b] = corner.edges;
     let factor = [a, b].map(|edge| 1.0 / ring.points[edge][0].hypot(ring.points[edge][1]));
     let factor = factor[0] * factor[1];
@@ -245,12 +254,12 @@ fn is_determined(rows: &[(usize, [f64; 3])]) -> bool {
     let unit = |row: usize| nalgebra::RowVector3::from(rows[row].1).normalize();
     let matrix = DMatrix::from_fn(rows.len(), 3, |row, column| unit(row)[column]);
     let values = matrix.singular_values();
-    values.min() > UNDETERMINED * values.max()
+    values.min() > MIN_SINGULAR_VALUE * values.max()
 }
 
 /// The inverse of the matrix of a plate, of one without rigidity as well.
 fn compliance(plate: &Matrix3<f64>) -> Option<Matrix3<f64>> {
-    let added = plate.trace() * SMALLEST_RIGIDITY;
+    let added = plate.trace() * MIN_RIGIDITY_FRACTION;
     (plate + Matrix3::identity() * added).try_inverse()
 }
 

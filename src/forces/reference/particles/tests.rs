@@ -2,8 +2,8 @@
 //! The plate of particles against the plate it stands for.
 
 use super::{
-    stencil::{PLACES, Stencil},
-    vertex_neighbourhood::Ring,
+    stencil::{STENCIL_VERTICES, Stencil},
+    vertex_neighbourhood::VertexNeighbourhood,
 };
 use crate::{
     Vec3,
@@ -43,7 +43,7 @@ fn the_curvature_around_a_particle_costs_what_it_costs_a_plate() {
         let fans = quads.fans(mesh.vertex_count());
         let fan = fans.iter().find(|fan| fan.vertex == 0).unwrap();
         assert!(fan.is_closed);
-        let ring = Ring::new(&mesh, &quads, fan, &vec![false; mesh.vertex_count()]);
+        let ring = VertexNeighbourhood::new(&mesh, &quads, fan, &vec![false; mesh.vertex_count()]);
         let stencil = Stencil::new(&ring, fan.lines());
         let stiffness = stencil.stiffness(&PLATE);
         let area: f64 = ring.corners.iter().map(|corner| corner.area).sum();
@@ -58,7 +58,9 @@ fn the_curvature_around_a_particle_costs_what_it_costs_a_plate() {
             };
             let measure = |m: usize| -> f64 {
                 let factors = &stencil.coefficients[m];
-                (0..PLACES).map(|place| factors[place] * height(stencil.vertices[place])).sum()
+                (0..STENCIL_VERTICES)
+                    .map(|place| factors[place] * height(stencil.vertices[place]))
+                    .sum()
             };
             let measures = nalgebra::SVector::<f64, 6>::from_fn(|m, _| measure(m));
             let found = 0.5 * measures.dot(&(stiffness * measures));
@@ -81,13 +83,13 @@ fn a_free_edge_bends_as_a_strip() {
     let quads = Quads::new(&mesh);
     let fans = quads.fans(6);
     let fan = fans.iter().find(|fan| fan.vertex == 1).unwrap();
-    let ring = Ring::new(&mesh, &quads, fan, &[false; 6]);
+    let ring = VertexNeighbourhood::new(&mesh, &quads, fan, &[false; 6]);
     let stencil = Stencil::new(&ring, fan.lines());
     let curvature = 0.3;
     let measures = nalgebra::SVector::<f64, 6>::from_fn(|m, _| {
         let height = |vertex: u32| 0.5 * curvature * (points[vertex as usize].x - 1.1).powi(2);
         let factors = &stencil.coefficients[m];
-        (0..PLACES).map(|place| factors[place] * height(stencil.vertices[place])).sum()
+        (0..STENCIL_VERTICES).map(|place| factors[place] * height(stencil.vertices[place])).sum()
     });
     let found = 0.5 * measures.dot(&(stencil.stiffness(&PLATE) * measures));
     let strip = PLATE.d11 - PLATE.d12 * PLATE.d12 / PLATE.d22;

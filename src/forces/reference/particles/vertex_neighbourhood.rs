@@ -11,13 +11,13 @@ use crate::{
 use std::f64::consts::TAU;
 
 /// A vertex and the corners of the quads around it.
-pub(super) struct Ring {
+pub(super) struct VertexNeighbourhood {
     /// The vertex, the ends of its edges, and the far corners of its quads.
     pub(super) vertices: Vec<u32>,
     /// Where they are, in m; the vertex at the origin.
     pub(super) points: Vec<[f64; 2]>,
     /// Whether nothing but held quads touches them here.
-    pub(super) is_behind: Vec<bool>,
+    pub(super) is_beyond_clamp: Vec<bool>,
     /// Number of edges at the vertex.
     pub(super) spoke_count: usize,
     /// One for each quad.
@@ -35,18 +35,18 @@ pub(super) struct Corner {
     /// Direction of its warp.
     pub(super) warp: [f64; 2],
     /// Whether all its corners are held.
-    pub(super) is_held: bool,
+    pub(super) is_pinned: bool,
 }
 
-impl Ring {
+impl VertexNeighbourhood {
     pub(super) fn new(mesh: &Mesh, quads: &Quads, fan: &Fan, held: &[bool]) -> Self {
         let spokes = fan.spokes(quads);
-        let far = fan.quads.iter().map(|quad| quads.after(*quad, 2));
+        let far = fan.quads.iter().map(|quad| quads.corner_after(*quad, 2));
         let vertices: Vec<u32> =
             std::iter::once(fan.vertex).chain(spokes.iter().copied()).chain(far).collect();
         let mut ring = Self {
             points: vec![[0.0; 2]; vertices.len()],
-            is_behind: vec![false; vertices.len()],
+            is_beyond_clamp: vec![false; vertices.len()],
             spoke_count: spokes.len(),
             corners: Vec::with_capacity(fan.quads.len()),
             vertices,
@@ -63,7 +63,7 @@ impl Ring {
             ring.place(corner, flat, (start, scale), is_held);
             start += scale * flat.angle;
         }
-        ring.find_behind();
+        ring.find_beyond_clamp();
         ring
     }
 
@@ -110,16 +110,16 @@ impl Ring {
         }
         self.points[far] = at(flat.far[0], start + scale * flat.far[1]);
         let warp = at(1.0, start + flat.warp);
-        self.corners.push(Corner { edges, far, area: flat.area, warp, is_held });
+        self.corners.push(Corner { edges, far, area: flat.area, warp, is_pinned: is_held });
     }
 
-    fn find_behind(&mut self) {
+    fn find_beyond_clamp(&mut self) {
         for place in 1..self.vertices.len() {
             let mut around = self
                 .corners
                 .iter()
                 .filter(|corner| corner.edges.contains(&place) || corner.far == place);
-            self.is_behind[place] = around.all(|corner| corner.is_held);
+            self.is_beyond_clamp[place] = around.all(|corner| corner.is_pinned);
         }
     }
 
@@ -127,7 +127,7 @@ impl Ring {
     /// clamp is not bent.
     pub(super) fn heights(&self, place: usize) -> [f64; 3] {
         let [x, y] = self.points[place];
-        if self.is_behind[place] { [0.0; 3] } else { [0.5 * x * x, 0.5 * y * y, 0.5 * x * y] }
+        if self.is_beyond_clamp[place] { [0.0; 3] } else { [0.5 * x * x, 0.5 * y * y, 0.5 * x * y] }
     }
 
     /// Factors of all places in the derivatives along both axes at the vertex: exact for what is linear, and

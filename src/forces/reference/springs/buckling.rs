@@ -9,7 +9,7 @@ use std::f64::consts::PI;
 
 /// The bent beam, in parts of k_b and L.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bent {
+pub(super) struct BucklingState {
     /// y², which is the energy over 2k_b/L.
     pub(super) energy: f64,
     /// The push over 4k_b/L².
@@ -37,17 +37,17 @@ pub(super) fn half_angle(ratio: f64) -> f64 {
 }
 
 /// The beam at an angle y.
-pub(super) fn bent(y: f64) -> Bent {
+pub(super) fn buckling_state(y: f64) -> BucklingState {
     let energy = y * y;
     // Below this y the leading terms are exact to rounding.
     if y < 1.0e-4 {
-        return Bent { energy, force: 3.0 + 0.3 * energy, stiffness: 1.8 };
+        return BucklingState { energy, force: 3.0 + 0.3 * energy, stiffness: 1.8 };
     }
     let q = sinc_less_cosine(y);
     let slope = 2.0 * y - y * y * (y.sin() / q - 1.0 / y);
     // Differences of nearly equal numbers up to here.
     let stiffness = if y < 0.02 { 1.8 } else { y * slope / (q * q) };
-    Bent { energy, force: energy / q, stiffness }
+    BucklingState { energy, force: energy / q, stiffness }
 }
 
 /// 1 − sin(y)/y.
@@ -97,13 +97,13 @@ mod tests {
 
     #[test]
     fn a_beam_buckles_at_twelve_and_pushes_ever_more() {
-        let mut before = bent(0.0);
+        let mut before = buckling_state(0.0);
         assert!((4.0 * before.force - 12.0).abs() < 1.0e-12);
         for step in 1..=314 {
-            let now = bent(f64::from(step) * 0.01);
+            let now = buckling_state(f64::from(step) * 0.01);
             assert!(now.force > before.force && now.stiffness > 0.0, "{step}");
             before = now;
         }
-        assert!((bent(PI).force - PI * PI).abs() < 1.0e-9);
+        assert!((buckling_state(PI).force - PI * PI).abs() < 1.0e-9);
     }
 }

@@ -23,14 +23,14 @@
 //! one is slack, so that K_s = 2G, and a strip contracts until the shear springs are slack, so that K = Y.
 
 use super::{
-    law::Law,
+    law::SpringLaw,
     layout::{Spring, SpringKind},
 };
 use crate::material::Material;
 
 /// Which model of springs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum SpringModel {
     /// Linear springs; `has_diagonals`: with 16 neighbours.
     MassSpring { has_diagonals: bool },
     /// Springs that pull and beams that buckle.
@@ -38,40 +38,44 @@ pub(super) enum Rule {
 }
 
 /// Part of the areas beside the edges of triangles that a beam across each of them stands for.
-const HINGE_PART: f64 = 8.0 / 9.0;
+const HINGE_AREA_FRACTION: f64 = 8.0 / 9.0;
 
-impl Rule {
+impl SpringModel {
     /// The law of a spring.
-    pub(super) fn law(self, spring: &Spring, material: &Material) -> Law {
+    pub(super) fn law(self, spring: &Spring, material: &Material) -> SpringLaw {
         let per_modulus = spring.factor / (spring.length * spring.length);
         let [in_quads, in_triangles] = spring.areas;
         match (self, spring.kind) {
             (Self::MassSpring { .. }, SpringKind::Structural) => {
                 let modulus = structural_modulus(spring, material);
                 let young = between(spring, material.stretch_warp, material.stretch_weft);
-                Law::Linear { stiffness: per_modulus * (modulus * in_quads + young * in_triangles) }
+                SpringLaw::Linear {
+                    stiffness: per_modulus * (modulus * in_quads + young * in_triangles),
+                }
             }
             (Self::MassSpring { .. }, SpringKind::Shear) => {
                 let modulus = self.shear_modulus(spring, material);
-                Law::Linear { stiffness: 2.0 * per_modulus * modulus * in_quads }
+                SpringLaw::Linear { stiffness: 2.0 * per_modulus * modulus * in_quads }
             }
             (Self::MassSpring { .. }, _) => {
                 let rigidity = rigidity(spring, material) * effective_area(spring);
-                Law::Linear { stiffness: 144.0 * per_modulus * rigidity / spring.length.powi(2) }
+                SpringLaw::Linear {
+                    stiffness: 144.0 * per_modulus * rigidity / spring.length.powi(2),
+                }
             }
             (Self::ChoiKo, SpringKind::Structural) => {
                 let young = between(spring, material.stretch_warp, material.stretch_weft);
-                Law::Tension { stiffness: per_modulus * young * (in_quads + in_triangles) }
+                SpringLaw::Tension { stiffness: per_modulus * young * (in_quads + in_triangles) }
             }
             (Self::ChoiKo, SpringKind::Shear) => {
-                Law::Tension { stiffness: 4.0 * per_modulus * material.shear * in_quads }
+                SpringLaw::Tension { stiffness: 4.0 * per_modulus * material.shear * in_quads }
             }
             (Self::ChoiKo, _) => {
                 let area = effective_area(spring);
                 let beam = spring.factor * rigidity(spring, material) * area / spring.length;
                 let young = between(spring, material.stretch_warp, material.stretch_weft);
                 let rest = spring.rest();
-                Law::buckling(beam, per_modulus * young * area, rest)
+                SpringLaw::buckling(beam, per_modulus * young * area, rest)
             }
         }
     }
@@ -104,7 +108,7 @@ fn structural_modulus(spring: &Spring, material: &Material) -> f64 {
 }
 
 fn effective_area(spring: &Spring) -> f64 {
-    spring.areas[0] + HINGE_PART * spring.areas[1]
+    spring.areas[0] + HINGE_AREA_FRACTION * spring.areas[1]
 }
 
 /// B of a bend spring, in N·m.

@@ -12,26 +12,34 @@
 //! take no curves. Memory acts on their length, with the stiffness by which their viscosity is measured.
 
 use super::{
-    law::{Law, Response},
+    law::{SpringLaw, SpringResponse},
     layout::{Spring, SpringKind},
 };
 use crate::{
-    forces::inelastic::{Fibre, Inelastic, Part, Past},
+    forces::inelastic::{DeformationMode, Inelastic, MaterialHistory, UniaxialElement},
     material::Material,
 };
 
 /// What springs along the yarns follow, and those that bend.
-const PARTS: [Part; 2] = [Part::Strips, Part::BentStrips];
+const SPRING_MODES: [DeformationMode; 2] = [DeformationMode::Strips, DeformationMode::BentStrips];
 
 /// Springs without a past.
-pub(super) fn past(springs: &[Spring], materials: &[Material]) -> Past {
-    let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.bends());
-    Past::new(PARTS.to_vec(), materials, springs.iter().map(law).collect::<Vec<_>>())
+pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> MaterialHistory {
+    let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.resists_bending());
+    MaterialHistory::new(
+        SPRING_MODES.to_vec(),
+        materials,
+        springs.iter().map(law).collect::<Vec<_>>(),
+    )
 }
 
 /// How a spring with a law resists.
-pub(super) fn of(spring: &Spring, law: &Law, material: &Material) -> Fibre {
-    let part = PARTS[usize::from(spring.bends())];
+pub(super) fn uniaxial_element(
+    spring: &Spring,
+    law: &SpringLaw,
+    material: &Material,
+) -> UniaxialElement {
+    let part = SPRING_MODES[usize::from(spring.resists_bending())];
     let [first, second, _, shear] = part.moduli(material);
     let rate = 1.0 / spring.length;
     let (rates, parts) = if spring.kind == SpringKind::Shear {
@@ -39,26 +47,34 @@ pub(super) fn of(spring: &Spring, law: &Law, material: &Material) -> Fibre {
     } else {
         ([rate, rate, 0.0], [spring.along_warp, 1.0 - spring.along_warp, 0.0])
     };
-    let unit = Fibre { rates, areas: parts, only_pulls: matches!(law, Law::Tension { .. }) };
+    let unit = UniaxialElement {
+        rates,
+        areas: parts,
+        is_tension_only: matches!(law, SpringLaw::Tension { .. }),
+    };
     let own = unit.linear(&[first, second, 0.0, shear], 0.0).stiffness;
     let area = if own > 0.0 { law.viscous_stiffness(spring.rest()) / own } else { 0.0 };
-    Fibre { areas: parts.map(|part| area * part), ..unit }
+    UniaxialElement { areas: parts.map(|part| area * part), ..unit }
 }
 
 /// What a spring does at a length in m.
 pub(super) fn respond(
-    (spring, law): (&Spring, &Law),
-    (fibre, inelastic, index): (&Fibre, &Inelastic, usize),
+    (spring, law): (&Spring, &SpringLaw),
+    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
     length: f64,
-) -> Response {
+) -> SpringResponse {
     let longer = length - spring.rest();
     let own = fibre.respond(inelastic, index, longer);
-    if !spring.bends() {
-        return Response { force: own.force, energy: own.potential, stiffness: own.stiffness };
+    if !spring.resists_bending() {
+        return SpringResponse {
+            force: own.force,
+            energy: own.potential,
+            stiffness: own.stiffness,
+        };
     }
     let base = law.respond(length, spring.rest());
     let linear = fibre.linear(inelastic.law(index).linear(), longer);
-    Response {
+    SpringResponse {
         force: base.force + own.force - linear.force,
         energy: base.energy + own.potential - linear.potential,
         stiffness: base.stiffness + (own.stiffness - linear.stiffness).max(0.0),
@@ -66,14 +82,14 @@ pub(super) fn respond(
 }
 
 /// What can be got back of a spring at a length in m, in J.
-pub(super) fn stored(
-    (spring, law): (&Spring, &Law),
-    (fibre, inelastic, index): (&Fibre, &Inelastic, usize),
+pub(super) fn stored_energy(
+    (spring, law): (&Spring, &SpringLaw),
+    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
     length: f64,
 ) -> f64 {
     let longer = length - spring.rest();
-    let stored = fibre.stored(inelastic, index, longer);
-    if !spring.bends() {
+    let stored = fibre.stored_energy(inelastic, index, longer);
+    if !spring.resists_bending() {
         return stored;
     }
     let linear = fibre.linear(inelastic.law(index).linear(), longer).potential;

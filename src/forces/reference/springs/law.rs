@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a spring does at a length.
 
-use super::buckling::{bent, half_angle};
+use super::buckling::{buckling_state, half_angle};
 
 /// The law of one spring, with its stiffness.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Law {
+pub(super) enum SpringLaw {
     /// Pulls and pushes by `stiffness` in N/m (Cords 2004, eq. 4.11).
     Linear { stiffness: f64 },
     /// Pulls only (Hayler 2004, eq. 3.1).
@@ -23,7 +23,7 @@ pub(super) enum Law {
 
 /// A spring at one length.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Response {
+pub(super) struct SpringResponse {
     /// Tension, in N.
     pub(super) force: f64,
     /// Energy, in J.
@@ -32,10 +32,14 @@ pub(super) struct Response {
     pub(super) stiffness: f64,
 }
 
-impl Law {
+impl SpringLaw {
     /// A beam of a length in m.
     pub(super) fn buckling(rigidity: f64, stiffness: f64, length: f64) -> Self {
-        Self::Buckling { rigidity, stiffness, yields_at: yield_point(rigidity, stiffness, length) }
+        Self::Buckling {
+            rigidity,
+            stiffness,
+            yields_at: buckling_onset(rigidity, stiffness, length),
+        }
     }
 
     /// The stiffness by which viscosity is measured, in N/m. Of a beam that of its buckled state, which differs by
@@ -48,9 +52,9 @@ impl Law {
     }
 
     /// What the spring does at `length` if it is `rest` long at rest, both in m.
-    pub(super) fn respond(&self, length: f64, rest: f64) -> Response {
+    pub(super) fn respond(&self, length: f64, rest: f64) -> SpringResponse {
         let longer = length - rest;
-        let linear = |stiffness: f64| Response {
+        let linear = |stiffness: f64| SpringResponse {
             force: stiffness * longer,
             energy: 0.5 * stiffness * longer * longer,
             stiffness,
@@ -58,16 +62,16 @@ impl Law {
         match self {
             Self::Linear { stiffness } => linear(*stiffness),
             Self::Tension { stiffness } if longer >= 0.0 => linear(*stiffness),
-            Self::Tension { .. } => Response::default(),
-            Self::Buckling { .. } if longer >= 0.0 => Response::default(),
+            Self::Tension { .. } => SpringResponse::default(),
+            Self::Buckling { .. } if longer >= 0.0 => SpringResponse::default(),
             Self::Buckling { rigidity, stiffness, yields_at } => {
                 if -longer <= *yields_at {
                     return linear(*stiffness);
                 }
-                let now = bent(half_angle(length / rest));
-                let then = bent(half_angle(1.0 - yields_at / rest));
+                let now = buckling_state(half_angle(length / rest));
+                let then = buckling_state(half_angle(1.0 - yields_at / rest));
                 let scale = 4.0 * rigidity / rest;
-                Response {
+                SpringResponse {
                     force: -scale / rest * now.force,
                     energy: 0.5 * scale * (now.energy - then.energy)
                         + 0.5 * stiffness * yields_at * yields_at,
@@ -79,9 +83,10 @@ impl Law {
 }
 
 /// The shortening at which `stiffness` pushes as hard as the bent beam.
-fn yield_point(rigidity: f64, stiffness: f64, length: f64) -> f64 {
+fn buckling_onset(rigidity: f64, stiffness: f64, length: f64) -> f64 {
     let beam = |shortening: f64| {
-        4.0 * rigidity / (length * length) * bent(half_angle(1.0 - shortening / length)).force
+        4.0 * rigidity / (length * length)
+            * buckling_state(half_angle(1.0 - shortening / length)).force
     };
     if stiffness <= 0.0 || stiffness * length <= beam(length) {
         return length;
@@ -100,12 +105,13 @@ fn yield_point(rigidity: f64, stiffness: f64, length: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const LAWS: [Law; 2] = [Law::Linear { stiffness: 30.0 }, Law::Tension { stiffness: 30.0 }];
+    const LAWS: [SpringLaw; 2] =
+        [SpringLaw::Linear { stiffness: 30.0 }, SpringLaw::Tension { stiffness: 30.0 }];
 
     #[test]
     fn forces_are_derivatives_of_energies_and_stiffnesses_of_forces() {
         let rest = 0.02;
-        let beam = Law::buckling(2.0e-7, 40.0, rest);
+        let beam = SpringLaw::buckling(2.0e-7, 40.0, rest);
         for law in LAWS.into_iter().chain([beam]) {
             for part in [0.02, 0.3, 0.7, 0.9, 0.99, 0.9996, 1.002, 1.3] {
                 let at = |shift: f64| law.respond(part * rest + shift, rest);
@@ -124,7 +130,7 @@ mod tests {
     #[test]
     fn a_beam_pushes_as_a_spring_and_then_as_what_has_buckled() {
         let (rest, rigidity, stiffness) = (0.02, 2.0e-7, 40.0);
-        let law = Law::buckling(rigidity, stiffness, rest);
+        let law = SpringLaw::buckling(rigidity, stiffness, rest);
         let critical = 12.0 * rigidity / (rest * rest);
         let near = law.respond(rest * (1.0 - 1.0e-4), rest);
         assert!((near.force + stiffness * rest * 1.0e-4).abs() < 1.0e-12);
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_beam_too_stiff_to_buckle_does_not() {
-        let law = Law::buckling(1.0, 40.0, 0.02);
+        let law = SpringLaw::buckling(1.0, 40.0, 0.02);
         assert!((law.respond(0.005, 0.02).force + 0.6).abs() < 1.0e-12);
     }
 }

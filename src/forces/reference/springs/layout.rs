@@ -10,7 +10,7 @@
 
 use crate::{
     Vec3,
-    forces::model_input::{Sheets, scale_along},
+    forces::model_input::{ModelInput, scale_along},
     mesh::{Edge, Fan, Mesh, Quads},
 };
 use std::collections::BTreeSet;
@@ -64,7 +64,7 @@ impl Spring {
     }
 
     /// Whether it resists bending.
-    pub(super) fn bends(&self) -> bool {
+    pub(super) fn resists_bending(&self) -> bool {
         !matches!(self.kind, SpringKind::Structural | SpringKind::Shear)
     }
 }
@@ -72,10 +72,10 @@ impl Spring {
 /// A spring against bending that is shorter than this part of the root of the area it stands for is left out. It is across
 /// cloth that is folded onto itself at rest, has no arm to bend by, and would be 10⁸ times as stiff as if that were flat, or
 /// infinitely.
-const SHORTEST_BEND: f64 = 0.01;
+const MIN_BEND_SPRING_LENGTH: f64 = 0.01;
 
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.
-pub(super) fn springs(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Spring> {
+pub(super) fn springs(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Spring> {
     let mesh = sheets.mesh;
     let quads = Quads::new(mesh);
     let layout = Layout { sheets, mesh, is_quad: quad_triangles(mesh), quads };
@@ -87,13 +87,13 @@ pub(super) fn springs(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Spring> {
     }
     springs.retain(|spring| {
         let area: f64 = spring.areas.iter().sum();
-        !spring.bends() || spring.length > SHORTEST_BEND * area.sqrt()
+        !spring.resists_bending() || spring.length > MIN_BEND_SPRING_LENGTH * area.sqrt()
     });
     springs
 }
 
 struct Layout<'a> {
-    sheets: &'a Sheets<'a>,
+    sheets: &'a ModelInput<'a>,
     mesh: &'a Mesh,
     quads: Quads,
     /// Whether a triangle is half of a quad.
@@ -120,11 +120,11 @@ impl Layout<'_> {
             along_warp,
             slant: 0.0,
             areas,
-            factor: self.sheets.stiffness(&vertices),
+            factor: self.sheets.mean_stiffness_scale(&vertices),
             properties: (!self.sheets.property_scale.is_empty())
-                .then(|| self.sheets.properties(&vertices)),
+                .then(|| self.sheets.mean_property_scale(&vertices)),
         };
-        spring.set_scale(self.sheets.scale(&vertices));
+        spring.set_scale(self.sheets.mean_rest_scale(&vertices));
         spring
     }
 
@@ -180,7 +180,7 @@ impl Layout<'_> {
         let first = fan.quads[0].0 as usize;
         let here = (self.quads.cloths[first], &self.quads.warps[first]);
         let area: f64 = fan.quads.iter().map(|quad| self.corner_area(*quad)).sum();
-        let lines = lines(fan, spokes.len());
+        let lines = opposite_spokes(fan, spokes.len());
         // Two lines through a vertex stand for all of its area each.
         let part = area * (2.0 / lines.len().max(2) as f64);
         for [a, b] in lines {
@@ -189,15 +189,15 @@ impl Layout<'_> {
         }
         if has_diagonals && fan.is_closed && fan.quads.len() == 4 {
             for [a, b] in [[0, 2], [1, 3]] {
-                let ends = [a, b].map(|quad: usize| self.quads.after(fan.quads[quad], 2));
+                let ends = [a, b].map(|quad: usize| self.quads.corner_after(fan.quads[quad], 2));
                 springs.push(self.spring(SpringKind::DiagonalBend, ends, here, [area, 0.0]));
             }
         }
     }
 
     fn corner_area(&self, quad: (u32, u8)) -> f64 {
-        let here = self.quads.after(quad, 0);
-        let [a, b] = [1, 3].map(|count| self.quads.after(quad, count));
+        let here = self.quads.corner_after(quad, 0);
+        let [a, b] = [1, 3].map(|count| self.quads.corner_after(quad, count));
         let at = |vertex: u32| self.mesh.rest.positions[vertex as usize];
         0.25 * (at(a) - at(here)).cross(&(at(b) - at(here))).norm()
     }
@@ -214,7 +214,7 @@ impl Layout<'_> {
 }
 
 /// Spokes that lie opposite each other.
-fn lines(fan: &Fan, count: usize) -> Vec<[usize; 2]> {
+fn opposite_spokes(fan: &Fan, count: usize) -> Vec<[usize; 2]> {
     if let Some(lines) = fan.lines() {
         return lines.to_vec();
     }

@@ -19,20 +19,20 @@ mod law;
 mod layout;
 
 use super::springs::{
-    constants::Rule,
-    law::{Law, Response},
+    constants::SpringModel,
+    law::{SpringLaw, SpringResponse},
     layout::{Spring, SpringKind},
 };
 use crate::{
     Vec3,
     forces::{
         elements::{
-            AddBlock, BlockColumns, ElasticEnergy, Elements, Kept, Members, Scatter, Tangents,
-            add_scaled, columns,
+            AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
+            StoredTangents, Tangents, add_scaled, columns,
         },
-        inelastic::{Fibre, Inelastic, Past},
+        inelastic::{Inelastic, MaterialHistory, UniaxialElement},
         membrane::Strain,
-        model_input::{Sheets, mean_scale},
+        model_input::{ModelInput, mean_scale},
         strain_history::StrainHistory,
     },
     material::Material,
@@ -45,24 +45,24 @@ use rayon::prelude::*;
 /// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
 /// grids as well where `has_diagonals`: 16 neighbours.
 #[must_use]
-pub fn mass_spring(sheets: &Sheets<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
+pub fn mass_spring(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
     let springs = layout::springs(sheets, has_diagonals);
-    vec![Box::new(Springs::new(sheets, Rule::MassSpring { has_diagonals }, springs))]
+    vec![Box::new(Springs::new(sheets, SpringModel::MassSpring { has_diagonals }, springs))]
 }
 
 /// Stretch springs that only pull, and beams in place of bend springs that buckle as soon as they are pushed (Choi and
 /// Ko 2002, as in Hayler 2004).
 #[must_use]
-pub fn choi_ko(sheets: &Sheets<'_>) -> Vec<Box<dyn Elements>> {
-    vec![Box::new(Springs::new(sheets, Rule::ChoiKo, layout::springs(sheets, false)))]
+pub fn choi_ko(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    vec![Box::new(Springs::new(sheets, SpringModel::ChoiKo, layout::springs(sheets, false)))]
 }
 
 /// Below this part of its length at rest a spring counts as this long where something is divided by its length.
-const SHORTEST: f64 = 0.05;
+const MIN_LENGTH_RATIO: f64 = 0.05;
 
 /// A spring at its current length.
 #[derive(Clone, Copy, Debug, Default)]
-struct Shape {
+struct SpringShape {
     direction: Vec3,
     length: f64,
     /// Tension with viscosity, in N.
@@ -70,43 +70,44 @@ struct Shape {
     /// Derivative of the tension, in N/m.
     stiffness: f64,
     /// Tension that the geometric part of the tangent is taken at.
-    used: f64,
-    predicted: f64,
+    tangent_tension: f64,
+    predicted_tension: f64,
 }
 
 #[derive(Clone, Debug)]
 struct Springs {
-    rule: Rule,
+    model: SpringModel,
     materials: Vec<Material>,
     members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
-    laws: Vec<(Law, f64)>,
+    laws: Vec<(SpringLaw, f64)>,
     /// How each spring resists where the past matters.
-    fibres: Vec<Fibre>,
-    past: Past,
-    scatter: Scatter<2>,
-    shapes: Vec<Shape>,
+    uniaxial_elements: Vec<UniaxialElement>,
+    history: MaterialHistory,
+    scatter: ElementLoads<2>,
+    shapes: Vec<SpringShape>,
     /// The block of an end with itself.
     tangents: Vec<BlockColumns>,
 }
 
 impl Springs {
-    fn new(sheets: &Sheets<'_>, rule: Rule, springs: Vec<Spring>) -> Self {
+    fn new(sheets: &ModelInput<'_>, model: SpringModel, springs: Vec<Spring>) -> Self {
         let vertices = springs.iter().map(|spring| spring.vertices).collect();
         let material = |spring: &Spring| &sheets.materials[spring.cloth as usize];
-        let law = |spring: &Spring| law_of(rule, spring, material(spring));
-        let laws: Vec<(Law, f64)> = springs.iter().map(law).collect();
+        let law = |spring: &Spring| law_of(model, spring, material(spring));
+        let laws: Vec<(SpringLaw, f64)> = springs.iter().map(law).collect();
         let each = springs.iter().zip(&laws);
-        let fibre =
-            |(spring, law): (&Spring, &(Law, f64))| inelastic::of(spring, &law.0, material(spring));
+        let fibre = |(spring, law): (&Spring, &(SpringLaw, f64))| {
+            inelastic::uniaxial_element(spring, &law.0, material(spring))
+        };
         Self {
-            rule,
+            model,
             materials: sheets.materials.to_vec(),
-            fibres: each.map(fibre).collect(),
+            uniaxial_elements: each.map(fibre).collect(),
             laws,
-            past: inelastic::past(&springs, sheets.materials),
-            scatter: Scatter::new(vertices, sheets.mesh.vertex_count()),
-            shapes: vec![Shape::default(); springs.len()],
+            history: inelastic::material_history(&springs, sheets.materials),
+            scatter: ElementLoads::new(vertices, sheets.mesh.vertex_count()),
+            shapes: vec![SpringShape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
             members: springs,
         }
@@ -114,12 +115,12 @@ impl Springs {
 
     /// Makes the laws of some springs anew.
     fn set_laws(&mut self, is_meant: impl Fn(&Spring) -> bool) {
-        let own = self.laws.iter_mut().zip(&mut self.fibres);
+        let own = self.laws.iter_mut().zip(&mut self.uniaxial_elements);
         for (spring, (law, fibre)) in self.members.iter().zip(own) {
             if is_meant(spring) {
                 let material = &self.materials[spring.cloth as usize];
-                *law = law_of(self.rule, spring, material);
-                *fibre = inelastic::of(spring, &law.0, material);
+                *law = law_of(self.model, spring, material);
+                *fibre = inelastic::uniaxial_element(spring, &law.0, material);
             }
         }
     }
@@ -127,12 +128,12 @@ impl Springs {
 
 /// Shapes and loads of all springs, and the potential; `respond` is what a spring does at a length.
 fn evaluate(
-    (springs, laws): (&[Spring], &[(Law, f64)]),
+    (springs, laws): (&[Spring], &[(SpringLaw, f64)]),
     (positions, history): (&[Vec3], StrainHistory<'_, f64>),
-    (shapes, loads): (&mut [Shape], &mut [[Vec3; 2]]),
-    respond: impl Fn(usize, &Spring, &Law, f64) -> Response + Sync,
+    (shapes, loads): (&mut [SpringShape], &mut [[Vec3; 2]]),
+    respond: impl Fn(usize, &Spring, &SpringLaw, f64) -> SpringResponse + Sync,
 ) -> f64 {
-    let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
+    let one = |index: usize, shape: &mut SpringShape, loads: &mut [Vec3; 2]| {
         let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
         let span = span(spring, positions);
         let length = span.norm();
@@ -142,18 +143,25 @@ fn evaluate(
         let damping = viscosity * history.inverse_beta;
         let tension = elastic.force + damping * change;
         let stiffness = elastic.stiffness + damping;
-        let predicted = shape.predicted;
-        *shape = Shape { direction, length, tension, stiffness, used: tension, predicted };
+        let predicted = shape.predicted_tension;
+        *shape = SpringShape {
+            direction,
+            length,
+            tension,
+            stiffness,
+            tangent_tension: tension,
+            predicted_tension: predicted,
+        };
         *loads = [direction * tension, direction * -tension];
         elastic.energy + 0.5 * damping * change * change
     };
-    reductions::sum2(shapes, loads, reductions::ELEMENTS, one)
+    reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
 }
 
-fn law_of(rule: Rule, spring: &Spring, material: &Material) -> (Law, f64) {
+fn law_of(rule: SpringModel, spring: &Spring, material: &Material) -> (SpringLaw, f64) {
     let law = spring.properties.map_or_else(
         || rule.law(spring, material),
-        |factors| rule.law(spring, &material.stiffer(factors)),
+        |factors| rule.law(spring, &material.with_stiffness_factors(factors)),
     );
     let time = match spring.kind {
         SpringKind::Structural => material.stretch_damping,
@@ -185,7 +193,7 @@ impl Elements for Springs {
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         let each = (measures, &self.members).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS)
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
             .for_each(|(length, spring)| *length = span(spring, positions).norm());
     }
 
@@ -195,7 +203,9 @@ impl Elements for Springs {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
-        let Self { members, laws, scatter, shapes, past, fibres, .. } = self;
+        let Self {
+            members, laws, scatter, shapes, history: past, uniaxial_elements: fibres, ..
+        } = self;
         let springs = (members.as_slice(), laws.as_slice());
         let results = (shapes.as_mut_slice(), scatter.loads.as_mut_slice());
         let ways = (positions, history);
@@ -211,43 +221,46 @@ impl Elements for Springs {
         potential
     }
 
-    fn predict(&mut self, direction: &[Vec3]) {
+    fn predict_stress(&mut self, direction: &[Vec3]) {
         let each = (&mut self.shapes, &self.members).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(shape, spring)| {
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(shape, spring)| {
             let longer = shape.direction.dot(&span(spring, direction));
-            shape.predicted = shape.tension + shape.stiffness * longer;
+            shape.predicted_tension = shape.tension + shape.stiffness * longer;
         });
     }
 
-    fn use_prediction(&mut self) {
+    fn use_predicted_stress(&mut self) {
         for shape in &mut self.shapes {
-            shape.used = shape.predicted;
+            shape.tangent_tension = shape.predicted_tension;
         }
     }
 
     fn update_tangent(&mut self) {
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
-        each.with_min_len(reductions::ELEMENTS).for_each(|(tangent, shape, spring)| {
-            let across = shape.used.max(0.0) / shape.length.max(SHORTEST * spring.length);
-            let along = shape.stiffness - across;
-            let dyad = shape.direction * shape.direction.transpose();
-            *tangent = columns(&(dyad * along + Matrix3::identity() * across));
-        });
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(tangent, shape, spring)| {
+                let across = shape.tangent_tension.max(0.0)
+                    / shape.length.max(MIN_LENGTH_RATIO * spring.length);
+                let along = shape.stiffness - across;
+                let dyad = shape.direction * shape.direction.transpose();
+                *tangent = columns(&(dyad * along + Matrix3::identity() * across));
+            },
+        );
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {
-        Box::new(Members::<_, 2>(Kept { elements: self, members }))
+        Box::new(MemberTangents::<_, 2>(StoredTangents { elements: self, members }))
     }
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let mut energy = ElasticEnergy::default();
         for (index, (spring, (law, _))) in self.members.iter().zip(&self.laws).enumerate() {
             let length = span(spring, positions).norm();
-            let part = self.past.inelastic().map_or_else(
+            let part = self.history.inelastic().map_or_else(
                 || law.respond(length, spring.rest()).energy,
                 |inelastic| {
-                    let fibre = (&self.fibres[index], inelastic, index);
-                    inelastic::stored((spring, law), fibre, length)
+                    let fibre = (&self.uniaxial_elements[index], inelastic, index);
+                    inelastic::stored_energy((spring, law), fibre, length)
                 },
             );
             match spring.kind {
@@ -262,7 +275,7 @@ impl Elements for Springs {
     fn set_material(&mut self, _mesh: &Mesh, cloth: usize, material: &Material) {
         self.materials[cloth] = material.clone();
         self.set_laws(|spring| spring.cloth as usize == cloth);
-        self.past.set_material(cloth, material);
+        self.history.set_material(cloth, material);
     }
 
     fn set_rest_scale(&mut self, _mesh: &Mesh, scale: &[[f64; 2]]) {
@@ -273,8 +286,8 @@ impl Elements for Springs {
         self.set_laws(|_| true);
     }
 
-    fn start_memory(&mut self, positions: &[Vec3]) {
-        let Self { past, members, fibres, .. } = self;
+    fn start_history(&mut self, positions: &[Vec3]) {
+        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
         past.start(|| {
             let longer =
                 members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
@@ -287,26 +300,29 @@ impl Elements for Springs {
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { past, members, fibres, .. } = self;
+        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
         past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
     }
 
-    fn past(&self) -> Option<&Past> {
-        Some(&self.past)
+    fn material_history(&self) -> Option<&MaterialHistory> {
+        Some(&self.history)
     }
 
-    fn past_mut(&mut self) -> Option<&mut Past> {
-        Some(&mut self.past)
+    fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
+        Some(&mut self.history)
     }
 }
 
 fn all_strains(
     springs: &[Spring],
-    fibres: &[Fibre],
+    fibres: &[UniaxialElement],
     inelastic: &Inelastic,
     positions: &[Vec3],
 ) -> Vec<Strain> {
-    let each = (springs, fibres).into_par_iter().enumerate().with_min_len(reductions::ELEMENTS);
+    let each = (springs, fibres)
+        .into_par_iter()
+        .enumerate()
+        .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
     each.map(|(index, (spring, fibre))| {
         fibre.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
     })

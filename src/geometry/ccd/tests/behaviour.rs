@@ -9,16 +9,16 @@ fn at(x: f64, y: f64, z: f64) -> Vec3 {
     Vec3::new(x, y, z)
 }
 
-fn still(place: Vec3) -> Path {
-    Path { start: place, end: place }
+fn still(place: Vec3) -> Trajectory {
+    Trajectory { start: place, end: place }
 }
 
-fn moved(place: Vec3, motion: Vec3) -> Path {
-    Path { start: place, end: place + motion }
+fn moved(place: Vec3, motion: Vec3) -> Trajectory {
+    Trajectory { start: place, end: place + motion }
 }
 
 /// A right-angled triangle in the plane z = 0, all of it moving alike.
-fn floor(motion: Vec3) -> [Path; 3] {
+fn floor(motion: Vec3) -> [Trajectory; 3] {
     [Vec3::zeros(), at(4.0, 0.0, 0.0), at(0.0, 4.0, 0.0)].map(|corner| moved(corner, motion))
 }
 
@@ -26,13 +26,13 @@ fn floor(motion: Vec3) -> [Path; 3] {
 fn a_falling_point_lands_where_and_when_it_must() {
     let point = moved(at(1.0, 2.0, 3.0), at(0.0, 0.0, -4.0));
     for (gap, time) in [(0.0, 0.75), (0.5, 0.625), (3.0, 0.0), (5.0, 0.0)] {
-        let impact = point_triangle_impact(&point, &floor(Vec3::zeros()), gap).unwrap();
+        let impact = point_triangle_ccd(&point, &floor(Vec3::zeros()), gap).unwrap();
         assert!((impact.time - time).abs() < 1e-12, "{impact:?}");
         assert!((Vec3::from(impact.weights) - at(0.25, 0.25, 0.5)).norm() < 1e-12, "{impact:?}");
         assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
     }
     let from_below = moved(at(1.0, 2.0, -3.0), at(0.0, 0.0, 4.0));
-    let impact = point_triangle_impact(&from_below, &floor(Vec3::zeros()), 0.0).unwrap();
+    let impact = point_triangle_ccd(&from_below, &floor(Vec3::zeros()), 0.0).unwrap();
     assert!((impact.direction + Vec3::z()).norm() < 1e-12, "{impact:?}");
 }
 
@@ -40,7 +40,7 @@ fn a_falling_point_lands_where_and_when_it_must() {
 fn crossed_edges_meet_where_and_when_they_must() {
     let rail = [still(at(-1.0, 0.0, 0.0)), still(at(3.0, 0.0, 0.0))];
     let bar = [at(0.0, -1.0, 2.0), at(0.0, 3.0, 2.0)].map(|end| moved(end, at(0.0, 0.0, -4.0)));
-    let impact = edge_edge_impact(&bar, &rail, 1.0).unwrap();
+    let impact = edge_edge_ccd(&bar, &rail, 1.0).unwrap();
     assert!((impact.time - 0.25).abs() < 1e-12, "{impact:?}");
     assert!(impact.weights.iter().all(|along| (along - 0.25).abs() < 1e-12), "{impact:?}");
     assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
@@ -52,7 +52,7 @@ fn a_turning_triangle_strikes_when_its_plane_reaches_the_point() {
     let door = [still(Vec3::zeros()), still(Vec3::x()), moved(Vec3::y(), at(0.0, -1.0, 1.0))];
     let reached: f64 = 0.3;
     let point = still(at(0.3, 0.4 * (1.0 - reached), 0.4 * reached));
-    let impact = point_triangle_impact(&point, &door, 0.0).unwrap();
+    let impact = point_triangle_ccd(&point, &door, 0.0).unwrap();
     assert!((impact.time - reached).abs() < 1e-10, "{impact:?}");
     assert!((impact.weights[2] - 0.4).abs() < 1e-10, "{impact:?}");
     let normal = at(0.0, -reached, 1.0 - reached).normalize();
@@ -64,12 +64,12 @@ fn what_moves_along_at_a_distance_is_no_contact() {
     let motion = at(0.3, -0.1, 0.7);
     for height in [1e-3, 1e-6, 1e-9] {
         let resting = moved(at(1.0, 1.0, height), motion);
-        assert_eq!(point_triangle_impact(&resting, &floor(motion), 0.0), None);
+        assert_eq!(point_triangle_ccd(&resting, &floor(motion), 0.0), None);
         let sliding = moved(at(-3.0, 1.0, 0.5 + height), motion + at(8.0, 0.0, 0.0));
-        assert_eq!(point_triangle_impact(&sliding, &floor(motion), 0.5), None);
+        assert_eq!(point_triangle_ccd(&sliding, &floor(motion), 0.5), None);
         let along = [moved(at(-3.0, height, 0.0), at(8.0, 0.0, 0.0)), still(at(9.0, height, 0.0))];
         let edge = [still(Vec3::zeros()), still(at(4.0, 0.0, 0.0))];
-        assert_eq!(edge_edge_impact(&along, &edge, 0.0), None);
+        assert_eq!(edge_edge_ccd(&along, &edge, 0.0), None);
     }
 }
 
@@ -77,12 +77,12 @@ fn what_moves_along_at_a_distance_is_no_contact() {
 fn what_touches_to_begin_with_does_so_at_time_zero() {
     let motion = at(0.3, -0.1, 0.7);
     let resting = moved(at(1.0, 1.0, 0.0), motion);
-    let impact = point_triangle_impact(&resting, &floor(motion), 0.0).unwrap();
+    let impact = point_triangle_ccd(&resting, &floor(motion), 0.0).unwrap();
     assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
     let at_corner = moved(Vec3::zeros(), Vec3::z());
-    let impact = point_triangle_impact(&at_corner, &floor(Vec3::zeros()), 0.0).unwrap();
+    let impact = point_triangle_ccd(&at_corner, &floor(Vec3::zeros()), 0.0).unwrap();
     assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
-    let at_point = point_triangle_impact(&at_corner, &[at_corner; 3], 0.0).unwrap();
+    let at_point = point_triangle_ccd(&at_corner, &[at_corner; 3], 0.0).unwrap();
     assert_eq!((at_point.time, at_point.direction), (0.0, Vec3::zeros()));
 }
 
@@ -92,9 +92,10 @@ fn a_near_miss_is_a_miss_at_every_size() {
         let scale = 10.0_f64.powi(exponent);
         let passing = |beside: f64| {
             let point = moved(at(2.0 + beside, 2.0 + beside, 30.0), at(0.0, 0.0, -50.0));
-            let sized = |path: &Path| Path { start: path.start * scale, end: path.end * scale };
+            let sized =
+                |path: &Trajectory| Trajectory { start: path.start * scale, end: path.end * scale };
             let triangle = floor(Vec3::zeros()).map(|corner| sized(&corner));
-            point_triangle_impact(&sized(&point), &triangle, 0.0)
+            point_triangle_ccd(&sized(&point), &triangle, 0.0)
         };
         assert_eq!(passing(4e-6), None);
         assert!(passing(-4e-6).is_some());
@@ -109,7 +110,7 @@ fn work_is_bounded_where_a_turning_triangle_is_followed_closely() {
     let triangle = [at(-1.0, -1.0, 0.0), at(1.0, -1.0, 0.0), at(0.0, 2.0, 0.0)]
         .map(|corner| moved(corner, at(0.0, 0.0, swing * corner.x) + at(9.0, 9.0, 9.0)));
     let follower = moved(at(0.0, 0.0, 1e-7), at(9.0, 9.0, 9.0));
-    let impact = point_triangle_impact(&follower, &triangle, 0.0);
+    let impact = point_triangle_ccd(&follower, &triangle, 0.0);
     assert!(impact.is_none_or(|impact| impact.time > 0.01), "{impact:?}");
 }
 
@@ -117,17 +118,19 @@ fn vector() -> impl Strategy<Value = Vec3> {
     [-1.0..1.0, -1.0..1.0, -1.0..1.0].prop_map(Vec3::from)
 }
 
-fn paths() -> impl Strategy<Value = [Path; 4]> {
+fn paths() -> impl Strategy<Value = [Trajectory; 4]> {
     let path = |travel: f64| {
         (vector(), vector())
-            .prop_map(move |(start, motion)| Path { start, end: start + motion * travel })
+            .prop_map(move |(start, motion)| Trajectory { start, end: start + motion * travel })
     };
     let carried = |travel: f64| (path(travel), path(travel), path(travel), path(travel));
     let all = prop_oneof![carried(0.01), carried(0.3), carried(2.0)];
     (all, vector(), -3..=3_i32).prop_map(|((a, b, c, d), along, exponent)| {
         let scale = 10.0_f64.powi(exponent);
-        [a, b, c, d]
-            .map(|path| Path { start: path.start * scale, end: (path.end + along * 5.0) * scale })
+        [a, b, c, d].map(|path| Trajectory {
+            start: path.start * scale,
+            end: (path.end + along * 5.0) * scale,
+        })
     })
 }
 
@@ -156,12 +159,12 @@ fn the_distance_first_falls_to_the_gap_at_the_time_found() {
         let size = paths.iter().fold(0.0_f64, |size, path| size.max(path.start.amax()));
         let gap = gap * size;
         let [point, triangle @ ..] = paths;
-        let impact = point_triangle_impact(&point, &triangle, gap);
+        let impact = point_triangle_ccd(&point, &triangle, gap);
         check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
             distance_to_triangle(&point, &triangle, time)
         });
         let [a, b, c, d] = paths;
-        let impact = edge_edge_impact(&[a, b], &[c, d], gap);
+        let impact = edge_edge_ccd(&[a, b], &[c, d], gap);
         check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
             distance_of_edges(&[a, b], &[c, d], time)
         });
@@ -169,8 +172,8 @@ fn the_distance_first_falls_to_the_gap_at_the_time_found() {
 }
 
 /// The positions of paths at the start and at the end.
-fn ends(paths: &[Path; 4]) -> [[&Vec3; 4]; 2] {
-    ends_of(paths.each_ref())
+fn ends(paths: &[Trajectory; 4]) -> [[&Vec3; 4]; 2] {
+    endpoints(paths.each_ref())
 }
 
 #[test]
@@ -184,16 +187,16 @@ fn the_quick_answer_tells_most_apart_and_nothing_that_comes_close() {
         let [point, triangle @ ..] = paths;
         let [a, b, c, d] = paths;
         let [mut apart, mut not_told] = told.get();
-        if point_stays_apart(start, end, gap) {
+        if point_triangle_stay_separated(start, end, gap) {
             check_samples(gap, size, None, |time| distance_to_triangle(&point, &triangle, time));
             apart += 1;
-        } else if point_triangle_impact(&point, &triangle, gap).is_none() {
+        } else if point_triangle_ccd(&point, &triangle, gap).is_none() {
             not_told += 1;
         }
-        if edges_stay_apart(start, end, gap) {
+        if edge_edge_stay_separated(start, end, gap) {
             check_samples(gap, size, None, |time| distance_of_edges(&[a, b], &[c, d], time));
             apart += 1;
-        } else if edge_edge_impact(&[a, b], &[c, d], gap).is_none() {
+        } else if edge_edge_ccd(&[a, b], &[c, d], gap).is_none() {
             not_told += 1;
         }
         told.set([apart, not_told]);
@@ -208,12 +211,15 @@ fn the_quick_answer_is_no_where_numbers_are_too_small_or_too_large() {
     for (scale, is_told) in [(1.0, true), (1e-160, false), (1e-320, false), (1e200, false)] {
         let paths = corners.map(|corner| still(corner * scale));
         let [start, end] = ends(&paths);
-        assert_eq!(point_stays_apart(start, end, 0.0), is_told, "{scale}");
-        assert_eq!(edges_stay_apart(start, end, 0.0), is_told, "{scale}");
+        assert_eq!(point_triangle_stay_separated(start, end, 0.0), is_told, "{scale}");
+        assert_eq!(edge_edge_stay_separated(start, end, 0.0), is_told, "{scale}");
     }
     let at_one_place = [still(Vec3::x()); 4];
     let [start, end] = ends(&at_one_place);
-    assert!(!point_stays_apart(start, end, 0.0) && !edges_stay_apart(start, end, 0.0));
+    assert!(
+        !point_triangle_stay_separated(start, end, 0.0)
+            && !edge_edge_stay_separated(start, end, 0.0)
+    );
 }
 
 /// A globe of ten meridians and nine circles of latitude between its poles, with a triangle list.
@@ -251,21 +257,21 @@ fn no_point_gets_through_an_edge_or_a_corner_of_a_moving_surface() {
     let aim = (0..triangles.len(), prop_oneof![Just(0.0), 0.0..1.0], 0.6..0.9, vector());
     let place = (vector(), prop::sample::select(vec![1e-3, 1.0, 1e3]));
     check(4_000, &(jitter, aim, place), |(jitter, (hit, along, time, inside), (drift, scale))| {
-        let surface: Vec<Path> = corners
+        let surface: Vec<Trajectory> = corners
             .iter()
             .zip(jitter)
             .map(|(corner, (height, motion))| moved(corner * height, motion * 0.05 + drift * 9.0))
-            .map(|path| Path { start: path.start * scale, end: path.end * scale })
+            .map(|path| Trajectory { start: path.start * scale, end: path.end * scale })
             .collect();
         // From outside, through a point of an edge, to near the centre.
-        let [a, b, _] = triangles[hit].map(|corner| surface[corner].at(time));
+        let [a, b, _] = triangles[hit].map(|corner| surface[corner].position_at(time));
         let end = (inside * 0.1 + drift * 9.0) * scale;
         let start = (a.lerp(&b, along) - end * time) / (1.0 - time);
-        let point = Path { start, end };
+        let point = Trajectory { start, end };
         let impact = triangles
             .iter()
             .filter_map(|triangle| {
-                point_triangle_impact(&point, &triangle.map(|corner| surface[corner]), 0.0)
+                point_triangle_ccd(&point, &triangle.map(|corner| surface[corner]), 0.0)
             })
             .min_by(|one, other| one.time.total_cmp(&other.time));
         let found = impact.unwrap_or_else(|| panic!("through edge {a} {b} at {along}"));
@@ -307,7 +313,7 @@ fn what_hardly_clears_an_edge_may_leave_it() {
         for start in starts {
             for corners in [[a, b, c], [b, c, a], [c, a, b]] {
                 let corners = corners.map(still);
-                let impact = point_triangle_impact(&moved(start, way), &corners, part * distance);
+                let impact = point_triangle_ccd(&moved(start, way), &corners, part * distance);
                 assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
             }
         }
@@ -322,7 +328,7 @@ fn the_end_of_an_edge_that_hardly_clears_another_may_leave_it() {
         for start in starts {
             let bar = [start, start + outward + (b - a) * 0.1].map(|end| moved(end, way));
             for (first, second) in [(&rail, &bar), (&bar, &rail)] {
-                let impact = edge_edge_impact(first, second, part * distance);
+                let impact = edge_edge_ccd(first, second, part * distance);
                 assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
             }
         }

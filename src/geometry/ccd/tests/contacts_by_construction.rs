@@ -23,19 +23,22 @@ enum Family {
 }
 
 impl Family {
-    fn shape(self, path: Path) -> Path {
+    fn shape(self, path: Trajectory) -> Trajectory {
         let within = |keep: [f64; 3]| {
             let keep = Vec3::from(keep);
-            Path { start: path.start.component_mul(&keep), end: path.end.component_mul(&keep) }
+            Trajectory {
+                start: path.start.component_mul(&keep),
+                end: path.end.component_mul(&keep),
+            }
         };
         match self {
             Self::General => path,
             Self::Coplanar => within([1.0, 1.0, 0.0]),
             Self::Collinear => within([1.0, 0.0, 0.0]),
-            Self::Carried => Path { end: path.start + Vec3::new(3.0, -1.0, 2.0), ..path },
-            Self::Still => Path { end: path.start, ..path },
-            Self::Meeting => Path { start: Vec3::zeros(), ..path },
-            Self::Fast => Path { end: path.start + path.end * 1024.0, ..path },
+            Self::Carried => Trajectory { end: path.start + Vec3::new(3.0, -1.0, 2.0), ..path },
+            Self::Still => Trajectory { end: path.start, ..path },
+            Self::Meeting => Trajectory { start: Vec3::zeros(), ..path },
+            Self::Fast => Trajectory { end: path.start + path.end * 1024.0, ..path },
         }
     }
 }
@@ -49,8 +52,8 @@ fn whole() -> impl Strategy<Value = Vec3> {
     [-8..=8, -8..=8, -8..=8_i32].prop_map(|whole| Vec3::from(whole.map(f64::from)))
 }
 
-fn path() -> impl Strategy<Value = Path> {
-    (whole(), whole()).prop_map(|(start, end)| Path { start, end })
+fn path() -> impl Strategy<Value = Trajectory> {
+    (whole(), whole()).prop_map(|(start, end)| Trajectory { start, end })
 }
 
 /// A power of two, or one less it: both may be divided by.
@@ -59,11 +62,11 @@ fn time() -> impl Strategy<Value = f64> {
 }
 
 /// The path with one end moved, to be at a place at that time.
-fn led_through(path: Path, time: f64, place: Vec3) -> Path {
+fn led_through(path: Trajectory, time: f64, place: Vec3) -> Trajectory {
     if (0.5..1.0).contains(&time) || time == 0.0 {
-        Path { start: (place - path.end * time) / (1.0 - time), ..path }
+        Trajectory { start: (place - path.end * time) / (1.0 - time), ..path }
     } else {
-        Path { end: (place - path.start * (1.0 - time)) / time, ..path }
+        Trajectory { end: (place - path.start * (1.0 - time)) / time, ..path }
     }
 }
 
@@ -75,9 +78,9 @@ struct Placing {
 }
 
 impl Placing {
-    fn place(&self, path: &Path) -> Path {
+    fn place(&self, path: &Trajectory) -> Trajectory {
         let [start, end] = [path.start, path.end].map(|point| (point + self.offset) * self.scale);
-        Path { start, end }
+        Trajectory { start, end }
     }
 }
 
@@ -105,11 +108,11 @@ fn check_point_and_triangle(cases: u32) {
         let corners = corners.map(|corner| family.shape(corner));
         // Barycentric coordinates in eighths, the third share what is left: often none.
         let (a, b) = (f64::from(a) / 8.0, f64::from(b.min(8 - a)) / 8.0);
-        let at_contact = corners.map(|corner| corner.at(time));
+        let at_contact = corners.map(|corner| corner.position_at(time));
         let place = at_contact[0] * a + at_contact[1] * b + at_contact[2] * (1.0 - a - b);
         let point = led_through(family.shape(point), time, place + apart);
         let triangle = corners.map(|corner| placing.place(&corner));
-        let impact = point_triangle_impact(&placing.place(&point), &triangle, gap * placing.scale);
+        let impact = point_triangle_ccd(&placing.place(&point), &triangle, gap * placing.scale);
         let found = impact.unwrap_or_else(|| panic!("{family:?}: contact at {time} missed"));
         assert!(found.time <= time, "{family:?}: contact at {time} found at {}", found.time);
         assert!((found.weights.iter().sum::<f64>() - 1.0).abs() < 1e-14);
@@ -125,11 +128,11 @@ fn check_edge_and_edge(cases: u32) {
         let [a, b, c, d] = paths.map(|path| family.shape(path));
         // The second edge's share is a power of two, to be divided by.
         let (along, other) = (f64::from(along) / 8.0, 0.5_f64.powi(half));
-        let place = a.at(time) * (1.0 - along) + b.at(time) * along + apart;
-        let d = led_through(d, time, (place - c.at(time) * (1.0 - other)) / other);
+        let place = a.position_at(time) * (1.0 - along) + b.position_at(time) * along + apart;
+        let d = led_through(d, time, (place - c.position_at(time) * (1.0 - other)) / other);
         let [a, b, c, d] = [a, b, c, d].map(|path| placing.place(&path));
         for [first, second] in [[[a, b], [c, d]], [[d, c], [a, b]]] {
-            let impact = edge_edge_impact(&first, &second, gap * placing.scale);
+            let impact = edge_edge_ccd(&first, &second, gap * placing.scale);
             let found = impact.unwrap_or_else(|| panic!("{family:?}: contact at {time} missed"));
             assert!(found.time <= time, "{family:?}: contact at {time} found at {}", found.time);
         }

@@ -14,9 +14,9 @@ fn four_paths() -> impl Strategy<Value = [WholePath; 4]> {
     [path(), path(), path(), path()]
 }
 
-fn to_path(path: WholePath) -> Path {
+fn to_path(path: WholePath) -> Trajectory {
     let [start, end] = path.map(|end| Vec3::from(end.map(|coordinate| coordinate as f64)));
-    Path { start, end }
+    Trajectory { start, end }
 }
 
 /// The paths up to a fraction of 4096ths of the time, and 4096 times as large to be whole.
@@ -57,13 +57,13 @@ fn check_against_counts(cases: u32) {
     let counts = Counts::default();
     check(cases / 2, &four_paths(), |paths| {
         let [point, triangle @ ..] = paths.map(to_path);
-        let impact = point_triangle_impact(&point, &triangle, 0.0)
+        let impact = point_triangle_ccd(&point, &triangle, 0.0)
             .map(|impact| (impact.time, distance_to_triangle(&point, &triangle, impact.time)));
         counts.check(paths, |[p, corners @ ..]| point_meets_triangle_oddly(p, &corners), impact);
     });
     check(cases / 2, &four_paths(), |paths| {
         let [a, b, c, d] = paths.map(to_path);
-        let impact = edge_edge_impact(&[a, b], &[c, d], 0.0)
+        let impact = edge_edge_ccd(&[a, b], &[c, d], 0.0)
             .map(|impact| (impact.time, distance_of_edges(&[a, b], &[c, d], impact.time)));
         counts.check(paths, |[a, b, c, d]| edges_meet_oddly([a, b], [c, d]), impact);
     });

@@ -27,12 +27,12 @@ fn check<S: Strategy>(cases: u32, strategy: &S, test: impl Fn(S::Value)) {
     outcome.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
-fn distance_to_triangle(point: &Path, triangle: &[Path; 3], time: f64) -> f64 {
-    let corners = triangle.map(|corner| corner.seen_from(point).at(time));
-    closest_on_triangle(&Vec3::zeros(), &corners).distance_squared.sqrt()
+fn distance_to_triangle(point: &Trajectory, triangle: &[Trajectory; 3], time: f64) -> f64 {
+    let corners = triangle.map(|corner| corner.relative_to(point).position_at(time));
+    closest_point_on_triangle(&Vec3::zeros(), &corners).distance_squared.sqrt()
 }
 
-fn distance_of_edges(first: &[Path; 2], second: &[Path; 2], time: f64) -> f64 {
-    let [first, second] = [first, second].map(|edge| edge.map(|end| end.at(time)));
-    closest_on_segments(&first, &second).distance_squared.sqrt()
+fn distance_of_edges(first: &[Trajectory; 2], second: &[Trajectory; 2], time: f64) -> f64 {
+    let [first, second] = [first, second].map(|edge| edge.map(|end| end.position_at(time)));
+    closest_points_of_segments(&first, &second).distance_squared.sqrt()
 }

@@ -2,7 +2,7 @@
 //! Aggregates of vertices and the interpolation from them.
 
 use crate::{
-    linear_solver::{adjacency::Graph, pattern::GROUP},
+    linear_solver::{adjacency::Adjacency, pattern::GROUP},
     parallel::reductions,
     simd::Row3,
 };
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use sprs::{CsMatI, PermOwnedI};
 
 /// A matrix of weights P: which coarse values a fine value is made of.
-pub(crate) struct Interpolation {
+pub(crate) struct Prolongation {
     /// P in compressed rows, which are fine.
     rows: CsMatI<f32, u32>,
     /// P in compressed columns, which are coarse: the rows of Pᵀ.
@@ -21,33 +21,33 @@ pub(crate) struct Interpolation {
 pub(crate) type Weights<'a> = (&'a [u32], &'a [f32]);
 
 /// Not yet in any aggregate.
-const NONE: u32 = u32::MAX;
+const UNAGGREGATED: u32 = u32::MAX;
 /// Part of a value that is replaced by the mean of its neighbours; with it interpolation is linear between the
 /// middles of aggregates in a row.
-const SMOOTHING: f32 = 2.0 / 3.0;
+const PROLONGATION_SMOOTHING: f32 = 2.0 / 3.0;
 /// Smaller weights are left out.
-const SMALLEST_WEIGHT: f32 = 0.13;
+const MIN_WEIGHT: f32 = 0.13;
 
-impl Interpolation {
+impl Prolongation {
     /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
-    pub(crate) fn new(graph: &Graph) -> (Self, Graph) {
+    pub(crate) fn new(graph: &Adjacency) -> (Self, Adjacency) {
         let (mut aggregates, coarse_count) = aggregate(graph);
         let coarse = coarse_graph(graph, &aggregates, coarse_count);
-        let order = PermOwnedI::new(coarse.patches());
+        let order = PermOwnedI::new(coarse.patch_order());
         for aggregate in &mut aggregates {
             *aggregate = order.at_inv(*aggregate as usize) as u32;
         }
         let (mut starts, mut places, mut weights) = (vec![0], Vec::new(), Vec::new());
         let mut row = Vec::new();
-        for vertex in 0..graph.count() {
-            smooth(graph, &aggregates, vertex, &mut row);
+        for vertex in 0..graph.vertex_count() {
+            smoothed_row(graph, &aggregates, vertex, &mut row);
             places.extend(row.iter().map(|(aggregate, _)| *aggregate));
             weights.extend(row.drain(..).map(|(_, weight)| weight));
             starts.push(places.len() as u32);
         }
         places.shrink_to_fit();
         weights.shrink_to_fit();
-        let rows = CsMatI::new((graph.count(), coarse_count), starts, places, weights);
+        let rows = CsMatI::new((graph.vertex_count(), coarse_count), starts, places, weights);
         (Self { columns: rows.to_csc(), rows }, coarse.permuted(order.view()))
     }
 
@@ -61,8 +61,9 @@ impl Interpolation {
     }
 
     /// `fine` = P · `coarse`.
-    pub(crate) fn interpolate(&self, coarse: &[Row3], fine: &mut [Row3]) {
-        let each = fine.par_iter_mut().enumerate().with_min_len(reductions::LIGHT_VERTICES);
+    pub(crate) fn prolong(&self, coarse: &[Row3], fine: &mut [Row3]) {
+        let each =
+            fine.par_iter_mut().enumerate().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK);
         each.for_each(|(row, fine)| *fine = combine(self.row(row), coarse));
     }
 
@@ -92,33 +93,33 @@ fn weights(matrix: &CsMatI<f32, u32>, outer: usize) -> Weights<'_> {
     (&matrix.indices()[slots.clone()], &matrix.data()[slots])
 }
 
-fn coarse_graph(graph: &Graph, aggregates: &[u32], count: usize) -> Graph {
+fn coarse_graph(graph: &Adjacency, aggregates: &[u32], count: usize) -> Adjacency {
     let mut edges = Vec::new();
-    for vertex in 0..graph.count() {
-        for neighbour in graph.around(vertex) {
+    for vertex in 0..graph.vertex_count() {
+        for neighbour in graph.neighbours(vertex) {
             let (a, b) = (aggregates[vertex], aggregates[*neighbour as usize]);
             if a < b {
                 edges.push([a, b]);
             }
         }
     }
-    Graph::new(count, &edges)
+    Adjacency::new(count, &edges)
 }
 
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.
-fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
-    let around = graph.around(vertex);
-    let own = if around.is_empty() { 1.0 } else { 1.0 - SMOOTHING };
+fn smoothed_row(graph: &Adjacency, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+    let around = graph.neighbours(vertex);
+    let own = if around.is_empty() { 1.0 } else { 1.0 - PROLONGATION_SMOOTHING };
     row.push((aggregates[vertex], own));
     for neighbour in around {
-        let share = SMOOTHING / around.len() as f32;
+        let share = PROLONGATION_SMOOTHING / around.len() as f32;
         let aggregate = aggregates[*neighbour as usize];
         match row.iter_mut().find(|(known, _)| *known == aggregate) {
             Some((_, weight)) => *weight += share,
             None => row.push((aggregate, share)),
         }
     }
-    row.retain(|(_, weight)| *weight >= SMALLEST_WEIGHT);
+    row.retain(|(_, weight)| *weight >= MIN_WEIGHT);
     row.sort_unstable_by_key(|(aggregate, _)| *aggregate);
     let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
     for (_, weight) in row.iter_mut() {
@@ -128,13 +129,13 @@ fn smooth(graph: &Graph, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, 
 
 /// The aggregate of every vertex, and their number. First every vertex whose neighbours are all free founds
 /// one with them; the rest join the neighbouring aggregate that they touch most.
-fn aggregate(graph: &Graph) -> (Vec<u32>, usize) {
-    let mut aggregates = vec![NONE; graph.count()];
+fn aggregate(graph: &Adjacency) -> (Vec<u32>, usize) {
+    let mut aggregates = vec![UNAGGREGATED; graph.vertex_count()];
     let mut count = 0;
-    for vertex in 0..graph.count() {
-        let around = graph.around(vertex);
-        let is_free = |v: &u32| aggregates[*v as usize] == NONE;
-        if aggregates[vertex] == NONE && around.iter().all(is_free) {
+    for vertex in 0..graph.vertex_count() {
+        let around = graph.neighbours(vertex);
+        let is_free = |v: &u32| aggregates[*v as usize] == UNAGGREGATED;
+        if aggregates[vertex] == UNAGGREGATED && around.iter().all(is_free) {
             aggregates[vertex] = count;
             for neighbour in around {
                 aggregates[*neighbour as usize] = count;
@@ -144,19 +145,19 @@ fn aggregate(graph: &Graph) -> (Vec<u32>, usize) {
     }
     let founded = aggregates.clone();
     for (vertex, aggregate) in aggregates.iter_mut().enumerate() {
-        if *aggregate == NONE {
-            *aggregate = most_touched(graph, &founded, vertex);
+        if *aggregate == UNAGGREGATED {
+            *aggregate = strongest_aggregate(graph, &founded, vertex);
         }
     }
     (aggregates, count as usize)
 }
 
-fn most_touched(graph: &Graph, founded: &[u32], vertex: usize) -> u32 {
+fn strongest_aggregate(graph: &Adjacency, founded: &[u32], vertex: usize) -> u32 {
     let mut touched: Vec<u32> = graph
-        .around(vertex)
+        .neighbours(vertex)
         .iter()
         .map(|neighbour| founded[*neighbour as usize])
-        .filter(|aggregate| *aggregate != NONE)
+        .filter(|aggregate| *aggregate != UNAGGREGATED)
         .collect();
     touched.sort_unstable();
     let groups = touched.chunk_by(|a, b| a == b);

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the coupling C of contacts becomes on the next level: PᵀCP.
 
-use super::aggregation::Interpolation;
+use super::aggregation::Prolongation;
 use crate::{
     linear_solver::{
         block_matrix::GroupBlocks,
-        contact_blocks::Coupling,
-        pattern::{GROUP, Pattern, RowList},
+        contact_blocks::ContactBlocks,
+        pattern::{GROUP, Pattern, SparseRows},
     },
     simd::Block,
 };
 use std::ops::Range;
 
 /// Not there.
-const NONE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 /// Adds PᵀCP to a group of rows of the coarse matrix, as far as its pattern goes, and gives the rest.
-pub(crate) fn add_coupling(
-    coupling: &Coupling,
-    interpolation: &Interpolation,
+pub(crate) fn add_contact_blocks(
+    coupling: &ContactBlocks,
+    interpolation: &Prolongation,
     pattern: &Pattern,
     group: &mut GroupBlocks<'_>,
-) -> Coupling {
-    let mut outside = Coupling::default();
-    if coupling.list().is_empty() {
+) -> ContactBlocks {
+    let mut outside = ContactBlocks::default();
+    if coupling.rows().is_empty() {
         return outside;
     }
     let mut sums = RowSums::new(interpolation.coarse_count());
@@ -64,11 +64,11 @@ struct RowSums {
 
 impl RowSums {
     fn new(coarse_count: usize) -> Self {
-        Self { places: vec![NONE; coarse_count], columns: Vec::new(), blocks: Vec::new() }
+        Self { places: vec![NO_SLOT; coarse_count], columns: Vec::new(), blocks: Vec::new() }
     }
 
-    fn collect(&mut self, coupling: &Coupling, interpolation: &Interpolation, coarse: usize) {
-        let (list, blocks) = (coupling.list(), coupling.outer().blocks);
+    fn collect(&mut self, coupling: &ContactBlocks, interpolation: &Prolongation, coarse: usize) {
+        let (list, blocks) = (coupling.rows(), coupling.off_group_blocks().blocks);
         let (fine_rows, weights) = interpolation.column(coarse);
         for (fine, weight) in fine_rows.iter().zip(weights) {
             let Ok(position) = list.rows().binary_search(fine) else { continue };
@@ -77,7 +77,7 @@ impl RowSums {
                 let (others, other_weights) = interpolation.row(*column as usize);
                 for (other, other_weight) in others.iter().zip(other_weights) {
                     let place = &mut self.places[*other as usize];
-                    if *place == NONE {
+                    if *place == NO_SLOT {
                         *place = self.columns.len() as u32;
                         self.columns.push(*other);
                         self.blocks.push(Block::default());
@@ -93,7 +93,7 @@ impl RowSums {
         let mut order: Vec<(u32, u32)> = self.columns.drain(..).zip(0..).collect();
         order.sort_unstable();
         for (column, _) in &order {
-            self.places[*column as usize] = NONE;
+            self.places[*column as usize] = NO_SLOT;
         }
         let blocks = std::mem::take(&mut self.blocks);
         order.into_iter().map(move |(column, place)| (column as usize, blocks[place as usize]))
@@ -105,7 +105,7 @@ struct GroupPlaces<'a> {
     rows: Range<usize>,
     first_pair: usize,
     first_far: usize,
-    far: &'a RowList,
+    far: &'a SparseRows,
     positions: std::iter::Peekable<Range<usize>>,
 }
 
@@ -135,7 +135,7 @@ fn near_slot(pattern: &Pattern, i: usize, j: usize) -> Option<(usize, usize)> {
     (i / GROUP == j / GROUP).then(|| pattern.near_slot(i.max(j), i.min(j)))?
 }
 
-fn far_slot(far: &RowList, slots: &Range<usize>, column: usize) -> Option<usize> {
+fn far_slot(far: &SparseRows, slots: &Range<usize>, column: usize) -> Option<usize> {
     let place = far.columns()[slots.clone()].binary_search(&(column as u32)).ok()?;
     Some(slots.start + place)
 }

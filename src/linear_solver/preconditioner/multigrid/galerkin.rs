@@ -6,12 +6,12 @@
 //! sums of them. This goes on batch by batch of groups, so that few of their blocks are there at a time. Where each product
 //! goes is found once.
 
-use super::{aggregation::Interpolation, contact_blocks::add_coupling};
+use super::{aggregation::Prolongation, contact_blocks::add_contact_blocks};
 use crate::{
     linear_solver::{
         block_matrix::{BlockMatrix, GroupBlocks},
-        contact_blocks::Coupling,
-        group_product::Near,
+        contact_blocks::ContactBlocks,
+        group_product::LowerGroupBlocks,
         pattern::{GROUP, Pattern},
     },
     parallel::reductions,
@@ -22,14 +22,14 @@ use std::{ops::Range, sync::Arc};
 
 /// Interpolation P with everything that can be known of PᵀAP before A.
 pub(crate) struct Galerkin {
-    pub(crate) interpolation: Interpolation,
+    pub(crate) prolongation: Prolongation,
     /// What each group of rows of A does.
-    plans: Vec<Plan>,
+    plans: Vec<GroupPlan>,
     /// What the groups of a batch have summed up.
-    partial: Vec<Block>,
+    partial_sums: Vec<Block>,
     /// Where the blocks of each group start, counted through all batches.
     partial_starts: Vec<u32>,
-    sources: Sources,
+    sources: BlockSources,
     coarse_pattern: Arc<Pattern>,
 }
 
@@ -40,7 +40,7 @@ const BATCH: usize = 32;
 type Source = u32;
 
 /// What the blocks of PᵀAP get from each batch.
-struct Sources {
+struct BlockSources {
     /// For each batch and each group of PᵀAP, where the following start.
     starts: Vec<[u32; 2]>,
     /// Blocks that get anything, in ascending order: see [`Layout`].
@@ -54,14 +54,14 @@ type Keys = Vec<(u32, u32)>;
 
 /// How the products of a group of rows are formed.
 #[derive(Default)]
-struct Plan {
+struct GroupPlan {
     rows: Vec<PlanRow>,
     /// HP, row by row, block by block and weight by weight: the sum that each product belongs to.
     terms: Vec<u16>,
     /// Places in the blocks of the group, row by row: of each weight of the row with each sum of HP.
     targets: Vec<u32>,
     /// Most sums of a row.
-    most: usize,
+    max_sum_count: usize,
 }
 
 /// A row of H: its diagonal block, its pairs inside the group, and blocks outside of it.
@@ -92,34 +92,34 @@ impl Galerkin {
         let products = plans.map(|plan| [plan.terms.len(), plan.targets.len()]);
         LevelSizes {
             coarse,
-            weights: self.interpolation.matrix().nnz(),
+            weights: self.prolongation.matrix().nnz(),
             products: products.fold([0; 2], |[a, b], [c, d]| [a + c, b + d]),
             sources: self.sources.list.len(),
         }
     }
 
-    pub(crate) fn new(pattern: &Pattern, interpolation: Interpolation) -> Self {
+    pub(crate) fn new(pattern: &Pattern, prolongation: Prolongation) -> Self {
         let groups = (0..pattern.row_count()).into_par_iter().step_by(GROUP);
-        let (plans, keys): (Vec<Plan>, Vec<Keys>) = groups
+        let (plans, keys): (Vec<GroupPlan>, Vec<Keys>) = groups
             .map(|first| {
                 let rows = first..(first + GROUP).min(pattern.row_count());
-                Plan::new(pattern, &interpolation, &rows)
+                GroupPlan::new(pattern, &prolongation, &rows)
             })
             .unzip();
-        let coarse_pattern = coarse_pattern(pattern, &interpolation);
+        let coarse_pattern = coarse_pattern(pattern, &prolongation);
         let mut partial_starts = vec![0];
         for keys in &keys {
             partial_starts.push(partial_starts[partial_starts.len() - 1] + keys.len() as u32);
         }
-        let sources = Sources::new(&keys, &coarse_pattern);
+        let sources = BlockSources::new(&keys, &coarse_pattern);
         let batches = keys.chunks(BATCH).map(|keys| keys.iter().map(Vec::len).sum());
         Self {
-            partial: vec![Block::default(); batches.max().unwrap_or(0)],
+            partial_sums: vec![Block::default(); batches.max().unwrap_or(0)],
             plans,
             partial_starts,
             sources,
             coarse_pattern: Arc::new(coarse_pattern),
-            interpolation,
+            prolongation,
         }
     }
 
@@ -132,23 +132,25 @@ impl Galerkin {
         let count = self.plans.len().div_ceil(BATCH);
         for batch in 0..count {
             self.multiply(matrix, batch);
-            let (coupling, pattern) = (matrix.coupling(), &self.coarse_pattern);
+            let (coupling, pattern) = (matrix.contact_blocks(), &self.coarse_pattern);
             let rest = coarse.fill(|mut group| {
                 if batch == 0 {
                     group.clear();
                 }
-                self.sources.collect((batch, &self.partial), pattern, &mut group);
+                self.sources.collect((batch, &self.partial_sums), pattern, &mut group);
                 if batch + 1 < count {
-                    return Coupling::default();
+                    return ContactBlocks::default();
                 }
-                add_coupling(coupling, &self.interpolation, pattern, &mut group)
+                add_contact_blocks(coupling, &self.prolongation, pattern, &mut group)
             });
-            coarse.take_coupling(rest);
+            coarse.replace_contact_blocks(rest);
         }
     }
 
     fn multiply(&mut self, matrix: &BlockMatrix, batch: usize) {
-        let Self { interpolation, plans, partial, partial_starts, .. } = self;
+        let Self {
+            prolongation: interpolation, plans, partial_sums: partial, partial_starts, ..
+        } = self;
         let own = batch * BATCH..((batch + 1) * BATCH).min(plans.len());
         let starts = &partial_starts[own.start..=own.end];
         let count = (starts[own.len()] - starts[0]) as usize;
@@ -160,7 +162,7 @@ impl Galerkin {
             let plan = &plans[group];
             dispatch(Multiply {
                 matrix,
-                near: matrix.near(&rows),
+                near: matrix.lower_group_blocks(&rows),
                 rows,
                 interpolation,
                 plan,
@@ -170,8 +172,8 @@ impl Galerkin {
     }
 }
 
-impl Plan {
-    fn new(pattern: &Pattern, interpolation: &Interpolation, rows: &Range<usize>) -> (Self, Keys) {
+impl GroupPlan {
+    fn new(pattern: &Pattern, interpolation: &Prolongation, rows: &Range<usize>) -> (Self, Keys) {
         let mut plan = Self { rows: Vec::with_capacity(rows.len()), ..Self::default() };
         let mut products: Vec<(u32, u32)> = Vec::new();
         let far = pattern.far();
@@ -192,7 +194,7 @@ impl Plan {
                 far: [slots.start as u32, lower as u32],
                 sum_count: sums.len() as u32,
             });
-            plan.most = plan.most.max(sums.len());
+            plan.max_sum_count = plan.max_sum_count.max(sums.len());
             let own = interpolation.row(row).0.iter();
             products.extend(own.flat_map(|i| sums.iter().map(|j| (*i, *j))));
         }
@@ -208,7 +210,7 @@ impl Plan {
     }
 
     /// Adds what a row of H has, given the columns of its blocks, and gives the coarse columns.
-    fn push_terms(&mut self, interpolation: &Interpolation, columns: &[usize]) -> Vec<u32> {
+    fn push_terms(&mut self, interpolation: &Prolongation, columns: &[usize]) -> Vec<u32> {
         let places = |column: &usize| interpolation.row(*column).0;
         let mut sums: Vec<u32> = columns.iter().flat_map(places).copied().collect();
         sums.sort_unstable();
@@ -220,7 +222,7 @@ impl Plan {
 }
 
 /// The pattern of PᵀAP: that of the product of the patterns, found as PᵀHP and its transpose.
-fn coarse_pattern(pattern: &Pattern, interpolation: &Interpolation) -> Pattern {
+fn coarse_pattern(pattern: &Pattern, interpolation: &Prolongation) -> Pattern {
     let weights = interpolation.matrix();
     let lower = pattern.lower_triangle().map(|()| 1.0);
     let half = &weights.transpose_view() * &(weights + &(&lower * weights));
@@ -228,14 +230,14 @@ fn coarse_pattern(pattern: &Pattern, interpolation: &Interpolation) -> Pattern {
 }
 
 /// Numbers of the blocks of a group: its diagonals, then those inside it by twos, then those outside.
-struct Layout {
+struct BlockNumbering {
     rows: Range<usize>,
     first_pair: usize,
     first_far: usize,
     pair_count: usize,
 }
 
-impl Layout {
+impl BlockNumbering {
     fn new(pattern: &Pattern, group: usize) -> Self {
         let rows = group * GROUP..((group + 1) * GROUP).min(pattern.row_count());
         let first_pair = pattern.pairs(rows.start).start;
@@ -263,10 +265,11 @@ impl Layout {
     }
 }
 
-impl Sources {
+impl BlockSources {
     fn new(keys: &[Keys], pattern: &Pattern) -> Self {
         let groups = pattern.row_count().div_ceil(GROUP);
-        let layouts: Vec<Layout> = (0..groups).map(|group| Layout::new(pattern, group)).collect();
+        let layouts: Vec<BlockNumbering> =
+            (0..groups).map(|group| BlockNumbering::new(pattern, group)).collect();
         let place = |row: usize, column: usize| {
             let group = row / GROUP;
             Some((group as u32, layouts[group].find(pattern, row, column)? as u32))
@@ -338,10 +341,10 @@ impl Sources {
 /// The products of a group of rows.
 struct Multiply<'a> {
     matrix: &'a BlockMatrix,
-    near: Near<'a>,
+    near: LowerGroupBlocks<'a>,
     rows: Range<usize>,
-    interpolation: &'a Interpolation,
-    plan: &'a Plan,
+    interpolation: &'a Prolongation,
+    plan: &'a GroupPlan,
     sums: &'a mut [Block],
 }
 
@@ -352,9 +355,9 @@ impl Kernel for Multiply<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { matrix, near, rows, interpolation, plan, sums } = self;
         sums.fill(Block::default());
-        let mut parts = vec![Block::default(); plan.most];
+        let mut parts = vec![Block::default(); plan.max_sum_count];
         let (mut terms, mut targets) = (plan.terms.iter(), plan.targets.iter());
-        let [far, _] = matrix.outer();
+        let [far, _] = matrix.off_group_blocks();
         let first = rows.start;
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
             let parts = &mut parts[..counts.sum_count as usize];
@@ -362,20 +365,20 @@ impl Kernel for Multiply<'_> {
             let weights = |column: usize| interpolation.row(column).1;
             let mut half = matrix.diagonals()[row];
             half.scale(0.5);
-            spread(lanes, (weights(row), &half), &mut terms, parts);
+            add_products(lanes, (weights(row), &half), &mut terms, parts);
             for ([a, b], pair) in near.row(offset) {
                 let block = (weights(first + usize::from(*a)), &pair.get(0));
-                spread(lanes, block, &mut terms, parts);
+                add_products(lanes, block, &mut terms, parts);
                 if a != b {
                     let block = (weights(first + usize::from(*b)), &pair.get(1));
-                    spread(lanes, block, &mut terms, parts);
+                    add_products(lanes, block, &mut terms, parts);
                 }
             }
             let [start, count] = counts.far.map(|number| number as usize);
             let slots = start..start + count;
             for (column, block) in far.list.columns()[slots.clone()].iter().zip(&far.blocks[slots])
             {
-                spread(lanes, (weights(*column as usize), block), &mut terms, parts);
+                add_products(lanes, (weights(*column as usize), block), &mut terms, parts);
             }
             for weight in weights(row) {
                 for (part, target) in parts.iter().zip(&mut targets) {
@@ -388,7 +391,7 @@ impl Kernel for Multiply<'_> {
 
 /// Adds the products of a block and weights to the sums that the next terms say.
 #[inline(always)]
-fn spread<'a, L: Lanes>(
+fn add_products<'a, L: Lanes>(
     lanes: L,
     (weights, block): (&[f32], &Block),
     terms: &mut impl Iterator<Item = &'a u16>,

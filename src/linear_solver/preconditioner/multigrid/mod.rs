@@ -19,19 +19,19 @@ pub use galerkin::LevelSizes;
 
 use super::{
     Preconditioner,
-    multigrid::{aggregation::Interpolation, galerkin::Galerkin, smoother::Smoother},
+    multigrid::{aggregation::Prolongation, galerkin::Galerkin, smoother::Smoother},
 };
 use crate::{
-    linear_solver::{adjacency::Graph, block_matrix::BlockMatrix, pattern::Pattern},
+    linear_solver::{adjacency::Adjacency, block_matrix::BlockMatrix, pattern::Pattern},
     simd::{Block, Row3},
 };
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use std::sync::Arc;
 
 /// Levels are added until one has no more rows than this; that one is solved directly.
-const COARSEST: usize = 32;
+const MAX_COARSEST_ROWS: usize = 32;
 /// A level that does not have fewer rows than this part of the one above is not worth having.
-const LEAST_COARSENING: f64 = 0.7;
+const MAX_COARSENING_RATIO: f64 = 0.7;
 
 /// A level and the way to the next.
 struct Level {
@@ -39,7 +39,7 @@ struct Level {
     smoother: Smoother,
     residual: Vec<Row3>,
     correction: Vec<Row3>,
-    coarse_side: Vec<Row3>,
+    coarse_right_side: Vec<Row3>,
     coarse_solution: Vec<Row3>,
     coarse_matrix: BlockMatrix,
 }
@@ -47,20 +47,20 @@ struct Level {
 /// The V-cycle.
 pub struct Multigrid {
     levels: Vec<Level>,
-    coarsest: Coarsest,
+    coarsest: CoarsestLevel,
 }
 
 impl Multigrid {
     /// Prepares for matrices on `pattern`, whose rows are joined by the `edges` of a mesh.
     #[must_use]
     pub fn new(pattern: &Arc<Pattern>, edges: &[[u32; 2]]) -> Self {
-        let mut graph = Graph::new(pattern.row_count(), edges);
+        let mut graph = Adjacency::new(pattern.row_count(), edges);
         let mut pattern = Arc::clone(pattern);
         let mut levels = Vec::new();
-        while pattern.row_count() > COARSEST {
-            let (interpolation, coarse_graph) = Interpolation::new(&graph);
+        while pattern.row_count() > MAX_COARSEST_ROWS {
+            let (interpolation, coarse_graph) = Prolongation::new(&graph);
             let coarse_count = interpolation.coarse_count();
-            if coarse_count as f64 > LEAST_COARSENING * pattern.row_count() as f64 {
+            if coarse_count as f64 > MAX_COARSENING_RATIO * pattern.row_count() as f64 {
                 break;
             }
             graph = coarse_graph;
@@ -68,7 +68,7 @@ impl Multigrid {
             pattern = Arc::clone(level.coarse_matrix.pattern());
             levels.push(level);
         }
-        Self { levels, coarsest: Coarsest::new(pattern.row_count()) }
+        Self { levels, coarsest: CoarsestLevel::new(pattern.row_count()) }
     }
 
     /// What each level reads and writes on the way to the next, from the finest on.
@@ -94,7 +94,7 @@ impl Multigrid {
 }
 
 impl Level {
-    fn new(pattern: &Arc<Pattern>, interpolation: Interpolation) -> Self {
+    fn new(pattern: &Arc<Pattern>, interpolation: Prolongation) -> Self {
         let coarse_count = interpolation.coarse_count();
         let galerkin = Galerkin::new(pattern, interpolation);
         Self {
@@ -103,7 +103,7 @@ impl Level {
             smoother: Smoother::default(),
             residual: vec![[0.0; 4]; pattern.row_count()],
             correction: vec![[0.0; 4]; pattern.row_count()],
-            coarse_side: vec![[0.0; 4]; coarse_count],
+            coarse_right_side: vec![[0.0; 4]; coarse_count],
             coarse_solution: vec![[0.0; 4]; coarse_count],
         }
     }
@@ -131,7 +131,7 @@ impl Preconditioner for Multigrid {
 
 fn cycle(
     levels: &mut [Level],
-    coarsest: &mut Coarsest,
+    coarsest: &mut CoarsestLevel,
     matrix: &BlockMatrix,
     vector: &[Row3],
     result: &mut [Row3],
@@ -141,30 +141,30 @@ fn cycle(
         return;
     };
     level.smoother.forward(matrix, vector, result, &mut level.residual);
-    level.galerkin.interpolation.restrict(&level.residual, &mut level.coarse_side);
-    let Level { coarse_matrix, coarse_side, coarse_solution, .. } = level;
+    level.galerkin.prolongation.restrict(&level.residual, &mut level.coarse_right_side);
+    let Level { coarse_matrix, coarse_right_side: coarse_side, coarse_solution, .. } = level;
     cycle(coarser, coarsest, coarse_matrix, coarse_side, coarse_solution);
-    level.galerkin.interpolation.interpolate(&level.coarse_solution, &mut level.correction);
+    level.galerkin.prolongation.prolong(&level.coarse_solution, &mut level.correction);
     level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
 }
 
 /// The last level, factorised.
-struct Coarsest {
+struct CoarsestLevel {
     count: usize,
     factor: Option<Cholesky<f64, Dyn>>,
     diagonals: Vec<Block>,
-    side: DVector<f64>,
+    right_side: DVector<f64>,
 }
 
-impl Coarsest {
+impl CoarsestLevel {
     fn new(count: usize) -> Self {
-        Self { count, factor: None, diagonals: Vec::new(), side: DVector::zeros(3 * count) }
+        Self { count, factor: None, diagonals: Vec::new(), right_side: DVector::zeros(3 * count) }
     }
 
     fn update(&mut self, matrix: &BlockMatrix) {
         self.diagonals = matrix.diagonals().iter().map(Block::inverse).collect();
         self.factor = None;
-        if self.count > COARSEST {
+        if self.count > MAX_COARSEST_ROWS {
             return;
         }
         let mut dense = DMatrix::zeros(3 * self.count, 3 * self.count);
@@ -187,12 +187,13 @@ impl Coarsest {
         };
         for (row, vector) in vector.iter().enumerate() {
             for (k, value) in vector[..3].iter().enumerate() {
-                self.side[3 * row + k] = f64::from(*value);
+                self.right_side[3 * row + k] = f64::from(*value);
             }
         }
-        factor.solve_mut(&mut self.side);
+        factor.solve_mut(&mut self.right_side);
         for (row, result) in result.iter_mut().enumerate() {
-            *result = [0, 1, 2, 3].map(|k| if k < 3 { self.side[3 * row + k] as f32 } else { 0.0 });
+            *result =
+                [0, 1, 2, 3].map(|k| if k < 3 { self.right_side[3 * row + k] as f32 } else { 0.0 });
         }
     }
 }

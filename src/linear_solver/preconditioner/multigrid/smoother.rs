@@ -10,8 +10,8 @@
 use crate::{
     linear_solver::{
         block_matrix::BlockMatrix,
-        contact_blocks::Outer,
-        group_product::{GroupVector, Near},
+        contact_blocks::OffGroupBlocks,
+        group_product::{GroupVector, LowerGroupBlocks},
         pattern::{GROUP, task_length},
     },
     parallel::reductions,
@@ -24,22 +24,27 @@ use std::ops::Range;
 #[derive(Default)]
 pub(crate) struct Smoother {
     inverses: Vec<Block>,
-    excesses: Vec<f32>,
+    diagonal_excesses: Vec<f32>,
 }
 
 impl Smoother {
     pub(crate) fn update(&mut self, matrix: &BlockMatrix) {
-        let each = matrix.diagonals().par_iter().with_min_len(reductions::VERTICES);
+        let each = matrix.diagonals().par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.map(Block::inverse).collect_into_vec(&mut self.inverses);
-        self.excesses.resize(self.inverses.len(), 0.0);
+        self.diagonal_excesses.resize(self.inverses.len(), 0.0);
         let inverses = &self.inverses;
-        let groups = self.excesses.par_chunks_mut(GROUP).enumerate();
+        let groups = self.diagonal_excesses.par_chunks_mut(GROUP).enumerate();
         groups.for_each(|(group, excesses)| {
             let rows = group * GROUP..group * GROUP + excesses.len();
-            dispatch(FindExcesses { outer: matrix.outer(), rows, inverses, excesses });
+            dispatch(MeasureDiagonalExcesses {
+                outer: matrix.off_group_blocks(),
+                rows,
+                inverses,
+                excesses,
+            });
         });
-        let each = (&mut self.inverses, &self.excesses).into_par_iter();
-        each.with_min_len(reductions::VERTICES).for_each(|(inverse, excess)| {
+        let each = (&mut self.inverses, &self.diagonal_excesses).into_par_iter();
+        each.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(inverse, excess)| {
             if *excess > 0.0 {
                 let scale = 1.0 - excess;
                 *inverse = Block(inverse.0.map(|column| column.map(|value| scale * value)));
@@ -57,13 +62,18 @@ impl Smoother {
     ) {
         let length = task_length(solution.len());
         sweep_all((&mut *solution, &mut *residual), |rows, solution, residual| {
-            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Forward { near, diagonals, side: &side[rows], solution, residual }
         });
         let solution = &*solution;
         residual.par_chunks_mut(length).enumerate().for_each(|(task, residual)| {
             let rows = task * length..task * length + residual.len();
-            dispatch(SubtractOuter { outer: matrix.outer(), rows, vector: solution, residual });
+            dispatch(SubtractOffGroup {
+                outer: matrix.off_group_blocks(),
+                rows,
+                vector: solution,
+                residual,
+            });
         });
     }
 
@@ -76,27 +86,30 @@ impl Smoother {
         residual: &mut [Row3],
     ) {
         sweep_all((solution, residual), |rows, solution, residual| {
-            let (outer, own) = (matrix.outer(), rows.clone());
-            dispatch(SubtractOuter { outer, rows: own, vector: correction, residual });
-            let (near, diagonals) = (matrix.near(&rows), self.diagonals(&rows));
+            let (outer, own) = (matrix.off_group_blocks(), rows.clone());
+            dispatch(SubtractOffGroup { outer, rows: own, vector: correction, residual });
+            let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Backward { near, diagonals, correction: &correction[rows], solution, residual }
         });
     }
 
     fn diagonals(&self, rows: &Range<usize>) -> Diagonals<'_> {
-        Diagonals { inverses: &self.inverses[rows.clone()], excesses: &self.excesses[rows.clone()] }
+        Diagonals {
+            inverses: &self.inverses[rows.clone()],
+            excesses: &self.diagonal_excesses[rows.clone()],
+        }
     }
 }
 
 /// Finds by how much of itself each of some rows of D̃ is larger than D.
-struct FindExcesses<'a> {
-    outer: [Outer<'a>; 2],
+struct MeasureDiagonalExcesses<'a> {
+    outer: [OffGroupBlocks<'a>; 2],
     rows: Range<usize>,
     inverses: &'a [Block],
     excesses: &'a mut [f32],
 }
 
-impl Kernel for FindExcesses<'_> {
+impl Kernel for MeasureDiagonalExcesses<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -106,7 +119,7 @@ impl Kernel for FindExcesses<'_> {
         for outer in outer {
             outer.visit(&rows, |row, column, block| {
                 excesses[row - rows.start] +=
-                    relative(lanes, &inverses[row], block, &inverses[column]);
+                    relative_norm(lanes, &inverses[row], block, &inverses[column]);
             });
         }
         for excess in excesses {
@@ -117,7 +130,7 @@ impl Kernel for FindExcesses<'_> {
 
 /// ‖D_i^-½ F D_j^-½‖ in the Frobenius norm, which is the root of the trace of D_i⁻¹ F D_j⁻¹ Fᵀ.
 #[inline(always)]
-fn relative<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Block) -> f32 {
+fn relative_norm<L: Lanes>(lanes: L, left: &Block, coupling: &Block, right: &Block) -> f32 {
     let product = |k: usize| {
         let a = lanes.times(left, &coupling.0[k]);
         let b = lanes.times(coupling, &right.0[k]);
@@ -133,14 +146,14 @@ struct Diagonals<'a> {
 }
 
 /// Subtracts from some rows the product of what couples groups and a vector.
-struct SubtractOuter<'a> {
-    outer: [Outer<'a>; 2],
+struct SubtractOffGroup<'a> {
+    outer: [OffGroupBlocks<'a>; 2],
     rows: Range<usize>,
     vector: &'a [Row3],
     residual: &'a mut [Row3],
 }
 
-impl Kernel for SubtractOuter<'_> {
+impl Kernel for SubtractOffGroup<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -227,7 +240,7 @@ impl<S: Sweep> Kernel for Sweeps<S> {
 
 /// x = (D̃ + L)⁻¹ b, and what is left of b − A x inside the group: (D̃ − D) x − Lᵀ x.
 struct Forward<'a> {
-    near: Near<'a>,
+    near: LowerGroupBlocks<'a>,
     diagonals: Diagonals<'a>,
     side: &'a [Row3],
     solution: &'a mut [Row3],
@@ -260,7 +273,7 @@ impl Sweep for Forward<'_> {
 
 /// Adds e + d to x, with (D̃ + Lᵀ) d = r − A e.
 struct Backward<'a> {
-    near: Near<'a>,
+    near: LowerGroupBlocks<'a>,
     diagonals: Diagonals<'a>,
     /// e.
     correction: &'a [Row3],

@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     linear_solver::{
-        conjugate_gradients::{Stopping, Workspace, conjugate_gradients},
+        conjugate_gradients::{StoppingCriterion, Workspace, conjugate_gradients},
         filter::Filter,
     },
     simd::dot,
@@ -43,7 +43,12 @@ fn iterations_hardly_grow_with_the_mesh() {
             &side,
             &Filter::new(side.len()),
             &mut multigrid,
-            Stopping { tolerance: 1e-4, enough: 0.0, least: 0, most: 200 },
+            StoppingCriterion {
+                relative_tolerance: 1e-4,
+                absolute_tolerance: 0.0,
+                min_iterations: 0,
+                max_iterations: 200,
+            },
             (&mut Workspace::default(), &mut solution),
         );
         outcome.iterations
@@ -101,14 +106,14 @@ fn the_coarse_matrix_is_what_interpolation_makes_of_the_fine_one() {
     let mut multigrid = Multigrid::new(matrix.pattern(), &edges);
     multigrid.coarsen(&matrix);
     let level = &mut multigrid.levels[0];
-    let coarse: Vec<Row3> = (0..level.coarse_side.len())
+    let coarse: Vec<Row3> = (0..level.coarse_right_side.len())
         .map(|i| [(i as f32).sin(), (0.7 * i as f32).cos(), 0.3, 0.0])
         .collect();
     let (mut fine, mut image) = (level.correction.clone(), level.residual.clone());
-    level.galerkin.interpolation.interpolate(&coarse, &mut fine);
+    level.galerkin.prolongation.prolong(&coarse, &mut fine);
     matrix.times(&fine, &mut image);
     let (mut wanted, mut found) = (coarse.clone(), coarse.clone());
-    level.galerkin.interpolation.restrict(&image, &mut wanted);
+    level.galerkin.prolongation.restrict(&image, &mut wanted);
     level.coarse_matrix.times(&coarse, &mut found);
     let scale = dot(&wanted, &wanted).sqrt();
     for (found, wanted) in found.iter().zip(&wanted) {
