@@ -29,7 +29,7 @@ Not listed: bounds on rounding, which stand beside their proofs, and sizes of pa
 """
 STRUCT = re.compile(r"^(?:pub(?:\([a-z: ]+\))? )?struct (\w+)(?:<[^>]*>)? \{$")
 FIELD = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?(\w+): (.+),$")
-DEFAULT = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?const DEFAULT: (?:Self|\w+) = (?:Self|\w+) \{")
+DEFAULT = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?const DEFAULT: Self =")
 IMPL = re.compile(r"^impl (\w+) \{$")
 PARTS = re.compile(
     r"^(?P<role>.*?)(?:\s*Effect:\s*(?P<effect>.*?))?(?:\s*Evidence:\s*(?P<evidence>.*))?$"

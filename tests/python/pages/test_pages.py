@@ -77,7 +77,8 @@ pub(crate) struct StepControlParameters {
 }
 
 impl StepControlParameters {
-    pub(crate) const DEFAULT: Self = Self { shrink_factor: 0.75, band: [0.25, 20.0] };
+    pub(crate) const DEFAULT: Self =
+        Self { shrink_factor: 0.75, band: [0.25, 20.0] };
 }
 """
 
