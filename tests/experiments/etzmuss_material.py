@@ -6,7 +6,7 @@ import plot
 import weft
 from page import AGREES, PARTLY, Finding, Table
 
-HEIGHT, WIDTH = 1.0, 0.9  # m: a piece whose base is held and whose other end moves along x
+HEIGHT, WIDTH = 1.0, 0.9  # m: a piece whose base is pinned and whose other end moves along x
 TRIANGLE = [(0.0, 0.0, 0.0), (0.0, WIDTH, 0.0), (HEIGHT, 0.4, 0.0)]
 QUAD = [(0.0, 0.0, 0.0), (0.0, WIDTH, 0.0), (HEIGHT, WIDTH, 0.0), (HEIGHT, 0.0, 0.0)]
 PIECES = {"fem": TRIANGLE, "particles": QUAD, "mass_spring": QUAD}

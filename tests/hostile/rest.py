@@ -136,8 +136,8 @@ def slope(friction: float, size: int, length: float, on_cloth: bool) -> Scene:
         ground = inclined(moved(plate(length), middle), 0.0)
         return Scene([upper], [Obstacle("plane", *ground, friction=friction)])
     rows = round(length / 0.1)
-    held = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
-    lower = Body("lower", *held, cotton, pins=np.arange(len(held[0])))
+    pinned = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
+    lower = Body("lower", *pinned, cotton, pins=np.arange(len(pinned[0])))
     return Scene([upper, lower], [])
 
 
@@ -198,7 +198,7 @@ def friction_on_a_solid(quick: bool) -> list[Figure]:
 
 @measure
 def friction_on_cloth(quick: bool) -> list[Figure]:
-    """Sticks or slides on a held sheet as Coulomb's law has it."""
+    """Sticks or slides on a pinned sheet as Coulomb's law has it."""
     return friction_figures(quick, on_cloth=True)
 
 

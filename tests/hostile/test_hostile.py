@@ -91,7 +91,7 @@ def test_what_was_pressed_through_the_floor_comes_back_at_once(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
-# At these sizes cloth stayed hooked on held edges, drawn out to many times its length.
+# At these sizes cloth stayed hooked on pinned edges, drawn out to many times its length.
 @pytest.mark.parametrize("size", [10, 12])
 def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
     failures = elsewhere(short, "pins_cross_each_other", size)

@@ -88,7 +88,7 @@ def copied_from_the_side(size: int, seconds: float) -> Scene:
 
 @scene(quick=(8, 1.0), soak=(20, 3.0))
 def hangs_from_a_ceiling(size: int, seconds: float) -> Scene:
-    """A tube whose closed end lies exactly in an open ceiling that looks up, held there."""
+    """A tube whose closed end lies exactly in an open ceiling that looks up, pinned there."""
     lid, lids = moved(grid(size, 0.4), (0, 0, 0.5))
     border = rim(size, size)
     hem = lid[border] - vector(0, 0, 0.3)
@@ -110,8 +110,8 @@ def copied_exactly(size: int, seconds: float) -> Scene:
 def copied_and_held(size: int, seconds: float) -> Scene:
     """Half of the copy stays on its ball."""
     positions, triangles = cap(ball(RADIUS, size), 1e-7)
-    held = np.flatnonzero(positions[:, 0] > 0.15)
-    skin = Body("skin", positions, triangles, fabric(), pins=held)
+    pinned = np.flatnonzero(positions[:, 0] > 0.15)
+    skin = Body("skin", positions, triangles, fabric(), pins=pinned)
     return copies([skin], [Obstacle("ball", *ball(RADIUS, size))])
 
 

@@ -136,7 +136,7 @@ def linked(loop: slice, line: slice) -> Order:
 
 
 def winds_round(axis: tuple[float, float], line: slice) -> Order:
-    """A line, in order from its held end, goes round an upright pole, never through it.
+    """A line, in order from its pinned end, goes round an upright pole, never through it.
 
     Followed from frame to frame: the angle that the line covers about the pole changes steadily.
     """

@@ -204,7 +204,7 @@ fn no_model_gains_energy_in_free_flight() {
     }
 }
 
-/// A square of one quad with its left side held, whose right side moves along x.
+/// A square of one quad with its left side pinned, whose right side moves along x.
 fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     let material = Material {
         stretch_warp: 40.0,

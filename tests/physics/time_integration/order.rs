@@ -74,7 +74,7 @@ fn viscosity_takes_the_energy_of_a_kelvin_voigt_spring() {
     assert!((kept / wanted - 1.0).abs() < 2e-3, "{kept}, not {wanted}");
 }
 
-/// A small soft sheet, held at two corners, and what moves it.
+/// A small soft sheet, pinned at two corners, and what moves it.
 #[derive(Clone, Copy, Debug)]
 struct Motion {
     integrator: Integrator,
