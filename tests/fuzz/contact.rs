@@ -22,18 +22,18 @@ use weft::{Vec3, geometry::Trajectory};
 type Vector = [Polynomial; 3];
 
 /// A feature of a hull, and when it is within the gap.
-struct Part {
+struct HullFeature {
     /// Not positive, or zero if there is no gap, where its line or plane is within the gap.
     distance: Polynomial,
-    /// Positive where the part has a line or a plane.
+    /// Positive where the feature has a line or a plane.
     extent: Polynomial,
     /// Not negative where the foot of the origin is inside.
     inside: Vec<Polynomial>,
 }
 
-/// A moving hull, as parts.
+/// A moving hull, as features.
 pub(crate) struct Hull {
-    parts: Vec<Part>,
+    features: Vec<HullFeature>,
     has_gap: bool,
 }
 
@@ -78,33 +78,33 @@ impl Hull {
         let (volume, area) = (dot(normal, place), squared(normal));
         // Without a gap the volume has the roots of its square.
         let distance = if has_gap { beyond(&volume.squared(), &area) } else { volume };
-        let mut parts = vec![Part { distance, extent: area, inside }];
-        parts.extend(edges.iter().map(|[x, y]| {
+        let mut features = vec![HullFeature { distance, extent: area, inside }];
+        features.extend(edges.iter().map(|[x, y]| {
             let edge = minus(y, x);
             let extent = squared(&edge);
             let to_end = dot(y, &edge);
-            Part {
+            HullFeature {
                 distance: beyond(&squared(&cross(x, y)), &extent),
                 inside: vec![&extent - &to_end, to_end],
                 extent,
             }
         }));
         let one = Polynomial::constant(BigInt::from(1));
-        parts.extend(points.iter().map(|point| Part {
+        features.extend(points.iter().map(|point| HullFeature {
             distance: beyond(&squared(point), &one),
             extent: one.clone(),
             inside: Vec::new(),
         }));
-        Self { parts, has_gap }
+        Self { features, has_gap }
     }
 
     /// Whether it is within the gap where polynomials have these signs.
     fn is_within(&self, mut sign: impl FnMut(&Polynomial) -> i8) -> bool {
-        self.parts.iter().any(|part| {
-            let distance = sign(&part.distance);
+        self.features.iter().any(|feature| {
+            let distance = sign(&feature.distance);
             (if self.has_gap { distance <= 0 } else { distance == 0 })
-                && sign(&part.extent) > 0
-                && part.inside.iter().all(|one| sign(one) >= 0)
+                && sign(&feature.extent) > 0
+                && feature.inside.iter().all(|one| sign(one) >= 0)
         })
     }
 
@@ -123,9 +123,9 @@ impl Hull {
 
     fn comes_within_later(&self, before: Option<&Dyadic>) -> bool {
         // Without a gap they only meet in one plane; that settles it if they are not always in one.
-        let is_settled = !self.has_gap && !self.parts[0].distance.is_zero();
-        let parts = if is_settled { &self.parts[..1] } else { &self.parts };
-        let mut roots = parts.iter().flat_map(|part| part.distance.roots_within_one());
+        let is_settled = !self.has_gap && !self.features[0].distance.is_zero();
+        let features = if is_settled { &self.features[..1] } else { &self.features };
+        let mut roots = features.iter().flat_map(|feature| feature.distance.roots_within_one());
         roots.any(|mut root| {
             before.is_none_or(|time| root.is_before(time))
                 && self.is_within(|polynomial| root.sign_of(polynomial))

@@ -22,23 +22,23 @@ impl Polynomial {
         if polynomial.sign_at(&end) == 0 {
             roots.push(Root::At(end));
         }
-        let mut parts = vec![all];
-        while let Some(part) = parts.pop() {
-            let signs = polynomial.signs_along(&part);
+        let mut intervals = vec![all];
+        while let Some(interval) = intervals.pop() {
+            let signs = polynomial.signs_along(&interval);
             match signs.changes {
                 0 => {}
                 1 => roots.push(Root::Within {
                     polynomial: polynomial.clone(),
-                    interval: part,
+                    interval,
                     sign_before: signs.first,
                 }),
                 _ => {
-                    let (low, high) = part.halves();
+                    let (low, high) = interval.halves();
                     let middle = high.low();
                     if polynomial.sign_at(&middle) == 0 {
                         roots.push(Root::At(middle));
                     }
-                    parts.extend([low, high]);
+                    intervals.extend([low, high]);
                 }
             }
         }

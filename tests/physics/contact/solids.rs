@@ -82,10 +82,10 @@ fn a_fast_ball_is_caught_by_a_sheet_with_one_step_a_frame() {
 /// fifty times as fast. Single vertices of sheets of other sizes and heights are up to 2.6 times as fast for a moment.
 #[test]
 fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
-    for part in [0.05, 0.5, 0.0] {
+    for fraction in [0.05, 0.5, 0.0] {
         let thickness = 0.02;
         let material = Material { thickness: thickness - 0.001, ..Material::default() };
-        let cloth = sheet(10, 0.5, part * thickness, material);
+        let cloth = sheet(10, 0.5, fraction * thickness, material);
         let settings = Settings { time_step: 1.0 / 480.0, ..falling() };
         let mut simulation =
             Simulation::new(&[cloth], &[ground(square(4.0), 0.4)], settings).unwrap();
@@ -98,11 +98,11 @@ fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
         }
         assert!(
             displacement * 480.0 < 3.0 * thickness / 0.1,
-            "{part}: {} m/s",
+            "{fraction}: {} m/s",
             displacement * 480.0
         );
         for position in simulation.positions(0).unwrap() {
-            assert!((position.z / thickness - 1.0).abs() < 0.05, "{part}: at {} m", position.z);
+            assert!((position.z / thickness - 1.0).abs() < 0.05, "{fraction}: at {} m", position.z);
         }
     }
 }

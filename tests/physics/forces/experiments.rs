@@ -33,11 +33,11 @@ pub(crate) fn mean_distance(simulation: &Simulation, wanted: &[Vec3], pinned: &[
 pub(crate) fn integral(function: impl Fn(f64) -> f64, end: f64) -> f64 {
     let count = 200;
     let width = end / f64::from(count);
-    let part = |index: i32| {
+    let term = |index: i32| {
         let start = f64::from(index) * width;
         function(start) + 4.0 * function(start + 0.5 * width) + function(start + width)
     };
-    (0..count).map(part).sum::<f64>() * width / 6.0
+    (0..count).map(term).sum::<f64>() * width / 6.0
 }
 
 /// The stretch λ of a thread of modulus 1 that carries a load: ½λ(λ² − 1) = load.

@@ -139,9 +139,9 @@ fn viscosity_takes_the_energy_of_a_swinging_plate() {
 /// The Bessel function of order 0 (its integral, which the trapezoidal rule gives to all digits).
 fn bessel(x: f64) -> f64 {
     let count = 40;
-    let parts =
+    let terms =
         (0..count).map(|k| (x * (PI * (f64::from(k) + 0.5) / f64::from(count)).sin()).cos());
-    parts.sum::<f64>() / f64::from(count)
+    terms.sum::<f64>() / f64::from(count)
 }
 
 /// A sheet without bending rigidity, pinned along its upper edge, swings as a chain does: its modes are

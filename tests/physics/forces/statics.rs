@@ -85,7 +85,7 @@ fn lean(pattern: Pattern, gamma: f64) -> f64 {
 #[test]
 fn a_strip_stands_up_to_the_length_at_which_it_buckles() {
     for pattern in PATTERNS {
-        let [below, above] = [0.97, 1.03].map(|part| lean(pattern, part * 7.8373));
+        let [below, above] = [0.97, 1.03].map(|factor| lean(pattern, factor * 7.8373));
         assert!(below < 2.0e-3, "{pattern:?}: leans by {below} m");
         assert!(above > 0.1, "{pattern:?}: stands, leaning by {above} m");
     }

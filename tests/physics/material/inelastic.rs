@@ -185,8 +185,8 @@ fn a_bending_cycle_follows_the_curve_and_encloses_its_area() {
         strip.map(|p| {
             let angle = curvature * p.x;
             let half = 0.5 * angle;
-            let part = if angle == 0.0 { 1.0 } else { half.sin() / half };
-            Vec3::new(p.x * part * half.cos(), p.y, p.x * part * half.sin())
+            let sinc = if angle == 0.0 { 1.0 } else { half.sin() / half };
+            Vec3::new(p.x * sinc * half.cos(), p.y, p.x * sinc * half.sin())
         })
     };
     let mut moment = |curvature: f64| {
@@ -334,7 +334,7 @@ fn an_oscillator_loses_the_same_part_of_its_energy_in_every_cycle() {
             }
             last = [last[1], place];
         }
-        // From turn to turn, because slow parts of the memory shift the middle.
+        // From turn to turn, because slow internal variables shift the middle.
         let swing = |turn: usize| (turns[turn].1 - turns[turn + 1].1).abs();
         let found = std::f64::consts::PI / ((swing(4) / swing(14)).ln() / 5.0);
         let frequency = 5.0 / (turns[14].0 - turns[4].0);
@@ -451,8 +451,8 @@ fn what_is_no_curve_is_refused_by_its_point_and_models_without_curvature_by_name
             Simulation::new(&[cloth], &[], Settings { model, ..Settings::default() })
         };
         let error = scene(fabric()).err().unwrap().to_string();
-        for part in ["cloths[0].material", "bend_warp_curve", model.name(), "fem, particles"] {
-            assert!(error.contains(part), "{error}");
+        for word in ["cloths[0].material", "bend_warp_curve", model.name(), "fem, particles"] {
+            assert!(error.contains(word), "{error}");
         }
         let curves = Curves { bend_warp: None, bend_weft: None, ..fabric().curves };
         let mut simulation =

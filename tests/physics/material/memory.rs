@@ -104,11 +104,11 @@ fn quality_costs_no_scheme_its_order() {
         (Integrator::Verlet, 2.0, 160),
         (Integrator::Rk4, 2.0, 80),
     ] {
-        let shapes = [1, 2, 4].map(|parts| {
+        let shapes = [1, 2, 4].map(|refinement| {
             let settings = Settings { integrator, tolerance: 1.0e-9, ..Settings::default() };
             let mut simulation = hanging(settings, material.clone());
-            for _ in 0..steps * parts {
-                let step = duration / f64::from(steps * parts);
+            for _ in 0..steps * refinement {
+                let step = duration / f64::from(steps * refinement);
                 assert!(simulation.step(step).unwrap().converged);
             }
             simulation

@@ -246,8 +246,8 @@ fn what_a_model_cannot_simulate_is_refused() {
         assert_eq!(refusal.is_some(), model.needs_quads(), "{model:?}");
         if let Some(refusal) = refusal {
             let text = refusal.to_string();
-            for part in ["cloths[0].faces", "face 1", "3 corners", model.name(), "fem"] {
-                assert!(text.contains(part), "{text}");
+            for word in ["cloths[0].faces", "face 1", "3 corners", model.name(), "fem"] {
+                assert!(text.contains(word), "{text}");
             }
         }
     }

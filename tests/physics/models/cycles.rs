@@ -34,7 +34,7 @@ fn elements(model: Model, mesh: &Mesh, material: &Material) -> Vec<Box<dyn Eleme
 
 /// A piece of cloth in a quasi-static test.
 struct Piece {
-    parts: Vec<Box<dyn Elements>>,
+    elements: Vec<Box<dyn Elements>>,
 }
 
 impl Piece {
@@ -42,11 +42,11 @@ impl Piece {
     fn work(&mut self, shape: impl Fn(f64) -> Vec<Vec3>, strain: f64) -> f64 {
         let now = shape(strain);
         let mut forces = vec![Vec3::zeros(); now.len()];
-        for part in &mut self.parts {
-            part.begin_stage(0.01);
+        for elements in &mut self.elements {
+            elements.begin_stage(0.01);
             let history = StrainHistory { reference: &[], inverse_beta: 0.0 };
-            part.evaluate(&now, history, &mut forces);
-            part.end_step(&now, 0.01);
+            elements.evaluate(&now, history, &mut forces);
+            elements.end_step(&now, 0.01);
         }
         let step = 1.0e-6 * strain.abs().max(1.0);
         let [ahead, behind] = [step, -step].map(|step| shape(strain + step));
@@ -76,7 +76,7 @@ fn a_tension_cycle_of_every_model_follows_the_curve_and_encloses_its_area() {
     for model in [Model::Particles, Model::BaraffWitkin, Model::ChoiKo, Model::MassSpring] {
         let sheet = Sheet::new(Division::Regular, [0.8, 0.3], [8, 3]);
         let mesh = sheet.mesh(0.0);
-        let mut piece = Piece { parts: elements(model, &mesh, &along_the_yarns(model)) };
+        let mut piece = Piece { elements: elements(model, &mesh, &along_the_yarns(model)) };
         let area = sheet.size[0] * sheet.size[1];
         let stretched = |strain: f64| sheet.map(|p| Vec3::new(p.x * (1.0 + strain), p.y, 0.0));
         let mut stress = |strain: f64| piece.work(stretched, strain) / area;
@@ -101,7 +101,7 @@ fn a_shear_cycle_of_every_model_follows_the_curve_and_encloses_its_area() {
     for (model, error) in cases {
         let sheet = Sheet::new(Division::Regular, [0.6, 0.4], [6, 4]);
         let mesh = sheet.mesh(0.0);
-        let mut piece = Piece { parts: elements(model, &mesh, &fabric()) };
+        let mut piece = Piece { elements: elements(model, &mesh, &fabric()) };
         let area = sheet.size[0] * sheet.size[1];
         let sheared = |strain: f64| {
             let (sine, cosine) = strain.asin().sin_cos();
@@ -126,12 +126,12 @@ fn a_bending_cycle_of_particles_follows_the_curve_and_encloses_its_area() {
     let sheet = Sheet::new(Division::Regular, [0.06, 0.0015], [120, 3]);
     let mesh = sheet.mesh(0.0);
     let material = Material { poisson: 0.0, ..fabric() };
-    let mut piece = Piece { parts: elements(Model::Particles, &mesh, &material) };
+    let mut piece = Piece { elements: elements(Model::Particles, &mesh, &material) };
     let rolled = |curvature: f64| {
         sheet.map(|p| {
             let half = 0.5 * curvature * p.x;
-            let part = if half == 0.0 { 1.0 } else { half.sin() / half };
-            Vec3::new(p.x * part * half.cos(), p.y, p.x * part * half.sin())
+            let sinc = if half == 0.0 { 1.0 } else { half.sin() / half };
+            Vec3::new(p.x * sinc * half.cos(), p.y, p.x * sinc * half.sin())
         })
     };
     let area = sheet.size[0] * sheet.size[1];
@@ -147,7 +147,7 @@ fn a_fold_of_conditions_follows_the_curve_of_bending() {
         .map(|[x, y]| Vec3::new(x, y, 0.0));
     let polygons = Polygons::new(&[3, 3], &[0, 2, 1, 0, 1, 3], 4).unwrap();
     let mesh = Mesh::new(&polygons, &points, None).unwrap();
-    let mut piece = Piece { parts: elements(Model::BaraffWitkin, &mesh, &fabric()) };
+    let mut piece = Piece { elements: elements(Model::BaraffWitkin, &mesh, &fabric()) };
     let folded = |curvature: f64| {
         let (sine, cosine) = (curvature * height).sin_cos();
         let mut shape = points.to_vec();

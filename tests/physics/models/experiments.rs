@@ -120,8 +120,8 @@ fn the_bent_square_of_particles_converges_at_second_order() {
 }
 
 /// A point of a curve given at equal distances along it, at a fraction of its length.
-fn between(shape: &[[f64; 2]], part: f64) -> [f64; 2] {
-    let place = part * (shape.len() - 1) as f64;
+fn between(shape: &[[f64; 2]], fraction: f64) -> [f64; 2] {
+    let place = fraction * (shape.len() - 1) as f64;
     let index = (place as usize).min(shape.len() - 2);
     let rest = place - index as f64;
     [0, 1].map(|axis| shape[index][axis] * (1.0 - rest) + shape[index + 1][axis] * rest)

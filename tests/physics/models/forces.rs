@@ -45,7 +45,7 @@ pub(crate) struct Example {
     pub(crate) name: String,
     pub(crate) rest: Vec<Vec3>,
     mesh: Mesh,
-    pub(crate) parts: Vec<Box<dyn Elements>>,
+    pub(crate) elements: Vec<Box<dyn Elements>>,
     is_stressed_at_rest: bool,
     has_negative_energy: bool,
     pub(crate) has_shear_apart: bool,
@@ -69,14 +69,14 @@ impl Example {
             stiffness_scale: &[],
             property_scale: &property_scale,
         };
-        let (parts, _) = particles(&sheets, bending);
+        let (elements, _) = particles(&sheets, bending);
         let name = format!("particles, {division:?}, {bending:?}, factors {has_factors}");
         let has_bending_tension = bending == BendingKind::Membrane;
         Self {
             name,
             rest: sheet.points,
             mesh,
-            parts,
+            elements,
             is_stressed_at_rest: has_bending_tension,
             has_negative_energy: has_bending_tension,
             has_shear_apart: true,
@@ -103,7 +103,7 @@ impl Example {
         };
         Self {
             name: format!("baraff_witkin, scale {scale:?}"),
-            parts: baraff_witkin(&sheets),
+            elements: baraff_witkin(&sheets),
             rest: strip.points,
             mesh,
             is_stressed_at_rest: !scale.is_empty(),
@@ -139,7 +139,7 @@ impl Example {
         };
         Self {
             name: format!("{name}, quads {is_quads}"),
-            parts: model(&sheets),
+            elements: model(&sheets),
             rest,
             mesh,
             is_stressed_at_rest: false,
@@ -185,11 +185,11 @@ impl Example {
     ) -> (f64, Vec<Vec3>) {
         let mut forces = vec![Vec3::zeros(); positions.len()];
         let mut potential = 0.0;
-        for part in &mut self.parts {
-            let mut reference = vec![0.0; part.measure_count()];
-            part.measure(past, &mut reference);
+        for elements in &mut self.elements {
+            let mut reference = vec![0.0; elements.measure_count()];
+            elements.measure(past, &mut reference);
             let history = StrainHistory { reference: &reference, inverse_beta };
-            potential += part.evaluate(positions, history, &mut forces);
+            potential += elements.evaluate(positions, history, &mut forces);
         }
         (potential, forces)
     }
@@ -197,18 +197,18 @@ impl Example {
     /// The product of the assembled tangents at the shape last evaluated and a direction.
     pub(crate) fn tangent_product(&mut self, direction: &[Vec3]) -> Vec<Vec3> {
         let mut product = vec![Vec3::zeros(); direction.len()];
-        for part in &mut self.parts {
-            part.update_tangent();
-            let count = part.corner_count();
-            let members: Vec<u32> = (0..part.vertices().len() as u32).collect();
-            for (element, vertices) in part.vertices().chunks_exact(count).enumerate() {
-                let tangents = part.tangents(&members[element..=element]);
+        for elements in &mut self.elements {
+            elements.update_tangent();
+            let count = elements.corner_count();
+            let members: Vec<u32> = (0..elements.vertices().len() as u32).collect();
+            for (element, vertices) in elements.vertices().chunks_exact(count).enumerate() {
+                let tangents = elements.tangents(&members[element..=element]);
                 for pair in 0..count * count {
                     let mut block = [[[0.0; 4]; 3]];
                     let (tile, code) = block_code(count, 0, pair / count, pair % count);
-                    let mut parts = BlockContributions::default();
-                    parts.push(0, std::iter::once(code));
-                    tangents.add_blocks(tile, &parts, &mut block);
+                    let mut contributions = BlockContributions::default();
+                    contributions.push(0, std::iter::once(code));
+                    tangents.add_blocks(tile, &contributions, &mut block);
                     let block = Matrix3::from_fn(|i, j| f64::from(block[0][j][i]));
                     let [row, column] = [pair / count, pair % count].map(|c| vertices[c] as usize);
                     product[row] += block * direction[column];
@@ -219,7 +219,7 @@ impl Example {
     }
 
     fn energy(&self, positions: &[Vec3]) -> f64 {
-        self.parts.iter().map(|part| part.energy(positions).total()).sum()
+        self.elements.iter().map(|elements| elements.energy(positions).total()).sum()
     }
 }
 
@@ -278,8 +278,8 @@ fn energy_is_never_negative() {
         let mut noise = Noise::new(12);
         for size in [0.001, 0.02, 0.3] {
             let shape = moved(&example.rest, &noise.vectors(example.rest.len(), 1.0), size);
-            for part in &example.parts {
-                let energy = part.energy(&shape);
+            for elements in &example.elements {
+                let energy = elements.energy(&shape);
                 let least = energy.stretch.min(energy.shear).min(energy.bend);
                 assert!(least >= 0.0, "{}: {energy:?}", example.name);
             }
@@ -317,10 +317,10 @@ fn the_tangent_is_the_derivative_of_the_forces_in_a_stretched_flat_sheet() {
                 let error: Vec<Vec3> = (0..count)
                     .map(|v| (behind[v] - ahead[v]) / (2.0 * step) - product[v])
                     .collect();
-                let part = norm(&error) / norm(&product);
+                let fraction = norm(&error) / norm(&product);
                 // Second derivatives of what a quad warps cancel between its corners but for their differences in shape.
                 let allowed = if example.has_shear_apart { 1.0e-2 } else { 1.0e-4 };
-                assert!(part < allowed, "{}, {inverse_beta}: {part:e}", example.name);
+                assert!(fraction < allowed, "{}, {inverse_beta}: {fraction:e}", example.name);
             }
         }
     }

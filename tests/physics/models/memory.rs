@@ -74,12 +74,12 @@ fn experienced(noise: &mut Noise) -> Vec<Example> {
     for example in &mut examples {
         for _ in 0..5 {
             let shape = moved(&example.rest, &noise.vectors(example.rest.len(), 1.0), 0.02);
-            for part in &mut example.parts {
-                part.end_step(&shape, 0.01);
+            for elements in &mut example.elements {
+                elements.end_step(&shape, 0.01);
             }
         }
-        for part in &mut example.parts {
-            part.begin_stage(0.02);
+        for elements in &mut example.elements {
+            elements.begin_stage(0.02);
         }
     }
     examples
@@ -119,8 +119,8 @@ fn tangents_with_a_past_are_the_derivatives_of_forces_in_a_stretched_flat_sheet(
         let rest = example.rest.clone();
         let shape: Vec<Vec3> = rest.iter().map(flat).collect();
         // Bending remembers a moment, which shows in second derivatives.
-        for part in &mut example.parts {
-            part.clear_internal_variables();
+        for elements in &mut example.elements {
+            elements.clear_internal_variables();
         }
         let past = if example.has_shear_apart { &shape } else { &rest };
         for _ in 0..4 {
@@ -133,8 +133,8 @@ fn tangents_with_a_past_are_the_derivatives_of_forces_in_a_stretched_flat_sheet(
             let error: Vec<Vec3> = (0..rest.len())
                 .map(|v| (behind[v] - ahead[v]) / (2.0 * step) - product[v])
                 .collect();
-            let part = norm(&error) / norm(&product);
-            assert!(part < 0.03, "{}: {part:e}", example.name);
+            let fraction = norm(&error) / norm(&product);
+            assert!(fraction < 0.03, "{}: {fraction:e}", example.name);
         }
     }
 }
@@ -147,9 +147,9 @@ fn the_steepest_tangent_is_no_softer() {
         let count = example.rest.len();
         let shape = moved(&example.rest, &noise.vectors(count, 1.0), 0.02);
         let resisted = |example: &mut Example, direction: &[Vec3], is_steepest: bool| {
-            for part in &mut example.parts {
-                part.begin_stage(0.0);
-                part.set_stiffest_tangent(is_steepest);
+            for elements in &mut example.elements {
+                elements.begin_stage(0.0);
+                elements.set_stiffest_tangent(is_steepest);
             }
             example.evaluate(&shape, &shape, 0.0);
             dot(&example.tangent_product(direction), direction)

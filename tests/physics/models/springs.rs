@@ -76,8 +76,10 @@ fn particles_of_a_grid_have_12_or_16_neighbours() {
     };
     let middle = 3 * 7 + 3;
     for (has_diagonals, wanted) in [(false, 12), (true, 16)] {
-        let parts: Vec<Box<dyn Elements>> = mass_spring(&sheets, has_diagonals);
-        let springs = parts.iter().flat_map(|part| part.vertices().chunks(part.corner_count()));
+        let elements: Vec<Box<dyn Elements>> = mass_spring(&sheets, has_diagonals);
+        let springs = elements
+            .iter()
+            .flat_map(|elements| elements.vertices().chunks(elements.corner_count()));
         let around = springs.filter(|ends| ends.contains(&middle));
         let neighbours: BTreeSet<u32> =
             around.flatten().copied().filter(|v| *v != middle).collect();
@@ -97,8 +99,8 @@ fn every_spring_has_the_stiffness_of_its_place() {
         let mut simulation = Simulation::new(&[cloth], &[], Settings { model, ..calm() }).unwrap();
         simulation.set_pins(0, &sheet.columns(0..1), None).unwrap();
         let mut forces = vec![Vec3::zeros(); sheet.points.len()];
-        for (vertex, part) in sheet.columns(16..17).into_iter().zip([0.25, 0.5, 0.25]) {
-            forces[vertex] = Vec3::x() * (0.5 * part);
+        for (vertex, share) in sheet.columns(16..17).into_iter().zip([0.25, 0.5, 0.25]) {
+            forces[vertex] = Vec3::x() * (0.5 * share);
         }
         simulation.set_vertex_forces(0, &forces).unwrap();
         settle(&mut simulation, 1.0e-8);

@@ -23,8 +23,8 @@ fn free_fall_is_exact_for_bdf2_whatever_the_steps() {
         let cloth = sheet(10, size, 0.0, Material::default());
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
         let start = simulation.positions(0).unwrap().to_vec();
-        for part in rhythm.repeat(16) {
-            let report = simulation.step(part / 48.0).unwrap();
+        for beats in rhythm.repeat(16) {
+            let report = simulation.step(beats / 48.0).unwrap();
             assert!(report.converged, "{size} {rhythm:?}: {report:?}");
         }
         let fallen = Vec3::new(0.0, 0.0, -0.5 * GRAVITY * simulation.time().powi(2));

@@ -101,8 +101,8 @@ fn explicit_schemes_refuse_what_takes_too_many_steps_by_name() {
         let mut simulation =
             Simulation::new(&[sheet(9, 0.4, 0.0, material)], &[], settings).unwrap();
         let text = simulation.advance(FRAME).unwrap_err().to_string();
-        for part in ["integrator", integrator.name(), "a film frame", "an implicit integrator"] {
-            assert!(text.contains(part), "{text}");
+        for word in ["integrator", integrator.name(), "a film frame", "an implicit integrator"] {
+            assert!(text.contains(word), "{text}");
         }
         // One step of any length is still for the asking.
         simulation.step(1.0e-8).unwrap();

@@ -6,7 +6,7 @@ use std::f64::consts::TAU;
 use weft::{Integrator, Material, Settings, Simulation, Solver, Vec3};
 
 /// Fraction of the energy of one mode that is left after ten periods. The first period, which holds the start of the
-/// scheme, is not counted, and the last step is taken in part.
+/// scheme, is not counted, and the last step is taken partially.
 fn energy_kept(integrator: Integrator, solver: Solver, step_angle: f64) -> f64 {
     let settings = Settings { integrator, solver, max_iterations: 200, ..Settings::default() };
     let mut oscillator = Oscillator::new(settings, 0.0);
@@ -53,7 +53,7 @@ fn explicit_schemes_change_the_energy_as_their_series_say() {
             assert!((found / wanted - 1.0).abs() < 2e-3, "{integrator:?} {step_angle}: {found}");
         }
         for integrator in [Integrator::SymplecticEuler, Integrator::Verlet] {
-            // It sways within a period, by a part of about ωh.
+            // It sways within a period, by a fraction of about ωh.
             let found = energy_kept(integrator, Solver::Newton, step_angle);
             assert!((found - 1.0).abs() < 1.2 * step_angle, "{integrator:?} {step_angle}: {found}");
         }
@@ -138,7 +138,7 @@ impl Motion {
 
     /// The power of the step length that the error grows with, from three lengths.
     fn order(self, rounds: usize) -> f64 {
-        let shapes = [1, 2, 4].map(|parts| self.shape(parts * rounds));
+        let shapes = [1, 2, 4].map(|refinement| self.shape(refinement * rounds));
         let error = |a: &[Vec3], b: &[Vec3]| -> f64 {
             a.iter().zip(b).map(|(a, b)| (a - b).norm_squared()).sum::<f64>().sqrt()
         };
