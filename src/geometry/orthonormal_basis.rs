@@ -8,8 +8,9 @@ use nalgebra::Matrix3;
 /// Parameters of the orthonormal basis.
 struct OrthonormalBasisParameters {
     /// Sine of the angle to the span of the earlier directions from which on a direction is
-    /// independent. Effect: larger values merge constraints of similar normals; smaller ones allow
-    /// displacements of many times the prescribed components. Evidence: EVIDENCE.
+    /// independent (1). Effect: larger merges constraints of similar normals; smaller allows
+    /// displacements of many times the prescribed components. Evidence: none; Newton iterations of
+    /// bench and hostile scenes +2 % at 1e-12.
     min_independent_sine: f64,
 }
 

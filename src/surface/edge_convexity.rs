@@ -6,10 +6,11 @@ use crate::mesh::NO_INDEX;
 
 /// Parameters of redundant edge pairs.
 struct EdgeConvexityParameters {
-    /// Largest drop of a flat surface, in units of the contact thickness. The edges of a surface
-    /// that drops farther are in contact; a contact that they lack until then jumps when it begins,
-    /// which keeps cloth on the surface from coming to rest. Effect: larger values leave out more
-    /// edge pairs, smaller ones fewer. Evidence: EVIDENCE.
+    /// Largest drop of a flat surface (contact thicknesses). Edges of a surface that drops farther
+    /// are in contact; what they lack until then is a jump of the force, which keeps cloth on the
+    /// surface from coming to rest. Effect: larger leaves out more edge pairs; smaller fewer.
+    /// Evidence: rest scene `friction_on_cloth` (acceleration 2.23 instead of 3.14 to 3.27 m/s² at
+    /// 0).
     max_flat_drop: f64,
 }
 

@@ -32,26 +32,31 @@ use nalgebra::Matrix3;
 
 /// Parameters of the contact law.
 pub(crate) struct ContactLawParameters {
-    /// Pressure P at full compression without hardening, in Pa; a soft fabric. Effect: larger values
-    /// keep cloth farther apart under load and make the equations stiffer; smaller ones let loads
-    /// compress it. Evidence: EVIDENCE.
+    /// Pressure P at full compression without hardening (Pa); that of a soft fabric. Effect: larger
+    /// keeps cloth farther apart under load and makes the equations stiffer; smaller lets loads
+    /// compress it. Evidence: bench scenes `ball16_solve` and `self16_solve` (errors of 16.9 and
+    /// 23.9 mm become 13.6 and 19.1 mm, Newton iterations +17 % at 2000).
     pressure: f64,
-    /// Hardening H of the law. Effect: larger values make the law steeper towards full compression,
-    /// smaller ones let heavy loads compress cloth completely. Evidence: EVIDENCE.
+    /// Hardening H of the law (1). Effect: larger makes the law steeper towards full compression;
+    /// smaller lets heavy loads compress cloth completely. Evidence: none; without hardening Newton
+    /// iterations of bench and hostile scenes fall by 7 %.
     hardening: f64,
-    /// Stiffness, in units of the contact stiffness, that weighs the gap of an active constraint
-    /// against its force: it is deactivated when the force is less than the gap times this. Effect:
-    /// larger values reactivate constraints for the rounding of their gap; it has no other effect.
-    /// Evidence: EVIDENCE.
+    /// Weight of the gap of an active constraint against its force (contact stiffnesses): a
+    /// constraint is deactivated when its force is less than its gap times this. Effect: larger
+    /// reactivates constraints for the rounding of their gap; with 0 constraints pull. Evidence:
+    /// `a_constraint_that_would_pull_lets_go`, `the_distance_is_the_thickness_whatever_the_weight`
+    /// and five more fail at 0; hostile scene `random_soup` gains energy.
     deactivation_stiffness: f64,
-    /// Largest open gap, in thicknesses, with the stiffness of a closed one: the compression of
-    /// cloth by its own weight. Effect: without it a Newton step leads such a contact deep into
-    /// penetration, and the next one out of it; larger values make open contacts stiff. Evidence:
-    /// EVIDENCE.
+    /// Largest open gap with the stiffness of a closed one (thicknesses): the compression of cloth
+    /// by its own weight. Effect: larger makes open contacts stiff; with 0 a Newton step leads such
+    /// a contact deep into penetration, and the next one out of it. Evidence:
+    /// `what_is_barely_open_is_stiff_but_does_not_press`; rest scene `friction_on_cloth`
+    /// (acceleration 3.12 instead of 3.14 to 3.27 m/s² at 0).
     open_stiffness_gap: f64,
     /// Factor on the stiffness for each stiffening after a CCD hit but the first, which turns the
-    /// pair into a contact. Effect: larger values need fewer repetitions of a step and make the
-    /// equations stiffer; smaller ones need more. Evidence: EVIDENCE.
+    /// pair into a contact (1). Effect: larger needs fewer repetitions of a step and makes the
+    /// equations stiffer; smaller needs more. Evidence: hostile scenes `jump_through_a_held_sheet`,
+    /// `plates_close_and_open` and `armpit` (Newton iterations +99 % at 1).
     stiffening_factor: f64,
 }
 

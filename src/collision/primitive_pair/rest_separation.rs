@@ -7,17 +7,18 @@ use crate::surface::CollisionMesh;
 
 /// Parameters of the contact thickness.
 struct RestSeparationParameters {
-    /// Smallest contact thickness, in m. Effect: larger values keep sheets visibly apart that have
-    /// no thickness; smaller ones make contacts too stiff to be resolved. Evidence: EVIDENCE.
+    /// Smallest contact thickness (m). Effect: larger keeps cloths without thickness visibly apart;
+    /// smaller makes their contacts too stiff to be resolved. Evidence: none; results keep their
+    /// bits at 1e-15.
     min_thickness: f64,
-    /// Largest contact thickness within one cloth, as a fraction of the rest distance. Effect:
-    /// larger values strain thick cloth at folds and in the plane; smaller ones let layers of one
-    /// cloth lie closer than their thickness. Evidence: EVIDENCE.
+    /// Largest contact thickness within one cloth as a fraction of the rest distance (1). Effect:
+    /// larger strains thick cloth in its plane and at folds; smaller lets layers of one cloth lie
+    /// closer than their thickness. Evidence: none; seven scenes keep their bits without the bound.
     rest_fraction: f64,
-    /// Smallest contact thickness within one cloth, as a fraction of the mean edge length there.
+    /// Smallest contact thickness within one cloth as a fraction of the mean edge length there (1).
     /// It separates parts that coincide at rest, as panels side by side or faces doubled in place.
-    /// Effect: larger values strain cloth visibly; with 0 such parts have nothing to keep them
-    /// apart. Evidence: EVIDENCE.
+    /// Effect: larger strains cloth visibly; smaller leaves such parts nothing to keep them apart.
+    /// Evidence: hostile scene `copied_within_a_cloth` stalls and is given up at 0.
     min_edge_fraction: f64,
 }
 

@@ -33,9 +33,10 @@ const MIN_AXIS_LENGTH_SQUARED: f32 = 1.0e-24;
 
 /// Parameters of the separating-axis test.
 struct TrajectoryCullingParameters {
-    /// Axes tried for each pair: iterations of Gilbert's algorithm. Effect: more separate more pairs
-    /// before the narrow phase but take longer themselves; the rounding analysis above allows for
-    /// four. Evidence: EVIDENCE.
+    /// Axes tried for each pair: iterations of Gilbert's algorithm. The rounding analysis allows
+    /// for four. Effect: speed only; more certify more pairs before the narrow phase but take
+    /// longer themselves. Evidence: `most_separated_pairs_are_certified` (70 % of separated
+    /// pairs); scenes keep their bits at 0.
     gilbert_iterations: usize,
 }
 
