@@ -41,7 +41,7 @@ use crate::{
     },
     mesh::NO_INDEX,
     parallel::{BufferPool, reductions},
-    surface::{CollisionMesh, EdgeConvexity, SurfaceProperties},
+    surface::{CollisionMesh, Configuration, EdgeConvexity, SurfaceProperties},
     untangling::{IntersectionState, OverstretchRelease, find_enclosed_cloths},
 };
 use rayon::prelude::*;
@@ -424,7 +424,7 @@ impl CollisionResponse {
             return None;
         }
         let remembered = self.contact_history.prior_contact(pair);
-        let area = pair.area(surfaces, &touch.weights);
+        let area = pair.contact_area(surfaces, &touch.weights);
         let mut contact = Contact::new(*pair, touch, thickness, area);
         contact.recover_gap(thickness * self.duration / PARTING_TIME, remembered.preload);
         if touch.gap >= contact.target_distance() && !has_pressed {
@@ -474,11 +474,7 @@ impl CollisionResponse {
         let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
         let was_led_across =
             self.contact_history.had_kinematic_intersection || self.has_kinematic_intersection;
-        ContactHistory::new(
-            self.contacts.iter(),
-            &self.end_positions,
-            (crossed_for, was_led_across),
-        )
+        ContactHistory::new(self.contacts.iter(), &self.end_positions, crossed_for, was_led_across)
     }
 
     /// Length of the step, in s.
@@ -508,6 +504,7 @@ fn update_edge_convexities(
     positions: &[Vec3],
     ridges: &mut [EdgeConvexity],
 ) {
+    let configuration = Configuration { mesh: surfaces, positions };
     let each = ridges.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.for_each(|(edge, ridge)| *ridge = surfaces.edge_convexity(edge, positions));
+    each.for_each(|(edge, ridge)| *ridge = configuration.edge_convexity(edge as u32));
 }

@@ -5,7 +5,7 @@ use super::CollisionResponse;
 use crate::{
     Vec3,
     collision::{Intersection, is_intersecting},
-    surface::CollisionMesh,
+    surface::{CollisionMesh, Configuration},
     untangling::{
         IntersectionState, OverstretchRelease, coincidence_predicate, separate_coincident,
     },
@@ -40,8 +40,8 @@ impl CollisionResponse {
 
     /// All edges that go through triangles where the step begins, in order.
     fn find_intersections(&self) -> Vec<Intersection> {
-        let (surfaces, starts) = (&self.mesh, &self.start_positions);
-        let crosses = |crossing| is_intersecting(surfaces, starts, crossing);
+        let start = Configuration { mesh: &self.mesh, positions: &self.start_positions };
+        let crosses = |crossing| is_intersecting(start, crossing);
         let mut crossings = self.broad_phase.intersections(self.has_self_collision, crosses);
         crossings.sort_unstable();
         crossings

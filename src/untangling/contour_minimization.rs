@@ -107,7 +107,7 @@ fn contour_length_descent(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::is_intersecting;
+    use crate::{collision::is_intersecting, surface::Configuration};
 
     /// Triangles of a sheet of squares between `count` lines each way, the first vertex of which is `start`.
     fn grid_triangles(start: u32, count: u32) -> Vec<[u32; 3]> {
@@ -128,13 +128,14 @@ mod tests {
         let positions: Vec<Vec3> = level.chain(upright).collect();
         let triangles = [grid_triangles(0, 5), grid_triangles(25, 6)].concat();
         let surfaces =
-            CollisionMesh::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
+            CollisionMesh::of_thin_cloths(&triangles, &[0, 25, 61], positions.clone(), &[]);
         let edges = 0..surfaces.edges.len() as u32;
         let pairs = edges.flat_map(|edge| {
             (0..triangles.len() as u32).map(move |triangle| Intersection { edge, triangle })
         });
+        let configuration = Configuration { mesh: &surfaces, positions: &positions };
         let crossings: Vec<Intersection> =
-            pairs.filter(|crossing| is_intersecting(&surfaces, &positions, *crossing)).collect();
+            pairs.filter(|crossing| is_intersecting(configuration, *crossing)).collect();
         assert!(crossings.len() > 8);
         assert_eq!(intersection_contours(&surfaces, &crossings).len(), 1);
         for (crossing, found) in

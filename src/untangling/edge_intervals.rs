@@ -78,7 +78,7 @@ fn edge_parameter(surfaces: &CollisionMesh, positions: &[Vec3], crossing: Inters
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collision::is_intersecting;
+    use crate::{collision::is_intersecting, surface::Configuration};
 
     /// What an edge crosses that goes from `from` to `to` through a roof with its ridge along y at the height 0,
     /// whose sides fall as far as they reach.
@@ -87,13 +87,15 @@ mod tests {
         let corners = [from, to, to + Vec3::new(0.0, 0.0, 9.0)];
         let positions: Vec<Vec3> = corners.into_iter().chain(roof).collect();
         let surfaces = CollisionMesh::of_thin_cloths(
-            (&[[0, 1, 2], [3, 5, 4], [4, 6, 3]], &[0, 3, 7]),
+            &[[0, 1, 2], [3, 5, 4], [4, 6, 3]],
+            &[0, 3, 7],
             positions.clone(),
             &[],
         );
         let edge = surfaces.edges.iter().position(|ends| *ends == [0, 1]).unwrap() as u32;
         let crossings = [1, 2].map(|triangle| Intersection { edge, triangle });
-        let crosses = |crossing: &Intersection| is_intersecting(&surfaces, &positions, *crossing);
+        let configuration = Configuration { mesh: &surfaces, positions: &positions };
+        let crosses = |crossing: &Intersection| is_intersecting(configuration, *crossing);
         let crossings = crossings.into_iter().filter(crosses).collect();
         (surfaces, positions, crossings)
     }

@@ -64,7 +64,7 @@ pub(crate) fn recovery_contact(
     let length = way.norm();
     let normal = way.try_normalize(f64::MIN_POSITIVE)?;
     let weights = pair.closest_point_weights(positions);
-    let area = pair.area(surfaces, &weights);
+    let area = pair.contact_area(surfaces, &weights);
     let touch = LinearisedContact { weights, normal, gap: 0.0, has_penetrated: true };
     let mut contact = Contact::new(pair, touch, length / compression, area);
     contact.initial_relative_position = contact.relative_position(positions);

@@ -21,7 +21,10 @@ mod tests;
 use super::{CollisionResponse, SLACK};
 use crate::{
     Vec3,
-    collision::{DisplacementBound, FeatureSubset, PrimitivePair, Trajectories},
+    collision::{
+        CandidateQuery, DetectionRange, DisplacementBound, FeatureSubset, PrimitivePair,
+        Trajectories,
+    },
     parallel::reductions,
     surface::CollisionMesh,
 };
@@ -126,13 +129,13 @@ impl CollisionResponse {
         let near = |pair: &PrimitivePair, thickness: f64| {
             verlet_radius(thickness, pair_skin_radius(pair, surfaces))
         };
-        let sought = (surfaces, 1.0 + SLACK, near);
+        let range = DetectionRange { thickness_factor: 1.0 + SLACK, distance: near };
         let let_go = AtomicU64::new(0);
         let keep = |pair: &mut PrimitivePair| {
             let leads_across = |pair: &PrimitivePair| {
                 self.is_kinematic_pair(pair) && is_violated(&mut pair.clone(), surfaces, motion)
             };
-            if !pair.passes_narrow_phase(surfaces, motion, (1.0 + SLACK, near)) {
+            if !pair.passes_narrow_phase(surfaces, motion, &range) {
                 return false;
             }
             if self.has_free_vertex(pair) && self.is_filtered_pair(pair) {
@@ -141,7 +144,13 @@ impl CollisionResponse {
             }
             self.has_free_vertex(pair) || leads_across(pair)
         };
-        self.broad_phase.candidate_pairs(sought, (self.has_self_collision, keep), found);
+        let query = CandidateQuery {
+            mesh: surfaces,
+            has_self_collision: self.has_self_collision,
+            range,
+            accept: keep,
+        };
+        self.broad_phase.candidate_pairs(&query, found);
         found.par_sort_unstable_by_key(PrimitivePair::key);
         let_go.into_inner()
     }
@@ -212,13 +221,7 @@ impl CollisionResponse {
         let motion = Trajectories { starts: &self.start_positions, ends: &self.end_positions };
         self.broad_phase.set_trajectories(motion);
         self.broad_phase.expand_cloth_trees(&strays, &self.mesh, LEAST_GAP);
-        let too_close = |pair: &mut PrimitivePair| self.is_active_violation(pair);
-        let sought = (&self.mesh, LEAST_GAP, min_pair_gap);
-        self.broad_phase.candidate_pairs_of_subset(
-            &strays,
-            sought,
-            (self.has_self_collision, too_close),
-        )
+        self.broad_phase.candidate_pairs_of_subset(&strays, &self.violation_query())
     }
 
     /// The same of all pairs there are, in order.
@@ -227,17 +230,31 @@ impl CollisionResponse {
         let motion = Trajectories { starts: &self.start_positions, ends: &self.end_positions };
         self.broad_phase.set_trajectories(motion);
         self.broad_phase.refit_cloths(&self.mesh, LEAST_GAP);
-        let too_close = |pair: &mut PrimitivePair| self.is_active_violation(pair);
-        let sought = (&self.mesh, LEAST_GAP, min_pair_gap);
         let mut found = Vec::new();
-        self.broad_phase.candidate_pairs(sought, (self.has_self_collision, too_close), &mut found);
+        self.broad_phase.candidate_pairs(&self.violation_query(), &mut found);
         found.sort_unstable_by_key(PrimitivePair::key);
         found
     }
 
+    /// Query for all active pairs that violate the minimal gap.
+    fn violation_query(
+        &self,
+    ) -> CandidateQuery<
+        '_,
+        impl Fn(&PrimitivePair, f64) -> f64 + Sync,
+        impl Fn(&mut PrimitivePair) -> bool + Sync,
+    > {
+        CandidateQuery {
+            mesh: &self.mesh,
+            has_self_collision: self.has_self_collision,
+            range: min_gap_range(),
+            accept: |pair: &mut PrimitivePair| self.is_active_violation(pair),
+        }
+    }
+
     fn is_active_violation(&self, pair: &mut PrimitivePair) -> bool {
         let (surfaces, motion) = (&self.mesh, self.trajectories());
-        pair.passes_narrow_phase(surfaces, motion, (LEAST_GAP, min_pair_gap))
+        pair.passes_narrow_phase(surfaces, motion, &min_gap_range())
             && self.is_active_pair(pair)
             && is_violated(pair, surfaces, motion)
     }
@@ -262,6 +279,11 @@ fn sorted_unique(mut pairs: Vec<PrimitivePair>) -> Vec<PrimitivePair> {
 /// The distance within which a pair is watched that keeps `thickness`, all in m.
 fn verlet_radius(thickness: f64, margins: f64) -> f64 {
     ((1.0 + SLACK) * thickness).max(LEAST_GAP * thickness + margins)
+}
+
+/// Detection of the pairs that come within the minimal gap.
+fn min_gap_range() -> DetectionRange<impl Fn(&PrimitivePair, f64) -> f64 + Sync> {
+    DetectionRange { thickness_factor: LEAST_GAP, distance: min_pair_gap }
 }
 
 /// The distance that a step leaves a pair at least that keeps `thickness`, all in m.

@@ -296,11 +296,11 @@ fn every_pair_within_its_verlet_radius_is_in_the_list() {
         prop_assume!(response.intersection_state.is_none());
         let (surfaces, motion) = (&response.mesh, response.trajectories());
         for mut pair in all_pairs(surfaces) {
-            prop_assert!(pair.passes_narrow_phase(
-                surfaces,
-                motion,
-                (f64::INFINITY, |_: &PrimitivePair, _| f64::INFINITY)
-            ));
+            let unlimited = DetectionRange {
+                thickness_factor: f64::INFINITY,
+                distance: |_: &PrimitivePair, _| f64::INFINITY,
+            };
+            prop_assert!(pair.passes_narrow_phase(surfaces, motion, &unlimited));
             let cloth = pair.vertices.iter().filter(|vertex| surfaces.is_cloth(**vertex));
             let wanted = if cloth.clone().count() == pair.vertices.len() {
                 verlet_radius(pair.thickness, pair_skin_radius(&pair, surfaces))

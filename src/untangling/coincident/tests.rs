@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::{
-    collision::is_intersecting, response::ColliderMotion, scene::Collider,
+    collision::is_intersecting, response::ColliderMotion, scene::Collider, surface::Configuration,
     untangling::containment::find_enclosed_cloths,
 };
 
@@ -16,7 +16,7 @@ fn scene(cloths: &[[Vec3; 3]], colliders: &[Collider]) -> (CollisionMesh, Vec<Ve
     let triangles: Vec<_> = (0..count).map(|cloth| [0, 1, 2].map(|k| 3 * cloth + k)).collect();
     let starts: Vec<_> = (0..=cloths.len()).map(|cloth| 3 * cloth).collect();
     let mut surfaces =
-        CollisionMesh::of_thin_cloths((&triangles, &starts), cloths.concat(), colliders);
+        CollisionMesh::of_thin_cloths(&triangles, &starts, cloths.concat(), colliders);
     surfaces.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let positions = with_colliders(cloths.concat(), colliders);
     surfaces.enclosed_cloths = find_enclosed_cloths(&surfaces, &positions);
@@ -42,7 +42,7 @@ fn separate_all(surfaces: &CollisionMesh, positions: &mut [Vec3]) {
     let touching: Vec<_> = touching.filter(coincidence_filter(surfaces, positions)).collect();
     let crossings: Vec<_> = with_all(surfaces.edges.len())
         .map(|[edge, triangle]| Intersection { edge, triangle })
-        .filter(|crossing| is_intersecting(surfaces, positions, *crossing))
+        .filter(|crossing| is_intersecting(Configuration { mesh: surfaces, positions }, *crossing))
         .collect();
     separate_coincident(surfaces, positions, (&crossings, &touching));
 }
@@ -130,7 +130,7 @@ fn a_patch_with_a_hanging_neighbour_is_lifted_downward() {
     let down = Vec3::new(9.0, 9.0, -5.0);
     let rest = [corners(), corners()].concat().into_iter().chain([down]).collect::<Vec<_>>();
     let triangles = [[0, 1, 2], [3, 4, 5], [5, 4, 6]];
-    let mut surfaces = CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 7]), rest.clone(), &[]);
+    let mut surfaces = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 7], rest.clone(), &[]);
     surfaces.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let mut positions = rest;
     separate_all(&surfaces, &mut positions);
@@ -173,7 +173,7 @@ fn a_crease_between_two_supports_is_lifted_above_both() {
         let triangles = [[0, 2, 1], [0, 1, 3]];
         let colliders = [floor, wall];
         let mut surfaces =
-            CollisionMesh::of_thin_cloths((&triangles, &[0, 4]), rest.to_vec(), &colliders);
+            CollisionMesh::of_thin_cloths(&triangles, &[0, 4], rest.to_vec(), &colliders);
         surfaces.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
         let mut positions = with_colliders(rest.to_vec(), &colliders);
         separate_all(&surfaces, &mut positions);
@@ -242,7 +242,7 @@ fn separated_strip_with(
         position.z = height(vertex / 2);
     }
     let ends = [0, rest.len()];
-    let mut surfaces = CollisionMesh::of_thin_cloths((&triangles, &ends), rest, colliders);
+    let mut surfaces = CollisionMesh::of_thin_cloths(&triangles, &ends, rest, colliders);
     surfaces.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let count = positions.len();
     positions = with_colliders(positions, colliders);
@@ -330,7 +330,7 @@ fn a_hem_is_lifted_to_the_side_of_its_cloth() {
     let triangles: Vec<[u32; 3]> =
         std::iter::once([0, 1, 2]).chain(strip(3, places.len())).collect();
     let starts = [0, 3, positions.len()];
-    let mut surfaces = CollisionMesh::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
+    let mut surfaces = CollisionMesh::of_thin_cloths(&triangles, &starts, positions.clone(), &[]);
     surfaces.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     separate_all(&surfaces, &mut positions);
     assert!(positions[3..].iter().all(|vertex| vertex.z < -0.5 * LIFT_HEIGHT), "{positions:?}");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
-use crate::{collision::is_intersecting, scene::Collider};
+use crate::{collision::is_intersecting, scene::Collider, surface::Configuration};
 
 /// Whether two edges are let go that are beside so many crossings each, but no common one.
 fn is_filtered(crossings: usize, second_is_cloth: bool) -> bool {
@@ -19,7 +19,7 @@ fn is_filtered(crossings: usize, second_is_cloth: bool) -> bool {
     } else {
         (cloths, vec![triangle(0), triangle(3)], vec![0, 3, 6], vec![collider])
     };
-    let surfaces = CollisionMesh::of_thin_cloths((&triangles, &starts), rest, &colliders);
+    let surfaces = CollisionMesh::of_thin_cloths(&triangles, &starts, rest, &colliders);
     // The edges of the first triangle and of the last one go through the third.
     let through = |edge: u32| std::iter::repeat_n(Intersection { edge, triangle: 1 }, crossings);
     let last = surfaces.triangle_edges[2][0];
@@ -48,10 +48,10 @@ fn layer_recovery_contacts(crossed_for: f64) -> Vec<Contact> {
     let positions: Vec<Vec3> = wide.into_iter().chain([middle]).chain(rim).collect();
     let around = (0..6_u32).map(|k| [3, 4 + k, 4 + (k + 1) % 6]);
     let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(around).collect();
-    let surfaces = CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 10]), positions.clone(), &[]);
+    let surfaces = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 10], positions.clone(), &[]);
     let all = (0..surfaces.edges.len() as u32).map(|edge| Intersection { edge, triangle: 0 });
-    let crossings =
-        all.filter(|crossing| is_intersecting(&surfaces, &positions, *crossing)).collect();
+    let configuration = Configuration { mesh: &surfaces, positions: &positions };
+    let crossings = all.filter(|crossing| is_intersecting(configuration, *crossing)).collect();
     let tangle = IntersectionState::new(&surfaces, &positions, crossings);
     assert_eq!(tangle.intersections.len(), 6);
     tangle.layer_recovery_contacts(&surfaces, &positions, [0.01, crossed_for])
@@ -80,7 +80,7 @@ fn only_intersecting_cloths_are_frictionless() {
     let collider = Collider::new(at(3.0), &[[0, 1, 2]], 0.5, 0.001).unwrap();
     let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8]];
     let surfaces =
-        CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 6, 9]), rest.clone(), &[collider]);
+        CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 6, 9], rest.clone(), &[collider]);
     let positions = [rest, at(3.0)].concat();
     let crossings = [(0, 1), (1, 3), (0, 0)]
         .map(|(own, triangle)| Intersection { edge: surfaces.triangle_edges[own][0], triangle });
