@@ -53,6 +53,14 @@ pub(crate) struct EdgeAdjacency {
     pub(crate) first_triangle: u32,
 }
 
+/// The collision mesh with all vertices at given positions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Configuration<'a> {
+    pub(crate) mesh: &'a CollisionMesh,
+    /// Positions of all vertices, in m.
+    pub(crate) positions: &'a [Vec3],
+}
+
 /// Cloths and colliders as one surface.
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionMesh {

@@ -8,6 +8,6 @@ mod outward_winding;
 mod seam_adjacency;
 
 pub(crate) use collision_mesh::{
-    ClothCollisionData, CollisionMesh, EdgeConvexity, SurfaceProperties,
+    ClothCollisionData, CollisionMesh, Configuration, EdgeConvexity, SurfaceProperties,
 };
 pub(crate) use contact_filter::ContactFilter;
