@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The active set: constrained contacts, and the directions that these and prescribed motion eliminate
-//! from the equations of a Newton step. Constraints are contacts of particles with solids, after
-//! Etzmuss 2002, section 4.4.
+//! The active set: constrained contacts, and the directions that these and prescribed motion
+//! eliminate from the equations of a Newton step. Constraints are contacts of particles with
+//! solids, after Etzmuss 2002, section 4.4.
 //!
 //! The collision direction of a cloth vertex in the collision area of a solid is the normal of its
 //! contact. In every Newton iteration its displacement along that direction is prescribed: it leads
 //! to the target position, at the target gap, and is eliminated from the equations by a filter. The
-//! remaining residual along the direction is the constraint force (the multiplier). It is carried to
-//! the next iteration; where it pulls, the constraint is deactivated.
+//! remaining residual along the direction is the constraint force (the multiplier). It is carried
+//! to the next iteration; where it pulls, the constraint is deactivated.
 //!
-//! A vertex has at most one constraint. All its other contacts follow the penalty law of [`Contact`]:
-//! other faces of solids, as in a corner; all solids if two of them press from opposite sides, where
-//! no displacement is admissible; and contacts that were stiffened after a CCD hit. Contacts of
-//! several particles follow the law as well.
+//! A vertex has at most one constraint. All its other contacts follow the penalty law of
+//! [`Contact`]: other faces of solids, as in a corner; all solids if two of them press from
+//! opposite sides, where no displacement is admissible; and contacts that were stiffened after a
+//! CCD hit. Contacts of several particles follow the law as well.
 //!
-//! **Descent.** With the forces λ that the equations A d = b + λn have found, and the violation
-//! c = n·d of a constraint, the slope of Φ + ½ max(0, λ + kc)²/k along d is −dᵀA d − kc² where it
-//! presses: a Newton step that meets the constraints is a descent direction, whatever it does to the
-//! gaps. (This is the augmented Lagrangian, with the new multipliers.)
+//! **Descent.** With the forces λ that the equations A d = b + λn have found, and the violation c =
+//! n·d of a constraint, the slope of Φ + ½ max(0, λ + kc)²/k along d is −dᵀA d − kc² where it
+//! presses: a Newton step that meets the constraints is a descent direction, whatever it does to
+//! the gaps. (This is the augmented Lagrangian, with the new multipliers.)
 //!
-//! **Convergence.** A Newton step leaves the gaps of all constraints right, so it would be short even
-//! if all multipliers were negative. A pulling constraint therefore counts at least as the Newton step
-//! that its deactivation will cause: λ²/a of each alone, with the entry a of the matrix, and of all
-//! together with their inertia.
+//! **Convergence.** A Newton step leaves the gaps of all constraints right, so it would be short
+//! even if all multipliers were negative. A pulling constraint therefore counts at least as the
+//! Newton step that its deactivation will cause: λ²/a of each alone, with the entry a of the
+//! matrix, and of all together with their inertia.
 
 use super::CollisionResponse;
 use crate::{
@@ -137,8 +137,8 @@ impl ActiveSet {
         self.constraints.push(EliminatedConstraint { contact, free_length, direction });
     }
 
-    /// Updates the multipliers of a response from the `solution` of the linear system. Returns them,
-    /// sorted by row, and the change of the potential's slope by them, in J.
+    /// Updates the multipliers of a response from the `solution` of the linear system. Returns
+    /// them, sorted by row, and the change of the potential's slope by them, in J.
     pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],

@@ -18,23 +18,30 @@ pub(super) struct DetectionParameters {
     /// Time in which surfaces that start closer than their thickness recover it (s). Effect: larger
     /// leaves them compressed for longer; smaller separates them at a visible speed. Evidence:
     /// `a_sheet_that_starts_too_close_is_moved_out_gradually` and
-    /// `test_sheets_in_one_place_come_apart_by_their_thickness` bound the speed and the time.
+    /// `test_sheets_in_one_place_come_apart_by_their_thickness` bound time and speed; at 1e-9 no
+    /// scene of the hostile suite fails.
     pub(super) gap_recovery_time: f64,
     /// Skin of the Verlet list, and distance beyond the thickness at which a loaded contact is kept
     /// (thicknesses). Effect: larger adds pairs to the list; smaller invalidates the list more often
-    /// and drops loaded contacts. Evidence: none but the time of a step.
+    /// and drops loaded contacts. Evidence:
+    /// `ground_that_is_pulled_away_drags_a_sheet_with_its_friction`,
+    /// `a_constraint_that_would_pull_lets_go` (both fail at 0), Newton iterations of the bench (+11
+    /// % at 0).
     pub(super) skin: f64,
     /// Sine of the tilt out of the normal cone of the closest feature that is allowed for a new
     /// contact (1). Effect: larger adds contacts with inclined normals at edges; smaller loses
-    /// contacts to rounding. Evidence: none.
+    /// contacts to rounding. Evidence: accuracy of the bench sheets on a ball and on themselves
+    /// (worse at 0).
     pub(super) new_normal_tilt: f64,
-    /// The tilt allowed for a loaded contact (1). Effect: larger keeps contacts with inclined normals;
-    /// smaller makes contacts chatter at edges of a mesh that bends under their pressure, as equal
-    /// values of both tilts would. Evidence: none.
+    /// The tilt allowed for a loaded contact (1). Effect: larger keeps contacts with inclined
+    /// normals; smaller makes contacts chatter at edges of a mesh that bends under their pressure.
+    /// Evidence: none; at 1e-3, the tilt of new contacts, no figure of the bench or the hostile
+    /// suite changes.
     pub(super) loaded_normal_tilt: f64,
     /// Gap below which new contacts are added while normals are frozen (target distances). Effect:
     /// larger hinders the convergence of Newton's method by barely touching contacts; smaller lets
-    /// pairs sink in, which the next step then throws out. Evidence: none.
+    /// pairs sink in, which the next step then throws out. Evidence: none; at 1 no figure of the
+    /// bench or the hostile suite changes.
     pub(super) new_contact_gap: f64,
 }
 

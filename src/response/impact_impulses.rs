@@ -30,16 +30,19 @@ use std::collections::BTreeMap;
 
 /// Parameters of the contact velocities.
 struct ContactVelocityParameters {
-    /// Gauss-Seidel sweeps over all contacts. Effect: more take time; fewer leave relative velocities
-    /// where contacts share vertices. Evidence: none.
+    /// Gauss-Seidel sweeps over all contacts. Effect: more take time; fewer leave relative
+    /// velocities where contacts share vertices. Evidence:
+    /// `guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails at 0).
     sweeps: usize,
-    /// Weight in a contact below which a vertex keeps its multistep history (1). Effect: larger keeps
-    /// histories across impacts, as if velocities were continuous; smaller resets the history of
-    /// vertices that hardly move. Evidence: none.
+    /// Weight in a contact below which a vertex keeps its multistep history (1). Effect: larger
+    /// keeps histories across impacts, as if velocities were continuous; smaller resets the history
+    /// of vertices that hardly move. Evidence: none; at 0 no figure of the bench or the hostile
+    /// suite changes.
     min_weight: f64,
     /// Friction of a midpoint contact below which it sticks (Coulomb bounds). Effect: larger stops
     /// contacts at the end of their slip; smaller lets sticking contacts oscillate. Evidence:
-    /// `contacts_hold_with_every_integrator` covers the rule, not the value.
+    /// `contacts_hold_with_every_integrator` covers the rule; at 1 the implicit midpoint scenes take
+    /// 30 % fewer Newton iterations.
     stick_fraction: f64,
 }
 
