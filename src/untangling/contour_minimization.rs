@@ -3,8 +3,8 @@
 //!
 //! The triangles of two surfaces intersect in segments, which join to contours at the edge–triangle
 //! intersections. The contour length gradient of one intersection involves the two segments there;
-//! along a straight contour it is rounding, and at the bends one edge may undo what the next one
-//! does. So the gradients of a whole contour are summed, and all edges of the one surface move in
+//! along a straight contour it is rounding, and at the bends one edge may undo the displacement of
+//! the next one. So the gradients of a whole contour are summed, and all edges of the one surface move in
 //! that direction and those of the other surface against it (Volino and Magnenat-Thalmann 2006).
 //! The ends of the contour dominate the sum, where it meets a border.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Overstretch release: overstretched cloth has no contact with cloth, after a pinned vertex was
-//! moved through something else of prescribed motion.
+//! Overstretch release: overstretched cloth has no contact with cloth, after a pinned vertex has
+//! passed through another feature of prescribed motion.
 //!
 //! Cloth that such a vertex drags along may intersect nothing and still be on the wrong side:
 //! hooked on a pinned edge, and stretched to many times its length as the two separate. There is

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Lift of coincident vertices above their support.
 //!
-//! The lift is outward from solids, or inward where the cloth belongs inside; else away from what
-//! the cloth was lifted above already; else to the side of the adjacent cloth that does not
+//! The lift is outward from solids, or inward where the cloth belongs inside; else away from the
+//! supports of earlier lifts; else to the side of the adjacent cloth that does not
 //! coincide, or of most vertices that are off the support by more than rounding; else along the
 //! normals of the support.
 

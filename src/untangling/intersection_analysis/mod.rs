@@ -76,7 +76,7 @@ pub(super) fn connected_components(mesh: &CollisionMesh, join: impl Fn(usize) ->
     components.roots()
 }
 
-/// Intersections at the start of a step, with what is known about them.
+/// Intersections at the start of a step, and the components of the cloth that they separate.
 #[derive(Clone, Debug)]
 pub(crate) struct IntersectionState {
     /// Sorted.
