@@ -210,7 +210,7 @@ impl CollisionResponse {
             return None;
         }
         let prior = self.contact_history.prior_contact(pair);
-        let area = pair.area(mesh, &linearised.weights);
+        let area = pair.contact_area(mesh, &linearised.weights);
         let mut contact = Contact::new(*pair, linearised, thickness, area);
         contact.recover_gap(thickness * self.duration / DETECTION.gap_recovery_time, prior.preload);
         if linearised.gap >= contact.target_distance() && !has_pressed {

@@ -111,11 +111,12 @@ impl CollisionResponse {
         let mut start_positions = if is_disabled { Vec::new() } else { positions.to_vec() };
         start_positions
             .extend(collider_motions.iter().flat_map(|collider| collider.positions_at(0.0)));
-        mesh.enclosed_cloths =
-            find_enclosed_cloths(Configuration { mesh: &mesh, positions: &start_positions });
-        let trajectories = Trajectories { starts: &start_positions, ends: &start_positions };
+        let start = Configuration { mesh: &mesh, positions: &start_positions };
+        let enclosed_cloths = find_enclosed_cloths(start);
         let mut edge_convexities = vec![EdgeConvexity::default(); mesh.edges.len()];
-        update_edge_convexities(&mesh, &start_positions, &mut edge_convexities);
+        update_edge_convexities(start, &mut edge_convexities);
+        mesh.enclosed_cloths = enclosed_cloths;
+        let trajectories = Trajectories { starts: &start_positions, ends: &start_positions };
         Self {
             edge_convexities,
             broad_phase: BroadPhase::new(&mesh, trajectories),
@@ -256,7 +257,8 @@ impl CollisionResponse {
         self.broad_phase.refit_cloths(mesh, 1.0 + DETECTION.skin);
         let changed =
             if have_colliders_moved { self.edge_convexities.len() } else { mesh.cloth_edge_count };
-        update_edge_convexities(mesh, &self.start_positions, &mut self.edge_convexities[..changed]);
+        let start = Configuration { mesh, positions: &self.start_positions };
+        update_edge_convexities(start, &mut self.edge_convexities[..changed]);
     }
 
     /// Whether the scene has neither colliders nor self-collision.
@@ -338,7 +340,8 @@ impl CollisionResponse {
         ContactHistory::new(
             self.contacts.iter(),
             &self.end_positions,
-            (intersection_time, had_kinematic_intersection),
+            intersection_time,
+            had_kinematic_intersection,
         )
     }
 
@@ -363,13 +366,9 @@ impl CollisionResponse {
     }
 }
 
-/// Updates the convexity at the first edges, with all vertices at `positions` in m.
-fn update_edge_convexities(
-    mesh: &CollisionMesh,
-    positions: &[Vec3],
-    convexities: &mut [EdgeConvexity],
-) {
-    let each =
-        convexities.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.for_each(|(edge, convexity)| *convexity = mesh.edge_convexity(edge, positions));
+/// Updates the convexity at the first edges.
+fn update_edge_convexities(configuration: Configuration<'_>, convexities: &mut [EdgeConvexity]) {
+    let each = convexities.par_iter_mut().enumerate();
+    each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
+        .for_each(|(edge, convexity)| *convexity = configuration.edge_convexity(edge as u32));
 }

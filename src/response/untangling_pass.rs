@@ -44,9 +44,8 @@ impl CollisionResponse {
 
     /// All edge–triangle intersections at the start of the step, sorted.
     fn find_intersections(&self) -> Vec<Intersection> {
-        let (mesh, start_positions) = (&self.mesh, &self.start_positions);
-        let is_intersecting_pair =
-            |intersection| is_intersecting(mesh, start_positions, intersection);
+        let start = self.start_configuration();
+        let is_intersecting_pair = |intersection| is_intersecting(start, intersection);
         let mut intersections =
             self.broad_phase.intersections(self.has_self_collision, is_intersecting_pair);
         intersections.sort_unstable();

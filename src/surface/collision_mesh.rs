@@ -13,29 +13,6 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Part of the thickness that a flat surface may fall away by. Where it is ridged its edges touch; what they lack by then
-/// is a jump, which would keep what lies on them from coming to rest.
-const FLAT: f64 = 0.02;
-
-/// How ridged a surface is at an edge.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EdgeConvexity {
-    /// Of the edge, in m.
-    length: f64,
-    /// How far from it the surface is known to be flat, in m; 0 where it is not, and at borders.
-    flat_distance: f64,
-}
-
-impl EdgeConvexity {
-    /// Whether vertices and triangles keep two surfaces apart where their edges cross. They do where both
-    /// are flat, and where one is flat for as far as the edge of the other goes: over a plane a straight edge is
-    /// lowest at one of its ends.
-    pub(crate) fn is_redundant_with(&self, other: &Self) -> bool {
-        let are_flat = self.flat_distance > 0.0 && other.flat_distance > 0.0;
-        are_flat || self.flat_distance >= other.length || other.flat_distance >= self.length
-    }
-}
-
 /// What a vertex brings into a contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SurfaceProperties {
@@ -51,14 +28,6 @@ pub(crate) struct EdgeAdjacency {
     pub(crate) opposite_vertices: [u32; 2],
     /// The first triangle at the edge.
     pub(crate) first_triangle: u32,
-}
-
-/// The collision mesh with all vertices at given positions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Configuration<'a> {
-    pub(crate) mesh: &'a CollisionMesh,
-    /// Positions of all vertices, in m.
-    pub(crate) positions: &'a [Vec3],
 }
 
 /// Cloths and colliders as one surface.
@@ -244,41 +213,6 @@ impl CollisionMesh {
         self.bodies[self.triangles[triangle as usize][0] as usize]
     }
 
-    /// Unit normal of a triangle; `None` where it has no area.
-    pub(crate) fn triangle_normal(&self, triangle: u32, positions: &[Vec3]) -> Option<Vec3> {
-        let [a, b, c] = self.triangles[triangle as usize].map(|v| positions[v as usize]);
-        (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)
-    }
-
-    /// Height of a vertex over the plane of a triangle, in m.
-    pub(crate) fn signed_height(&self, triangle: u32, positions: &[Vec3], vertex: u32) -> f64 {
-        let corner = positions[self.triangles[triangle as usize][0] as usize];
-        let normal = self.triangle_normal(triangle, positions).unwrap_or_else(Vec3::zeros);
-        (positions[vertex as usize] - corner).dot(&normal)
-    }
-
-    /// How ridged the surface is at an edge.
-    pub(crate) fn edge_convexity(&self, edge: usize, positions: &[Vec3]) -> EdgeConvexity {
-        let [start, end] = self.edges[edge].map(|vertex| positions[vertex as usize]);
-        let along = end - start;
-        let length = along.norm();
-        let [left, right] = self.edge_adjacency[edge].opposite_vertices;
-        if right == NO_INDEX {
-            return EdgeConvexity { length, flat_distance: 0.0 };
-        }
-        let across = [left, right].map(|corner| along.cross(&(positions[corner as usize] - start)));
-        // Both point the same way where the triangles fold over.
-        let cosine = -across[0].dot(&across[1]);
-        let sine = across[0].cross(&across[1]).norm();
-        let thickness = self.surface_properties[self.edges[edge][0] as usize].thickness;
-        let is_flat = cosine > 0.0 && 0.5 * length * sine < 2.0 * FLAT * thickness * cosine;
-        let heights = across.map(|doubled| doubled.norm() / length);
-        EdgeConvexity {
-            length,
-            flat_distance: if is_flat { 0.5 * heights[0].min(heights[1]) } else { 0.0 },
-        }
-    }
-
     /// Undeformed position of a cloth's vertex, in m.
     pub(crate) fn rest_position(&self, vertex: u32) -> Vec3 {
         self.rest_positions[vertex as usize]
@@ -343,7 +277,8 @@ impl CollisionMesh {
 
     /// Of thin cloths with these triangles, each from one of the `starts` to the next, at rest as they are, and of colliders.
     pub(crate) fn of_thin_cloths(
-        (triangles, starts): (&[[u32; 3]], &[usize]),
+        triangles: &[[u32; 3]],
+        starts: &[usize],
         rest: Vec<Vec3>,
         colliders: &[Collider],
     ) -> Self {

@@ -63,7 +63,8 @@ impl SeamAdjacency {
     /// The way at rest between two features through a seam beside the first, in m; infinite where there is none.
     pub(crate) fn rest_distance_through_seams(
         &self,
-        (one, other): (&[u32], &[u32]),
+        one: &[u32],
+        other: &[u32],
         rest: impl Fn(u32) -> Vec3,
     ) -> f64 {
         let mut shortest = f64::INFINITY;
@@ -135,11 +136,9 @@ mod tests {
         let seams = SeamAdjacency::new(&[[2, 3]], &[[0, 2, 1], [3, 4, 5]], 6);
         assert!(seams.connects(&[2], &[3, 4, 5]) && seams.connects(&[0, 3], &[1, 2]));
         assert!(!seams.connects(&[0], &[3, 4, 5]) && !seams.connects(&[9], &[9, 8]));
-        assert!((seams.rest_distance_through_seams((&[0], &[4, 5]), rest) - 2.0).abs() < 1.0e-12);
+        assert!((seams.rest_distance_through_seams(&[0], &[4, 5], rest) - 2.0).abs() < 1.0e-12);
         assert!(
-            SeamAdjacency::default()
-                .rest_distance_through_seams((&[0], &[4, 5]), rest)
-                .is_infinite()
+            SeamAdjacency::default().rest_distance_through_seams(&[0], &[4, 5], rest).is_infinite()
         );
     }
 }

@@ -80,7 +80,7 @@ mod tests {
         let solid = Collider::new(corners.to_vec(), &sides, 0.0, 0.0).unwrap();
         let cloth = [Vec3::x(), Vec3::y(), Vec3::z()].map(|corner| corner * 0.1);
         let cloth = cloth.map(|corner| corner + Vec3::new(0.1 + x, 0.1, 0.1));
-        let mesh = CollisionMesh::of_thin_cloths((&[[0, 1, 2]], &[0, 3]), cloth.to_vec(), &[solid]);
+        let mesh = CollisionMesh::of_thin_cloths(&[[0, 1, 2]], &[0, 3], cloth.to_vec(), &[solid]);
         (mesh, cloth.into_iter().chain(corners).collect())
     }
 

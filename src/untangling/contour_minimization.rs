@@ -98,10 +98,11 @@ fn contour_segments(
 /// Negative gradient of the length of the segments at an intersection with respect to a
 /// displacement of its edge; zero where the edge is in the plane of the triangle.
 fn contour_length_descent(
-    Configuration { mesh, positions }: Configuration<'_>,
+    configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
 ) -> Vec3 {
-    let Some(normal) = mesh.triangle_normal(triangle, positions) else { return Vec3::zeros() };
+    let Configuration { mesh, positions } = configuration;
+    let Some(normal) = configuration.triangle_normal(triangle) else { return Vec3::zeros() };
     let [start, end] = mesh.edges[edge as usize].map(|vertex| positions[vertex as usize]);
     let along = end - start;
     let mut sum = Vec3::zeros();
@@ -143,14 +144,15 @@ mod tests {
             .map(|[row, k]| Vec3::new(coordinate(k, 0.74, -1.5), 1.3, coordinate(row, 0.4, -1.03)));
         let positions: Vec<Vec3> = horizontal.chain(upright).collect();
         let triangles = [grid_triangles(0, 5), grid_triangles(25, 6)].concat();
-        let mesh =
-            CollisionMesh::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
+        let mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 25, 61], positions.clone(), &[]);
         let edges = 0..mesh.edges.len() as u32;
         let pairs = edges.flat_map(|edge| {
             (0..triangles.len() as u32).map(move |triangle| Intersection { edge, triangle })
         });
         let intersections: Vec<Intersection> = pairs
-            .filter(|intersection| is_intersecting(&mesh, &positions, *intersection))
+            .filter(|intersection| {
+                is_intersecting(Configuration { mesh: &mesh, positions: &positions }, *intersection)
+            })
             .collect();
         assert!(intersections.len() > 8);
         let configuration = Configuration { mesh: &mesh, positions: &positions };

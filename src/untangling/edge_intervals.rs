@@ -20,7 +20,7 @@ pub(super) struct EdgeIntervals {
 impl EdgeIntervals {
     /// Intervals of sorted `intersections`.
     pub(super) fn new(configuration: Configuration<'_>, intersections: &[Intersection]) -> Self {
-        let Configuration { mesh, positions } = configuration;
+        let mesh = configuration.mesh;
         let mut adjacent_ends = vec![[None; 2]; intersections.len()];
         let mut depths = vec![0.0; intersections.len()];
         let parameters: Vec<f64> = intersections
@@ -46,9 +46,8 @@ impl EdgeIntervals {
                 adjacent_ends[index] = [is_first.then_some(ends[0]), is_last.then_some(ends[1])];
                 if is_first != is_last {
                     let next = others.into_iter().min_by(|a, b| a.abs().total_cmp(&b.abs()));
-                    let [from, to] = ends.map(|end| {
-                        mesh.signed_height(intersections[index].triangle, positions, end)
-                    });
+                    let [from, to] = ends
+                        .map(|end| configuration.signed_height(intersections[index].triangle, end));
                     depths[index] = ((to - from) * next.unwrap_or_default()).abs();
                 }
             }
@@ -78,12 +77,10 @@ impl EdgeIntervals {
 }
 
 /// Parameter of an intersection along its edge, from 0 to 1.
-fn edge_parameter(
-    Configuration { mesh, positions }: Configuration<'_>,
-    intersection: Intersection,
-) -> f64 {
+fn edge_parameter(configuration: Configuration<'_>, intersection: Intersection) -> f64 {
+    let mesh = configuration.mesh;
     let [start, end] = mesh.edges[intersection.edge as usize]
-        .map(|end| mesh.signed_height(intersection.triangle, positions, end).abs());
+        .map(|end| configuration.signed_height(intersection.triangle, end).abs());
     if start + end > 0.0 { start / (start + end) } else { 0.5 }
 }
 
@@ -98,32 +95,27 @@ mod tests {
         let corners = [from, to, to + Vec3::new(0.0, 0.0, 9.0)];
         let positions: Vec<Vec3> = corners.into_iter().chain(roof).collect();
         let mesh = CollisionMesh::of_thin_cloths(
-            (&[[0, 1, 2], [3, 5, 4], [4, 6, 3]], &[0, 3, 7]),
+            &[[0, 1, 2], [3, 5, 4], [4, 6, 3]],
+            &[0, 3, 7],
             positions.clone(),
             &[],
         );
         let edge = mesh.edges.iter().position(|ends| *ends == [0, 1]).unwrap() as u32;
         let intersections = [1, 2].map(|triangle| Intersection { edge, triangle });
-        let crosses =
-            |intersection: &Intersection| is_intersecting(&mesh, &positions, *intersection);
+        let crosses = |intersection: &Intersection| {
+            is_intersecting(Configuration { mesh: &mesh, positions: &positions }, *intersection)
+        };
         let intersections = intersections.into_iter().filter(crosses).collect();
         (mesh, positions, intersections)
-    }
-
-    fn intervals_of(
-        mesh: &CollisionMesh,
-        positions: &[Vec3],
-        intersections: &[Intersection],
-    ) -> EdgeIntervals {
-        EdgeIntervals::new(Configuration { mesh, positions }, intersections)
     }
 
     /// Heights of the ends of such an edge above their adjacent triangles, in m.
     fn heights(from: Vec3, to: Vec3) -> Vec<Vec<f64>> {
         let (mesh, positions, intersections) = roof(from, to);
-        let intervals = intervals_of(&mesh, &positions, &intersections);
+        let configuration = Configuration { mesh: &mesh, positions: &positions };
+        let intervals = EdgeIntervals::new(configuration, &intersections);
         let of = |index: usize| {
-            let height = |end| mesh.signed_height(intersections[index].triangle, &positions, end);
+            let height = |end| configuration.signed_height(intersections[index].triangle, end);
             intervals.adjacent_ends(index).map(height).collect()
         };
         (0..intersections.len()).map(of).collect()
@@ -141,14 +133,24 @@ mod tests {
         let (from, to) = (Vec3::new(-0.8, 0.0, -0.2), Vec3::new(0.8, 0.0, -0.2));
         // It enters and leaves at x = ±0.2, through sides that slope by 45°.
         let (mesh, positions, intersections) = roof(from, to);
-        let intervals = intervals_of(&mesh, &positions, &intersections);
+        let intervals = EdgeIntervals::new(
+            Configuration { mesh: &mesh, positions: &positions },
+            &intersections,
+        );
         for index in 0..2 {
             assert!((intervals.depth(index) - 0.4 * 0.5_f64.sqrt()).abs() < 1e-12);
         }
         let (mesh, positions, intersections) =
             roof(Vec3::new(0.5, 0.1, 0.3), Vec3::new(0.3, 0.0, -0.8));
         assert_eq!(intersections.len(), 1);
-        assert!(intervals_of(&mesh, &positions, &intersections).depth(0) < 1e-12);
+        assert!(
+            EdgeIntervals::new(
+                Configuration { mesh: &mesh, positions: &positions },
+                &intersections
+            )
+            .depth(0)
+                < 1e-12
+        );
     }
 
     #[test]

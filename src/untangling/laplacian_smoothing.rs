@@ -139,7 +139,7 @@ mod tests {
             |vertex: u32| Vec3::new(f64::from(vertex % SIDE), f64::from(vertex / SIDE), 0.0);
         let mut positions: Vec<Vec3> = (0..SIDE * SIDE).map(index).collect();
         let starts = [0, positions.len()];
-        let mesh = CollisionMesh::of_thin_cloths((&triangles, &starts), positions.clone(), &[]);
+        let mesh = CollisionMesh::of_thin_cloths(&triangles, &starts, positions.clone(), &[]);
         positions[centre_vertex() as usize].z = height;
         (mesh, positions)
     }

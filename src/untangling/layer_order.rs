@@ -79,7 +79,7 @@ impl LayerOrder {
 impl LayerVotes {
     fn count_ends(
         &mut self,
-        Configuration { mesh, positions }: Configuration<'_>,
+        configuration: Configuration<'_>,
         intersection: Intersection,
         ends: impl Iterator<Item = u32>,
         components: &ClothComponents,
@@ -87,7 +87,7 @@ impl LayerVotes {
         for end in ends {
             let component = components.of_vertex[end as usize];
             let counts = self.components.entry(component).or_default();
-            if mesh.signed_height(intersection.triangle, positions, end) > 0.0 {
+            if configuration.signed_height(intersection.triangle, end) > 0.0 {
                 counts.above += 1.0;
             } else {
                 counts.below += 1.0;
@@ -97,11 +97,12 @@ impl LayerVotes {
 
     fn add_alignment(
         &mut self,
-        Configuration { mesh, positions }: Configuration<'_>,
+        configuration: Configuration<'_>,
         Intersection { edge, triangle }: Intersection,
     ) {
+        let mesh = configuration.mesh;
         let at_edge = mesh.edge_adjacency[edge as usize].first_triangle;
-        let normals = [at_edge, triangle].map(|one| mesh.triangle_normal(one, positions));
+        let normals = [at_edge, triangle].map(|one| configuration.triangle_normal(one));
         if let [Some(of_edge), Some(of_triangle)] = normals {
             self.alignment[0] += of_edge.dot(&of_triangle);
             self.alignment[1] += 1.0;

@@ -60,10 +60,10 @@ fn layer_contact(
     side: f64,
 ) -> Option<Contact> {
     let RecoveryContext { configuration, duration, intersection_time } = *context;
-    let Configuration { mesh, positions } = configuration;
+    let mesh = configuration.mesh;
     let (triangle, offset) = triangles.closest_triangle(configuration, vertex)?;
     let distance = offset.norm();
-    if side * mesh.signed_height(triangle, positions, vertex) >= 0.0 || distance == 0.0 {
+    if side * configuration.signed_height(triangle, vertex) >= 0.0 || distance == 0.0 {
         return None;
     }
     let length = (distance + combined_thickness(mesh, vertex, triangle))

@@ -64,7 +64,7 @@ mod tests {
         let triangles: Vec<[u32; 3]> = (0..count - 2).map(|k| [k, k + 1, k + 2]).collect();
         let rest: Vec<Vec3> =
             (0..count).map(|k| Vec3::new(f64::from(k), f64::from(k % 2), 0.0)).collect();
-        CollisionMesh::of_thin_cloths((&triangles, &[0, count as usize]), rest, &[])
+        CollisionMesh::of_thin_cloths(&triangles, &[0, count as usize], rest, &[])
     }
 
     #[test]

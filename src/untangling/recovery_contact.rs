@@ -75,7 +75,7 @@ pub(super) fn recovery_contact(
     let length = vector.norm();
     let normal = vector.try_normalize(f64::MIN_POSITIVE)?;
     let weights = pair.closest_point_weights(positions);
-    let area = pair.area(mesh, &weights);
+    let area = pair.contact_area(mesh, &weights);
     let linearised = LinearisedContact { weights, normal, gap: 0.0, has_penetrated: true };
     let mut contact = Contact::new(pair, linearised, length / compression, area);
     contact.initial_relative_position = contact.relative_position(positions);

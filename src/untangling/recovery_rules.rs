@@ -108,13 +108,13 @@ impl IntersectionState {
         rule: AmbiguousIntersectionRule,
         patch: &SmoothedPatch,
     ) -> Vec<(u32, Vec3)> {
-        let Configuration { mesh, positions } = configuration;
+        let mesh = configuration.mesh;
         let intersection = self.intersections[index];
         let Intersection { edge, triangle } = intersection;
         let ends = mesh.edges[edge as usize];
-        let Some(normal) = mesh.triangle_normal(triangle, positions) else { return Vec::new() };
+        let Some(normal) = configuration.triangle_normal(triangle) else { return Vec::new() };
         let [cloth, body] = intersection.bodies(mesh);
-        let height = |end: u32| mesh.signed_height(triangle, positions, end);
+        let height = |end: u32| configuration.signed_height(triangle, end);
         let through_triangle = |end: u32, side: f64| {
             let distance = height(end).abs() + combined_thickness(mesh, end, triangle);
             (end, normal * (side * distance))
@@ -147,19 +147,16 @@ impl IntersectionState {
 
     /// Displacement in m that lifts an edge which enters a solid and leaves it again, below a ridge
     /// or a tip, with both ends on the right side.
-    fn lift_displacement(
-        &self,
-        Configuration { mesh, positions }: Configuration<'_>,
-        index: usize,
-    ) -> Option<Vec3> {
+    fn lift_displacement(&self, configuration: Configuration<'_>, index: usize) -> Option<Vec3> {
+        let mesh = configuration.mesh;
         let intersection = self.intersections[index];
         let [cloth, body] = intersection.bodies(mesh);
         let side = mesh.required_side_of_solid(cloth, body)?;
         let depth = Some(self.edge_intervals.depth(index)).filter(|depth| *depth > 0.0)?;
-        let height = |end| mesh.signed_height(intersection.triangle, positions, end);
+        let height = |end| configuration.signed_height(intersection.triangle, end);
         let is_right =
             self.edge_intervals.adjacent_ends(index).all(|end| side * height(end) >= 0.0);
-        let normal = mesh.triangle_normal(intersection.triangle, positions).filter(|_| is_right)?;
+        let normal = configuration.triangle_normal(intersection.triangle).filter(|_| is_right)?;
         let [end, _] = mesh.edges[intersection.edge as usize];
         Some(normal * (side * (depth + combined_thickness(mesh, end, intersection.triangle))))
     }
@@ -168,14 +165,15 @@ impl IntersectionState {
 /// Displacement in m of an edge along a direction that shortens its contour, until the end that
 /// passes the triangle has passed it.
 fn contour_displacement(
-    Configuration { mesh, positions }: Configuration<'_>,
+    configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
     direction: Vec3,
 ) -> Vec3 {
+    let Configuration { mesh, positions } = configuration;
     let ends = mesh.edges[edge as usize];
-    let Some(normal) = mesh.triangle_normal(triangle, positions) else { return Vec3::zeros() };
+    let Some(normal) = configuration.triangle_normal(triangle) else { return Vec3::zeros() };
     let normal_component = direction.dot(&normal);
-    let height = |end: u32| mesh.signed_height(triangle, positions, end);
+    let height = |end: u32| configuration.signed_height(triangle, end);
     let behind = ends.map(height).into_iter().find(|height| height * normal_component < 0.0);
     // A direction in the plane of the triangle moves no end through it; the edge length then is the
     // bound.

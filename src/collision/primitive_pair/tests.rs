@@ -117,7 +117,7 @@ fn pricked(height: f64, raised: f64) -> (CollisionMesh, Vec<Vec3>) {
     let [a, b, c] = flat.map(|corner| corner + Vec3::new(0.25, 0.25, raised));
     let positions = [flat, [Vec3::new(a.x, a.y, height), b, c]].concat();
     let rest = positions.clone();
-    (CollisionMesh::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), rest, &[]), positions)
+    (CollisionMesh::of_thin_cloths(&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6], rest, &[]), positions)
 }
 
 #[test]

@@ -46,7 +46,12 @@ fn rounded([starts, ends]: &[[Vec3; 4]; 2]) -> TrajectoriesF32 {
 }
 
 fn is_told_apart(ways: &TrajectoriesF32, kind: PairKind, wanted: f64) -> bool {
-    ways.separated_mask(kind, &[([0, 1, 2, 3], wanted)]) == 1
+    ways.separated_mask(kind, &[query(wanted)]) == 1
+}
+
+/// Query of the pair of the first four vertices.
+fn query(distance: f64) -> SeparationQuery {
+    SeparationQuery { vertices: [0, 1, 2, 3], distance }
 }
 
 proptest! {
@@ -77,7 +82,10 @@ proptest! {
         let mut ways = TrajectoriesF32::default();
         ways.set_trajectories(Trajectories { starts: &starts, ends: &ends });
         let pairs: Vec<SeparationQuery> = (0..).step_by(4).zip(&motions)
-            .map(|(first, ((_, size), part))| ([0, 1, 2, 3].map(|k| first + k), part * size))
+            .map(|(first, ((_, size), part))| SeparationQuery {
+                vertices: [0, 1, 2, 3].map(|k| first + k),
+                distance: part * size,
+            })
             .collect();
         for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
             let alone = pairs.iter().map(|pair| ways.separated_mask(kind, &[*pair]));
@@ -93,7 +101,7 @@ proptest! {
         for rest in &motion {
             let ways = TrajectoriesF32::new(rest);
             for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
-                let pairs = [([0, 1, 2, 3], 0.0), ([0, 1, 2, 3], 0.0)];
+                let pairs = [query(0.0); 2];
                 let [found, same, ..] = ways.rest_distance_upper_bounds(kind, &pairs);
                 let least = distance(kind, *rest);
                 prop_assert!(f64::from(found) >= least, "{kind:?}: {found} {least}");
@@ -149,7 +157,7 @@ fn most_distances_at_rest_are_hardly_less_than_found() {
         let ([rest, _], _) = ways().new_tree(&mut runner).unwrap().current();
         let ways = TrajectoriesF32::new(&rest);
         for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
-            let [found, ..] = ways.rest_distance_upper_bounds(kind, &[([0, 1, 2, 3], 0.0)]);
+            let [found, ..] = ways.rest_distance_upper_bounds(kind, &[query(0.0)]);
             all += 1;
             close += usize::from(f64::from(found) < 1.1 * distance(kind, rest));
         }
@@ -169,7 +177,7 @@ fn nothing_is_told_apart_beyond_the_range_of_numbers() {
     }
     let ways = TrajectoriesF32::new(&far);
     for kind in [PairKind::VertexFace, PairKind::EdgeEdge] {
-        let [found, ..] = ways.rest_distance_upper_bounds(kind, &[([0, 1, 2, 3], 0.0)]);
+        let [found, ..] = ways.rest_distance_upper_bounds(kind, &[query(0.0)]);
         assert!(found.is_infinite());
     }
 }

@@ -32,6 +32,7 @@ mod tests;
 mod traversal;
 
 pub use node8::SweptAabbF32;
+pub(crate) use traversal::PairVisitor;
 
 use super::{
     aabb_tree::Aabb,

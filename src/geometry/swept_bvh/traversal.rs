@@ -8,6 +8,14 @@ use super::{
 use crate::parallel::reductions;
 use rayon::prelude::*;
 
+/// Visitor of overlapping pairs with a state for each task.
+pub(crate) struct PairVisitor<Visit, Finish> {
+    /// Adds a pair of primitives to the state of its task.
+    pub(crate) visit: Visit,
+    /// Converts the state of a finished task into its results.
+    pub(crate) finish: Finish,
+}
+
 /// Two blocks of one level, of one tree or of two.
 #[derive(Clone, Copy, Debug)]
 struct NodePair {
@@ -25,24 +33,24 @@ impl SweptBvh {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_self_pairs((visit, |found| found), out);
+        self.collect_overlapping_self_pairs(&PairVisitor { visit, finish: |found| found }, out);
     }
 
     /// The same, where visits leave something else from which `finish` makes what there is to give.
     pub(crate) fn collect_overlapping_self_pairs<S: Default, T: Send>(
         &self,
-        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
         let whole = vec![NodePair { level: top, first: 0, second: 0 }];
         let tasks = subdivided(whole, |pair, found| self.overlapping_self_children(pair, found));
         run_tasks(&tasks, out, |pair| {
-            let mut left = S::default();
+            let mut state = S::default();
             self.traverse_self(pair, &mut |one, other| {
-                visit(one.min(other), one.max(other), &mut left);
+                (visitor.visit)(one.min(other), one.max(other), &mut state);
             });
-            finish(left)
+            (visitor.finish)(state)
         });
     }
 
@@ -54,23 +62,23 @@ impl SweptBvh {
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_pairs(other, (visit, |found| found), out);
+        self.collect_overlapping_pairs(other, &PairVisitor { visit, finish: |found| found }, out);
     }
 
     /// The same, where visits leave something else from which `finish` makes what there is to give.
     pub(crate) fn collect_overlapping_pairs<S: Default, T: Send>(
         &self,
         other: &Self,
-        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let tasks = subdivided(self.root_pairs(other), |pair, found| {
             self.overlapping_children(other, pair, found)
         });
         run_tasks(&tasks, out, |pair| {
-            let mut left = S::default();
-            self.traverse(other, pair, &mut |one, other| visit(one, other, &mut left));
-            finish(left)
+            let mut state = S::default();
+            self.traverse(other, pair, &mut |one, other| (visitor.visit)(one, other, &mut state));
+            (visitor.finish)(state)
         });
     }
 

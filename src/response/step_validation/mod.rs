@@ -23,7 +23,10 @@ mod tests;
 use super::{CollisionResponse, detection::DETECTION};
 use crate::{
     Vec3,
-    collision::{DisplacementBound, FeatureSubset, PrimitivePair, Trajectories},
+    collision::{
+        CandidateQuery, DetectionRange, DisplacementBound, FeatureSubset, PrimitivePair,
+        Trajectories,
+    },
     parallel::reductions,
     surface::CollisionMesh,
 };
@@ -167,20 +170,18 @@ impl CollisionResponse {
     /// of prescribed motion that do meet, sorted by key. Returns the number of filtered pairs.
     fn find_near_pairs(&self, found: &mut Vec<PrimitivePair>) -> u64 {
         let (mesh, trajectories) = (&self.mesh, self.trajectories());
-        let detection_distance = |pair: &PrimitivePair, thickness: f64| {
-            verlet_radius(thickness, pair_skin_radius(pair, mesh))
+        let range = DetectionRange {
+            thickness_factor: 1.0 + DETECTION.skin,
+            distance: |pair: &PrimitivePair, thickness: f64| {
+                verlet_radius(thickness, pair_skin_radius(pair, mesh))
+            },
         };
-        let search = (mesh, 1.0 + DETECTION.skin, detection_distance);
         let filtered_count = AtomicU64::new(0);
         let accept = |pair: &mut PrimitivePair| {
             let is_kinematic_violation = |pair: &PrimitivePair| {
                 self.is_kinematic_pair(pair) && is_violated(&mut pair.clone(), mesh, trajectories)
             };
-            if !pair.passes_narrow_phase(
-                mesh,
-                trajectories,
-                (1.0 + DETECTION.skin, detection_distance),
-            ) {
+            if !pair.passes_narrow_phase(mesh, trajectories, &range) {
                 return false;
             }
             if self.has_free_vertex(pair) && self.is_filtered_pair(pair) {
@@ -189,7 +190,9 @@ impl CollisionResponse {
             }
             self.has_free_vertex(pair) || is_kinematic_violation(pair)
         };
-        self.broad_phase.candidate_pairs(search, (self.has_self_collision, accept), found);
+        let has_self_collision = self.has_self_collision;
+        let query = CandidateQuery { mesh, has_self_collision, range, accept };
+        self.broad_phase.candidate_pairs(&query, found);
         found.par_sort_unstable_by_key(PrimitivePair::key);
         filtered_count.into_inner()
     }
@@ -264,13 +267,7 @@ impl CollisionResponse {
             Trajectories { starts: &self.start_positions, ends: &self.end_positions };
         self.broad_phase.set_trajectories(trajectories);
         self.broad_phase.expand_cloth_trees(&outliers, &self.mesh, STEP_VALIDATION.min_gap);
-        let is_violation = |pair: &mut PrimitivePair| self.is_active_violation(pair);
-        let search = (&self.mesh, STEP_VALIDATION.min_gap, min_pair_gap);
-        self.broad_phase.candidate_pairs_of_subset(
-            &outliers,
-            search,
-            (self.has_self_collision, is_violation),
-        )
+        self.broad_phase.candidate_pairs_of_subset(&outliers, &self.violation_query())
     }
 
     /// All pairs that come too close on the present trajectories, sorted by key.
@@ -280,21 +277,31 @@ impl CollisionResponse {
             Trajectories { starts: &self.start_positions, ends: &self.end_positions };
         self.broad_phase.set_trajectories(trajectories);
         self.broad_phase.refit_cloths(&self.mesh, STEP_VALIDATION.min_gap);
-        let is_violation = |pair: &mut PrimitivePair| self.is_active_violation(pair);
-        let search = (&self.mesh, STEP_VALIDATION.min_gap, min_pair_gap);
         let mut found = Vec::new();
-        self.broad_phase.candidate_pairs(
-            search,
-            (self.has_self_collision, is_violation),
-            &mut found,
-        );
+        self.broad_phase.candidate_pairs(&self.violation_query(), &mut found);
         found.sort_unstable_by_key(PrimitivePair::key);
         found
     }
 
+    /// Query for all active pairs that violate the minimum gap.
+    fn violation_query(
+        &self,
+    ) -> CandidateQuery<
+        '_,
+        impl Fn(&PrimitivePair, f64) -> f64 + Sync,
+        impl Fn(&mut PrimitivePair) -> bool + Sync,
+    > {
+        CandidateQuery {
+            mesh: &self.mesh,
+            has_self_collision: self.has_self_collision,
+            range: min_gap_range(),
+            accept: |pair: &mut PrimitivePair| self.is_active_violation(pair),
+        }
+    }
+
     fn is_active_violation(&self, pair: &mut PrimitivePair) -> bool {
         let (mesh, trajectories) = (&self.mesh, self.trajectories());
-        pair.passes_narrow_phase(mesh, trajectories, (STEP_VALIDATION.min_gap, min_pair_gap))
+        pair.passes_narrow_phase(mesh, trajectories, &min_gap_range())
             && self.is_active_pair(pair)
             && is_violated(pair, mesh, trajectories)
     }
@@ -320,6 +327,11 @@ fn sorted_unique(mut pairs: Vec<PrimitivePair>) -> Vec<PrimitivePair> {
 /// Radius of the Verlet list in m for a pair with a `thickness` and a sum of skin radii, in m.
 fn verlet_radius(thickness: f64, skin_radii: f64) -> f64 {
     ((1.0 + DETECTION.skin) * thickness).max(STEP_VALIDATION.min_gap * thickness + skin_radii)
+}
+
+/// Detection of the pairs that come within the minimum gap.
+fn min_gap_range() -> DetectionRange<impl Fn(&PrimitivePair, f64) -> f64 + Sync> {
+    DetectionRange { thickness_factor: STEP_VALIDATION.min_gap, distance: min_pair_gap }
 }
 
 /// Minimum gap after a step in m, for a pair with a `thickness` in m.

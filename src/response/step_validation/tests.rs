@@ -318,11 +318,11 @@ fn every_pair_within_its_verlet_radius_is_in_the_list() {
         prop_assume!(response.intersection_state.is_none());
         let (mesh, trajectories) = (&response.mesh, response.trajectories());
         for mut pair in all_pairs(mesh) {
-            prop_assert!(pair.passes_narrow_phase(
-                mesh,
-                trajectories,
-                (f64::INFINITY, |_: &PrimitivePair, _| f64::INFINITY)
-            ));
+            let unlimited = DetectionRange {
+                thickness_factor: f64::INFINITY,
+                distance: |_: &PrimitivePair, _| f64::INFINITY,
+            };
+            prop_assert!(pair.passes_narrow_phase(mesh, trajectories, &unlimited));
             let cloth = pair.vertices.iter().filter(|vertex| mesh.is_cloth(**vertex));
             let detection_radius = if cloth.clone().count() == pair.vertices.len() {
                 verlet_radius(pair.thickness, pair_skin_radius(&pair, mesh))

@@ -177,11 +177,8 @@ impl<'a> SupportPatch<'a> {
 
     /// Normal of the triangles of the patch that contain all given corners: a unit vector, or zero
     /// if all are degenerate.
-    fn support_normal(
-        &self,
-        Configuration { mesh, positions }: Configuration<'_>,
-        vertices: [u32; 3],
-    ) -> Vec3 {
+    fn support_normal(&self, configuration: Configuration<'_>, vertices: [u32; 3]) -> Vec3 {
+        let mesh = configuration.mesh;
         let is_there = |(triangle, _): (u32, u8)| {
             let corners = mesh.triangles[triangle as usize];
             let has_all = vertices.iter().all(|vertex| corners.contains(vertex));
@@ -192,8 +189,7 @@ impl<'a> SupportPatch<'a> {
         };
         let triangles =
             mesh.vertex_triangles.elements_of(vertices[0] as usize).filter_map(is_there);
-        let mut normals =
-            triangles.filter_map(|triangle| mesh.triangle_normal(triangle, positions));
+        let mut normals = triangles.filter_map(|triangle| configuration.triangle_normal(triangle));
         let first = normals.next().unwrap_or_else(Vec3::zeros);
         // Opposed normals are equivalent.
         (first + normals.sum::<Vec3>()).try_normalize(MIN_NORMAL_SUM).unwrap_or(first)

@@ -16,7 +16,7 @@ fn scene(cloths: &[[Vec3; 3]], colliders: &[Collider]) -> (CollisionMesh, Vec<Ve
     let triangles: Vec<_> = (0..count).map(|cloth| [0, 1, 2].map(|k| 3 * cloth + k)).collect();
     let vertex_offsets: Vec<_> = (0..=cloths.len()).map(|cloth| 3 * cloth).collect();
     let mut mesh =
-        CollisionMesh::of_thin_cloths((&triangles, &vertex_offsets), cloths.concat(), colliders);
+        CollisionMesh::of_thin_cloths(&triangles, &vertex_offsets, cloths.concat(), colliders);
     mesh.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let positions = with_colliders(cloths.concat(), colliders);
     mesh.enclosed_cloths =
@@ -43,7 +43,7 @@ fn separate_all(mesh: &CollisionMesh, positions: &mut [Vec3]) {
     let coincident: Vec<_> = coincident.filter(coincidence_filter(mesh, positions)).collect();
     let intersections: Vec<_> = with_all(mesh.edges.len())
         .map(|[edge, triangle]| Intersection { edge, triangle })
-        .filter(|intersection| is_intersecting(mesh, positions, *intersection))
+        .filter(|intersection| is_intersecting(Configuration { mesh, positions }, *intersection))
         .collect();
     separate_coincident(mesh, positions, &intersections, &coincident);
 }
@@ -131,7 +131,7 @@ fn a_patch_with_a_hanging_neighbour_is_lifted_downward() {
     let down = Vec3::new(9.0, 9.0, -5.0);
     let rest = [corners(), corners()].concat().into_iter().chain([down]).collect::<Vec<_>>();
     let triangles = [[0, 1, 2], [3, 4, 5], [5, 4, 6]];
-    let mut mesh = CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 7]), rest.clone(), &[]);
+    let mut mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 7], rest.clone(), &[]);
     mesh.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let mut positions = rest;
     separate_all(&mesh, &mut positions);
@@ -174,7 +174,7 @@ fn a_crease_between_two_supports_is_lifted_above_both() {
         let triangles = [[0, 2, 1], [0, 1, 3]];
         let colliders = [floor, wall];
         let mut mesh =
-            CollisionMesh::of_thin_cloths((&triangles, &[0, 4]), rest.to_vec(), &colliders);
+            CollisionMesh::of_thin_cloths(&triangles, &[0, 4], rest.to_vec(), &colliders);
         mesh.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
         let mut positions = with_colliders(rest.to_vec(), &colliders);
         separate_all(&mesh, &mut positions);
@@ -246,7 +246,7 @@ fn separated_strip_with(
         position.z = height(vertex / 2);
     }
     let ends = [0, rest.len()];
-    let mut mesh = CollisionMesh::of_thin_cloths((&triangles, &ends), rest, colliders);
+    let mut mesh = CollisionMesh::of_thin_cloths(&triangles, &ends, rest, colliders);
     mesh.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     let count = positions.len();
     positions = with_colliders(positions, colliders);
@@ -340,7 +340,7 @@ fn a_hem_is_lifted_to_the_side_of_its_cloth() {
         std::iter::once([0, 1, 2]).chain(strip(3, coordinates.len())).collect();
     let vertex_offsets = [0, 3, positions.len()];
     let mut mesh =
-        CollisionMesh::of_thin_cloths((&triangles, &vertex_offsets), positions.clone(), &[]);
+        CollisionMesh::of_thin_cloths(&triangles, &vertex_offsets, positions.clone(), &[]);
     mesh.surface_properties.iter_mut().for_each(|kind| kind.thickness = 1.0);
     separate_all(&mesh, &mut positions);
     assert!(positions[3..].iter().all(|vertex| vertex.z < -0.5 * LIFT_HEIGHT), "{positions:?}");

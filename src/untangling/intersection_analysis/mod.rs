@@ -141,7 +141,7 @@ impl IntersectionState {
     /// Finds the bodies that components have penetrated: most ends of intersected edges there are
     /// on the wrong side.
     fn find_penetrated_bodies(&mut self, configuration: Configuration<'_>) {
-        let Configuration { mesh, positions } = configuration;
+        let mesh = configuration.mesh;
         let largest = self.components.largest(mesh);
         let mut wrong_ends: BTreeMap<(u32, u32), i32> = BTreeMap::new();
         for (intersection, ends) in self.edge_intervals.with_adjacent_ends(&self.intersections) {
@@ -151,7 +151,7 @@ impl IntersectionState {
                 let Some(component) = self.components.of_vertex.get(end as usize) else { continue };
                 let is_wrong = match side {
                     Some(side) => {
-                        side * mesh.signed_height(intersection.triangle, positions, end) < 0.0
+                        side * configuration.signed_height(intersection.triangle, end) < 0.0
                     }
                     None => *component != largest[end as usize],
                 };

@@ -25,7 +25,7 @@ fn is_filtered(count: usize, second_is_cloth: bool) -> bool {
     } else {
         (cloths, vec![triangle(0), triangle(3)], vec![0, 3, 6], vec![collider])
     };
-    let mesh = CollisionMesh::of_thin_cloths((&triangles, &starts), rest, &colliders);
+    let mesh = CollisionMesh::of_thin_cloths(&triangles, &starts, rest, &colliders);
     // The edges of the first triangle and of the last one intersect the third.
     let intersecting = |edge: u32| std::iter::repeat_n(Intersection { edge, triangle: 1 }, count);
     let last = mesh.triangle_edges[2][0];
@@ -53,10 +53,12 @@ fn layer_recovery_contacts(intersection_time: f64) -> Vec<Contact> {
     let positions: Vec<Vec3> = large.into_iter().chain([middle]).chain(rim).collect();
     let around = (0..6_u32).map(|k| [3, 4 + k, 4 + (k + 1) % 6]);
     let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(around).collect();
-    let mesh = CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 10]), positions.clone(), &[]);
+    let mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 10], positions.clone(), &[]);
     let intersections = (0..mesh.edges.len() as u32).map(|edge| Intersection { edge, triangle: 0 });
     let intersections = intersections
-        .filter(|intersection| is_intersecting(&mesh, &positions, *intersection))
+        .filter(|intersection| {
+            is_intersecting(Configuration { mesh: &mesh, positions: &positions }, *intersection)
+        })
         .collect();
     let configuration = Configuration { mesh: &mesh, positions: &positions };
     let state = IntersectionState::new(configuration, intersections);
@@ -91,8 +93,7 @@ fn only_intersecting_cloths_are_frictionless() {
     let rest = [at(0.0), at(1.0), at(2.0)].concat();
     let collider = Collider::new(at(3.0), &[[0, 1, 2]], 0.5, 0.001).unwrap();
     let triangles = [[0, 1, 2], [3, 4, 5], [6, 7, 8]];
-    let mesh =
-        CollisionMesh::of_thin_cloths((&triangles, &[0, 3, 6, 9]), rest.clone(), &[collider]);
+    let mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 6, 9], rest.clone(), &[collider]);
     let positions = [rest, at(3.0)].concat();
     let intersections = [(0, 1), (1, 3), (0, 0)]
         .map(|(own, triangle)| Intersection { edge: mesh.triangle_edges[own][0], triangle });
