@@ -14,18 +14,42 @@ use std::collections::BTreeSet;
 /// Patches of cloths, cut along flat folds, and colliders, each named by its first vertex. A vertex
 /// on a fold is a patch of its own.
 pub(super) struct FoldPatches {
-    /// Of each vertex.
-    patch_of_vertex: Vec<u32>,
+    patches: Partition,
     /// Layer number of each patch, by its first vertex.
     layer_of_patch: Vec<u32>,
     /// Whether each patch has a nondegenerate triangle, by its first vertex.
     has_area: Vec<bool>,
-    /// Connected component of each cloth vertex, by its first vertex, and the vertices sorted by
-    /// component.
-    components: [Vec<u32>; 2],
-    /// All vertices, sorted by patch.
-    vertices_by_patch: Vec<u32>,
+    /// Connected components of the cloth vertices.
+    components: Partition,
     folds: Folds,
+}
+
+/// Partition of vertices into groups, each named by its first vertex.
+struct Partition {
+    /// Group of each vertex.
+    group_of_vertex: Vec<u32>,
+    /// All vertices, sorted by group.
+    vertices_by_group: Vec<u32>,
+}
+
+impl Partition {
+    fn new(group_of_vertex: Vec<u32>) -> Self {
+        let mut vertices_by_group: Vec<u32> = (0..group_of_vertex.len() as u32).collect();
+        vertices_by_group.sort_by_key(|vertex| group_of_vertex[*vertex as usize]);
+        Self { group_of_vertex, vertices_by_group }
+    }
+
+    fn group_of(&self, vertex: u32) -> u32 {
+        self.group_of_vertex[vertex as usize]
+    }
+
+    /// Vertices of a group, in ascending order.
+    fn members(&self, group: u32) -> &[u32] {
+        let vertices = &self.vertices_by_group;
+        let start = vertices.partition_point(|vertex| self.group_of(*vertex) < group);
+        let vertices = &vertices[start..];
+        &vertices[..vertices.partition_point(|vertex| self.group_of(*vertex) == group)]
+    }
 }
 
 /// Rank of a patch in the order of lifts: colliders come first, then cloths, which may have been
@@ -121,20 +145,6 @@ fn order_layers(patch_of_vertex: &[u32], adjacent: &[[u32; 2]]) -> Vec<u32> {
     layers
 }
 
-/// Vertices sorted by label.
-fn sorted_by_label(patch_of_vertex: &[u32]) -> Vec<u32> {
-    let mut vertices: Vec<u32> = (0..patch_of_vertex.len() as u32).collect();
-    vertices.sort_by_key(|vertex| patch_of_vertex[*vertex as usize]);
-    vertices
-}
-
-/// The members with the label `first`, of a list sorted by label.
-fn members_of<'a>(vertices: &'a [u32], patch_of_vertex: &[u32], first: u32) -> &'a [u32] {
-    let start = vertices.partition_point(|vertex| patch_of_vertex[*vertex as usize] < first);
-    let vertices = &vertices[start..];
-    &vertices[..vertices.partition_point(|vertex| patch_of_vertex[*vertex as usize] == first)]
-}
-
 impl FoldPatches {
     pub(super) fn new(configuration: Configuration<'_>) -> Self {
         let mesh = configuration.mesh;
@@ -144,19 +154,12 @@ impl FoldPatches {
             let vertices = mesh.vertices_of_collider(collider);
             patch_of_vertex.extend(vertices.clone().map(|_| vertices.start as u32));
         }
-        let components = connected_components(mesh, |_| true);
-        let [vertices, by_component] =
-            [sorted_by_label(&patch_of_vertex), sorted_by_label(&components)];
-        let layers =
-            order_layers(&patch_of_vertex, &folds.adjacent_patches(mesh, &patch_of_vertex));
-        let has_area = vec![false; patch_of_vertex.len()];
-        let components = [components, by_component];
+        let adjacent = folds.adjacent_patches(mesh, &patch_of_vertex);
         let mut patches = Self {
-            patch_of_vertex,
-            layer_of_patch: layers,
-            has_area,
-            components,
-            vertices_by_patch: vertices,
+            layer_of_patch: order_layers(&patch_of_vertex, &adjacent),
+            has_area: vec![false; patch_of_vertex.len()],
+            patches: Partition::new(patch_of_vertex),
+            components: Partition::new(connected_components(mesh, |_| true)),
             folds,
         };
         for (triangle, corners) in (0..).zip(&mesh.triangles) {
@@ -168,26 +171,20 @@ impl FoldPatches {
 
     /// Vertices of a patch, in ascending order.
     pub(super) fn vertices(&self, patch: u32) -> &[u32] {
-        members_of(&self.vertices_by_patch, &self.patch_of_vertex, patch)
+        self.patches.members(patch)
     }
 
     /// Connected component of a cloth patch, by its first vertex.
     pub(super) fn component(&self, patch: u32) -> u32 {
-        self.components[0][patch as usize]
+        self.components.group_of(patch)
     }
 
     /// All patches in the components of the given cloth patches.
     fn connected_patches(&self, patches: &[u32]) -> Vec<u32> {
         let components: BTreeSet<u32> =
             patches.iter().map(|patch| self.component(*patch)).collect();
-        let [patch_of_vertex, vertices] = &self.components;
-        let vertices = components
-            .iter()
-            .flat_map(|component| members_of(vertices, patch_of_vertex, *component));
-        vertices
-            .copied()
-            .filter(|vertex| self.patch_of_vertex[*vertex as usize] == *vertex)
-            .collect()
+        let vertices = components.iter().flat_map(|component| self.components.members(*component));
+        vertices.copied().filter(|vertex| self.patches.group_of(*vertex) == *vertex).collect()
     }
 
     /// Whether a triangle is nondegenerate.
@@ -198,7 +195,7 @@ impl FoldPatches {
     /// Patch of an edge or a triangle.
     pub(super) fn patch_of_feature(&self, corners: &[u32]) -> u32 {
         let off_folds = corners.iter().find(|corner| !self.folds.is_on_fold[**corner as usize]);
-        self.patch_of_vertex[*off_folds.unwrap_or(&corners[0]) as usize]
+        self.patches.group_of(*off_folds.unwrap_or(&corners[0]))
     }
 
     /// Patches with all those that intersect or coincide with them and are lifted above them,
@@ -209,7 +206,6 @@ impl FoldPatches {
         intersections: &[Intersection],
         coincident: &[[u32; 2]],
     ) -> Vec<(u32, Vec<u32>)> {
-        let patch = |vertex: u32| self.patch_of_vertex[vertex as usize];
         let of_triangle = |triangle: u32| self.patch_of_feature(&mesh.triangles[triangle as usize]);
         let contacts =
             coincident.iter().map(|[vertex, triangle]| (*vertex, of_triangle(*triangle)));
@@ -226,7 +222,7 @@ impl FoldPatches {
         let resting = contacts
             .iter()
             .filter(has_triangle)
-            .map(|(vertex, support)| [patch(*vertex), *support]);
+            .map(|(vertex, support)| [self.patches.group_of(*vertex), *support]);
         let intersecting = intersections.iter().map(|intersection| {
             let ends = &mesh.edges[intersection.edge as usize];
             [self.patch_of_feature(ends), of_triangle(intersection.triangle)]
@@ -261,7 +257,7 @@ impl FoldPatches {
             && !(first.is_cloth && (is_on_fold(first) || is_on_fold(second)))
     }
 
-    /// Displaces fold vertices by the mean displacement of their neighbours, which were at `start_positions`
+    /// Displaces fold vertices by the mean displacement of their neighbours since `start_positions`
     /// in m, unless their own is larger.
     pub(super) fn move_fold_vertices(
         &self,
@@ -293,9 +289,9 @@ fn is_degenerate(Configuration { mesh, positions }: Configuration<'_>, triangle:
     let [a, b, c] = mesh.triangles[triangle];
     [[a, b], [b, c], [c, a]].into_iter().any(|[start, end]| {
         let length = |all: &[Vec3]| (all[end as usize] - all[start as usize]).norm();
-        let max_length = lift_height(mesh, start, end).min(lift_height(mesh, end, start));
+        let lift = lift_height(mesh, start, end).min(lift_height(mesh, end, start));
         length(positions)
-            <= max_length.min(COINCIDENT.degenerate_edge_fraction * length(&mesh.rest_positions))
+            <= lift.min(COINCIDENT.degenerate_edge_fraction * length(&mesh.rest_positions))
     })
 }
 
@@ -308,10 +304,10 @@ fn is_fold(Configuration { mesh, positions }: Configuration<'_>, edge: usize) ->
     let [first, last] = mesh.edges[edge];
     let [start, end] = [first, last].map(|end| positions[end as usize]);
     let axis = (end - start).try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
-    let max_length = lift_height(mesh, first, last);
+    let min_width = lift_height(mesh, first, last);
     let [left, right] = corners.map(|corner| {
         let offset = positions[corner as usize] - start;
-        (offset - axis * offset.dot(&axis)).try_normalize(max_length)
+        (offset - axis * offset.dot(&axis)).try_normalize(min_width)
     });
     matches!((left, right), (Some(left), Some(right)) if left.dot(&right) > COINCIDENT.fold_cosine)
 }

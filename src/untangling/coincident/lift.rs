@@ -93,13 +93,13 @@ impl<'a> SupportPatch<'a> {
             let mut is_used = false;
             let triangles = mesh.vertex_triangles.elements_of(*vertex as usize);
             for (triangle, corner) in
-                triangles.filter(|(vertex, _)| patches.is_nondegenerate(*vertex))
+                triangles.filter(|(triangle, _)| patches.is_nondegenerate(*triangle))
             {
                 is_used = true;
                 let corners = mesh.triangles[triangle as usize];
                 let is_listed = corners[..usize::from(corner)]
                     .iter()
-                    .any(|vertex| below.binary_search(vertex).is_ok());
+                    .any(|corner| below.binary_search(corner).is_ok());
                 if is_listed || !aabb(&corners).overlaps(&bounds) {
                     continue;
                 }
@@ -116,12 +116,11 @@ impl<'a> SupportPatch<'a> {
             }
         }
         let features = vertices_of_features.map(|vertices| {
-            let boxes: Vec<Aabb> = vertices.iter().map(|three| aabb(three)).collect();
+            let boxes: Vec<Aabb> = vertices.iter().map(|corners| aabb(corners)).collect();
             SupportFeatures { tree: AabbTree::new(&boxes), vertices }
         });
-        let bounds_of_triangles = features[2].vertices.iter().map(|three| aabb(three));
-        let bounds_of_triangles =
-            bounds_of_triangles.fold(Aabb::EMPTY, |vertex, other| vertex.merged(&other));
+        let boxes = features[2].vertices.iter().map(|corners| aabb(corners));
+        let bounds_of_triangles = boxes.fold(Aabb::EMPTY, |one, other| one.merged(&other));
         Self {
             patches,
             patch: patches.patch_of_feature(&below[..1]),
@@ -197,7 +196,7 @@ impl<'a> SupportPatch<'a> {
 }
 
 impl LiftSide {
-    /// Side for the coincident vertices `coincident`, sorted by vertex, whose rounding error is
+    /// Side for the vertices `coincident`, sorted by vertex, whose rounding error is
     /// `error` in m; `lift_directions` are the directions of earlier lifts.
     pub(super) fn new(
         support: &SupportPatch<'_>,
@@ -214,8 +213,8 @@ impl LiftSide {
         let side_of_solid = mesh.required_side_of_solid(cloth, support.body);
         let previous_side: f64 =
             coincident.iter().filter_map(|vertex| vertex.side_of_last_lift(lift_directions)).sum();
-        let is_listed = side_of_solid.is_some() || previous_side != 0.0;
-        let others = if is_listed { Vec::new() } else { adjacent_vertices(mesh, coincident) };
+        let is_known = side_of_solid.is_some() || previous_side != 0.0;
+        let others = if is_known { Vec::new() } else { adjacent_vertices(mesh, coincident) };
         let adjacent_sides: f64 =
             others.iter().map(|vertex| support.side_cosine(configuration, *vertex)).sum();
         let is_off = |vertex: &&CoincidentVertex| {
@@ -245,10 +244,10 @@ impl LiftSide {
         positions: &mut [Vec3],
         lift_directions: &mut [Vec3],
     ) {
-        for vertex in coincident {
+        for one in coincident {
             let side = self
                 .side_of_solid
-                .or_else(|| vertex.side_of_last_lift(lift_directions))
+                .or_else(|| one.side_of_last_lift(lift_directions))
                 .unwrap_or(self.default_side);
             let CoincidentVertex {
                 vertex,
@@ -256,7 +255,7 @@ impl LiftSide {
                 support_normal: normal,
                 lift_height: height,
                 ..
-            } = vertex;
+            } = one;
             let (position, direction) =
                 (&mut positions[*vertex as usize], &mut lift_directions[*vertex as usize]);
             let is_first = *direction == Vec3::zeros();
@@ -272,13 +271,12 @@ impl LiftSide {
 
 /// Vertices adjacent to the coincident ones that are not coincident themselves, sorted.
 fn adjacent_vertices(mesh: &CollisionMesh, coincident: &[CoincidentVertex]) -> Vec<u32> {
-    let triangles = coincident
-        .iter()
-        .flat_map(|vertex| mesh.vertex_triangles.elements_of(vertex.vertex as usize));
+    let triangles =
+        coincident.iter().flat_map(|one| mesh.vertex_triangles.elements_of(one.vertex as usize));
     let corners = triangles.flat_map(|(triangle, _)| mesh.triangles[triangle as usize]);
-    let is_found =
-        |vertex: &u32| coincident.binary_search_by_key(vertex, |vertex| vertex.vertex).is_ok();
-    let mut others: Vec<u32> = corners.filter(|vertex| !is_found(vertex)).collect();
+    let is_coincident =
+        |vertex: &u32| coincident.binary_search_by_key(vertex, |one| one.vertex).is_ok();
+    let mut others: Vec<u32> = corners.filter(|vertex| !is_coincident(vertex)).collect();
     others.sort_unstable();
     others.dedup();
     others
@@ -294,8 +292,8 @@ impl SupportFeatures {
         radius: f64,
     ) -> Option<(Vec3, [u32; 3])> {
         let point = &positions[vertex as usize];
-        let coincident = self.tree.nearest(point, radius, |number| {
-            let vertices = self.vertices[number];
+        let nearest = self.tree.nearest(point, radius, |index| {
+            let vertices = self.vertices[index];
             if vertices.contains(&vertex) || mesh.excludes_pair(&[vertex], &vertices) {
                 return (f64::INFINITY, *point);
             }
@@ -307,9 +305,9 @@ impl SupportFeatures {
             };
             (offset.norm_squared(), point - offset)
         })?;
-        coincident
+        nearest
             .distance_squared
             .is_finite()
-            .then_some((coincident.payload, self.vertices[coincident.primitive]))
+            .then_some((nearest.payload, self.vertices[nearest.primitive]))
     }
 }
