@@ -35,7 +35,6 @@ mod stiffening;
 mod untangling_pass;
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
-pub(crate) use fallback::TruncationResult;
 
 use crate::{
     Vec3,
@@ -60,6 +59,17 @@ pub(crate) struct StepStart<'a> {
     pub(crate) frame_fractions: [f64; 2],
     /// Duration of the step, in s.
     pub(crate) duration: f64,
+}
+
+/// Outcome of a displacement truncation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TruncationResult {
+    /// Vertices with a changed displacement, in ascending order.
+    pub(crate) truncated_vertices: Vec<u32>,
+    /// Number of vertices left at their start positions.
+    pub(crate) frozen_vertex_count: usize,
+    /// Number of pairs that violate their gap nevertheless.
+    pub(crate) violating_pair_count: usize,
 }
 
 /// State of the collision response of all cloths and colliders.

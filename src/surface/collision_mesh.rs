@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Vec3,
     geometry::is_closed_surface,
-    mesh::{Incidence, NO_INDEX},
+    mesh::{Incidence, NO_INDEX, UnionFind},
     scene::Collider,
 };
 use std::sync::Arc;
@@ -211,6 +211,16 @@ impl CollisionMesh {
     /// The body of a triangle.
     pub(crate) fn body_of_triangle(&self, triangle: u32) -> u32 {
         self.bodies[self.triangles[triangle as usize][0] as usize]
+    }
+
+    /// Connected component of each cloth vertex, named by its first vertex, by the edges that `join`.
+    pub(crate) fn cloth_components(&self, join: impl Fn(usize) -> bool) -> Vec<u32> {
+        let mut components = UnionFind::new(self.cloth_vertex_count);
+        for edge in (0..self.cloth_edge_count).filter(|edge| join(*edge)) {
+            let [a, b] = self.edges[edge];
+            components.union(a, b);
+        }
+        components.roots()
     }
 
     /// Undeformed position of a cloth's vertex, in m.

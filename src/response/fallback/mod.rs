@@ -4,7 +4,6 @@
 
 mod distribution;
 mod truncation;
-pub(crate) use truncation::TruncationResult;
 
 /// Parameters of the displacement truncation.
 struct TruncationParameters {

@@ -10,8 +10,11 @@
 //! pairs are then counted.
 
 use super::{TRUNCATION, distribution::DisplacementDistribution};
-use crate::Vec3;
-use crate::{collision::PrimitivePair, response::CollisionResponse};
+use crate::{
+    Vec3,
+    collision::PrimitivePair,
+    response::{CollisionResponse, TruncationResult},
+};
 use std::collections::BTreeMap;
 
 /// Truncation of one vertex.
@@ -21,17 +24,6 @@ struct VertexTruncation {
     /// Displacement of the kinematic feature that first pushed it, in m.
     initial_push: Option<Vec3>,
     distributed_displacement: Option<Vec3>,
-}
-
-/// Outcome of a displacement truncation.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TruncationResult {
-    /// Vertices with a changed displacement, in ascending order.
-    pub(crate) truncated_vertices: Vec<u32>,
-    /// Number of vertices left at their start positions.
-    pub(crate) frozen_vertex_count: usize,
-    /// Number of pairs that violate their gap nevertheless.
-    pub(crate) violating_pair_count: usize,
 }
 
 impl CollisionResponse {

@@ -7,7 +7,6 @@ use crate::{
     collision::Intersection,
     mesh::NO_INDEX,
     surface::{CollisionMesh, Configuration},
-    untangling::intersection_analysis::connected_components,
 };
 use std::collections::BTreeSet;
 
@@ -97,7 +96,7 @@ impl Folds {
                 joins[*side as usize] = true;
             }
         }
-        connected_components(mesh, |edge| {
+        mesh.cloth_components(|edge| {
             joins[edge] && !mesh.edges[edge].iter().any(|end| self.is_on_fold[*end as usize])
         })
     }
@@ -159,7 +158,7 @@ impl FoldPatches {
             layer_of_patch: order_layers(&patch_of_vertex, &adjacent),
             has_area: vec![false; patch_of_vertex.len()],
             patches: Partition::new(patch_of_vertex),
-            components: Partition::new(connected_components(mesh, |_| true)),
+            components: Partition::new(mesh.cloth_components(|_| true)),
             folds,
         };
         for (triangle, corners) in (0..).zip(&mesh.triangles) {

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     collision::{Intersection, PrimitivePair},
-    mesh::{NO_INDEX, UnionFind},
+    mesh::NO_INDEX,
     surface::{CollisionMesh, Configuration},
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl ClothComponents {
                 *is_cut = true;
             }
         }
-        let of_vertex = connected_components(mesh, |edge| !is_cut[edge]);
+        let of_vertex = mesh.cloth_components(|edge| !is_cut[edge]);
         let mut sizes = vec![0; of_vertex.len()];
         for component in &of_vertex {
             sizes[*component as usize] += 1;
@@ -54,7 +54,7 @@ impl ClothComponents {
 
     /// Largest component of the whole connected cloth of each vertex.
     fn largest(&self, mesh: &CollisionMesh) -> Vec<u32> {
-        let whole = connected_components(mesh, |_| true);
+        let whole = mesh.cloth_components(|_| true);
         let mut largest = vec![NO_INDEX; whole.len()];
         for (component, cloth) in self.of_vertex.iter().zip(&whole) {
             let known = &mut largest[*cloth as usize];
@@ -64,16 +64,6 @@ impl ClothComponents {
         }
         whole.iter().map(|cloth| largest[*cloth as usize]).collect()
     }
-}
-
-/// Component of each cloth vertex, named by its first vertex, with the edges that `join`.
-pub(super) fn connected_components(mesh: &CollisionMesh, join: impl Fn(usize) -> bool) -> Vec<u32> {
-    let mut components = UnionFind::new(mesh.cloth_vertex_count);
-    for edge in (0..mesh.cloth_edge_count).filter(|edge| join(*edge)) {
-        let [a, b] = mesh.edges[edge];
-        components.union(a, b);
-    }
-    components.roots()
 }
 
 /// Intersections at the start of a step, and the components of the cloth that they separate.
