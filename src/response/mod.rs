@@ -33,6 +33,7 @@ mod impact_impulses;
 mod step_validation;
 mod stiffening;
 mod untangling_pass;
+
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
 
