@@ -185,7 +185,7 @@ impl Simulation {
         let count = self.collider_count();
         let Some(obstacle) = self.response.collider_motions_mut().get_mut(collider) else {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::combined("collider", collider, wanted));
+            return Err(Error::value("collider", collider, wanted));
         };
         check_count("positions", positions.len(), obstacle.vertex_count())?;
         check_positions("positions", &positions)?;
@@ -277,7 +277,7 @@ impl Simulation {
             return Ok(());
         }
         let wanted = format!("an index below the {} cloths", self.cloth_count());
-        Err(Error::combined("cloth", cloth, wanted))
+        Err(Error::value("cloth", cloth, wanted))
     }
 
     fn check_pins(&self, cloth: usize, vertices: &[usize], targets: Option<&[Vec3]>) -> Result<()> {
@@ -305,14 +305,14 @@ fn check_count(argument: &str, found: usize, wanted: usize) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::combined(argument, format!("{found} rows"), format!("{wanted}")))
+    Err(Error::value(argument, format!("{found} rows"), format!("{wanted}")))
 }
 
 /// One to three unit directions, none of them (nearly) a combination of the others.
 fn independent_directions(directions: &[Vec3]) -> Result<Vec<Vec3>> {
     if directions.is_empty() || directions.len() > 3 {
         let found = format!("{} directions", directions.len());
-        return Err(Error::combined("directions", found, "one, two or three"));
+        return Err(Error::value("directions", found, "one, two or three"));
     }
     let mut units: Vec<Vec3> = Vec::new();
     for (index, direction) in directions.iter().enumerate() {

@@ -69,11 +69,11 @@ impl Simulation {
         let count = self.collider_count();
         if collider >= count {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::combined("collider", collider, wanted));
+            return Err(Error::value("collider", collider, wanted));
         }
         for (name, value) in [("friction", friction), ("thickness", thickness)] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::combined(name, value, "a finite number, 0 or more"));
+                return Err(Error::value(name, value, "a finite number, 0 or more"));
             }
         }
         self.response

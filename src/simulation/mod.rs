@@ -97,7 +97,7 @@ impl Simulation {
     pub fn new(cloths: &[Cloth], colliders: &[Collider], settings: Settings) -> Result<Self> {
         let settings = settings.checked()?;
         if cloths.is_empty() {
-            return Err(Error::combined("cloths", "no cloths", "one cloth or more"));
+            return Err(Error::value("cloths", "no cloths", "one cloth or more"));
         }
         crate::system::check_cloths(&settings, cloths)?;
         let mut positions: Vec<Vec3> =
@@ -172,7 +172,7 @@ impl Simulation {
         if duration > MAX_STEPS_PER_CALL * self.settings.time_step {
             let wanted =
                 format!("at most {MAX_STEPS_PER_CALL:e} steps of {:?} s", self.settings.time_step);
-            return Err(Error::combined("duration", format!("{duration:?} s"), wanted));
+            return Err(Error::value("duration", format!("{duration:?} s"), wanted));
         }
         self.run_frame(|simulation, report| simulation.advance_frame(duration, report))
     }
@@ -363,7 +363,7 @@ impl Simulation {
                 1.0 / (24.0 * longest)
             );
             let wanted = "a softer or coarser cloth, another damping, or an implicit integrator";
-            return Err(Error::combined("integrator", found, wanted));
+            return Err(Error::value("integrator", found, wanted));
         }
         Ok(longest)
     }

@@ -49,7 +49,7 @@ pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> 
         if cloth.stiffness_scale.is_some() && !model.has_springs() {
             let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
             let argument = format!("cloths[{index}].stiffness_scale");
-            return Err(Error::combined(argument, format!("model {}", model.name()), wanted));
+            return Err(Error::value(argument, format!("model {}", model.name()), wanted));
         }
     }
     Ok(())
@@ -73,7 +73,7 @@ pub(crate) fn check_material(
     bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
         let found = format!("{name} with the model {}, which {why}", model.name());
         let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
-        Err(Error::combined(argument, found, wanted))
+        Err(Error::value(argument, found, wanted))
     })
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn contact_exclusions(cloths: &[Cloth], collider_count: usize) -> Res
         if let Some(collider) = refused {
             let argument = format!("cloths[{index}].ignored_colliders");
             let wanted = format!("indices below the {collider_count} colliders");
-            return Err(Error::combined(argument, format!("collider {collider}"), wanted));
+            return Err(Error::value(argument, format!("collider {collider}"), wanted));
         }
     }
     let free = concatenated(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
