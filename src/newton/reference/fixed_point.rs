@@ -1,140 +1,170 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The fixed-point iteration of Etzmuss 2002, section 3.4.3: the step of a scheme with one solve, over and over with the
-//! forces that it has led to, until it is that of the implicit scheme. It is Newton's method with a constant matrix.
+//! Fixed-point iteration of Etzmuss 2002, section 3.4.3: the step of a semi-implicit scheme, repeated with the forces
+//! at its result until it satisfies the equations of the implicit scheme. It is Newton's method with a constant matrix.
 //!
-//! It contracts slowly where forces are weak that the matrix takes for strong, as those across a stiff sheet: the
-//! slower the larger h²k/(ρl²). Anderson's acceleration (`anderson`) helps, shorter steps help more.
+//! It contracts slowly where the matrix overestimates the stiffness, as across a stiff sheet; the slower the larger
+//! h²k/(ρl²). Anderson acceleration (`anderson`) helps, shorter steps help more.
 //!
-//! **When it ends.** A short update does not mean a small error: where the iteration hardly contracts, the error is many
-//! times the last update. What is left of the forces at the end, R, means an error of at most √⟨R, β²M⁻¹R⟩ in the norm that
-//! Newton's corrections are measured in, because the tangent is no less than M/β²; that has to be within the
-//! tolerance. Contacts enter R by the balance that the linear equations have found for them.
+//! **Convergence.** A short update does not imply a small error: where the iteration hardly contracts, the error is
+//! many times the last update. The residual forces R at the end bound the error by √⟨R, β²M⁻¹R⟩ in the energy norm,
+//! because the tangent is no less than M/β²; that bound must be within the tolerance. Contacts enter R by the forces
+//! that the linear system has found for them.
 
 use super::anderson::AndersonAcceleration;
 use crate::{
     Vec3,
     newton::{
-        Newton,
-        convergence::{ConvergenceCriteria, EnergyNorm, SolveOutcome, largest_displacement},
+        StageSolve,
+        convergence::{EnergyNorm, SolveOutcome, SolveProgress, largest_displacement},
         objective::Objective,
-        quadratic_model::constant_quadratic_model,
+        quadratic_model::{Expansion, QuadraticModel},
     },
     scene::{RejectionReason, Report},
-    system::{ConstantStiffness, EquationsOfMotion},
+    system::{EquationsOfMotion, RevisedStiffness},
     time_integration::Stage,
 };
 
-/// Updates allowed for every correction that Newton's method is allowed: they are as much cheaper.
-pub(crate) const UPDATES: usize = 4;
-/// The part of the tolerance that it is solved to. The last of Newton's corrections leaves the square of an error, an
-/// update most of it, and at the tolerance itself the errors of all steps would add up to something to see.
-const STRICT: f64 = 0.1;
-/// The linear equations are solved to this part of that,
-const INNER: f64 = 0.1;
-/// but not finer than to this part of the last update.
-const ENOUGH: f64 = 0.1;
+/// Parameters of the fixed-point iteration.
+pub(crate) struct FixedPointParameters {
+    /// Updates allowed per allowed iteration of Newton's method; an update costs that much less. Effect: larger takes
+    /// longer; smaller rejects more steps. Evidence: none recorded.
+    pub(crate) updates_per_iteration: usize,
+    /// Tolerance of the iteration (fraction of the tolerance). The last Newton iteration leaves the square of an error,
+    /// but an update leaves most of it, and at the tolerance itself the errors of all steps would add up visibly.
+    /// Effect: larger accumulates errors; smaller costs updates. Evidence: none recorded.
+    strictness: f64,
+    /// Tolerance of the linear system (fraction of that tolerance). Effect: larger costs updates; smaller costs
+    /// conjugate gradient iterations. Evidence: none recorded.
+    inner_tolerance: f64,
+    /// Lower bound of the tolerance of the linear system (fraction of the last update). Effect: larger costs updates;
+    /// smaller costs conjugate gradient iterations. Evidence: none recorded.
+    inner_absolute: f64,
+}
 
-/// Solves a stage from the start `positions`, which become its solution.
-pub(crate) fn solve(
-    (newton, problem): (&mut Newton, &mut Objective<'_>),
-    constant: (&ConstantStiffness, u64),
-    positions: &mut [Vec3],
-    accuracy: ConvergenceCriteria,
-    report: &mut Report,
-) -> SolveOutcome {
-    let stage = problem.stage;
-    let accuracy = accuracy.scaled(STRICT);
-    let inner = accuracy.scaled(INNER);
-    let mut solved = SolveOutcome::UNSOLVED;
+impl FixedPointParameters {
+    pub(crate) const DEFAULT: Self = Self {
+        updates_per_iteration: 4,
+        strictness: 0.1,
+        inner_tolerance: 0.1,
+        inner_absolute: 0.1,
+    };
+}
+
+const PARAMETERS: FixedPointParameters = FixedPointParameters::DEFAULT;
+
+/// Solves a stage by the fixed-point iteration with the constant stiffness.
+pub(crate) fn solve(solve: StageSolve<'_, '_>, stiffness: &RevisedStiffness) -> SolveOutcome {
+    let StageSolve { newton, objective, positions, criteria, report } = solve;
+    let stage = objective.stage;
+    let criteria = criteria.scaled(PARAMETERS.strictness);
+    let inner = criteria.scaled(PARAMETERS.inner_tolerance);
+    let max_updates = PARAMETERS.updates_per_iteration * criteria.max_iterations;
+    let mut outcome = SolveOutcome::UNSOLVED;
     let mut residuals = vec![Vec3::zeros(); positions.len()];
-    let (mut first, mut last, mut touches) = (0.0, 0.0, false);
+    let (mut first_length, mut last_length, mut has_contacts) = (0.0, 0.0, false);
     let mut anderson = AndersonAcceleration::default();
-    let before = report.newton_iterations;
-    problem.apply_prescribed_displacements(positions);
-    while solved.iterations < UPDATES * accuracy.max_iterations {
+    let iterations_before = report.newton_iterations;
+    objective.apply_prescribed_displacements(positions);
+    while outcome.iterations < max_updates {
         let point = positions.to_vec();
-        let potential = problem.dynamics.evaluate(stage, &point, &mut residuals, report);
+        let potential = objective.dynamics.evaluate(stage, &point, &mut residuals, report);
         if !potential.is_finite() {
-            solved.unmet = Some(RejectionReason::NotFinite);
-            return solved;
+            outcome.unmet = Some(RejectionReason::NotFinite);
+            return outcome;
         }
-        let quadratic = constant_quadratic_model(problem, constant, (&point, &residuals));
-        // Contacts are met anew in every update, and settling them inside of one is lost on the next.
-        let is_rough = last > accuracy.quadratic_threshold(solved.iterations, first, (true, true));
-        let mut needed = inner.with_min_threshold(ENOUGH * last);
-        if is_rough && touches {
-            needed.max_iterations = 1;
-        }
-        let linear =
-            newton.solve(&mut problem.with_quadratic_model(&quadratic), positions, needed, report);
-        anderson.record(&point, positions, |field| quadratic.hessian_product(field));
-        solved.iterations += 1;
-        // What counts is updates, not the corrections inside of them.
-        report.newton_iterations = before + solved.iterations;
-        let squares = anderson.last_squared_norms(&problem.dynamics.mesh.cloth_starts);
-        solved.step_length = largest_displacement(
-            &EnergyNorm::new(problem.dynamics, stage).equivalent_displacements(&squares),
+        let expansion = Expansion { point: &point, residuals: &residuals };
+        let model = QuadraticModel::with_constant_stiffness(
+            objective.dynamics,
+            stage,
+            stiffness,
+            expansion,
         );
-        last = solved.step_length;
-        touches = !problem.response.contacts().is_empty();
-        if solved.iterations == 1 {
-            first = solved.step_length;
+        // Every update detects contacts anew; converged contacts of an early update would be lost in the next.
+        let progress = SolveProgress { iterations: outcome.iterations, is_strict: true };
+        let is_far = last_length > criteria.quadratic_threshold(progress, first_length, true);
+        let mut linear_criteria = inner.with_min_threshold(PARAMETERS.inner_absolute * last_length);
+        if is_far && has_contacts {
+            linear_criteria.max_iterations = 1;
         }
-        let wanted = accuracy.quadratic_threshold(solved.iterations, first, (touches, true));
-        solved.is_collision_free = linear.is_collision_free;
-        solved.unmet = unmet(solved.step_length <= wanted, &linear);
-        if solved.converged() {
-            let contacts = touches.then_some((&anderson, residuals.as_slice()));
-            let error = error_bound(problem, positions, contacts, report);
-            solved.step_length = solved.step_length.max(error);
-            if solved.step_length <= wanted {
-                return solved;
+        let mut quadratic = objective.with_quadratic_model(&model);
+        let linear = newton.solve(&mut quadratic, positions, linear_criteria, report);
+        anderson.record(&point, positions, |field| model.hessian_product(field));
+        outcome.iterations += 1;
+        // The report counts updates, not the Newton iterations within them.
+        report.newton_iterations = iterations_before + outcome.iterations;
+        let squares = anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
+        let norm = EnergyNorm::new(objective.dynamics, stage);
+        last_length = largest_displacement(&norm.equivalent_displacements(&squares));
+        outcome.step_length = last_length;
+        has_contacts = !objective.response.contacts().is_empty();
+        if outcome.iterations == 1 {
+            first_length = last_length;
+        }
+        let progress = SolveProgress { iterations: outcome.iterations, is_strict: true };
+        let threshold = criteria.quadratic_threshold(progress, first_length, has_contacts);
+        outcome.is_collision_free = linear.is_collision_free;
+        outcome.unmet = unmet_criterion(outcome.step_length <= threshold, &linear);
+        if outcome.converged() {
+            let contacts = LastContacts { anderson: &anderson, residuals_at_point: &residuals };
+            let contacts = has_contacts.then_some(contacts);
+            let error = error_bound(objective, positions, contacts, report);
+            outcome.step_length = outcome.step_length.max(error);
+            if outcome.step_length <= threshold {
+                return outcome;
             }
-            solved.unmet = Some(RejectionReason::ForceResidual);
+            outcome.unmet = Some(RejectionReason::ForceResidual);
         }
-        if solved.iterations < UPDATES * accuracy.max_iterations {
-            solved.is_collision_free = false;
+        if outcome.iterations < max_updates {
+            outcome.is_collision_free = false;
             anderson.mix(positions);
         }
     }
-    solved
+    outcome
 }
 
-/// The criterion that an update leaves unmet, before its residual forces are known, with the result of its linear equations.
-fn unmet(is_short: bool, linear: &SolveOutcome) -> Option<RejectionReason> {
-    let is_long = (!is_short).then_some(RejectionReason::NewtonStep);
-    let crosses = (!linear.is_collision_free).then_some(RejectionReason::Penetration);
-    is_long.or(linear.unmet).or(crosses)
+/// Convergence criterion that an update does not meet, before its residual forces are known, given the outcome of its
+/// linear system.
+fn unmet_criterion(is_short: bool, linear: &SolveOutcome) -> Option<RejectionReason> {
+    let long_update = (!is_short).then_some(RejectionReason::NewtonStep);
+    let penetration = (!linear.is_collision_free).then_some(RejectionReason::Penetration);
+    long_update.or(linear.unmet).or(penetration)
 }
 
-/// The largest error that what is left of the forces at `positions` may mean, in m as in [`Accuracy`]. The balance of
-/// contacts is that of the last update and of the forces where it began, in N.
+/// Contact forces of the last update: the acceleration history, and the residuals at the point where the update began,
+/// in N.
+#[derive(Clone, Copy)]
+struct LastContacts<'a> {
+    anderson: &'a AndersonAcceleration,
+    residuals_at_point: &'a [Vec3],
+}
+
+/// Bound of the error at `positions` by the residual forces there, in m.
 fn error_bound(
-    problem: &mut Objective<'_>,
+    objective: &mut Objective<'_>,
     positions: &[Vec3],
-    contacts: Option<(&AndersonAcceleration, &[Vec3])>,
+    contacts: Option<LastContacts<'_>>,
     report: &mut Report,
 ) -> f64 {
-    let mut left = vec![Vec3::zeros(); positions.len()];
-    problem.dynamics.evaluate(problem.stage, positions, &mut left, report);
-    if let Some((anderson, forces_at_point)) = contacts {
-        anderson.add_contact_forces(forces_at_point, &mut left);
+    let mut residuals = vec![Vec3::zeros(); positions.len()];
+    objective.dynamics.evaluate(objective.stage, positions, &mut residuals, report);
+    if let Some(LastContacts { anderson, residuals_at_point }) = contacts {
+        anderson.add_contact_forces(residuals_at_point, &mut residuals);
     }
-    for guide in problem.prescribed_displacements {
-        left[guide.vertex] = guide.free_projector * left[guide.vertex];
+    for prescribed in objective.prescribed_displacements {
+        let residual = &mut residuals[prescribed.vertex];
+        *residual = prescribed.free_projector * *residual;
     }
-    let EquationsOfMotion { masses, mesh, .. } = &*problem.dynamics;
-    let Stage { beta, extrapolation_factor: reach, .. } = *problem.stage;
-    // R, β²M⁻¹R of a cloth.
-    let square = |ends: &[usize]| {
-        let own = left[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
-        let squares = own.map(|(force, mass)| force.norm_squared() / mass);
-        reach * beta * beta * squares.sum::<f64>()
+    let EquationsOfMotion { masses, mesh, .. } = &*objective.dynamics;
+    let Stage { beta, extrapolation_factor, .. } = *objective.stage;
+    // ⟨R, β²M⁻¹R⟩ of a cloth.
+    let squared_norm = |ends: &[usize]| {
+        let pairs = residuals[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
+        let squares = pairs.map(|(force, mass)| force.norm_squared() / mass);
+        extrapolation_factor * beta * beta * squares.sum::<f64>()
     };
-    let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(square).collect();
-    largest_displacement(
-        &EnergyNorm::new(problem.dynamics, problem.stage).equivalent_displacements(&squares),
-    )
+    let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(squared_norm).collect();
+    let norm = EnergyNorm::new(objective.dynamics, objective.stage);
+    largest_displacement(&norm.equivalent_displacements(&squares))
 }
 
 #[cfg(test)]
