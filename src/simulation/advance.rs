@@ -85,7 +85,7 @@ impl Simulation {
     }
 
     /// Simulates a frame of `duration` in s: solve a trial step, accept or reject it, adapt the step size.
-    fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
+    pub(crate) fn advance_frame(&mut self, duration: f64, report: &mut Report) -> Result<()> {
         let mut frame = FrameProgress::new(duration);
         while frame.fraction < 1.0 {
             if frame.needs_stability_estimate(report.steps) {

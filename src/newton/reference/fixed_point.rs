@@ -15,11 +15,12 @@ use crate::{
     Vec3,
     newton::{
         StageSolve,
-        convergence::{EnergyNorm, SolveOutcome, SolveProgress, largest_displacement},
-        objective::Objective,
+        convergence::{
+            ConvergenceCriteria, EnergyNorm, SolveOutcome, SolveProgress, largest_displacement,
+        },
         quadratic_model::{Expansion, QuadraticModel},
     },
-    scene::{RejectionReason, Report},
+    scene::RejectionReason,
     system::{EquationsOfMotion, RevisedStiffness},
     time_integration::Stage,
 };
@@ -53,73 +54,139 @@ impl FixedPointParameters {
 const PARAMETERS: FixedPointParameters = FixedPointParameters::DEFAULT;
 
 /// Solves a stage by the fixed-point iteration with the constant stiffness.
-pub(crate) fn solve(solve: StageSolve<'_, '_>, stiffness: &RevisedStiffness) -> SolveOutcome {
-    let StageSolve { newton, objective, positions, criteria, report } = solve;
-    let stage = objective.stage;
-    let criteria = criteria.scaled(PARAMETERS.strictness);
-    let inner = criteria.scaled(PARAMETERS.inner_tolerance);
-    let max_updates = PARAMETERS.updates_per_iteration * criteria.max_iterations;
-    let mut outcome = SolveOutcome::UNSOLVED;
-    let mut residuals = vec![Vec3::zeros(); positions.len()];
-    let (mut first_length, mut last_length, mut has_contacts) = (0.0, 0.0, false);
-    let mut anderson = AndersonAcceleration::default();
-    let iterations_before = report.newton_iterations;
-    objective.apply_prescribed_displacements(positions);
-    while outcome.iterations < max_updates {
-        let point = positions.to_vec();
-        let potential = objective.dynamics.evaluate(stage, &point, &mut residuals, report);
-        if !potential.is_finite() {
-            outcome.unmet = Some(RejectionReason::NotFinite);
-            return outcome;
-        }
-        let expansion = Expansion { point: &point, residuals: &residuals };
-        let model = QuadraticModel::with_constant_stiffness(
-            objective.dynamics,
-            stage,
-            stiffness,
-            expansion,
-        );
-        // Every update detects contacts anew; converged contacts of an early update would be lost in the next.
-        let progress = SolveProgress { iterations: outcome.iterations, is_strict: true };
-        let is_far = last_length > criteria.quadratic_threshold(progress, first_length, true);
-        let mut linear_criteria = inner.with_min_threshold(PARAMETERS.inner_absolute * last_length);
-        if is_far && has_contacts {
-            linear_criteria.max_iterations = 1;
-        }
-        let mut quadratic = objective.with_quadratic_model(&model);
-        let linear = newton.solve(&mut quadratic, positions, linear_criteria, report);
-        anderson.record(&point, positions, |field| model.hessian_product(field));
-        outcome.iterations += 1;
-        // The report counts updates, not the Newton iterations within them.
-        report.newton_iterations = iterations_before + outcome.iterations;
-        let squares = anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
-        let norm = EnergyNorm::new(objective.dynamics, stage);
-        last_length = largest_displacement(&norm.equivalent_displacements(&squares));
-        outcome.step_length = last_length;
-        has_contacts = !objective.response.contacts().is_empty();
-        if outcome.iterations == 1 {
-            first_length = last_length;
-        }
-        let progress = SolveProgress { iterations: outcome.iterations, is_strict: true };
-        let threshold = criteria.quadratic_threshold(progress, first_length, has_contacts);
-        outcome.is_collision_free = linear.is_collision_free;
-        outcome.unmet = unmet_criterion(outcome.step_length <= threshold, &linear);
-        if outcome.converged() {
-            let contacts = LastContacts { anderson: &anderson, residuals_at_point: &residuals };
-            let contacts = has_contacts.then_some(contacts);
-            let error = error_bound(objective, positions, contacts, report);
-            outcome.step_length = outcome.step_length.max(error);
-            if outcome.step_length <= threshold {
-                return outcome;
+pub(crate) fn solve(stage: StageSolve<'_, '_>, stiffness: &RevisedStiffness) -> SolveOutcome {
+    let iteration = FixedPointIteration {
+        criteria: stage.criteria.scaled(PARAMETERS.strictness),
+        residuals: vec![Vec3::zeros(); stage.positions.len()],
+        stage,
+        stiffness,
+        outcome: SolveOutcome::UNSOLVED,
+        first_length: 0.0,
+        last_length: 0.0,
+        has_contacts: false,
+        anderson: AndersonAcceleration::default(),
+    };
+    iteration.run()
+}
+
+/// Fixed-point iteration in progress.
+struct FixedPointIteration<'a, 'b> {
+    stage: StageSolve<'a, 'b>,
+    stiffness: &'a RevisedStiffness,
+    /// Criteria of the updates.
+    criteria: ConvergenceCriteria,
+    outcome: SolveOutcome,
+    /// Residuals without contacts at the point where the last update began, in N.
+    residuals: Vec<Vec3>,
+    /// Length of the first update, in m.
+    first_length: f64,
+    /// Length of the last update, in m.
+    last_length: f64,
+    /// Whether the last update ended in contact.
+    has_contacts: bool,
+    anderson: AndersonAcceleration,
+}
+
+impl FixedPointIteration<'_, '_> {
+    fn run(mut self) -> SolveOutcome {
+        let max_updates = PARAMETERS.updates_per_iteration * self.criteria.max_iterations;
+        let iterations_before = self.stage.report.newton_iterations;
+        self.stage.objective.apply_prescribed_displacements(self.stage.positions);
+        while self.outcome.iterations < max_updates {
+            let Some(linear) = self.update() else {
+                self.outcome.unmet = Some(RejectionReason::NotFinite);
+                return self.outcome;
+            };
+            // The report counts updates, not the Newton iterations within them.
+            self.stage.report.newton_iterations = iterations_before + self.outcome.iterations;
+            let threshold = self.threshold(self.has_contacts);
+            self.outcome.is_collision_free = linear.is_collision_free;
+            self.outcome.unmet = unmet_criterion(self.outcome.step_length <= threshold, &linear);
+            if self.outcome.converged() {
+                self.outcome.step_length = self.outcome.step_length.max(self.error_bound());
+                if self.outcome.step_length <= threshold {
+                    return self.outcome;
+                }
+                self.outcome.unmet = Some(RejectionReason::ForceResidual);
             }
-            outcome.unmet = Some(RejectionReason::ForceResidual);
+            if self.outcome.iterations < max_updates {
+                self.outcome.is_collision_free = false;
+                self.anderson.mix(self.stage.positions);
+            }
         }
-        if outcome.iterations < max_updates {
-            outcome.is_collision_free = false;
-            anderson.mix(positions);
-        }
+        self.outcome
     }
-    outcome
+
+    /// Solves the linear system of an update. Returns its outcome; `None` if the potential is not finite.
+    fn update(&mut self) -> Option<SolveOutcome> {
+        let criteria = self.linear_criteria();
+        let StageSolve { newton, objective, positions, report, .. } = &mut self.stage;
+        let stage = objective.stage;
+        let point = positions.to_vec();
+        let potential = objective.dynamics.evaluate(stage, &point, &mut self.residuals, report);
+        if !potential.is_finite() {
+            return None;
+        }
+        let expansion = Expansion { point: &point, residuals: &self.residuals };
+        let dynamics = &*objective.dynamics;
+        let model =
+            QuadraticModel::with_constant_stiffness(dynamics, stage, self.stiffness, expansion);
+        let mut quadratic = objective.with_quadratic_model(&model);
+        let linear = newton.solve(&mut quadratic, positions, criteria, report);
+        self.anderson.record(&point, positions, |field| model.hessian_product(field));
+        let squares = self.anderson.last_squared_norms(&objective.dynamics.mesh.cloth_starts);
+        let norm = EnergyNorm::new(objective.dynamics, stage);
+        self.last_length = largest_displacement(&norm.equivalent_displacements(&squares));
+        self.has_contacts = !objective.response.contacts().is_empty();
+        if self.outcome.iterations == 0 {
+            self.first_length = self.last_length;
+        }
+        self.outcome.step_length = self.last_length;
+        self.outcome.iterations += 1;
+        Some(linear)
+    }
+
+    /// Criteria of the linear system of the next update. Every update detects contacts anew; converged contacts of an early
+    /// update would be lost in the next.
+    fn linear_criteria(&self) -> ConvergenceCriteria {
+        let inner = self.criteria.scaled(PARAMETERS.inner_tolerance);
+        let mut criteria = inner.with_min_threshold(PARAMETERS.inner_absolute * self.last_length);
+        if self.has_contacts && self.last_length > self.threshold(true) {
+            criteria.max_iterations = 1;
+        }
+        criteria
+    }
+
+    /// Threshold of an update, in m.
+    fn threshold(&self, has_contacts: bool) -> f64 {
+        let progress = SolveProgress { iterations: self.outcome.iterations, is_strict: true };
+        self.criteria.quadratic_threshold(progress, self.first_length, has_contacts)
+    }
+
+    /// Bound of the error by the residual forces at the present positions, in m. Contact forces are those of the last update.
+    fn error_bound(&mut self) -> f64 {
+        let StageSolve { objective, positions, report, .. } = &mut self.stage;
+        let mut residuals = vec![Vec3::zeros(); positions.len()];
+        objective.dynamics.evaluate(objective.stage, positions, &mut residuals, report);
+        if self.has_contacts {
+            self.anderson.add_contact_forces(&self.residuals, &mut residuals);
+        }
+        for prescribed in objective.prescribed_displacements {
+            let residual = &mut residuals[prescribed.vertex];
+            *residual = prescribed.free_projector * *residual;
+        }
+        let EquationsOfMotion { masses, mesh, .. } = &*objective.dynamics;
+        let Stage { beta, extrapolation_factor, .. } = *objective.stage;
+        // ⟨R, β²M⁻¹R⟩ of a cloth.
+        let squared_norm = |ends: &[usize]| {
+            let pairs = residuals[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
+            let squares = pairs.map(|(force, mass)| force.norm_squared() / mass);
+            extrapolation_factor * beta * beta * squares.sum::<f64>()
+        };
+        let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(squared_norm).collect();
+        let norm = EnergyNorm::new(objective.dynamics, objective.stage);
+        largest_displacement(&norm.equivalent_displacements(&squares))
+    }
 }
 
 /// Convergence criterion that an update does not meet, before its residual forces are known, given the outcome of its
@@ -130,43 +197,6 @@ fn unmet_criterion(is_short: bool, linear: &SolveOutcome) -> Option<RejectionRea
     long_update.or(linear.unmet).or(penetration)
 }
 
-/// Contact forces of the last update: the acceleration history, and the residuals at the point where the update began,
-/// in N.
-#[derive(Clone, Copy)]
-struct LastContacts<'a> {
-    anderson: &'a AndersonAcceleration,
-    residuals_at_point: &'a [Vec3],
-}
-
-/// Bound of the error at `positions` by the residual forces there, in m.
-fn error_bound(
-    objective: &mut Objective<'_>,
-    positions: &[Vec3],
-    contacts: Option<LastContacts<'_>>,
-    report: &mut Report,
-) -> f64 {
-    let mut residuals = vec![Vec3::zeros(); positions.len()];
-    objective.dynamics.evaluate(objective.stage, positions, &mut residuals, report);
-    if let Some(LastContacts { anderson, residuals_at_point }) = contacts {
-        anderson.add_contact_forces(residuals_at_point, &mut residuals);
-    }
-    for prescribed in objective.prescribed_displacements {
-        let residual = &mut residuals[prescribed.vertex];
-        *residual = prescribed.free_projector * *residual;
-    }
-    let EquationsOfMotion { masses, mesh, .. } = &*objective.dynamics;
-    let Stage { beta, extrapolation_factor, .. } = *objective.stage;
-    // ⟨R, β²M⁻¹R⟩ of a cloth.
-    let squared_norm = |ends: &[usize]| {
-        let pairs = residuals[ends[0]..ends[1]].iter().zip(&masses[ends[0]..ends[1]]);
-        let squares = pairs.map(|(force, mass)| force.norm_squared() / mass);
-        extrapolation_factor * beta * beta * squares.sum::<f64>()
-    };
-    let squares: Vec<f64> = mesh.cloth_starts.windows(2).map(squared_norm).collect();
-    let norm = EnergyNorm::new(objective.dynamics, objective.stage);
-    largest_displacement(&norm.equivalent_displacements(&squares))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,11 +205,11 @@ mod tests {
     fn the_first_criterion_that_an_update_violates_is_named() {
         let solved =
             SolveOutcome { unmet: None, is_collision_free: true, ..SolveOutcome::UNSOLVED };
-        assert_eq!(unmet(true, &solved), None);
-        assert_eq!(unmet(false, &solved), Some(RejectionReason::NewtonStep));
-        let crossing = SolveOutcome { is_collision_free: false, ..solved };
-        assert_eq!(unmet(true, &crossing), Some(RejectionReason::Penetration));
-        let stagnant = SolveOutcome { unmet: Some(RejectionReason::Stagnation), ..crossing };
-        assert_eq!(unmet(true, &stagnant), Some(RejectionReason::Stagnation));
+        assert_eq!(unmet_criterion(true, &solved), None);
+        assert_eq!(unmet_criterion(false, &solved), Some(RejectionReason::NewtonStep));
+        let penetrating = SolveOutcome { is_collision_free: false, ..solved };
+        assert_eq!(unmet_criterion(true, &penetrating), Some(RejectionReason::Penetration));
+        let stagnant = SolveOutcome { unmet: Some(RejectionReason::Stagnation), ..penetrating };
+        assert_eq!(unmet_criterion(true, &stagnant), Some(RejectionReason::Stagnation));
     }
 }
