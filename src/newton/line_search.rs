@@ -9,19 +9,23 @@ use crate::collision::Contact;
 struct LineSearchParameters {
     /// Potentials of past iterates whose maximum a trial point is compared with: the second-order stretch of a rotation
     /// may raise the potential for one iteration. Effect: larger accepts more increases; smaller halves steps of
-    /// rotating cloth. Evidence: none recorded.
+    /// rotating cloth. Evidence: `sheet/ball16_solve` and hostile scenes (1 saves 15 % iterations and six rejected
+    /// steps).
     nonmonotone_window: usize,
     /// Decrease that a trial point must reach (fraction of the decrease predicted by the slope; Armijo's condition).
-    /// Effect: larger halves more steps; smaller accepts less progress. Evidence: none recorded.
+    /// Effect: larger halves more steps; smaller accepts less progress. Evidence: none: neither tests nor scenes depend
+    /// on it (0 tried).
     sufficient_decrease: f64,
     /// Halvings after which a trial point is accepted as it is. Effect: larger costs evaluations; smaller accepts more
-    /// increases of the potential. Evidence: none recorded.
+    /// increases of the potential. Evidence: `conservation::free_fall_is_exact_for_bdf2_whatever_the_steps` (fails
+    /// without a line search).
     max_halvings: usize,
     /// Halvings after which a trial point is accepted whatever the potential of its new contacts. Effect: larger costs
-    /// contact detections; smaller accepts deeper contacts. Evidence: none recorded.
+    /// contact detections; smaller accepts deeper contacts. Evidence: none: no test or figure depends on it (0 tried;
+    /// bits of contact scenes change).
     max_halvings_new_contacts: usize,
     /// Increase that counts as rounding error (fraction of the potential). Effect: larger accepts small increases;
-    /// smaller halves steps at convergence. Evidence: none recorded.
+    /// smaller halves steps at convergence. Evidence: none: neither tests nor scenes depend on it (0 tried).
     potential_rounding: f64,
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Discrete system: equations of motion, boundary conditions, tangent matrix, constant stiffness, and the factory of models.
+//! Discrete system: equations of motion, boundary conditions, tangent matrix, constant stiffness, and the factory of
+//! models.
 
 mod boundary_conditions;
 mod constant_stiffness;
