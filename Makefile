@@ -97,7 +97,7 @@ bench-rust: | rust ## timings of the library's parts
 
 COUNTS ?=
 counts: .venv/ready | rust ## instructions of the hot kernels against those kept (COUNTS=--keep)
-	@.venv/bin/python tests/bench/counts.py --out out $(COUNTS)
+	@.venv/bin/python tests/bench/library/counts.py --out out $(COUNTS)
 
 ONLY ?=
 experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)
@@ -134,13 +134,14 @@ $(FOREIGN:%=zip-%): zip-%: $(NEWEST_BPY)/ready .venv/ready | rust
 # --- the parts of `make test` -----------------------------------------------------------------
 
 .PHONY: lint test-rust test-python test-hostile test-blender
-lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
+lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, structure of the tree
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
 	.venv/bin/ruff format --check addon examples tests weft.pyi
 	.venv/bin/ruff check addon examples tests weft.pyi
+	.venv/bin/python -m pytest --quiet tests/structure
 
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding

@@ -23,7 +23,7 @@ use super::{
     model_input::ModelInput,
     strain_history::StrainHistory,
 };
-use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions};
+use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions, scene::Sewing};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 
@@ -42,17 +42,6 @@ const MAX_FRICTION_FRACTION: f64 = 0.1;
 const MEASURES: usize = 4;
 /// A pair pulls no harder than the force that stretches the cloth beside it by this part, where nothing else is said.
 const MAX_STRETCH: f64 = 0.25;
-
-/// Vertices of one cloth that are sewn together, as a caller describes them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sewing {
-    /// Both vertices of each pair.
-    pub pairs: Vec<[u32; 2]>,
-    /// Time in which they come together, in s.
-    pub time: f64,
-    /// Largest force of a pair, in N; `None` is what stretches the cloth beside it by a quarter.
-    pub force: Option<f64>,
-}
 
 /// The seams of all cloths, in their order; `None` where nothing is sewn.
 #[must_use]

@@ -9,9 +9,8 @@ use super::{
 };
 use crate::{
     error::Error,
-    forces::Sewing,
     mesh::{Polygons, Uv, check_positions},
-    scene::Cloth,
+    scene::{Cloth, Sewing},
 };
 use pyo3::prelude::*;
 

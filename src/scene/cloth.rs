@@ -5,11 +5,21 @@ use super::settings::check_positive;
 use crate::{
     Vec3,
     error::{Error, Result},
-    forces::Sewing,
     material::Material,
     mesh::{Mesh, Polygons, Uv, check_positions},
 };
 use std::{collections::HashSet, sync::Arc};
+
+/// Vertices of one cloth that are sewn together, as a caller describes them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sewing {
+    /// Both vertices of each pair.
+    pub pairs: Vec<[u32; 2]>,
+    /// Time in which they come together, in s.
+    pub time: f64,
+    /// Largest force of a pair, in N; `None` is what stretches the cloth beside it by a quarter.
+    pub force: Option<f64>,
+}
 
 /// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
 #[derive(Clone, Debug)]

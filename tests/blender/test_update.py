@@ -130,7 +130,9 @@ def older_sources():
     try:
         done = subprocess.run(command, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip(f"commit {FLAT[:8]} is not in this clone: git fetch --unshallow, then run again")
+        pytest.skip(
+            f"commit {FLAT[:8]} is not in this clone: git fetch --unshallow, then run again"
+        )
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as tree:
         files = [entry for entry in tree.getmembers() if entry.isfile()]
         return {f.name.removeprefix("addon/"): tree.extractfile(f).read() for f in files}

@@ -17,8 +17,8 @@ from addon.scene import evaluation_state, participants, reader
 from addon.simulation import bridge
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
-from crossings import Scenery, unique_edges
-from sides import winding_numbers
+from judge.intersections import Scenery, unique_edges
+from judge.sides import winding_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENE = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scenes/human_walk.blend"
@@ -135,7 +135,7 @@ class Judge:
             for vertex in face:
                 of_edge.setdefault(frozenset(face - {vertex}), []).append(face)
         bad = set()
-        for found in self._alone.crossings(positions):
+        for found in self._alone.intersections(positions):
             bad |= {frozenset(found.face), *of_edge[frozenset(found.edge)]}
         edges = unique_edges(np.array([sorted(face) for face in bad]).reshape(-1, 3))
         return bad | {frozenset(edge) for edge in edges.tolist()}
@@ -144,7 +144,7 @@ class Judge:
         """Crossings by what crosses what, and those that are excused: where the body crosses
         itself no cloth can be free of it, so its faces that do so at a frame are left out there."""
         bad, counts, excused = None, {}, 0
-        for found in self._scenery.crossings(np.concatenate([*moment.shapes, moment.body])):
+        for found in self._scenery.intersections(np.concatenate([*moment.shapes, moment.body])):
             body = self._body.name
             own = {found.edge_of: found.edge, found.face_of: found.face}
             if body in own:

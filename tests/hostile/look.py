@@ -44,7 +44,7 @@ def add_mesh(
 
 
 def marked_faces(kept: dict[str, np.ndarray], name: str, triangles: np.ndarray) -> np.ndarray:
-    """Which triangles of a cloth are among the crossings kept, or have an edge that is."""
+    """Which triangles of a cloth are among the intersections kept, or have an edge that is."""
     marked = np.zeros(len(triangles), dtype=bool)
     for kind in ("face", "edge"):
         for element, owner in zip(

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import weft
+from families.drape import ASKEW, SHIFT, UP, floor
+from families.layers import stack
 from meshes import Mesh, ball, box, grid, moved, plate, rotation, strip, turned
+
 from scene import Body, Obstacle, Scene, fabric
-from scenes_drape import ASKEW, SHIFT, UP, floor
-from scenes_layers import stack
 
 FRAME = 1.0 / 24.0  # s
 GRAVITY = 9.81  # m/s²

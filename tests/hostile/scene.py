@@ -7,7 +7,7 @@ from enum import Enum
 
 import numpy as np
 import weft
-from sides import is_closed
+from judge.sides import is_closed
 
 FRAME_RATE = 24.0  # frames a second, where a scene does not say otherwise
 
@@ -18,9 +18,9 @@ Path = Callable[[float], np.ndarray]
 class Demand(Enum):
     """What is asked of a scene beyond finite positions and bounded work."""
 
-    CLEAN = "clean"  # the start is free of crossings, and so is every frame
-    RECOVERS = "recovers"  # impossible for a while; free of crossings soon after
-    UNTANGLES = "untangles"  # crossed at the start; free of crossings after a while
+    CLEAN = "clean"  # the start is free of intersections, and so is every frame
+    RECOVERS = "recovers"  # impossible for a while; free of intersections soon after
+    UNTANGLES = "untangles"  # crossed at the start; free of intersections after a while
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Scene:
     cloths: list[Body]
     obstacles: list[Obstacle]
     demand: Demand = Demand.CLEAN
-    excused: tuple[float, float] = (0.0, 0.0)  # s, from when to when crossings are allowed
+    excused: tuple[float, float] = (0.0, 0.0)  # s, from when to when intersections are allowed
     settings: dict[str, object] = field(default_factory=dict)
     frame_rate: float = FRAME_RATE
     # Each returns a sentence where something lies on the wrong side of something.
@@ -128,7 +128,7 @@ class Scene:
         return not moves and "wind" not in self.settings and self.demand is Demand.CLEAN
 
     def is_excused(self, time: float) -> bool:
-        """Whether crossings are allowed at a time in s."""
+        """Whether intersections are allowed at a time in s."""
         return self.excused[0] <= time < self.excused[1] - 1e-9
 
     @property

@@ -5,7 +5,7 @@ use super::{
     Inelastic,
     law::{DeformationMode, InternalVariables},
 };
-use crate::{forces::membrane::Strain, material::Material};
+use crate::{forces::Strain, material::Material};
 use std::sync::Arc;
 
 /// The past of elements of one kind, of which [`Elements`](crate::forces::elements::Elements) say when what happens.

@@ -3,7 +3,7 @@
 //! a share in the force.
 
 use super::Inelastic;
-use crate::forces::membrane::Strain;
+use crate::forces::Strain;
 
 /// How an element with one measure resists.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
