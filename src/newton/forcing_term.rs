@@ -8,7 +8,7 @@ use crate::linear_solver::StoppingCriterion;
 struct ForcingTermParameters {
     /// Relative residual. Effect: larger costs Newton iterations; smaller costs conjugate gradient iterations.
     /// Evidence: `sheet/pinned16_96` (0.2: 5.3 mm instead of 1.8 mm from the reference);
-    /// `constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
+    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
     linear_tolerance: f64,
     /// Relative residual of nonlinear objectives during contact, where the step changes the active set and the next one
     /// starts from other contacts anyway. Effect: larger costs Newton iterations; smaller costs conjugate gradient
@@ -33,8 +33,8 @@ struct ForcingTermParameters {
     reference_step: f64,
     /// Lower bound of conjugate gradient iterations during contact. The first ones remove stiff errors only; a step of
     /// those alone leaves the others to the next Newton iteration. Effect: larger and smaller cost time. Evidence:
-    /// `friction::accelerated_ground_carries_a_sheet_along` (fails with 0); contact scenes (6 doubles the iterations, 1
-    /// saves 42 %).
+    /// `contact::friction::accelerated_ground_carries_a_sheet_along` (fails with 0); contact scenes (6 doubles the
+    /// iterations, 1 saves 42 %).
     min_iterations: usize,
     /// Upper bound of conjugate gradient iterations. Effect: larger lets an ill-conditioned system take longer; smaller
     /// ends it earlier. Evidence: none: neither tests nor scenes depend on it (1000, 4000 and no limit tried).

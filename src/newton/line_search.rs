@@ -17,8 +17,8 @@ struct LineSearchParameters {
     /// on it (0 tried).
     sufficient_decrease: f64,
     /// Halvings after which a trial point is accepted as it is. Effect: larger costs evaluations; smaller accepts more
-    /// increases of the potential. Evidence: `conservation::free_fall_is_exact_for_bdf2_whatever_the_steps` (fails
-    /// without a line search).
+    /// increases of the potential. Evidence:
+    /// `time_integration::conservation::free_fall_is_exact_for_bdf2_whatever_the_steps` (fails without a line search).
     max_halvings: usize,
     /// Halvings after which a trial point is accepted whatever the potential of its new contacts. Effect: larger costs
     /// contact detections; smaller accepts deeper contacts. Evidence: none: no test or figure depends on it (0 tried;

@@ -31,12 +31,13 @@ pub(crate) struct EnergyGuardParameters {
     /// Rise of the energy above which a step of the implicit midpoint rule or of a semi-implicit scheme is replaced by
     /// one of implicit Euler (fraction of the energy), where nothing drives the cloth. Effect: larger admits more
     /// energy; smaller damps more motion. Evidence:
-    /// `integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball` (fails without the fallback).
+    /// `time_integration::integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball` (fails
+    /// without the fallback).
     undriven_fallback_gain: f64,
     /// That rise where something drives the cloth (fraction of the energy). Effect: larger admits more energy; smaller
     /// damps driven motion. Evidence:
-    /// `integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball`, `hostile/chance_still@251`
-    /// and `hostile/chance_moving@69` (fail without the fallback).
+    /// `time_integration::integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball`,
+    /// `hostile/chance_still@251` and `hostile/chance_moving@69` (fail without the fallback).
     driven_fallback_gain: f64,
 }
 

@@ -28,8 +28,8 @@ pub(crate) struct StepControlParameters {
     /// `hostile/pins_cross_each_other` change).
     min_step_fraction: f64,
     /// Factor by which steps are lengthened. Effect: larger is rejected more often; smaller stays short for longer.
-    /// Evidence: `constraints::a_constraint_that_would_pull_lets_go` (fails with 1) and
-    /// `contact::what_is_beyond_the_range_of_numbers_comes_to_rest` (fails without a bound).
+    /// Evidence: `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1) and
+    /// `contact::solids::what_is_beyond_the_range_of_numbers_comes_to_rest` (fails without a bound).
     growth_factor: f64,
     /// Iterations above which the next step is shortened (fraction of the iteration limit). Effect: larger is rejected
     /// more often; smaller takes more steps. Evidence: none: neither tests nor scenes depend on it (0.8, 0.95 and no
@@ -40,7 +40,7 @@ pub(crate) struct StepControlParameters {
     shrink_factor: f64,
     /// Step size above which a step counts as long (fraction of the longest step), and to which fast sliding limits it.
     /// Effect: larger exempts more steps; smaller limits more. Evidence:
-    /// `friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails with 1).
+    /// `contact::friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails with 1).
     long_fraction: f64,
     /// `shrink_above` for long steps: crumpling cloth needs no more iterations in two steps of half the length. Effect:
     /// larger keeps long steps; smaller takes more steps. Evidence: `sheet/self16_solve` (0.9: 21.3 mm instead of 23.9
@@ -48,13 +48,13 @@ pub(crate) struct StepControlParameters {
     long_shrink_above: f64,
     /// Distance that layers may slide on each other in a long step (fraction of the mean edge length), since contacts
     /// on the trajectory matter. Effect: larger misses contacts; smaller takes more steps. Evidence:
-    /// `friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails without a bound).
+    /// `contact::friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails without a bound).
     max_slide_per_step: f64,
     /// Change of the stretch of a triangle above which a linearised step is rejected. Baraff and Witkin call it
     /// drastic: unstable steps exceed it by far, sound ones are far below. Effect: larger accepts unstable steps;
     /// smaller rejects sound ones. Evidence:
-    /// `integrators::a_linearised_step_that_changes_the_stretch_drastically_is_given_up` (fails without a bound; 0.125
-    /// rejects four more steps).
+    /// `time_integration::integrators::a_linearised_step_that_changes_the_stretch_drastically_is_given_up` (fails
+    /// without a bound; 0.125 rejects four more steps).
     max_stretch_change: f64,
     /// Accepted steps required after the first rejection before the step is lengthened. Effect: larger stays short for
     /// longer; smaller is rejected more often. Evidence: `hostile/random_soup` and `hostile/jersey_on_needles` (0: 37 %

@@ -269,7 +269,7 @@ impl EquationsOfMotion {
         second
     }
 
-    /// Predicts stresses along a displacement of the end of a stage, in m, see [`Elements::predict`].
+    /// Predicts stresses along a displacement of the end of a stage, in m, see [`Elements::predict_stress`].
     pub(crate) fn predict_stress(&mut self, stage: &Stage, displacement: &[Vec3]) {
         let scaled: Vec<Vec3>;
         let displacement = if stage.extrapolation_factor > 1.0 {
@@ -283,7 +283,7 @@ impl EquationsOfMotion {
         }
     }
 
-    /// Makes the next tangent use predicted stresses, see [`Elements::use_prediction`].
+    /// Makes the next tangent use predicted stresses, see [`Elements::use_predicted_stress`].
     pub(crate) fn use_predicted_stress(&mut self) {
         for elements in &mut self.elements {
             elements.use_predicted_stress();

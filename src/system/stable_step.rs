@@ -49,7 +49,7 @@ pub(crate) struct ExplicitSteppingParameters {
     eigenvalue_margin: f64,
     /// Fraction of the stability limit that is used, because the shape changes until the next estimate. Effect: larger
     /// risks instability; smaller shortens steps. Evidence:
-    /// `integrators::seams_that_close_go_on_from_a_checkpoint_with_every_integrator` (fails with 1).
+    /// `time_integration::integrators::seams_that_close_go_on_from_a_checkpoint_with_every_integrator` (fails with 1).
     safety: f64,
     /// Time in which an amplitude may grow by e, in s: without damping explicit Euler and the midpoint rule amplify at
     /// any step. Effect: larger shortens steps of undamped cloth; smaller lets energy grow. Evidence:

@@ -41,7 +41,7 @@ struct ConvergenceParameters {
     min_displacement: f64,
     /// Threshold without contact (multiple of the tolerance times the displacement), however fine the mesh. Effect:
     /// larger solves free motion less closely; smaller costs iterations. Evidence:
-    /// `constraints::a_constraint_that_would_pull_lets_go` (fails with 1; 0 and 0.25 change nothing).
+    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1; 0 and 0.25 change nothing).
     contact_free_factor: f64,
     /// Upper bound of the threshold without contact (fraction of the displacement). Effect: larger lets the errors of
     /// successive steps keep cloth moving that should come to rest; smaller costs iterations. Evidence: none: no test
@@ -66,8 +66,8 @@ struct ConvergenceParameters {
     contact_min_edge_factor: f64,
     /// Required reduction of the first Newton step during contact (multiple of the tolerance), for nonlinear objectives
     /// whose contacts are on colliders alone. Effect: larger loses friction; smaller costs iterations. Evidence:
-    /// `constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails without the criterion);
-    /// hostile scenes (5 and 20 save 9 % iterations).
+    /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails without the
+    /// criterion); hostile scenes (5 and 20 save 9 % iterations).
     contact_reduction_colliders: f64,
     /// Required reduction of the first Newton step during contact (multiple of the tolerance), for strict solves (see
     /// [`SolveProgress`]). Effect: larger loses friction; smaller costs iterations. Evidence: `sheet/self16_solve` and

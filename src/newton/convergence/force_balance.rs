@@ -25,8 +25,8 @@ pub(crate) struct ForceBalanceParameters {
     tolerance_strict: f64,
     /// Step duration below which the criterion is not checked (fraction of the longest step). Effect: larger skips more
     /// steps; smaller keeps rejecting the steps that rejections have shortened. Evidence:
-    /// `constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails with 0); hostile scenes (0.2
-    /// costs 11 % iterations).
+    /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails with 0); hostile
+    /// scenes (0.2 costs 11 % iterations).
     pub(crate) min_step_fraction: f64,
     /// Iterations after which the tolerance is multiplied by `relax_factor`: the forces of a hard impact exceed the
     /// balance by far. Effect: larger costs iterations at impacts; smaller solves them less closely. Evidence:
