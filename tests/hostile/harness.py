@@ -244,7 +244,9 @@ class Run:
     def _verdict(self, account: Frame, found: Intersections) -> None:
         scene, frame, fail = self.scene, account.frame, self.result.fail
         if account.newton > scene.newton_limit:
-            fail(frame, "stall", f"{account.newton} corrections; at most {scene.newton_limit}")
+            fail(
+                frame, "stall", f"{account.newton} Newton iterations; at most {scene.newton_limit}"
+            )
         if scene.is_excused(account.time):
             return
         if found:

@@ -172,8 +172,8 @@ def _finished(draw: Draw, scene: Scene, scaled: float = 0.15) -> Scene:
 def _scaled(scene: Scene, factor: float) -> Scene:
     """The scene with all lengths multiplied."""
 
-    def path(way: Path | None) -> Path | None:
-        return way and (lambda time: way(time) * factor)
+    def path(positions: Path | None) -> Path | None:
+        return positions and (lambda time: positions(time) * factor)
 
     for each in scene.cloths:
         each.positions, each.path = each.positions * factor, path(each.path)
@@ -206,11 +206,11 @@ def chance_still(seed: int, seconds: float) -> Scene:
 def _swung(draw: Draw) -> Callable[[np.ndarray, float], np.ndarray]:
     """Where points are at a time that turn about an axis to and fro, and are shaken."""
     axis, angle, pace = draw.normal(size=3), draw.uniform(-2.0, 2.0), draw.uniform(2.0, 12.0)
-    way = draw.normal(size=3) * 10.0 ** draw.uniform(-1.5, -0.3)
+    displacement = draw.normal(size=3) * 10.0 ** draw.uniform(-1.5, -0.3)
 
     def path(points: np.ndarray, time: float) -> np.ndarray:
         part = np.sin(pace * time)
-        return points @ rotation(axis, angle * part).T + way * part
+        return points @ rotation(axis, angle * part).T + displacement * part
 
     return path
 
@@ -231,12 +231,16 @@ def chance_moving(seed: int, seconds: float) -> Scene:
 def _closing(draw: Draw, solids: list[Mesh]) -> list[Path]:
     """Paths of solids that go through the middle of the scene, and back."""
 
-    def path(points: np.ndarray, way: np.ndarray, turn: np.ndarray, time: float) -> np.ndarray:
+    def path(
+        points: np.ndarray, displacement: np.ndarray, turn: np.ndarray, time: float
+    ) -> np.ndarray:
         part = np.interp(time, (0.1, 0.4, 0.5, 0.8), (0.0, 1.0, 1.0, 0.0))
-        return points @ rotation(turn, part * np.linalg.norm(turn)).T + part * way
+        return points @ rotation(turn, part * np.linalg.norm(turn)).T + part * displacement
 
-    ways = [(points, -1.2 * points.mean(axis=0), 0.5 * draw.normal(size=3)) for points, _ in solids]
-    return [partial(path, *way) for way in ways]
+    motions = [
+        (points, -1.2 * points.mean(axis=0), 0.5 * draw.normal(size=3)) for points, _ in solids
+    ]
+    return [partial(path, *motion) for motion in motions]
 
 
 @scene(quick=(1, 1.75), soak=(2, 2.0))

@@ -59,13 +59,13 @@ def twisted_cloth(size: int, seconds: float) -> Scene:
     positions, triangles = strip(rows, size, 0.9, 0.25)
     vertex = np.arange(rows * size).reshape(rows, size)
     pins = np.concatenate([vertex[0], vertex[-1]])
-    held = positions[pins]
-    left = np.sign(held[:, :1])
+    pinned = positions[pins]
+    left = np.sign(pinned[:, :1])
 
     def path(time: float) -> np.ndarray:
         part = min(max(0.0, time - 0.1) / 5.0, 1.0)
         angle = 5.0 * np.pi * part  # of each end
-        turn = [held @ rotation((1, 0, 0), way * angle).T for way in (-1.0, 1.0)]
+        turn = [pinned @ rotation((1, 0, 0), sign * angle).T for sign in (-1.0, 1.0)]
         # The ends come closer, as those of a towel that is wrung do.
         nearer = np.where(left < 0, turn[0], turn[1])
         return nearer - left * np.array((0.18, 0.0, 0.0)) * part
@@ -86,11 +86,11 @@ def long_trefoil(count: int, size: float) -> np.ndarray:
 
 def carried_along(path: np.ndarray, first: object) -> np.ndarray:
     """Unit vectors across a path that turn about it as little as possible."""
-    ways = np.gradient(path, axis=0)
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    tangents = np.gradient(path, axis=0)
+    tangents /= np.linalg.norm(tangents, axis=1, keepdims=True)
     across = [np.asarray(first, dtype=float)]
-    for way in ways:
-        vector = across[-1] - way * (across[-1] @ way)
+    for tangent in tangents:
+        vector = across[-1] - tangent * (across[-1] @ tangent)
         across.append(vector / np.linalg.norm(vector))
     return np.array(across[1:])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Colliders and pins that move, fast or far, but leave the cloth room."""
+"""Colliders and pins that move, fast or far, but leave enough space for the cloth."""
 
 import numpy as np
 from judge.orders import covers_the_top_until, stays_outside, winds_round
@@ -72,8 +72,13 @@ def shot(size: int, speed: float) -> Scene:
     flight = FRAME * np.ceil(0.5 / (speed * FRAME))
     top, arrival = np.array((0, 0, 0.2 - radius)), FRAME + flight
     start = top - (0, 0, speed * flight)
-    ways = [(FRAME, start), (arrival, top), (arrival + 0.4, top), (arrival + 0.6, (0, 0, -0.3))]
-    path = along(positions, *ways)
+    keyframes = [
+        (FRAME, start),
+        (arrival, top),
+        (arrival + 0.4, top),
+        (arrival + 0.6, (0, 0, -0.3)),
+    ]
+    path = along(positions, *keyframes)
     bullet = Obstacle("ball", path(0.0), triangles, path)
     scene = Scene([sheet], [bullet], settings={"time_step": FRAME})
     scene.speed_limit, scene.stretch_limit = 2.0 * speed + 20.0, 2.0
@@ -152,8 +157,8 @@ def dragged_over_an_edge(size: int, seconds: float) -> Scene:
     far = int(np.argmax(positions @ (1.0, 1.0, 0.0)))
     positions = positions @ rotation(UP, ASKEW).T + (*SHIFT, 0.004)
     lift, aside, down = (0.02, 0.02, 0.06), (0.45, 0.3, 0.05), (0.6, 0.4, -0.9)
-    ways = [(0.25, (0, 0, 0)), (0.4, lift), (0.8, aside), (1.8, down)]
-    path = along(positions[[far]], *ways)
+    keyframes = [(0.25, (0, 0, 0)), (0.4, lift), (0.8, aside), (1.8, down)]
+    path = along(positions[[far]], *keyframes)
     sheet = Body("sheet", positions, triangles, fabric(), pins=np.array([far]), path=path)
     table = moved(box((1.3, 1.3, 0.4)), (0, 0, -0.2))
     return Scene([sheet], [Obstacle("table", *table)])
@@ -266,12 +271,16 @@ def hail(size: int, seconds: float) -> Scene:
     for index in range(8):
         # Side by side, so that no two of them squeeze the sheet.
         aim = np.array((-0.42 + 0.12 * (3 * index % 8), 0.0, generator.uniform(-0.9, -0.4)))
-        way = generator.normal(size=3) * (0.3, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
-        way *= 6.0 / np.linalg.norm(way)
+        velocity = generator.normal(size=3) * (0.3, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
+        velocity *= 6.0 / np.linalg.norm(velocity)
         lead = 0.05 + 0.1 * index  # s, until it arrives
         positions, triangles = ball(generator.uniform(0.03, 0.05), 1)
-        ways = [(0.0, -lead * way), (lead + 0.05, 0.05 * way), (lead + 0.25, -0.05 * way)]
-        path = along(positions + aim, *ways)
+        keyframes = [
+            (0.0, -lead * velocity),
+            (lead + 0.05, 0.05 * velocity),
+            (lead + 0.25, -0.05 * velocity),
+        ]
+        path = along(positions + aim, *keyframes)
         balls.append(Obstacle(f"hailstone {index}", path(0.0), triangles, path))
     # So often that none can pass between two frames unseen.
     return Scene([sheet], balls, frame_rate=120.0, speed_limit=60.0, stretch_limit=1.0)

@@ -97,7 +97,7 @@ def _meet_in_plane(segments: np.ndarray, triangles: np.ndarray, normals: np.ndar
 def segments_through_triangles(
     segments: np.ndarray, triangles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For rows of segments `(k, 2, 3)` and triangles `(k, 3, 3)`: which way the segment passes.
+    """For rows of segments `(k, 2, 3)` and triangles `(k, 3, 3)`: sense of the passage.
 
     Returns `meets` (they share a point) and `direction`: 1 where the segment goes along the
     triangle's normal through its inside, -1 against it, 0 where it only touches or does not meet.

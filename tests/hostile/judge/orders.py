@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which side of what things lie on: what no motion without a passage can change."""
+"""Sides on which things lie, which no motion without intersection can change."""
 
 from collections.abc import Callable
 
@@ -160,9 +160,14 @@ def stays_knotted(line: slice) -> Order:
 
     def order(state: State) -> str | None:
         path = state.cloths[0][line]
-        way = FAR * (path[-1] - path[0])
-        aside = np.roll(way, 1)
-        round_about = [path[-1] + way, path[-1] + way + aside, path[0] - way + aside, path[0] - way]
+        beyond = FAR * (path[-1] - path[0])
+        aside = np.roll(beyond, 1)
+        round_about = [
+            path[-1] + beyond,
+            path[-1] + beyond + aside,
+            path[0] - beyond + aside,
+            path[0] - beyond,
+        ]
         found = determinant(np.concatenate([path, round_about]))
         first.append(found)
         if found == first[0]:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cloth against solids: what it rests on, what hits it, what it starts too close to.
+//! Cloth against solids: rest, impact, starts within the contact thickness.
 
 use crate::fixtures::scenes::{Ball, grid, ground, sheet, square, vacuum};
 use weft::{Cloth, Collider, Material, Report, Settings, Simulation, Vec3, mesh::Polygons};
@@ -89,14 +89,18 @@ fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
         let settings = Settings { time_step: 1.0 / 480.0, ..falling() };
         let mut simulation =
             Simulation::new(&[cloth], &[ground(square(4.0), 0.4)], settings).unwrap();
-        let mut way: f64 = 0.0;
+        let mut displacement: f64 = 0.0;
         for _ in 0..480 {
             let before = simulation.positions(0).unwrap().to_vec();
             simulation.advance(1.0 / 480.0).unwrap();
             let moved = before.iter().zip(simulation.positions(0).unwrap());
-            way = moved.map(|(a, b)| (b - a).norm()).fold(way, f64::max);
+            displacement = moved.map(|(a, b)| (b - a).norm()).fold(displacement, f64::max);
         }
-        assert!(way * 480.0 < 3.0 * thickness / 0.1, "{part}: {} m/s", way * 480.0);
+        assert!(
+            displacement * 480.0 < 3.0 * thickness / 0.1,
+            "{part}: {} m/s",
+            displacement * 480.0
+        );
         for position in simulation.positions(0).unwrap() {
             assert!((position.z / thickness - 1.0).abs() < 0.05, "{part}: at {} m", position.z);
         }

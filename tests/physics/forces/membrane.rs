@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The membrane as a material: what a strip gives back of the moduli it is made of.
+//! The membrane as a material: effective moduli of a strip against those of its material.
 
 use crate::fixtures::{
     equilibrium::{calm, settle},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What every model must do in a simulation, and what tells them apart.
+//! Every model in a simulation with every integrator and solver, and the differences between models.
 
 use crate::fixtures::{
     equilibrium::{calm, settle},

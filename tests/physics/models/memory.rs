@@ -163,7 +163,7 @@ fn the_steepest_tangent_is_no_softer() {
     }
 }
 
-/// What a model takes of a fabric's curves.
+/// Curves of a fabric that a model uses.
 fn taken(model: Model, material: Material) -> Material {
     let has_curvature = matches!(model, Model::Fem | Model::Particles | Model::BaraffWitkin);
     let curves = material.curves.clone();
@@ -241,7 +241,7 @@ fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     simulation
 }
 
-/// In every cycle the part 2π/Q of the energy goes, at every frequency in the band.
+/// Every cycle dissipates the fraction 2π/Q of the energy, at every frequency in the band.
 #[test]
 fn an_oscillator_of_every_model_has_the_quality_of_its_material() {
     let quality = ConstantQ { q: 15.0, ..QUALITY };

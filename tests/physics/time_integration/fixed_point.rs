@@ -10,7 +10,7 @@ const SIDE: usize = 11;
 const SIZE: f64 = 0.4;
 const STEPS: usize = 20;
 
-/// What solving took in the mean of all steps.
+/// Mean cost of solving a step.
 struct Effort {
     updates: f64,
     linear: f64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What all integrators and solvers promise: the same motion, steps that are stable, contacts that hold.
+//! Properties of all integrators and solvers: the same motion, steps that are stable, contacts that hold.
 
 use crate::fixtures::scenes::{Ball, grid, ground, largest_distance, sheet, square, throw, vacuum};
 use weft::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What must make no difference: threads, distant things, how vertices are numbered, and, within limits, resolution and frame rate.
+//! Independence of the result from threads, distant things, how vertices are numbered, and, within limits, resolution and frame rate.
 
 use crate::fixtures::scenes::{Ball, grid, largest_distance, sheet};
 use std::collections::BTreeSet;

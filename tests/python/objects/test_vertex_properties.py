@@ -94,7 +94,7 @@ def test_factors_survive_another_material():
 
 def test_a_factor_on_friction_lets_slide_or_holds():
     """On a slope of 20 degrees cotton holds by its friction, and slides without."""
-    ways = {}
+    displacements = {}
     for factor in (0.0, 1.0):
         scene = weft.Simulation(
             [cloth(friction_scale=np.full(COUNT, factor))],
@@ -105,9 +105,9 @@ def test_a_factor_on_friction_lets_slide_or_holds():
         )
         for _ in range(12):
             scene.advance(FRAME)
-        ways[factor] = scene.positions()[:, 0].mean() - 0.5
-    assert ways[1.0] < 0.02
-    assert ways[0.0] == pytest.approx(0.5 * 9.81 * np.sin(0.35) * 0.25, rel=0.1)
+        displacements[factor] = scene.positions()[:, 0].mean() - 0.5
+    assert displacements[1.0] < 0.02
+    assert displacements[0.0] == pytest.approx(0.5 * 9.81 * np.sin(0.35) * 0.25, rel=0.1)
 
 
 def test_what_is_left_out_passes_through_colliders_and_cloth():

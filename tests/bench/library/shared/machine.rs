@@ -37,7 +37,7 @@ impl Machine {
         }
     }
 
-    /// Bandwidth for data of so many bytes: that of the smallest arrays which are no smaller.
+    /// Bandwidth for a number of bytes: that of the smallest arrays which are no smaller.
     pub(crate) fn bandwidth(&self, footprint: f64, threads: usize) -> f64 {
         let fits = FOOTPRINTS.iter().position(|bytes| footprint <= *bytes as f64);
         self.bandwidths[fits.unwrap_or(FOOTPRINTS.len() - 1)][threads - 1]
