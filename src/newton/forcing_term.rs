@@ -7,29 +7,29 @@ use crate::linear_solver::StoppingCriterion;
 /// Parameters of the forcing term.
 struct ForcingTermParameters {
     /// Relative residual. Effect: larger costs Newton iterations; smaller costs conjugate gradient iterations.
-    /// Evidence: scene `pinned` with 16² cells at 96 steps per second (0.2: 5.3 mm instead of 1.8 mm from the
-    /// reference); `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
+    /// Evidence: `sheet/pinned16_96` (0.2: 5.3 mm instead of 1.8 mm from the reference);
+    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
     linear_tolerance: f64,
     /// Relative residual of nonlinear objectives during contact, where the step changes the active set and the next one
     /// starts from other contacts anyway. Effect: larger costs Newton iterations; smaller costs conjugate gradient
-    /// iterations. Evidence: scenes `sphere` and `sphere_self` with 16² cells (0.1: 13.7 mm and 18.7 mm instead of 16.9
-    /// mm and 23.9 mm from the reference).
+    /// iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (0.1: 13.7 mm and 18.7 mm instead of 16.9 mm
+    /// and 23.9 mm from the reference).
     contact_tolerance: f64,
     /// Relative residual of the first step where contacts couple layers of cloth. Their stiffness hides errors from the
     /// energy norm, and the common motion of all layers is found here. Effect: larger loses the support of stacked
     /// layers; smaller costs conjugate gradient iterations. Evidence: none: no test or figure depends on it (0.015,
-    /// 0.06 and 0.2 tried; bits of scene `sphere_self` with 16² cells and hostile scenes change).
+    /// 0.06 and 0.2 tried; bits of `sheet/self16_solve` and hostile scenes change).
     layered_first_tolerance: f64,
     /// Residual in the energy norm below which conjugate gradients stop whatever the relative residual (fraction of the
     /// Newton threshold). Not for the first step, on which the others build, nor for quadratic objectives. Effect:
     /// larger leaves errors that the norm of the preconditioner underestimates; smaller costs conjugate gradient
-    /// iterations. Evidence: scene `pinned` with 16² cells (0.04: 18 % more conjugate gradient iterations; 0.16: 13 %
-    /// fewer, and 1.1 mm instead of 0.7 mm from the reference). With 0.12 soft coarse sheets drift.
+    /// iterations. Evidence: `sheet/pinned16_solve` (0.04: 18 % more conjugate gradient iterations; 0.16: 13 % fewer,
+    /// and 1.1 mm instead of 0.7 mm from the reference). With 0.12 soft coarse sheets drift.
     absolute: f64,
     /// Step duration below which `absolute` shrinks in proportion without contact, in s: the Newton threshold does not
     /// shrink with the step, and the errors of many steps accumulate. Effect: larger costs conjugate gradient
-    /// iterations in short steps; smaller accumulates errors. Evidence: scene `pinned` with 16² cells (1/12 s: 18 %
-    /// more conjugate gradient iterations); scene `pinned` with 24² cells at 96 steps per second (1/48 s: 5 % fewer).
+    /// iterations in short steps; smaller accumulates errors. Evidence: `sheet/pinned16_solve` (1/12 s: 18 % more
+    /// conjugate gradient iterations); `sheet/pinned24_96` (1/48 s: 5 % fewer).
     reference_step: f64,
     /// Lower bound of conjugate gradient iterations during contact. The first ones remove stiff errors only; a step of
     /// those alone leaves the others to the next Newton iteration. Effect: larger and smaller cost time. Evidence:

@@ -9,8 +9,8 @@ use crate::collision::Contact;
 struct LineSearchParameters {
     /// Potentials of past iterates whose maximum a trial point is compared with: the second-order stretch of a rotation
     /// may raise the potential for one iteration. Effect: larger accepts more increases; smaller halves steps of
-    /// rotating cloth. Evidence: scene `sphere` with 16² cells and hostile scenes (1 saves 15 % iterations and six
-    /// rejected steps).
+    /// rotating cloth. Evidence: `sheet/ball16_solve` and hostile scenes (1 saves 15 % iterations and six rejected
+    /// steps).
     nonmonotone_window: usize,
     /// Decrease that a trial point must reach (fraction of the decrease predicted by the slope; Armijo's condition).
     /// Effect: larger halves more steps; smaller accepts less progress. Evidence: none: neither tests nor scenes depend

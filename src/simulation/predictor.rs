@@ -25,8 +25,8 @@ struct PredictorParameters {
     /// Damping of the displacements relative to the mean of the cloth, per second of the step, in 1/s. It depends on
     /// the step so that many short steps damp no more than a few long ones. Effect: larger slows motion down; smaller
     /// leaves more to the Newton iterations. Evidence:
-    /// `time_integration::stillness::what_hangs_comes_to_rest_as_fast_as_its_converged_motion` (fails with 0); scene
-    /// `pinned` with 16² cells at 96 steps per second (3: 1.6 mm instead of 1.8 mm from the reference).
+    /// `time_integration::stillness::what_hangs_comes_to_rest_as_fast_as_its_converged_motion` (fails with 0);
+    /// `sheet/pinned16_96` (3: 1.6 mm instead of 1.8 mm from the reference).
     relative_damping_rate: f64,
     /// Upper bound of that damping (fraction of the displacement). Effect: larger slows motion down; smaller costs
     /// Newton iterations. Evidence: with 0.1 at steps of 1/24 s slow motions lose a tenth of their speed, with 0.03 5 %
@@ -34,11 +34,11 @@ struct PredictorParameters {
     max_damping: f64,
     /// Length of displacement above which the trust factor acts (multiple of the tolerance). Effect: larger lets
     /// resting cloth tremble; smaller separates layers that move together. Evidence: none: no test or figure depends on
-    /// it (0, 0.125 and 0.5 tried; bits of a sheet at rest and contact scenes change).
+    /// it (0, 0.125 and 0.5 tried; bits of `rest/sheet_at_rest` and contact scenes change).
     distrust_band_start: f64,
     /// Length of displacement above which the trust factor fades out (multiple of the tolerance). Effect: larger holds
     /// back fast motion during contact; smaller lets resting cloth tremble. Evidence: none: no test or figure depends
-    /// on it (0, 10, 40 and no bound tried; bits of a sheet at rest and contact scenes change).
+    /// on it (0, 10, 40 and no bound tried; bits of `rest/sheet_at_rest` and contact scenes change).
     distrust_band_end: f64,
 }
 

@@ -36,15 +36,15 @@ pub(crate) struct StepControlParameters {
     /// shortening tried).
     shrink_above: f64,
     /// Factor by which the next step is shortened then. Effect: larger needs more iterations per step; smaller takes
-    /// more steps. Evidence: scene `sphere_self` with 16² cells (1: 21.1 mm instead of 23.9 mm from the reference).
+    /// more steps. Evidence: `sheet/self16_solve` (1: 21.1 mm instead of 23.9 mm from the reference).
     shrink_factor: f64,
     /// Step size above which a step counts as long (fraction of the longest step), and to which fast sliding limits it.
     /// Effect: larger exempts more steps; smaller limits more. Evidence:
     /// `contact::friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails with 1).
     long_fraction: f64,
     /// `shrink_above` for long steps: crumpling cloth needs no more iterations in two steps of half the length. Effect:
-    /// larger keeps long steps; smaller takes more steps. Evidence: scene `sphere_self` with 16² cells (0.9: 21.3 mm
-    /// instead of 23.9 mm from the reference); 10 % fewer iterations at 10 000 vertices.
+    /// larger keeps long steps; smaller takes more steps. Evidence: `sheet/self16_solve` (0.9: 21.3 mm instead of 23.9
+    /// mm from the reference); 10 % fewer iterations at 10 000 vertices.
     long_shrink_above: f64,
     /// Distance that layers may slide on each other in a long step (fraction of the mean edge length), since contacts
     /// on the trajectory matter. Effect: larger misses contacts; smaller takes more steps. Evidence:

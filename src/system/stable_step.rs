@@ -41,11 +41,11 @@ pub(crate) struct ExplicitSteppingParameters {
     /// none: neither tests nor scenes depend on it (no limit tried).
     pub(crate) max_stretch: f64,
     /// Power iterations per mode. Effect: larger costs time; smaller underestimates the stiffness. Evidence: none: no
-    /// test or figure depends on it (5 tried; bits of scene `sphere` with 8² cells and `rk4` change).
+    /// test or figure depends on it (5 tried; bits of `sheet/ball8_rk4` change).
     power_iterations: usize,
     /// Factor on the eigenvalue found by power iteration, which is a lower bound. Effect: larger shortens steps;
-    /// smaller risks instability. Evidence: none: no test or figure depends on it (1 tried; bits of scene `sphere` with
-    /// 8² cells and `rk4` change).
+    /// smaller risks instability. Evidence: none: no test or figure depends on it (1 tried; bits of `sheet/ball8_rk4`
+    /// change).
     eigenvalue_margin: f64,
     /// Fraction of the stability limit that is used, because the shape changes until the next estimate. Effect: larger
     /// risks instability; smaller shortens steps. Evidence:

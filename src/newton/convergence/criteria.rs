@@ -32,12 +32,12 @@ struct ConvergenceParameters {
     relax_after: usize,
     /// Upper bound of the threshold during contact (fraction of the displacement of the cloth in the step). The
     /// remaining energy error is at most its square times the kinetic energy. Effect: larger loses friction; smaller
-    /// costs iterations. Evidence: scenes `sphere` and `sphere_self` with 16² cells (distance from the reference: 16.9
-    /// mm and 23.9 mm, with 0.05 14.5 mm and 19.8 mm).
+    /// costs iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (distance from the reference: 16.9 mm
+    /// and 23.9 mm, with 0.05 14.5 mm and 19.8 mm).
     max_error_per_displacement: f64,
     /// Displacement below which the displacement no longer tightens or relaxes a threshold (multiple of g h²). Effect:
     /// larger solves slow cloth less closely; smaller spends iterations on motion that nobody sees. Evidence: none: no
-    /// test or figure depends on it (0, 2 and 8 tried; bits of scene `sphere_self` with 16² cells change).
+    /// test or figure depends on it (0, 2 and 8 tried; bits of `sheet/self16_solve` change).
     min_displacement: f64,
     /// Threshold without contact (multiple of the tolerance times the displacement), however fine the mesh. Effect:
     /// larger solves free motion less closely; smaller costs iterations. Evidence:
@@ -45,11 +45,11 @@ struct ConvergenceParameters {
     contact_free_factor: f64,
     /// Upper bound of the threshold without contact (fraction of the displacement). Effect: larger lets the errors of
     /// successive steps keep cloth moving that should come to rest; smaller costs iterations. Evidence: none: no test
-    /// or figure depends on it (0.1, 0.4 and no bound tried; bits of scene `pinned` with 16² cells change).
+    /// or figure depends on it (0.1, 0.4 and no bound tried; bits of `sheet/pinned16_solve` change).
     slow_motion_factor: f64,
     /// Lower bound of the threshold of slow motion without contact (multiple of the tolerance). Effect: larger as for
     /// `slow_motion_factor`; smaller costs iterations near rest. Evidence: none: no test or figure depends on it (0,
-    /// 0.125 and 0.5 tried; bits of scene `pinned` with 16² cells and `hostile/random_soup` change).
+    /// 0.125 and 0.5 tried; bits of `sheet/pinned16_solve` and `hostile/random_soup` change).
     min_factor: f64,
     /// Cells along the side of a square cloth, each split once, beyond which a finer mesh no longer tightens the
     /// tolerance: neither the error of the time integration nor its visibility depends on the mesh. Effect: larger
@@ -57,8 +57,9 @@ struct ConvergenceParameters {
     /// at 10 % fewer iterations.
     reference_cells_per_side: f64,
     /// Lower bound of the threshold during contact (fraction of the contact thickness, times the tolerance). Effect:
-    /// larger lets thin cloth on a support tremble; smaller costs iterations. Evidence: friction of cloth on a slope
-    /// (without this bound a sheet on a solid slides 0.27 m instead of 0.06 m in 1 s; 0.125 and 0.5 change nothing).
+    /// larger lets thin cloth on a support tremble; smaller costs iterations. Evidence: `rest/friction_on_a_solid` and
+    /// `rest/friction_on_cloth` (without this bound a sheet slides 0.27 m instead of 0.06 m in 1 s; 0.125 and 0.5
+    /// change nothing).
     contact_thickness_factor: f64,
     /// Bound below which the contact thickness no longer tightens that threshold (fraction of the mean edge length,
     /// times the tolerance). Effect: larger solves thin contacts less closely; smaller costs iterations. Evidence:
@@ -66,12 +67,13 @@ struct ConvergenceParameters {
     contact_min_edge_factor: f64,
     /// Required reduction of the first Newton step during contact (multiple of the tolerance), for nonlinear objectives
     /// whose contacts are on colliders alone. Effect: larger loses friction; smaller costs iterations. Evidence:
-    /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` and friction of cloth on a
-    /// slope (fail without the criterion: 1.30 m/s² instead of 1.48 m/s²; 5 and 20 save 9 % iterations).
+    /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` and
+    /// `rest/friction_on_a_solid` (fail without the criterion: 1.30 m/s² instead of 1.48 m/s²; 5 and 20 save 9 %
+    /// iterations).
     contact_reduction_colliders: f64,
     /// Required reduction of the first Newton step during contact (multiple of the tolerance), for strict solves (see
-    /// [`SolveProgress`]). Effect: larger loses friction; smaller costs iterations. Evidence: ten layers at rest
-    /// (without the criterion they move at 0.19 m/s); scene `sphere_self` with 16² cells (2.5 costs 10 % iterations).
+    /// [`SolveProgress`]). Effect: larger loses friction; smaller costs iterations. Evidence: `rest/ten_layers_at_rest`
+    /// (without the criterion they move at 0.19 m/s); `sheet/self16_solve` (2.5 costs 10 % iterations).
     contact_reduction_strict: f64,
 }
 

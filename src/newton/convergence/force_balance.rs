@@ -15,13 +15,13 @@ use std::ops::Range;
 pub(crate) struct ForceBalanceParameters {
     /// Tolerance of the net force (multiple of `Settings::tolerance`, relative to the forces on the cloth), for
     /// contacts on colliders alone. Effect: larger keeps cloth that hangs over an edge from coming to rest, since the
-    /// net force changes direction in every step; smaller costs iterations. Evidence: scene `sphere` with 16² cells (3:
-    /// 14.6 mm instead of 16.9 mm from the reference; no criterion saves 14 % iterations in contact); friction stays
-    /// exact at 30.
+    /// net force changes direction in every step; smaller costs iterations. Evidence: `sheet/ball16_solve` (3: 14.6 mm
+    /// instead of 16.9 mm from the reference; no criterion saves 14 % iterations in contact); friction stays exact at
+    /// 30.
     tolerance_colliders: f64,
     /// Tolerance of the net force (multiple of `Settings::tolerance`, relative to the forces on the cloth), for strict
-    /// solves. Effect: larger as for `tolerance_colliders`; smaller costs iterations. Evidence: friction of cloth on
-    /// cloth (without the criterion 0.70 m/s² from rest on a slope; 1.5 and 6 change no figure).
+    /// solves. Effect: larger as for `tolerance_colliders`; smaller costs iterations. Evidence:
+    /// `rest/friction_on_cloth` (without the criterion 0.70 m/s² from rest; 1.5 and 6 change no figure).
     tolerance_strict: f64,
     /// Step duration below which the criterion is not checked (fraction of the longest step). Effect: larger skips more
     /// steps; smaller keeps rejecting the steps that rejections have shortened. Evidence:
@@ -29,13 +29,13 @@ pub(crate) struct ForceBalanceParameters {
     /// scenes (0.2 costs 11 % iterations).
     pub(crate) min_step_fraction: f64,
     /// Iterations after which the tolerance is multiplied by `relax_factor`: the forces of a hard impact exceed the
-    /// balance by far. Effect: larger costs iterations at impacts; smaller solves them less closely. Evidence: scenes
-    /// `sphere` and `sphere_self` with 16² cells (32: 14.3 mm and 19.4 mm instead of 16.9 mm and 23.9 mm from the
+    /// balance by far. Effect: larger costs iterations at impacts; smaller solves them less closely. Evidence:
+    /// `sheet/ball16_solve` and `sheet/self16_solve` (32: 14.3 mm and 19.4 mm instead of 16.9 mm and 23.9 mm from the
     /// reference, 3 % more iterations).
     relax_after: usize,
     /// Factor of the tolerance after `relax_after` iterations. Effect: larger accepts more net force; smaller costs
-    /// iterations at impacts. Evidence: scenes `sphere` and `sphere_self` with 16² cells (1: 14.3 mm and 19.4 mm
-    /// instead of 16.9 mm and 23.9 mm from the reference, 3 % more iterations).
+    /// iterations at impacts. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (1: 14.3 mm and 19.4 mm instead
+    /// of 16.9 mm and 23.9 mm from the reference, 3 % more iterations).
     relax_factor: f64,
 }
 

@@ -13,11 +13,11 @@ struct AndersonParameters {
     depth: usize,
     /// Growth of the update at which the history is discarded (ratio to the previous length). Effect: larger keeps an
     /// outdated history; smaller discards a useful one. Evidence: none: no test or figure depends on it (no limit
-    /// tried; bits of scene `sphere` with 10² cells and the fixed-point solver change).
+    /// tried; bits of `sheet/ball10_bdf2_fixed_point` change).
     max_growth: f64,
     /// Relative regularization of the diagonal of the least-squares system against nearly dependent differences.
     /// Effect: larger weakens the acceleration; smaller amplifies rounding errors. Evidence: none: no test or figure
-    /// depends on it (0 tried; bits of scene `pinned` with 10² cells and the fixed-point solver change).
+    /// depends on it (0 tried; bits of `sheet/pinned10_fixed` change).
     regularization: f64,
 }
 

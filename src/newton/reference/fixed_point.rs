@@ -28,21 +28,20 @@ use crate::{
 /// Parameters of the fixed-point iteration.
 pub(crate) struct FixedPointParameters {
     /// Updates allowed per allowed iteration of Newton's method; an update costs that much less. Effect: larger takes
-    /// longer; smaller rejects more steps. Evidence: scene `sphere` with 10² cells and the fixed-point solver (1: 15
-    /// rejected steps instead of 5).
+    /// longer; smaller rejects more steps. Evidence: `sheet/ball10_bdf2_fixed_point` (1: 15 rejected steps instead of
+    /// 5).
     pub(crate) updates_per_iteration: usize,
     /// Tolerance of the iteration (fraction of the tolerance). The last Newton iteration leaves the square of an error,
     /// but an update leaves most of it, and at the tolerance itself the errors of all steps would add up visibly.
-    /// Effect: larger accumulates errors; smaller costs updates. Evidence: scene `pinned` with 10² cells and the
-    /// fixed-point solver (1 saves 59 % updates).
+    /// Effect: larger accumulates errors; smaller costs updates. Evidence: `sheet/pinned10_fixed` (1 saves 59 %
+    /// updates).
     strictness: f64,
     /// Tolerance of the linear system (fraction of that tolerance). Effect: larger costs updates; smaller costs
-    /// conjugate gradient iterations. Evidence: scene `pinned` with 10² cells and the fixed-point solver (1 saves 31 %
-    /// conjugate gradient iterations).
+    /// conjugate gradient iterations. Evidence: `sheet/pinned10_fixed` (1 saves 31 % conjugate gradient iterations).
     inner_tolerance: f64,
     /// Lower bound of the tolerance of the linear system (fraction of the last update). Effect: larger costs updates;
     /// smaller costs conjugate gradient iterations. Evidence: none: no test or figure depends on it (0 tried; bits of
-    /// scene `pinned` with 10² cells and the fixed-point solver change).
+    /// `sheet/pinned10_fixed` change).
     inner_absolute: f64,
 }
 
