@@ -32,7 +32,7 @@ impl Collider {
     ) -> Result<Self> {
         check_positions("positions", &positions)?;
         if triangles.is_empty() {
-            return Err(Error::combined("triangles", "no triangles", "one triangle or more"));
+            return Err(Error::value("triangles", "no triangles", "one triangle or more"));
         }
         for (index, corners) in triangles.iter().enumerate() {
             if let Some(vertex) = corners.iter().find(|vertex| **vertex >= positions.len()) {
@@ -43,7 +43,7 @@ impl Collider {
         }
         for (name, value) in [("friction", friction), ("thickness", thickness)] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::combined(name, value, "a finite number, 0 or more"));
+                return Err(Error::value(name, value, "a finite number, 0 or more"));
             }
         }
         let triangles =
