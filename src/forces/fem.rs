@@ -38,7 +38,7 @@ pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }
 
-/// The membrane, with what the next tangent needs.
+/// The membrane with the predicted stress for its next tangent.
 struct MembraneElements {
     membrane: Membrane,
     predicted_stress: Vec<Tension>,

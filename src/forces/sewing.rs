@@ -2,18 +2,18 @@
 //! Seams: pairs of vertices that are drawn together and then held.
 //!
 //! A pair that starts a length L apart is a spring which only pulls, and whose length at rest goes from L to 0 within a
-//! part of the closing time. It pulls by its stiffness times what it is too long, but never harder than its bound. Once
-//! closed it is a spring of length 0, whose force k(x_b − x_a) is linear: such a seam weighs on no correction.
+//! fraction of the closing time. Its tension is the stiffness times its excess length, and at most its bound. Once
+//! closed it is a spring of length 0, whose force k(x_b − x_a) is linear and costs no extra Newton iteration.
 //!
-//! The length starts to shrink gently and goes on steadily to its end: were it slower there, what comes along would
-//! overtake it, go slack and be caught over and over.
+//! The length at rest starts to shrink slowly and then shrinks at a constant rate to its end: if it slowed down there,
+//! moving cloth would overtake it, go slack and be caught again and again.
 //!
 //! The stiffness is a multiple of the membrane modulus, and the bound the force that stretches the cloth beside it by a
-//! part of its length, so that neither has to be chosen anew when the mesh or the fabric changes. A pair is soft, at
-//! its bound when it is as much too long as it is wide, until its length at rest is 0, and becomes stiff in what is left of
-//! the closing time: stiff from the start, what is drawn would go in jerks. Until then changes of the length are damped;
-//! later, in all directions and by so little that nothing is delayed, what would ring between both ends for ever
-//! with schemes that damp nothing, and grow with explicit Euler.
+//! fraction of its length, so that neither has to be chosen anew when the mesh or the fabric changes. A pair is soft,
+//! at its bound when it is as much too long as it is wide, until its length at rest is 0, and becomes stiff in the rest
+//! of the closing time: stiff from the start, the cloth would be pulled in jerks. Until then changes of the length are
+//! damped. A closed pair has a slight friction in all directions, without visible delay: it damps the vibration between
+//! both ends, which schemes without damping keep for ever and explicit Euler amplifies.
 
 use super::{
     elements::{
@@ -29,16 +29,16 @@ use rayon::prelude::*;
 
 /// Stiffness of a pair, as a multiple of the larger membrane modulus.
 const STIFFNESS_FACTOR: f64 = 20.0;
-/// Part of the closing time after which the length at rest is 0, and pairs become stiff.
+/// Fraction of the closing time after which the length at rest is 0 and pairs become stiff.
 const CLOSED_FRACTION: f64 = 0.75;
-/// Part of that in which the shrinking gathers speed.
+/// Fraction of that time in which the rate of shrinking grows to its constant value.
 const ACCELERATION_FRACTION: f64 = 0.3;
 /// Kelvin-Voigt time of a soft pair, in s.
 const SOFT_DAMPING: f64 = 0.02;
-/// The same of a stiff one, in all directions, in s, and what part of the bound it takes at most at 1 m/s.
+/// Friction of a closed pair in all directions: time in s, and largest fraction of the bound at 1 m/s.
 const STIFF_DAMPING: f64 = 1.0e-4;
 const MAX_FRICTION_FRACTION: f64 = 0.1;
-/// Measures of a pair: its length, and the way from its first vertex to its second.
+/// Measures of a pair: its length, and the vector from its first vertex to its second.
 const MEASURES: usize = 4;
 /// A pair pulls no harder than the force that stretches the cloth beside it by this part, where nothing else is said.
 const MAX_STRETCH: f64 = 0.25;
@@ -50,7 +50,7 @@ pub struct Sewing {
     pub pairs: Vec<[u32; 2]>,
     /// Time in which they come together, in s.
     pub time: f64,
-    /// Largest force of a pair, in N; `None` is what stretches the cloth beside it by a quarter.
+    /// Largest force of a pair, in N; `None`: the force that stretches the cloth beside it by a quarter.
     pub force: Option<f64>,
 }
 
@@ -107,7 +107,7 @@ struct SewnPair {
     initial_length: f64,
 }
 
-/// What a pair is at a time.
+/// Length at rest, stiffness and damping of a pair at a time.
 #[derive(Clone, Copy, Debug)]
 struct PairState {
     /// Length at rest, in m.
@@ -144,7 +144,7 @@ impl SewnPair {
         self
     }
 
-    /// What it is after some seconds.
+    /// State of the pair after `seconds` in s since the start.
     fn state_after(&self, seconds: f64) -> PairState {
         let part = (seconds / self.time).min(1.0);
         let soft = (self.bound / self.width).min(self.stiffness);
@@ -163,7 +163,7 @@ impl SewnPair {
         PairState { rest: 0.0, stiffness, viscosity: 0.0, friction }
     }
 
-    /// What it does over a `span` from its first vertex to its second, without viscosity.
+    /// Response to a `span` in m from its first vertex to its second, without viscosity.
     fn response(&self, span: &Vec3, moment: &PairState) -> PairResponse {
         let PairState { rest, stiffness, .. } = *moment;
         let length = span.norm();
@@ -197,7 +197,7 @@ impl SewnPair {
         }
     }
 
-    /// The same, with the viscosity of a change from the measures `before` in m, at 1/β in 1/s.
+    /// Response with viscosity: change from the measures `before` in m, at 1/β in 1/s.
     fn damped_response(
         &self,
         span: &Vec3,
@@ -213,7 +213,7 @@ impl SewnPair {
         let (change, way) = (length - length_before, span - Vec3::new(x, y, z));
         pull.tension += damping * change;
         pull.energy += 0.5 * (damping * change * change + friction * way.norm_squared());
-        // Where viscosity pushes, what that takes across the pair is left out.
+        // A compressive viscous force has no transverse stiffness.
         pull.transverse_stiffness =
             (pull.transverse_stiffness + damping * change / length.max(f64::MIN_POSITIVE)).max(0.0);
         pull.transverse_stiffness += friction;
@@ -223,7 +223,7 @@ impl SewnPair {
     }
 }
 
-/// The part of the length that has been drawn in after a part of the time.
+/// Fraction of the initial length that has been removed after a fraction `part` of the time.
 fn closed_fraction(part: f64) -> f64 {
     let speed = 1.0 / (1.0 - 0.5 * ACCELERATION_FRACTION);
     let gathered = part.min(ACCELERATION_FRACTION);
@@ -442,7 +442,7 @@ mod tests {
             [(0.0, 0.004), (0.0, 0.2), (0.0, 0.0), (0.05, 0.052), (0.05, 0.3), (0.05, 0.02)]
         {
             let span = Vec3::new(0.48, -0.6, 0.64) * length;
-            // What is closed is damped in all directions.
+            // Closed pairs are damped in all directions.
             let [viscosity, friction] = if rest > 0.0 { [2.0, 0.0] } else { [0.0, 2.0] };
             let moment = PairState { rest, stiffness: 200.0, viscosity, friction };
             let before = measured(&Vec3::new(0.3 * length, -0.5 * length, 0.6 * length));

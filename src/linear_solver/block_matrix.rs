@@ -93,7 +93,7 @@ impl BlockMatrix {
         }
     }
 
-    /// Where its blocks are.
+    /// Its sparsity pattern.
     #[must_use]
     pub fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
@@ -159,19 +159,19 @@ impl BlockMatrix {
         &self.contact_blocks
     }
 
-    /// Sets the blocks B_ij with i < j outside the pattern, in any order; those of the same pair are summed in the
-    /// order given, and the transposed half is implied. What rows give to themselves and to their
-    /// neighbours belongs to the ordinary blocks.
+    /// Sets the blocks B_ij with i < j outside the pattern, in any order; blocks of equal indices are summed in the
+    /// given order, and the transposed half is implied. Blocks on the pattern are added with [`Self::add_diagonal`] and
+    /// [`Self::add_pair`].
     pub fn set_contact_blocks(&mut self, entries: &[(u32, u32, Block)]) {
         self.contact_blocks.set(self.pattern.row_count(), entries);
     }
 
-    /// Takes away all blocks outside the pattern.
+    /// Removes all blocks outside the pattern.
     pub fn clear_contact_blocks(&mut self) {
         self.contact_blocks.clear();
     }
 
-    /// Takes over the blocks outside the pattern, which come as rows that follow each other.
+    /// Replaces the blocks outside the pattern by lists of consecutive rows.
     pub(crate) fn replace_contact_blocks(&mut self, parts: Vec<ContactBlocks>) {
         self.contact_blocks.clear();
         for part in &parts {
@@ -207,8 +207,8 @@ impl BlockMatrix {
         });
     }
 
-    /// Fills the blocks on the pattern group by group, in parallel; they come as they are. Gives what `fill` gives for
-    /// each group.
+    /// Fills the blocks on the pattern group by group, in parallel; `fill` gets their present values. Returns the
+    /// results of `fill`.
     pub fn fill<Value: Send>(
         &mut self,
         fill: impl Fn(GroupBlocks<'_>) -> Value + Sync,
@@ -320,7 +320,7 @@ impl BlockMatrix {
     }
 }
 
-/// The product with a group of rows, and its scalar product with their part of the vector.
+/// Product of a group of rows and the vector, and its scalar product with the group's entries of the vector.
 struct Product<'a> {
     near: LowerGroupBlocks<'a>,
     diagonals: &'a [Block],

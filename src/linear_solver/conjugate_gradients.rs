@@ -12,7 +12,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Vectors that a solve needs, kept from one to the next.
+/// Work vectors of a solve, reused by the next.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     residual: Vec<Row3>,
@@ -32,23 +32,24 @@ pub struct SolveOutcome {
     pub indefinite: bool,
 }
 
-/// When a solve ends.
+/// Stopping criterion of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingCriterion {
-    /// Where the residual has fallen by this factor,
+    /// Ratio of the residual to the initial one, in the norm of the preconditioner's inverse. Either this or
+    /// `absolute_tolerance` ends the solve.
     pub relative_tolerance: f64,
-    /// or its norm squared to this, in J,
+    /// Square of the norm of the residual, in J.
     pub absolute_tolerance: f64,
-    /// but not before so many iterations,
+    /// Iterations before which the solve does not end, unless the residual has fallen by 10⁻³.
     pub min_iterations: usize,
-    /// and after so many in any case.
+    /// Upper bound of the iterations.
     pub max_iterations: usize,
 }
 
-/// With no more than this part of the first residual no solve goes on.
+/// Ratio of the residual to the initial one that ends a solve before `min_iterations`.
 const CONVERGED_REDUCTION: f64 = 1.0e-3;
 
-/// Solves S A S d = S b for the free part of `solution`, which comes as 0.
+/// Solves S A S d = S b for the free components of `solution`, which has to be 0 at the start.
 ///
 /// `matrix` is S A S + (I − S)δ (see [`Filter::apply_to`]) and `right_side` is S b. The residual that it stops on is
 /// measured in the norm of the preconditioner's inverse.
@@ -112,7 +113,7 @@ impl Workspace {
         }
     }
 
-    /// Takes from the residual what a way along the search direction takes from it.
+    /// r ← r − α A p.
     fn update_residual(&mut self, length: f32) {
         let vectors = (&mut self.residual, &self.image);
         vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
@@ -124,7 +125,7 @@ impl Workspace {
         );
     }
 
-    /// Goes that way, and makes the next search direction conjugate to the last, of which it keeps a `part`.
+    /// x ← x + α p, then p ← z + β p with the preconditioned residual z.
     fn update_solution(&mut self, length: f32, part: f32, solution: &mut [Row3]) {
         let vectors = (solution, &mut self.direction, &self.image);
         vectors.into_par_iter().with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(

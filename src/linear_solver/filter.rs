@@ -32,7 +32,7 @@ impl Filter {
         Self { projectors: Vec::new(), index: vec![0; row_count] }
     }
 
-    /// Takes away all constraints.
+    /// Removes all constraints.
     pub fn clear(&mut self) {
         for (row, _) in self.projectors.drain(..) {
             self.index[row as usize] = 0;
@@ -52,7 +52,7 @@ impl Filter {
         self.projectors.is_empty()
     }
 
-    /// Takes the constrained directions out of `vector`.
+    /// Projects `vector` onto the free directions.
     pub fn apply(&self, vector: &mut [Row3]) {
         for (row, projector) in &self.projectors {
             let entry = &mut vector[*row as usize];
@@ -60,8 +60,8 @@ impl Filter {
         }
     }
 
-    /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that what does not know of
-    /// constraints, a preconditioner, sees them in the matrix.
+    /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that a preconditioner of the matrix
+    /// respects the constraints.
     pub fn apply_to(&self, matrix: &mut BlockMatrix) {
         if self.is_empty() {
             return;
@@ -89,7 +89,7 @@ impl Filter {
 fn keep_definite(diagonal: &mut Block, projector: &Block) {
     let free = projector.0[0][0] + projector.0[1][1] + projector.0[2][2];
     let trace = diagonal.0[0][0] + diagonal.0[1][1] + diagonal.0[2][2];
-    // All directions held: nothing is left of the row, and any positive value serves.
+    // All three directions are constrained: the row is 0, and any positive value makes it definite.
     let scale = if free > 0.5 { trace / free } else { 1.0 };
     diagonal.add(&Block::scaled_identity(scale));
     diagonal.add_scaled(-scale, projector);
@@ -118,7 +118,7 @@ pub struct Prescribed {
     loads: Vec<Row3>,
 }
 
-/// Part of a row.
+/// An entry of one of the rows.
 #[derive(Clone, Copy, Debug)]
 struct RowEntry {
     /// Number of the direction.
@@ -207,7 +207,7 @@ impl Prescribed {
     }
 }
 
-/// Gathers the parts of rows in one group, of directions with these numbers.
+/// Gathers the entries of one group of rows for the directions with these numbers.
 fn gather_group(
     matrix: &BlockMatrix,
     (directions, numbers): (&[(u32, Row3)], Range<usize>),

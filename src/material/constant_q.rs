@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A material that loses the same part of its energy in every cycle, however fast: constant Q over a band of
+//! A material that loses the same fraction of its energy in every cycle at any speed: constant Q over a band of
 //! frequencies, by memory parameters (Etzmuss 2002, section 2.4.2).
 //!
 //! Q is Re C/Im C of the complex modulus C(ω), that is 2π times twice the mean stored energy of a cycle over the energy
@@ -40,7 +40,7 @@ const SWEEPS: usize = 2000;
 /// Fits one after the other: each weighs the errors of Q by the compliance that the one before found.
 const ROUNDS: usize = 3;
 
-/// One element of the chain: part of the static compliance, and time in s.
+/// One element of the chain: fraction of the static compliance, and time in s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChainElement {
     /// Compliance of the element over that of the whole chain at rest.
@@ -171,7 +171,7 @@ fn relaxation(members: &[ChainElement], spring: f64, index: usize) -> MemoryBran
         },
         |next| 1.0 / next.time,
     );
-    // It grows from −∞ to +∞ on the way.
+    // It grows monotonically from −∞ to +∞ in the interval.
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
         if compliance(middle) < 0.0 { low = middle } else { high = middle }

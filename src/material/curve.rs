@@ -3,8 +3,8 @@
 //!
 //! These are the lists of Eberhardt (Etzmuss 2002, section 2.1.3): every piece is a slope C and an offset h, with the
 //! stress C(ε − h), and which branch holds follows from the history of the strain. Between the branches, after a
-//! reversal, the stress changes with the modulus of the material, of which the offset of that line is all that has to
-//! be remembered.
+//! reversal, the stress changes with the modulus of the material, and the offset of that line is the only internal
+//! variable.
 //!
 //! Beyond its points a branch goes on with its last slope. Where the branches would cross there, they go on as one.
 
@@ -32,11 +32,11 @@ pub struct Hysteresis {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curves {
-    /// Of a strip along the warp, in N/m.
+    /// Stress in N/m over strain of a strip along the warp.
     pub stretch_warp: Option<Hysteresis>,
-    /// Of a strip along the weft, in N/m.
+    /// Stress in N/m over strain of a strip along the weft.
     pub stretch_weft: Option<Hysteresis>,
-    /// Of shear, in N/m.
+    /// Stress in N/m over shear strain.
     pub shear: Option<Hysteresis>,
     /// Moment per width in N over curvature in 1/m of a strip along the warp.
     pub bend_warp: Option<Hysteresis>,
@@ -99,7 +99,7 @@ impl Hysteresis {
         Self { load, unload }
     }
 
-    /// Refuses what is no curve, or not one of a material with this modulus.
+    /// Refuses lists that are no valid curve of a material with this modulus.
     pub(super) fn check(&self, name: &str, modulus: f64) -> Result<()> {
         if modulus <= 0.0 {
             return Err(Error::combined(
@@ -166,7 +166,7 @@ pub(crate) fn stress_at(points: &[CurvePoint], strain: f64) -> f64 {
     let last = points.len() - 1;
     let after = points.partition_point(|point| point[0] < strain).clamp(1, last);
     let ([left, low], [right, high]) = (points[after - 1], points[after]);
-    // From the nearer end: what is far beyond the points keeps its precision.
+    // From the nearer end, to keep precision far beyond the points.
     if strain > right {
         high + (high - low) / (right - left) * (strain - right)
     } else {
@@ -174,7 +174,7 @@ pub(crate) fn stress_at(points: &[CurvePoint], strain: f64) -> f64 {
     }
 }
 
-/// A branch that beyond the last point of both goes on below `limit`.
+/// A branch, continued below `limit` beyond the last point of both.
 fn limited(points: &[CurvePoint], limit: &[CurvePoint]) -> Vec<CurvePoint> {
     let mut limited = points.to_vec();
     let end = limit[limit.len() - 1][0].max(points[points.len() - 1][0]);

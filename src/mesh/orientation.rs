@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Winding all triangles of a connected piece the same way round.
+//! Consistent orientation of all triangles of a connected piece.
 
 use super::topology::half_edges;
 

@@ -42,7 +42,7 @@ impl Quads {
         quads
     }
 
-    /// The first face of a mesh that is no convex quad, and what it is instead.
+    /// The first face of a mesh that is no convex quad, and a description of it.
     #[must_use]
     pub fn first_other_face(mesh: &Mesh) -> Option<(usize, String)> {
         for triangles in faces(mesh) {
@@ -148,7 +148,7 @@ fn around(mesh: &Mesh, triangle: usize) -> [u32; 4] {
     [a, b, *far.unwrap_or(&a), c]
 }
 
-/// Whether every corner of a quad turns the same way, none of them hardly at all.
+/// Whether a quad is convex, with every corner above the smallest ratio of areas.
 fn is_convex(points: &[Vec3; 4]) -> bool {
     let normal = (points[2] - points[0]).cross(&(points[3] - points[1]));
     let size = normal.norm();

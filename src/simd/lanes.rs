@@ -20,7 +20,7 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
     /// Rows instead of columns, in each half for itself.
     fn transpose(self, columns: [Self::Eight; 3]) -> [Self::Eight; 3];
 
-    /// The same numbers, of twice the width.
+    /// Four numbers in double precision.
     fn widened(self, row: &Row3) -> Self::Four;
     /// Four numbers, rounded.
     fn rounded(self, four: Self::Four) -> Row3;
@@ -51,7 +51,7 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
     }
 }
 
-/// A computation that can be done with any lanes.
+/// A computation that is generic over the SIMD lanes.
 pub(crate) trait Kernel {
     /// What it gives.
     type Output;
@@ -69,7 +69,7 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Portable)
 }
 
-/// Eight lanes as the compiler sees fit.
+/// Portable eight lanes; the compiler chooses the instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

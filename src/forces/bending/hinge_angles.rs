@@ -8,8 +8,8 @@
 //! per triangle and one per hinge, and Bᵀ gathers a scalar times ν from the triangles at a vertex.
 //!
 //! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`SMALLEST_RATIO`] of its rest area,
-//! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
-//! the gradient of the energy (nor do they keep angular momentum).
+//! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
+//! the energy and do not conserve angular momentum.
 
 use super::{hinges::Hinges, stiffness::AngleAndChange};
 use crate::{
@@ -62,7 +62,7 @@ impl HingeAngles {
         }
     }
 
-    /// Takes on the shape of `positions` and writes what `of_angle(hinge, angle)` gives.
+    /// Updates normals, lengths and gradients to `positions` and writes `of_angle(hinge, angle)` for every hinge.
     pub(super) fn update(
         &mut self,
         positions: &[Vec3],

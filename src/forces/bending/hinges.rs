@@ -4,7 +4,7 @@
 use crate::mesh::{Edge, Mesh};
 use std::ops::Range;
 
-/// Where the angle of a hinge goes.
+/// Sides of a hinge that take its angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AngleShare {
     /// Half to each side, shifted by the correction.
@@ -17,7 +17,7 @@ pub(super) enum AngleShare {
 }
 
 impl AngleShare {
-    /// The part of the angle that the sides taking part get.
+    /// Fraction of the angle for each side that takes part.
     fn share(self) -> f64 {
         match self {
             Self::Shared => 0.5,
@@ -29,9 +29,9 @@ impl AngleShare {
 
 /// The edges with two triangles, in the order of the mesh's edges.
 ///
-/// A *half* is one side of a hinge, numbered 2·hinge + side; a *slot* is one corner of a triangle or the
-/// edge opposite it, numbered 3·triangle + corner. What belongs to a boundary edge points one past the
-/// last hinge, where all arrays over hinges keep a 0.
+/// A *half* is one side of a hinge, numbered 2·hinge + side; a *slot* is one corner of a triangle or the edge opposite
+/// it, numbered 3·triangle + corner. Indices of boundary edges point one past the last hinge, where all arrays over
+/// hinges have a 0.
 #[derive(Clone, Debug)]
 pub(super) struct Hinges {
     /// Ends a and b, opposite corners c and d, of each hinge.
@@ -105,7 +105,7 @@ impl Hinges {
         true
     }
 
-    /// The part of the angle of a hinge that the sides taking part get.
+    /// Fraction of the angle of a hinge for each side that takes part.
     #[inline]
     pub(super) fn share(&self, hinge: usize) -> f64 {
         self.angle_shares[hinge].share()

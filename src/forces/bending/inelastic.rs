@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bending where the past matters: what the moments of triangles differ by from the linear plate.
+//! Inelastic bending: difference of the moments of triangles from those of the linear plate.
 //!
 //! The curvature κ of a triangle is linear in the φ of its edges (see `plate`), and so the linear moments are forms of
 //! Dκ. Here the law of the material gives other moments for κ, and the forces of the difference are added: they
@@ -30,7 +30,7 @@ struct PlateTriangle {
     area: f64,
 }
 
-/// What the law has given for a triangle.
+/// Difference of the inelastic response of a triangle from the linear one, at the last evaluation.
 #[derive(Clone, Copy, Debug, Default)]
 struct NonlinearPart {
     /// m of each edge more than the linear one.
@@ -93,8 +93,8 @@ impl InelasticPlates {
         }
     }
 
-    /// Adds to the moments of `passes` what the law gives beyond the linear ones, and gives the same of the
-    /// potential, in J.
+    /// Adds the difference of the inelastic moments from the linear ones to `passes`. Returns the difference of the
+    /// potentials, in J.
     pub(super) fn add_nonlinear_moments(
         &mut self,
         hinges: &Hinges,
@@ -134,7 +134,7 @@ impl InelasticPlates {
         if whole > 0.0 { left / whole } else { 1.0 }
     }
 
-    /// Energy that can be got back beyond that of the linear law, in J.
+    /// Recoverable energy in excess of that of the linear law, in J.
     pub(super) fn nonlinear_energy(&self, divided: &[AngleAndChange]) -> f64 {
         let one = |(triangle, plate): (usize, &PlateTriangle)| {
             let curvature = plate.curvature(divided);
@@ -209,7 +209,7 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 }
 
 impl crate::forces::bending::Bending {
-    /// Lets the past matter where materials say so. One material for each cloth.
+    /// Adds internal variables for inelastic materials. One material for each cloth.
     pub fn set_materials(&mut self, mesh: &Mesh, materials: &[Material]) {
         self.materials = materials.to_vec();
         if materials.iter().any(Material::is_inelastic) {
@@ -230,12 +230,12 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// Whether the past matters.
+    /// Whether any material is inelastic.
     pub(crate) fn is_inelastic(&self) -> bool {
         self.plates.is_some()
     }
 
-    /// [`Self::weight`] as far as it is left where the past matters.
+    /// [`Self::weight`] reduced by plastic flow in inelastic materials.
     pub(crate) fn softened(&self, hinge: usize) -> f64 {
         let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
         self.diagonal_stiffness(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
@@ -245,7 +245,7 @@ impl crate::forces::bending::Bending {
         InelasticPlates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
     }
 
-    /// Takes a shape for one that has long been what it is.
+    /// Starts the material history at a shape: everything is relaxed there.
     pub fn start_memory(&mut self, positions: &[Vec3]) {
         if self.plates.is_none() {
             return;
@@ -257,14 +257,14 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     pub fn begin_stage(&mut self, duration: f64) {
         if let Some(plates) = &mut self.plates {
             plates.inelastic.begin_step(duration);
         }
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         if self.plates.is_none() {
             return;
@@ -277,7 +277,7 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// What is remembered, as numbers; nothing where the past does not matter.
+    /// Internal variables as a list of numbers; empty if no material has any.
     pub(crate) fn memory(&self) -> Vec<f64> {
         self.plates.as_ref().map_or_else(Vec::new, |plates| {
             let mut values = plates.inelastic.values();
@@ -286,12 +286,12 @@ impl crate::forces::bending::Bending {
         })
     }
 
-    /// Numbers in [`Self::memory`] where the past matters.
+    /// Length of [`Self::memory`] if any material is inelastic.
     pub(crate) fn memory_count(&self) -> usize {
         self.hinges.is_pinned.len() * InternalVariables::COUNT + self.hinge_count()
     }
 
-    /// Remembers what [`Self::memory`] gave.
+    /// Restores the internal variables from the list of [`Self::memory`].
     pub(crate) fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
         if values.is_empty() {
             self.plates = None;
@@ -312,7 +312,7 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// Remembers nothing any more.
+    /// Resets all internal variables to 0.
     pub(crate) fn forget(&mut self) {
         if let Some(plates) = &mut self.plates {
             plates.inelastic.clear();

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bending as a thin orthotropic plate, exact on every triangulation.
 //!
-//! The energy is ½ θ̂ᵀSθ̂ in the deviations θ̂ = θ − θ⁰ of the hinge angles from the rest shape, S being
-//! Morley's plate element (1968) with the rotations of its edges, ψ = Pθ̂, fixed in advance so that every
-//! state of constant curvature has exactly the energy ½ κᵀDκ per area. S is constant; all that is nonlinear
-//! is the angle. Angles are known modulo 2π: θ̂ is taken the short way round, so that for a flat rest shape the
-//! moment changes sign where the cloth is folded onto itself, and nothing remembers from which side.
+//! The energy is ½ θ̂ᵀSθ̂ in the deviations θ̂ = θ − θ⁰ of the hinge angles from the rest shape, S being Morley's plate
+//! element (1968) with the rotations of its edges, ψ = Pθ̂, fixed in advance so that every state of constant curvature
+//! has exactly the energy ½ κᵀDκ per area. S is constant; all that is nonlinear is the angle. Angles are known modulo
+//! 2π: θ̂ is taken the short way round, so that for a flat rest shape the moment changes sign where the cloth is folded
+//! onto itself, whichever side it came from.
 //!
 //! Viscosity (see [`StrainHistory`]) adds ½ (τ/β) dᵀSd for the changes d = θ − reference, again the short
 //! way round.
 //!
-//! `hinges` says which edges fold, `plate` gives M of each triangle, `curvature` and `correction` P,
-//! `stiffness` S, `folding` the angles and their gradients.
+//! `hinges` says which edges fold, `plate` gives M of each triangle, `curvature` and `geometric_correction` P,
+//! `stiffness` S, `hinge_angles` the angles and their gradients.
 //!
 //! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any
 //! theory of hinges (the error is of second order). An edge between a triangle held at its three vertices
 //! and one that moves is a clamp: the held one prescribes the normal at the very edge.
 
 mod angle;
-mod correction;
 mod curvature;
+mod geometric_correction;
 mod hinge_angles;
 mod hinge_matrix;
 mod hinges;
@@ -51,7 +51,7 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What bending asks of the material of one cloth.
+/// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BendingLaw {
     /// The plate matrix.
@@ -104,7 +104,7 @@ pub struct Bending {
     inverse_beta: f64,
     buffers: BufferPool<Vec<f64>>,
     materials: Vec<Material>,
-    /// Where the past matters.
+    /// Inelastic part; `None` if no material is inelastic.
     plates: Option<InelasticPlates>,
 }
 
@@ -135,7 +135,7 @@ impl Bending {
         bending
     }
 
-    /// Gives a cloth another material. Another rigidity costs about as much as ten evaluations.
+    /// Sets the bending law of a cloth. A change of the rigidity costs about as much as ten evaluations.
     ///
     /// # Panics
     /// If there is no such cloth.
@@ -157,8 +157,8 @@ impl Bending {
         }
     }
 
-    /// Holds other vertices from now on; a triangle held at all three clamps its neighbours. Builds
-    /// the correction anew, in linear time, if that changes any triangle.
+    /// Sets the pinned vertices; a triangle with three pinned vertices clamps its neighbours. Rebuilds the geometric
+    /// correction, in linear time, if that changes any triangle.
     ///
     /// # Panics
     /// If there is not one flag for each vertex.
@@ -174,7 +174,7 @@ impl Bending {
         }
     }
 
-    /// Shares room with others.
+    /// Sets a shared buffer.
     pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
         self.buffers = buffers;
     }
@@ -256,13 +256,13 @@ impl Bending {
         self.gather_forces(passes, 1.0, out);
     }
 
-    /// Arrays for passes, in the room that is shared.
+    /// Arrays for the passes, in the shared buffer.
     fn passes(&self) -> MomentPasses {
         let count = self.hinges.count();
         MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
-    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
+    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
     fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
         let Self { hinges, stiffness, folding, .. } = self;
         let inverse_lengths = folding.inverse_lengths();
@@ -283,7 +283,7 @@ impl Bending {
         self.hinges.vertices[hinge]
     }
 
-    /// The same of all hinges.
+    /// Ends and opposite corners of all hinges.
     pub(super) fn all_hinge_vertices(&self) -> &[[u32; 4]] {
         &self.hinges.vertices
     }
@@ -294,7 +294,7 @@ impl Bending {
         self.folding.gradients(hinge, &self.hinges)
     }
 
-    /// The same gradients times `scale`, rounded; the fourth number of each is padding.
+    /// Gradients of the angle of a hinge times `scale`, rounded to `f32`; the fourth number of each is padding.
     #[inline(always)]
     pub(crate) fn scaled_gradients<L: Lanes>(
         &self,

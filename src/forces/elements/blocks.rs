@@ -34,7 +34,7 @@ fn decode<const N: usize>(code: BlockCode) -> (usize, usize, usize) {
     (code / (stride * stride), code / stride % stride, code % stride)
 }
 
-/// What some blocks get from the members of a tile.
+/// Contributions of the members of a tile to some blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockContributions {
     /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
@@ -56,7 +56,7 @@ impl BlockContributions {
         loop {
             let part = way.min(u8::MAX.into()) as u8;
             way -= u32::from(part);
-            // Codes belong to the block that the way ends at.
+            // The codes belong to the block of the last increment.
             let own = if way == 0 { count.min(u8::MAX.into()) as u8 } else { 0 };
             count -= usize::from(own);
             self.counts.push([part, own]);
@@ -66,7 +66,7 @@ impl BlockContributions {
         }
     }
 
-    /// Gives back room for more.
+    /// Releases unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.counts.shrink_to_fit();
         self.codes.shrink_to_fit();
@@ -87,7 +87,7 @@ impl BlockContributions {
 
 /// Tangents of the members around a group of rows. Every one is positive semidefinite as a whole, and its rows sum to 0.
 pub trait Tangents {
-    /// Adds to blocks what is theirs of the members of a tile.
+    /// Adds the contributions of the members of a tile to blocks.
     fn add_blocks(&self, tile: u32, parts: &BlockContributions, blocks: &mut [BlockColumns]);
 }
 
@@ -121,7 +121,7 @@ impl<Own: AddBlock<N>, const N: usize> AddBlock<N> for StoredTangents<'_, Own> {
     }
 }
 
-/// Fills blocks with the registers of the machine at hand.
+/// Adds contributions to blocks with the widest SIMD lanes of the machine.
 struct FillBlocks<'a, Own, const N: usize> {
     tangents: &'a Own,
     first: usize,
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn every_member_has_its_own_blocks_in_whatever_tile_it_is() {
-        /// Writes down what it is asked for.
+        /// Records the requested blocks.
         struct Names;
 
         impl AddBlock<3> for Names {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a simulation asks of a cloth model, and the elements that several models are made of.
+//! Interface between a simulation and a cloth model, and elements that several models share.
 //!
 //! A model is a list of [`Elements`]. Each element measures something of a shape, ε(x), and its force is
 //! −∂W/∂x of W(ε) + ½(τ/β)k(ε − ε̂)², elastic and viscous (see [`StrainHistory`]). Of W only positions are asked,
@@ -27,18 +27,18 @@ pub type BlockColumns = [[f32; 4]; 3];
 /// Elastic energies, in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ElasticEnergy {
-    /// Of strain along the yarns.
+    /// Energy of strain along the yarns.
     pub stretch: f64,
-    /// Of shear.
+    /// Energy of shear.
     pub shear: f64,
-    /// Of curvature.
+    /// Energy of curvature.
     pub bend: f64,
-    /// Of seams.
+    /// Energy of seams.
     pub sewing: f64,
 }
 
 impl ElasticEnergy {
-    /// Sum of all.
+    /// Sum of all energies, in J.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.stretch + self.shear + self.bend + self.sewing
@@ -56,7 +56,7 @@ impl std::ops::AddAssign for ElasticEnergy {
 
 /// Elements of one kind, all with the same number of vertices.
 ///
-/// What an evaluation finds serves [`Self::predict`] and [`Self::tangents`].
+/// Stresses and shape of an evaluation are kept for [`Self::predict`] and [`Self::tangents`].
 pub trait Elements: Send + Sync {
     /// Vertices of all elements, one element after the other.
     fn vertices(&self) -> &[u32];
@@ -95,10 +95,10 @@ pub trait Elements: Send + Sync {
     /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
     fn predict_stress(&mut self, _direction: &[Vec3]) {}
 
-    /// Lets the next tangent take its geometric part from the last prediction.
+    /// Uses the last predicted stress in the geometric part of the next tangent.
     fn use_predicted_stress(&mut self) {}
 
-    /// Prepares for being asked for tangents at the shape last evaluated.
+    /// Prepares the tangents at the shape last evaluated.
     fn update_tangent(&mut self) {}
 
     /// Tangents of some elements.
@@ -112,47 +112,47 @@ pub trait Elements: Send + Sync {
     /// Elastic energy of a shape.
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy;
 
-    /// Another material for a cloth, from now on.
+    /// Sets the material of a cloth.
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material);
 
     /// Other factors on the lengths at rest along warp and weft of each vertex, from now on; without any, all are 1.
     fn set_rest_scale(&mut self, _mesh: &Mesh, _scale: &[[f64; 2]]) {}
 
-    /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
+    /// Sets the pinned vertices. An element with all vertices pinned clamps its neighbours.
     fn set_pinned(&mut self, _mesh: &Mesh, _held: &[bool]) {}
 
-    /// Takes a shape for one that has long been what it is.
+    /// Starts the material history at a shape: everything is relaxed there.
     fn start_history(&mut self, _positions: &[Vec3]) {}
 
-    /// What the elements have been through, which the methods below keep unless they are written anew.
+    /// History of the material; the default methods below work on it.
     fn material_history(&self) -> Option<&MaterialHistory> {
         None
     }
 
-    /// [`Self::past`], to be changed.
+    /// Mutable [`Self::past`].
     fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
         None
     }
 
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     fn begin_stage(&mut self, duration: f64) {
         if let Some(past) = self.material_history_mut() {
             past.begin_step(duration);
         }
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
 
-    /// Lets tangents be the stiffest that what is remembered allows, those of sudden reversals, or again those of what is
-    /// going on.
+    /// Switches between the stiffest tangents that the internal variables allow, those of sudden reversals, and the
+    /// current ones.
     fn set_stiffest_tangent(&mut self, is_steepest: bool) {
         if let Some(past) = self.material_history_mut() {
             past.set_stiffest_tangent(is_steepest);
         }
     }
 
-    /// Forgets what the material has been through.
+    /// Resets all internal variables to 0.
     fn clear_internal_variables(&mut self) {
         if let Some(past) = self.material_history_mut() {
             past.clear();
@@ -164,17 +164,17 @@ pub trait Elements: Send + Sync {
         false
     }
 
-    /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
+    /// Internal variables as a list of numbers; empty if stress depends on strain and its rate alone.
     fn internal_variables(&self) -> Vec<f64> {
         self.material_history().map_or_else(Vec::new, MaterialHistory::values)
     }
 
-    /// Numbers in [`Self::memory`] where there are any.
+    /// Length of [`Self::memory`] if it is not empty.
     fn internal_variable_count(&self) -> usize {
         self.material_history().map_or(0, MaterialHistory::count)
     }
 
-    /// Remembers what [`Self::memory`] gave: [`Self::memory_count`] numbers or none.
+    /// Restores the internal variables from the list of [`Self::memory`]: [`Self::memory_count`] numbers or none.
     fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
         if let Some(past) = self.material_history_mut() {
             past.set_values(values);

@@ -5,7 +5,7 @@
 //! monotone σ(p), that p grows along where the branch for loading is reached, and falls along where that for
 //! unloading is. Pieces as steep as k leave p where it is: jumps of σ(p).
 //!
-//! In every cycle of p the upper branch is passed on the way up and the lower one on the way down, so that ∮σ dp ≥ 0.
+//! In every cycle of p the upper branch is followed while p grows and the lower one while it falls, so that ∮σ dp ≥ 0.
 
 use crate::material::{Hysteresis, mirrored};
 
@@ -43,7 +43,7 @@ pub(super) struct PlasticFlow {
     pub(super) plastic: f64,
     /// dσ/dp there in N/m; infinite where p stays.
     pub(super) hardening: f64,
-    /// ∫σ dp on the way, in J/m².
+    /// Plastic work ∫σ dp of the step, in J/m².
     pub(super) work: f64,
 }
 
@@ -63,7 +63,7 @@ impl BranchEnvelope {
         PlasticFlow { plastic: -down.plastic, ..down }
     }
 
-    /// What unloading from p gives back of the work that was done on the way to it, in J/m².
+    /// Plastic work that unloading from p returns, in J/m².
     pub(super) fn stored_energy(&self, plastic: f64) -> f64 {
         if plastic > 0.0 {
             self.unload.work_below_zero(-plastic)

@@ -15,7 +15,7 @@ use crate::{
     material::{BRANCHES, Material},
 };
 
-/// What is remembered of one element.
+/// Internal variables of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct InternalVariables {
     /// p.
@@ -45,12 +45,12 @@ impl InternalVariables {
     }
 }
 
-/// What of a material acts.
+/// Deformation that a law resists, and the moduli and curves of the material for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeformationMode {
     /// Stretch with transverse contraction, and shear.
     Membrane,
-    /// The same without shear.
+    /// Stretch with transverse contraction, no shear.
     Tension,
     /// Shear alone.
     Shear,
@@ -77,7 +77,7 @@ impl DeformationMode {
         }
     }
 
-    /// The curve of each strain where there is one, as what it bounds.
+    /// Envelope of each strain from the measured curve, if there is one.
     fn envelopes(self, material: &Material) -> [Option<BranchEnvelope>; 3] {
         let curves = &material.curves;
         let stretches = [
@@ -136,8 +136,8 @@ impl StressResponse {
         self.potentials.iter().sum()
     }
 
-    /// The same of a fabric so many times as stiff against the first two strains, and against the third. All is
-    /// multiplied, curves and memory as well, so that what flows is the same.
+    /// Response of a fabric with its stiffness multiplied by `plane` for the first two strains and by `third` for the
+    /// third. Curves and memory are multiplied as well, so that plastic strains do not change.
     pub(crate) fn scaled(mut self, [plane, third]: [f64; 2]) -> Self {
         for (k, factor) in [plane, plane, third].into_iter().enumerate() {
             self.stress[k] *= factor;
@@ -186,7 +186,7 @@ impl InelasticLaw {
         }
     }
 
-    /// Gives the moduli of sudden reversals from now on, which are the stiffest, or again those of what is going on.
+    /// Switches between the moduli of sudden reversals, which are the stiffest, and the current ones.
     pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
         self.is_stiffest = is_steepest;
         self.begin_step(0.0);
@@ -214,7 +214,7 @@ impl InelasticLaw {
     /// The strain at which one of them is without stress, where it is coupled with no other, and the potential there
     /// per area in J/m².
     pub(crate) fn stress_free_strain(&self, k: usize, memory: &InternalVariables) -> [f64; 2] {
-        // What resists nothing but by its curves comes to where they end their resistance.
+        // Without a modulus the strain moves to the point where the branches have no stress.
         let flow = |bounds: &BranchEnvelope| bounds.flow(memory.plastic[k], 0.0, 0.0);
         let flow = self.envelopes[k].as_ref().map(flow);
         let plastic = flow.map_or(memory.plastic[k], |flow| flow.plastic);
@@ -232,7 +232,7 @@ impl InelasticLaw {
         offset / self.stiffening
     }
 
-    /// p, and how each part of it has come there.
+    /// Plastic strain p and the plastic flow of each component in the step.
     fn plastic(
         &self,
         moduli: &[f64; 4],
@@ -266,7 +266,7 @@ impl InelasticLaw {
         (plastic, flows)
     }
 
-    /// What is remembered after a step that ends at a strain.
+    /// Updates the internal variables after a step that ended at a strain.
     pub(crate) fn updated_variables(&self, strain: &Strain, memory: &mut InternalVariables) {
         let plastic = self.respond(strain, memory).plastic;
         for k in 0..3 {
@@ -281,7 +281,7 @@ impl InelasticLaw {
         memory.plastic = plastic;
     }
 
-    /// What can be got back of each strain, per area in J/m².
+    /// Recoverable energy of each strain component per area, in J/m².
     pub(crate) fn stored_energy(&self, strain: &Strain, memory: &InternalVariables) -> Strain {
         let mut stored = [0.0; 3];
         let elastic = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
@@ -302,7 +302,7 @@ impl InelasticLaw {
     }
 }
 
-/// Moduli less what flow along the curves takes; `hardening` is infinite where nothing flows.
+/// Moduli reduced by plastic flow along the curves; `hardening` is infinite for components that do not flow.
 fn elastoplastic_moduli([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
     let [first, second, third] = hardening;
     let (mut t11, mut t22, mut t12) = (c11, c22, c12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Materials whose stress depends on the past, and what all elements of a scene remember of it.
+//! Inelastic materials: stress depends on the history of the strain, by internal variables of every element.
 
 mod branch_envelope;
 mod internal_variables;
@@ -20,15 +20,15 @@ use rayon::prelude::*;
 #[derive(Clone, Debug)]
 pub(crate) struct Inelastic {
     parts: Vec<DeformationMode>,
-    /// One for each part of each cloth.
+    /// One for each deformation mode of each cloth.
     laws: Vec<InelasticLaw>,
     law_of_element: Vec<u32>,
     memories: Vec<InternalVariables>,
 }
 
 impl Inelastic {
-    /// Elements without a past. The law of an element is its cloth times the number of parts, plus the place of its
-    /// part.
+    /// Elements with an empty history. The law of an element is its cloth times the number of parts, plus the place of
+    /// its part.
     pub(crate) fn new(
         parts: &[DeformationMode],
         materials: &[Material],
@@ -43,7 +43,7 @@ impl Inelastic {
         }
     }
 
-    /// Another material for a cloth. What was remembered stays, as strains.
+    /// Another material for a cloth. Internal variables are strains and stay as they are.
     pub(crate) fn set_material(&mut self, cloth: usize, material: &Material) {
         let first = cloth * self.parts.len();
         for (law, part) in self.laws[first..].iter_mut().zip(&self.parts) {
@@ -77,12 +77,12 @@ impl Inelastic {
         }
     }
 
-    /// Remembers nothing any more.
+    /// Resets all internal variables to 0.
     pub(crate) fn clear(&mut self) {
         self.memories.fill(InternalVariables::default());
     }
 
-    /// Remembers a step of `duration` seconds that ended at these strains.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at these strains.
     pub(crate) fn end_step(&mut self, strains: &[Strain], duration: f64) {
         self.begin_step(duration);
         let Self { laws, law_of_element, memories, .. } = self;
@@ -99,7 +99,7 @@ impl Inelastic {
         }
     }
 
-    /// Everything remembered, as numbers.
+    /// All internal variables as a list of numbers.
     pub(crate) fn values(&self) -> Vec<f64> {
         let mut values = Vec::with_capacity(self.memories.len() * InternalVariables::COUNT);
         for memory in &self.memories {
@@ -108,7 +108,7 @@ impl Inelastic {
         values
     }
 
-    /// Remembers what [`Self::values`] gave.
+    /// Restores the internal variables from the list of [`Self::values`].
     pub(crate) fn set_values(&mut self, values: &[f64]) {
         for (memory, values) in
             self.memories.iter_mut().zip(values.chunks(InternalVariables::COUNT))

@@ -28,7 +28,7 @@ pub(super) struct TriangleBatch<'a> {
 }
 
 impl TriangleBatch<'_> {
-    /// Finds stresses, and forces at the second and third corners. Gives the potential, in J.
+    /// Computes stresses, and forces at the second and third corners. Returns the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
@@ -47,8 +47,8 @@ impl TriangleBatch<'_> {
         potentials.iter().sum()
     }
 
-    /// Puts into `results` what `one` makes of each triangle and of the change of its strain, to first order, by a displacement
-    /// from a shape.
+    /// Writes `one(triangle, strain rate)` to `results` for every triangle; the strain rate is the first-order change
+    /// of the strain by a displacement from a shape.
     pub(super) fn strain_rates(
         &self,
         displacement: (&[Vec3], &[Vec3]),
@@ -134,9 +134,9 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
 
 /// Four triangles.
 struct FourTriangles<L: Lanes> {
-    /// Of the second and third corner, along warp and weft.
+    /// Gradients of the second and third corner along warp and weft, in 1/m.
     gradients: [[L::Four; 2]; 2],
-    /// Of the position, along warp and weft.
+    /// Derivatives of the position along warp and weft.
     derivatives: [[L::Four; 3]; 2],
 }
 

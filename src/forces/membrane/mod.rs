@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
 pub type Strain = [f64; 3];
 
-/// The tensile part of the stress of a triangle, times its area, in N·m.
+/// Tensile part of the stress of a triangle times its area, in N·m.
 pub type Tension = [f32; 3];
 
 /// The forces at the second and third corner of a triangle, in N; that at the first one is minus their sum.
@@ -56,7 +56,7 @@ impl MembraneModuli {
         }
     }
 
-    /// Those of a fabric so many times as stiff in stretch and in shear.
+    /// Moduli multiplied by the factors on stretch and on shear.
     fn scaled(mut self, [stretch, shear]: [f64; 2]) -> Self {
         let [c11, c22, c12, c33] = self.elastic;
         self.elastic = [stretch * c11, stretch * c22, stretch * c12, shear * c33];
@@ -137,7 +137,7 @@ impl Membrane {
         }
     }
 
-    /// The same membrane with the moduli of stretch and shear of each triangle multiplied.
+    /// Returns the membrane with the moduli of stretch and shear of each triangle multiplied.
     #[must_use]
     pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
         self.law_of_triangle = Arc::new((0..scales.len() as u32).collect());
@@ -147,7 +147,7 @@ impl Membrane {
         self
     }
 
-    /// The same membrane with room in common with others.
+    /// Returns the membrane with a shared buffer.
     #[must_use]
     pub(crate) fn with_buffers(self, buffers: BufferPool<Vec<f64>>) -> Self {
         Self { buffers, ..self }
@@ -192,8 +192,8 @@ impl Membrane {
         );
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J. What is found here serves [`Self::predict_stress`] and [`Self::tangent`].
+    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous forces, in J.
+    /// Stresses and shape are kept for [`Self::predict_stress`] and [`Self::tangent`].
     pub fn evaluate(
         &mut self,
         positions: &[Vec3],
@@ -247,7 +247,8 @@ impl Membrane {
         });
     }
 
-    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Gives what tangents take of it.
+    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Returns the part that enters
+    /// the tangents.
     ///
     /// The geometric stiffness of the *next* tangent is taken at this stress instead of at the stress
     /// found there. In a stiff sheet the latter is dominated by the second-order stretch that a finite
@@ -265,7 +266,7 @@ impl Membrane {
         }
     }
 
-    /// The same for the derivatives of the stress of each triangle by its strain.
+    /// Version for any derivatives of the stress of a triangle by its strain.
     fn predict_by(
         &self,
         direction: &[Vec3],
@@ -301,7 +302,7 @@ impl Membrane {
         }
     }
 
-    /// The same for the derivatives of the stress of each triangle by its strain.
+    /// Version for any derivatives of the stress of a triangle by its strain.
     fn tangents_by(
         &self,
         triangles: &[u32],
@@ -334,7 +335,7 @@ impl Membrane {
         TriangleTangent::new(&self.derivatives(triangle), stiffness, &self.gradients[triangle])
     }
 
-    /// What the tangent of a triangle takes of a stress.
+    /// Part of a stress that enters the tangent of a triangle.
     #[inline(always)]
     fn tension(&self, triangle: usize, stress: &Strain) -> Tension {
         tensile_part(stress).map(|value| (self.areas[triangle] * value) as f32)
@@ -346,13 +347,13 @@ impl Membrane {
         derivatives(&self.triangles[triangle], &self.gradients[triangle], &self.shape)
     }
 
-    /// Derivatives of the stress of a triangle by its strain where the past does not matter.
+    /// Derivatives of the stress of a triangle by its strain for viscoelastic materials.
     #[inline(always)]
     fn viscoelastic_triangles(&self, triangle: usize) -> [f64; 4] {
         self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
     }
 
-    /// The same where it does.
+    /// Derivatives of the stress of a triangle by its strain for inelastic materials.
     fn inelastic_triangles(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let strain = green_strain(&self.derivatives(triangle));
@@ -455,7 +456,7 @@ fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
     scales.get(triangle).copied().unwrap_or([1.0; 2])
 }
 
-/// Triangles that remember.
+/// Triangles with internal variables.
 struct InelasticTriangles<'a> {
     inelastic: &'a Inelastic,
     scales: &'a [[f64; 2]],

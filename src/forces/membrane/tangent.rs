@@ -78,7 +78,7 @@ impl TriangleTangent {
         self.corner_factors(if is_next { i } else { j }, usize::from(!is_next))
     }
 
-    /// The factors of a corner and the next one; or, if `turned` is 1, the other way round.
+    /// The factors of a corner and the next one; if `turned` is 1, of the next one and the corner.
     #[inline(always)]
     fn corner_factors(&self, corner: usize, turned: usize) -> [f32; 5] {
         let factor = |k: usize| self.factors[k][corner];

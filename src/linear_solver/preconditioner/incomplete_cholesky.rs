@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Incomplete Cholesky factorisation without fill (Etzmuss 2002, section 3.4.2), in blocks: A ≈ L D Lᵀ with
-//! L unit lower triangular on the pattern of A. The coupling of contacts is left out: what is left of A is positive
+//! Incomplete Cholesky factorisation without fill (Etzmuss 2002, section 3.4.2), in blocks: A ≈ L D Lᵀ with L unit
+//! lower triangular on the pattern of A. Contact blocks outside the pattern are left out: the rest of A is positive
 //! definite and, for contacts between two sides, at least half of A.
 
 use super::Preconditioner;
@@ -19,7 +19,7 @@ pub struct IncompleteCholesky {
 }
 
 impl IncompleteCholesky {
-    /// Room for the factors of matrices on a pattern.
+    /// Allocates the factors of matrices on a pattern.
     #[must_use]
     pub fn new(pattern: &Pattern) -> Self {
         Self {

@@ -7,7 +7,7 @@ use crate::{
     material::Material,
 };
 
-/// What of a material acts in a frame.
+/// Deformation that a frame resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// Stretch and shear without transverse contraction: the moduli of a strip along each yarn.
@@ -46,7 +46,7 @@ impl FrameLaw {
         }
     }
 
-    /// That of a fabric so many times as stiff against stretch, shear and bending.
+    /// Law with its stiffness against stretch, shear and bending multiplied.
     #[inline(always)]
     pub(super) fn with_stiffness_factors(&self, [stretch, shear, bend]: &[f64; 3]) -> Self {
         let [c11, c22, c12, c33] = self.moduli;
@@ -57,7 +57,7 @@ impl FrameLaw {
         }
     }
 
-    /// Elastic stress in N/m where the past does not matter, and its potential per area in J/m².
+    /// Elastic stress in N/m of an elastic material, and its potential per area in J/m².
     #[inline(always)]
     pub(super) fn respond(&self, strain: &Strain) -> (Strain, f64) {
         let stress = apply(&self.moduli, strain);

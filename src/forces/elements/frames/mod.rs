@@ -6,10 +6,10 @@
 //! the yarns. With σ = Cε + T and r = s/‖s‖ the stress on the vertices is P_u = σ₁r_u + σ₃s_v, P_v = σ₂r_v + σ₃s_u, the
 //! gradient of W by s_u and s_v.
 //!
-//! A frame at the corner of a quad leaves out what warping adds to the angle between its edges: in place of ‖s_u‖² stands
-//! λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being how far the quad is from any linear map of its rest shape, and likewise
-//! for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can only bend
-//! along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near 0,
+//! A frame at the corner of a quad excludes the contribution of warping to the angle between its edges: in place of
+//! ‖s_u‖² stands λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being how far the quad is from any linear map of its rest shape,
+//! and likewise for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can only
+//! bend along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near 0,
 //! ‖s‖⁴/(‖s‖² + κ(‖h‖² − ‖h₀‖²)) takes its place.
 //!
 //! With the rows of J the derivatives of λ_u, λ_v and ⟨s_u,s_v⟩, the derivative of the force is JᵀCJ plus (σ₁/λ_u)(ds_u² −
@@ -41,7 +41,7 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Below this λ, which is 1 at rest, the geometric part of the tangent is what it is there.
+/// Lower bound of λ (1 at rest) in the geometric part of the tangent.
 const MIN_STRETCH: f64 = 0.05;
 
 /// Measures of one frame.
@@ -84,12 +84,12 @@ struct FrameShape {
     current: FrameMeasures,
     /// Elastic plus viscous stress, in N/m.
     stress: Strain,
-    /// Stress that the geometric part of the tangent is taken at.
+    /// Stress in the geometric part of the tangent, in N/m.
     tangent_stress: Strain,
     predicted_stress: Strain,
 }
 
-/// What a frame measures, and how it changes.
+/// Measures of a frame and their derivatives.
 #[derive(Clone, Copy, Debug, Default)]
 struct FrameMeasures {
     strain: Strain,
@@ -126,8 +126,8 @@ pub(crate) struct Frames<const N: usize> {
 }
 
 impl<const N: usize> Frames<N> {
-    /// Frames of the cloths of a mesh. `line_tensions` are what the yarns of each cloth are pulled by all the time,
-    /// over the bending rigidity, in 1/m²: 0 for cloth as it is.
+    /// Frames of the cloths of a mesh. `line_tensions` are constant tensions of the yarns of each cloth over the
+    /// bending rigidity, in 1/m²: 0 for real cloth.
     pub(crate) fn new(
         mesh: &Mesh,
         kind: FrameKind,
@@ -414,7 +414,7 @@ impl<const N: usize> FrameTangent<N> {
         let mut along = [t1.max(0.0), t2.max(0.0)];
         let spare = [c11 - along[0], c22 - along[1]];
         if spare[0] < 0.0 || spare[1] < 0.0 || spare[0] * spare[1] < c12 * c12 {
-            // The material part cannot spare what the geometric part has too much along the yarns.
+            // The material part does not cover the negative geometric part along the yarns.
             along = [0.0; 2];
         }
         // The factors of both stretches, and the root of the shear modulus.

@@ -3,7 +3,7 @@
 //!
 //! θ is taken from its value at rest, the short way round. The force is exactly −kθ ∂θ/∂x; the paper takes normals and
 //! edge for constant in lengths, which is the same where nothing stretches. In triangles crushed below
-//! [`SMALLEST_RATIO`] of their height the gradient stays what it is there.
+//! [`SMALLEST_RATIO`] of their height the gradient is bounded by its value there.
 //!
 //! The stiffness is k = (2/√3)(k_u Δu² + k_v Δv²)/(Δu² + Δv²), (Δu, Δv) the edge: where all triangles are
 //! equilateral a plate of rigidity B has ½(2/√3)Bθ² at every edge. It is not scaled by lengths or areas (footnote 5),
@@ -44,12 +44,12 @@ const EQUILATERAL: f64 = 1.154_700_538_379_251_5;
 #[derive(Clone, Copy, Debug)]
 struct Hinge {
     cloth: u32,
-    /// Parts of k_u and k_v.
+    /// Weights of k_u and k_v.
     weights: [f64; 2],
     /// Factor on both.
     factor: f64,
     rest_angle: f64,
-    /// How it resists where the past matters.
+    /// Law of the hinge in inelastic materials.
     uniaxial: UniaxialElement,
     /// Least squares of the doubled areas of both triangles, in m⁴, and of the length, in m².
     min_squares: [f64; 3],
@@ -281,8 +281,8 @@ impl Elements for BaraffWitkinHinges {
     }
 }
 
-/// How an edge of a length in m resists, with its parts of k_u and k_v and a factor on both. k is the rigidity times
-/// length over height.
+/// Uniaxial law of an edge of a `length` in m, with the weights of k_u and k_v and a factor on both. k is the rigidity
+/// times length over height.
 fn uniaxial_element(length: f64, [part_u, part_v]: [f64; 2], factor: f64) -> UniaxialElement {
     let height = length / EQUILATERAL;
     let area = factor * length * height;

@@ -6,10 +6,10 @@
 //! to be Y/a, of each triangle: with one k for all, as printed, the cloth softens as it is divided. So
 //! k = `stretch_warp`/a, `stretch_weft`/a and `shear`/a. There is no transverse contraction: `poisson` does nothing.
 //!
-//! b_u and b_v are means over the corners of what is given for each vertex.
+//! b_u and b_v are means of the factors at the three corners.
 //!
-//! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Of it only what is
-//! symmetric enters the tangent, as the text of eq. 12 wants.
+//! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Only its symmetric part
+//! enters the tangent, as in the text of eq. 12.
 //!
 //! `bend` holds the condition of bending.
 

@@ -10,9 +10,9 @@
 //! the particles, across two cells: rows of particles that shift against each other in turns are then not
 //! sheared, and nothing resists them; and its replacement of missing neighbours halves the strain at a boundary.
 //!
-//! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a
-//! mesh stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. What
-//! a quad warps does not count as a change of the angle of its corners: see [`Warping`].
+//! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a mesh
+//! stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. Warping
+//! of a quad does not count as a change of the angle of its corners: see [`Warping`].
 
 use crate::{
     Vec3,
@@ -86,7 +86,7 @@ impl<'a> Quad<'a> {
         [half(-1.0, -1.0), half(1.0, -1.0), half(1.0, 1.0), half(-1.0, 1.0)]
     }
 
-    /// Half the difference between the two pairs of opposite corners, without what a linear map makes of it.
+    /// Half the difference between the two pairs of opposite corners, less its value for a linear map.
     fn warping(&self) -> [f64; 4] {
         let gradients = self.centre_gradients();
         let signs = [0.5, -0.5, 0.5, -0.5];
@@ -147,7 +147,7 @@ pub(super) fn centres(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
     frames.collect()
 }
 
-/// The part of the surface that each vertex stands for: a quarter of the parallelograms of its corners, in m².
+/// Area of each vertex: a quarter of the parallelograms of its corners, in m².
 pub(super) fn vertex_areas(mesh: &Mesh, quads: &Quads) -> Vec<f64> {
     let mut areas = vec![0.0; mesh.vertex_count()];
     for quad in Quad::all(mesh, quads) {

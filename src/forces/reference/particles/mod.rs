@@ -38,10 +38,10 @@ pub enum BendingKind {
     ThinPlate,
     /// As a membrane (eq. 2.25): the force B_m s_uu, per area, along the normal.
     ///
-    /// Its only energy is that of a constant tension B_m in N/m of both yarns: it flattens what is held at its
-    /// boundary, while a free sheet shrinks by B_m/C₁₁ and is as limp as before. (Algorithm 3 projects the force on the
-    /// normals instead; that leaves a net force on a free sheet and has no energy.) There is no bending of a
-    /// membrane in N·m. B_m = B(π/L)², with L² the area of the cloth, gives both kinds the same energy in the lowest
+    /// Its only energy is that of a constant tension B_m in N/m of both yarns: it flattens a sheet that is pinned at
+    /// its boundary, while a free sheet shrinks by B_m/C₁₁ and has no resistance to bending. (Algorithm 3 projects the
+    /// force on the normals instead; that leaves a net force on a free sheet and has no energy.) There is no bending of
+    /// a membrane in N·m. B_m = B(π/L)², with L² the area of the cloth, gives both kinds the same energy in the lowest
     /// mode of a square sheet supported at two opposite edges.
     Membrane,
 }

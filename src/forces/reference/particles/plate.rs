@@ -5,8 +5,8 @@
 //! form (Etzmuss 2002, eq. 2.23), measured from that of the rest shape. Eq. 2.26 is the case D₁₂ = D₆₆ = 0, of which it
 //! prints another operator: twisting a sheet would then cost nothing.
 //!
-//! As in the document only the part of the second differences along the normal counts, so that nothing in the plane
-//! of the cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
+//! As in the document only the normal component of the second differences counts, so that nothing in the plane of the
+//! cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
 //! differentiated as well: projecting the gradient on a normal, as algorithm 4 does, leaves a net force. δ keeps the
 //! force finite where a particle is crushed to a line.
 //!
@@ -70,7 +70,7 @@ pub(crate) struct ParticlePlate {
     materials: Vec<Material>,
     /// Factor on the rigidity at each vertex; empty where all are 1.
     factors: Vec<f64>,
-    /// Where the past matters.
+    /// Inelastic part; `None` if no material is inelastic.
     inelastic_bending: Option<InelasticBending>,
     scatter: ElementLoads<STENCIL_VERTICES>,
     shapes: Vec<ParticleShape>,

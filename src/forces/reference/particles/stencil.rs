@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Second differences around a particle, and what they say about the curvature.
+//! Second differences around a particle, and the curvature as a function of them.
 //!
 //! Every measure of a particle is m = ⟨Σ c_j x_j, N⟩. Along a line of the mesh c is the second difference on nonuniform
 //! spacing, c₊ = 2/(h₊(h₊ + h₋)) (Etzmuss 2002, below eq. 2.25, where h is constant); for every quad at the particle it
-//! is the mixed difference of its four corners over the lengths of its edges. From each c the multiple of the
-//! first differences is subtracted that lets it vanish for all that is linear in the plane at rest: lines that are not
-//! straight and quads that are no parallelograms then measure nothing but curvature. What m is for the surface
-//! ½pᵀKp is known, and so the curvature K of every quad at the particle follows from three measures: that of both lines
-//! through the particle and its own. At a free boundary the line across is missing; the curvature there is the one
-//! that costs least, which is the condition that a free edge bears no moment.
+//! is the mixed difference of its four corners over the lengths of its edges. From each c the multiple of the first
+//! differences is subtracted that lets it vanish for every linear function in the plane at rest: lines that are not
+//! straight and quads that are no parallelograms then measure nothing but curvature. The measures m of the surface
+//! ½pᵀKp are known, and so the curvature K of every quad at the particle follows from three measures: that of both
+//! lines through the particle and its own. At a free boundary the line across is missing; the curvature there is the
+//! one that costs least, which is the condition that a free edge bears no moment.
 //!
 //! On a rectangular mesh this is ½(D₁₁e² + 2D₁₂eg + D₂₂g²) at the particles and 2D₆₆f² in the quads. Where the
 //! quads do not lie as in a grid, the measures are the curvatures themselves, by the smallest c that find them.
@@ -31,13 +31,13 @@ pub(super) type CurvatureForm = SMatrix<f64, 3, MEASURES>;
 
 /// Three measures do not determine a curvature where their singular values have a smaller ratio.
 const MIN_SINGULAR_VALUE: f64 = 0.02;
-/// Part of the mean rigidity that is added where a missing measure has to be eliminated.
+/// Fraction of the mean rigidity that is added before a missing measure is eliminated.
 const MIN_RIGIDITY_FRACTION: f64 = 1.0e-6;
 
 /// Differences around one particle.
 #[derive(Clone, Debug)]
 pub(super) struct Stencil {
-    /// The particle, then what is around it; repeated where there is less.
+    /// The particle, then its neighbours; a vertex is repeated if there are fewer.
     pub(super) vertices: [u32; STENCIL_VERTICES],
     /// Factors in the derivatives along two axes, in 1/m.
     pub(super) gradients: [[f64; 2]; STENCIL_VERTICES],
@@ -54,7 +54,7 @@ struct QuadCurvature {
     /// Which of the quads at the particle.
     place: usize,
     corner: Corner,
-    /// Which measures, and what they are for (κ₁₁, κ₂₂, 2κ₁₂).
+    /// Indices of the measures, and their values for (κ₁₁, κ₂₂, 2κ₁₂).
     rows: Vec<(usize, [f64; 3])>,
 }
 
@@ -84,7 +84,7 @@ impl Stencil {
         Some(stencil)
     }
 
-    /// The curvatures themselves, by the smallest factors that are exact for what is of second degree.
+    /// The curvatures themselves, by the smallest factors that are exact for quadratic functions.
     fn of_any(ring: &VertexNeighbourhood) -> Self {
         let count = ring.spoke_count.min(STENCIL_VERTICES - 1);
         let edges = (0..count).map(|index| 1 + index * ring.spoke_count / count);
@@ -139,7 +139,8 @@ impl Stencil {
         stencil
     }
 
-    /// Sets a measure from differences over some places, freed of what is linear, and gives what it is of a curvature.
+    /// Sets a measure from differences over some places, less their linear part. Returns its factors of (κ₁₁, κ₂₂,
+    /// 2κ₁₂).
     fn set(
         &mut self,
         ring: &VertexNeighbourhood,
@@ -177,7 +178,7 @@ impl Stencil {
         stiffness
     }
 
-    /// Of every quad at the particle that bends: its place, its area in m², and its curvature.
+    /// Place, area in m² and curvature form of every quad at the particle that bends.
     pub(super) fn forms(&self, plate: &PlateRigidity) -> Vec<(usize, f64, CurvatureForm)> {
         let of_rule = |rule: &QuadCurvature| {
             let turn = turn(rule.corner.warp);
@@ -193,7 +194,7 @@ impl Stencil {
 }
 
 impl QuadCurvature {
-    /// What the measures are for a curvature.
+    /// Matrix from the curvature to the measures.
     fn rows(&self) -> DMatrix<f64> {
         DMatrix::from_fn(self.rows.len(), 3, |row, column| self.rows[row].1[column])
     }

@@ -123,15 +123,15 @@ impl VertexNeighbourhood {
         }
     }
 
-    /// The heights of the ring where the surface is bent to w = ½pᵀKp, as factors of (κ₁₁, κ₂₂, 2κ₁₂); what is behind a
-    /// clamp is not bent.
+    /// The heights of the ring where the surface is bent to w = ½pᵀKp, as factors of (κ₁₁, κ₂₂, 2κ₁₂); vertices beyond
+    /// a clamp are not bent.
     pub(super) fn heights(&self, place: usize) -> [f64; 3] {
         let [x, y] = self.points[place];
         if self.is_beyond_clamp[place] { [0.0; 3] } else { [0.5 * x * x, 0.5 * y * y, 0.5 * x * y] }
     }
 
-    /// Factors of all places in the derivatives along both axes at the vertex: exact for what is linear, and
-    /// nearest to it by the edges.
+    /// Factors of all places in the derivatives along both axes at the vertex: exact for linear functions, and closest
+    /// to the differences along the edges.
     pub(super) fn gradients(&self) -> Vec<[f64; 2]> {
         let mut matrix = nalgebra::Matrix2::zeros();
         let weight = |[x, y]: [f64; 2]| 1.0 / (x * x + y * y);

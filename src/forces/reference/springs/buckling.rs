@@ -7,7 +7,7 @@
 
 use std::f64::consts::PI;
 
-/// The bent beam, in parts of k_b and L.
+/// A buckled beam, in units of k_b and L.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucklingState {
     /// y², which is the energy over 2k_b/L.

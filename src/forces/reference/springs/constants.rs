@@ -37,7 +37,7 @@ pub(super) enum SpringModel {
     ChoiKo,
 }
 
-/// Part of the areas beside the edges of triangles that a beam across each of them stands for.
+/// Fraction of the areas beside an edge of triangles that the beam across it represents.
 const HINGE_AREA_FRACTION: f64 = 8.0 / 9.0;
 
 impl SpringModel {
@@ -80,7 +80,7 @@ impl SpringModel {
         }
     }
 
-    /// K_s of shear springs, without what bend springs along the diagonals add to it.
+    /// K_s of shear springs, less the contribution of bend springs along the diagonals.
     fn shear_modulus(self, spring: &Spring, material: &Material) -> f64 {
         let bend_springs = match self {
             Self::MassSpring { has_diagonals: true } => {

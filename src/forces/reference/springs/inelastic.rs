@@ -2,11 +2,11 @@
 //! Springs whose past matters.
 //!
 //! A structural spring has the strain ε = (l − l₀)/L of a strip; where it lies between warp and weft the curves of both
-//! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ = ±2ε,
-//! with the sign that shear has along it. All is scaled so that without a past the stiffness is that of `constants`,
-//! which is less than the modulus where other springs carry a part of it: that part stays linear.
+//! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ =
+//! ±2ε, with the sign that shear has along it. All is scaled so that without a past the stiffness is that of
+//! `constants`, which is less than the modulus if other springs contribute to it: their contribution stays linear.
 //!
-//! What springs do that only pull they do here as well, where stress falls to 0 and not where strain does.
+//! Springs that only pull become slack at stress 0, not at strain 0.
 //!
 //! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends. They
 //! take no curves. Memory acts on their length, with the stiffness by which their viscosity is measured.
@@ -20,10 +20,10 @@ use crate::{
     material::Material,
 };
 
-/// What springs along the yarns follow, and those that bend.
+/// Deformation modes of springs along the yarns and of bend springs.
 const SPRING_MODES: [DeformationMode; 2] = [DeformationMode::Strips, DeformationMode::BentStrips];
 
-/// Springs without a past.
+/// Springs with an empty history.
 pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> MaterialHistory {
     let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.resists_bending());
     MaterialHistory::new(
@@ -57,7 +57,7 @@ pub(super) fn uniaxial_element(
     UniaxialElement { areas: parts.map(|part| area * part), ..unit }
 }
 
-/// What a spring does at a length in m.
+/// Response of a spring at a length in m.
 pub(super) fn respond(
     (spring, law): (&Spring, &SpringLaw),
     (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
@@ -81,7 +81,7 @@ pub(super) fn respond(
     }
 }
 
-/// What can be got back of a spring at a length in m, in J.
+/// Recoverable energy of a spring at a length in m, in J.
 pub(super) fn stored_energy(
     (spring, law): (&Spring, &SpringLaw),
     (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),

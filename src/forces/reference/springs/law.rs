@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a spring does at a length.
+//! The law of a spring: force, energy and stiffness at a length.
 
 use super::buckling::{buckling_state, half_angle};
 
@@ -42,8 +42,8 @@ impl SpringLaw {
         }
     }
 
-    /// The stiffness by which viscosity is measured, in N/m. Of a beam that of its buckled state, which differs by
-    /// no more than what is left of the slope of f_b where it is straight, 7.2·rigidity/length³.
+    /// Stiffness in N/m that viscosity is proportional to. For a beam it is that of the buckled state; the difference
+    /// is at most the slope of f_b in the straight state, 7.2·rigidity/length³.
     pub(super) fn viscous_stiffness(&self, rest: f64) -> f64 {
         match self {
             Self::Linear { stiffness } | Self::Tension { stiffness } => *stiffness,
@@ -51,7 +51,7 @@ impl SpringLaw {
         }
     }
 
-    /// What the spring does at `length` if it is `rest` long at rest, both in m.
+    /// Response at `length` for the length at rest `rest`, both in m.
     pub(super) fn respond(&self, length: f64, rest: f64) -> SpringResponse {
         let longer = length - rest;
         let linear = |stiffness: f64| SpringResponse {

@@ -15,7 +15,7 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
-/// What a spring is for.
+/// Deformation that a spring resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpringKind {
     /// Along an edge.
@@ -42,7 +42,7 @@ pub(super) struct Spring {
     pub(super) scale: f64,
     /// Square of the cosine between the spring and the warp.
     pub(super) along_warp: f64,
-    /// Of a shear spring: 1 where it goes along warp and weft alike, −1 where it goes against one of them.
+    /// Sign of the shear that lengthens a shear spring: 1 for the diagonal between warp and weft, −1 for the other one.
     pub(super) slant: f64,
     /// Parts of quads and of triangles that the spring stands for, in m².
     pub(super) areas: [f64; 2],
@@ -69,9 +69,9 @@ impl Spring {
     }
 }
 
-/// A spring against bending that is shorter than this part of the root of the area it stands for is left out. It is across
-/// cloth that is folded onto itself at rest, has no arm to bend by, and would be 10⁸ times as stiff as if that were flat, or
-/// infinitely.
+/// Smallest length of a bend spring over the root of the area it represents; shorter ones are left out. They connect
+/// sides of cloth that is folded onto itself at rest: without a lever arm their stiffness would be 10⁸ times that of
+/// flat cloth, or infinite.
 const MIN_BEND_SPRING_LENGTH: f64 = 0.01;
 
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.

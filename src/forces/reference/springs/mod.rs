@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Masses and springs: the models of Provot and Cords, and of Choi and Ko.
 //!
-//! `layout` says what springs connect, `constants` how stiff they are, `law` and `buckling` what they do at a length.
-//! All forces act along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler
-//! 2004, eq. 3.6, also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the
-//! stiffness.
+//! `layout` has the springs of a mesh, `constants` their stiffness, `law` and `buckling` their forces. All forces act
+//! along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler 2004, eq. 3.6,
+//! also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the stiffness.
 //!
 //! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
 //! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
 //! [`crate::forces::membrane::Membrane`].
 //!
-//! `fibres` says how springs follow measured curves and remember strain rates.
+//! `inelastic` has the springs of materials with measured curves or with memory.
 
 mod buckling;
 mod constants;
@@ -57,7 +56,7 @@ pub fn choi_ko(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     vec![Box::new(Springs::new(sheets, SpringModel::ChoiKo, layout::springs(sheets, false)))]
 }
 
-/// Below this part of its length at rest a spring counts as this long where something is divided by its length.
+/// Lower bound of length over length at rest in divisions by the length.
 const MIN_LENGTH_RATIO: f64 = 0.05;
 
 /// A spring at its current length.
@@ -69,7 +68,7 @@ struct SpringShape {
     tension: f64,
     /// Derivative of the tension, in N/m.
     stiffness: f64,
-    /// Tension that the geometric part of the tangent is taken at.
+    /// Tension in the geometric part of the tangent, in N.
     tangent_tension: f64,
     predicted_tension: f64,
 }
@@ -81,7 +80,7 @@ struct Springs {
     members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
     laws: Vec<(SpringLaw, f64)>,
-    /// How each spring resists where the past matters.
+    /// Law of each spring in inelastic materials.
     uniaxial_elements: Vec<UniaxialElement>,
     history: MaterialHistory,
     scatter: ElementLoads<2>,
@@ -126,7 +125,7 @@ impl Springs {
     }
 }
 
-/// Shapes and loads of all springs, and the potential; `respond` is what a spring does at a length.
+/// Shapes and loads of all springs, and the potential in J; `respond` is the law of a spring.
 fn evaluate(
     (springs, laws): (&[Spring], &[(SpringLaw, f64)]),
     (positions, history): (&[Vec3], StrainHistory<'_, f64>),

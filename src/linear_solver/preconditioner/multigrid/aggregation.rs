@@ -22,14 +22,15 @@ pub(crate) type Weights<'a> = (&'a [u32], &'a [f32]);
 
 /// Not yet in any aggregate.
 const UNAGGREGATED: u32 = u32::MAX;
-/// Part of a value that is replaced by the mean of its neighbours; with it interpolation is linear between the
-/// middles of aggregates in a row.
+/// Weight ω of the neighbours' mean in the smoothed prolongation. With 2/3 the interpolation is linear between the
+/// centres of aggregates in a row.
 const PROLONGATION_SMOOTHING: f32 = 2.0 / 3.0;
-/// Smaller weights are left out.
+/// Smallest weight of the prolongation that is kept.
 const MIN_WEIGHT: f32 = 0.13;
 
 impl Prolongation {
-    /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
+    /// Prolongation to the vertices of a graph, and the graph of its aggregates: aggregates are adjacent if their
+    /// vertices are.
     pub(crate) fn new(graph: &Adjacency) -> (Self, Adjacency) {
         let (mut aggregates, coarse_count) = aggregate(graph);
         let coarse = coarse_graph(graph, &aggregates, coarse_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the coupling C of contacts becomes on the next level: PᵀCP.
+//! Galerkin product PᵀCP of the contact blocks C.
 
 use super::aggregation::Prolongation;
 use crate::{
@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Not there.
 const NO_SLOT: u32 = u32::MAX;
 
-/// Adds PᵀCP to a group of rows of the coarse matrix, as far as its pattern goes, and gives the rest.
+/// Adds the blocks of PᵀCP that are on the pattern to a group of rows of the coarse matrix, and returns the others.
 pub(crate) fn add_contact_blocks(
     coupling: &ContactBlocks,
     interpolation: &Prolongation,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The matrix of the next level, PᵀAP, and the way to it.
+//! The matrix of the next level, the Galerkin product PᵀAP.
 //!
-//! With H what lies below the diagonal of A and half of the diagonal, PᵀAP is PᵀHP and its transpose. Every group of rows
-//! of H is multiplied from both sides into blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are
-//! sums of them. This goes on batch by batch of groups, so that few of their blocks are there at a time. Where each product
-//! goes is found once.
+//! With H the strict lower triangle of A plus half of its diagonal, PᵀAP = PᵀHP + (PᵀHP)ᵀ. The product of every group
+//! of rows of H is summed in blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are sums of them.
+//! Groups are processed in batches, which bounds the memory of their blocks. The place of each product is found once,
+//! at set-up.
 
 use super::{aggregation::Prolongation, contact_blocks::add_contact_blocks};
 use crate::{
@@ -20,12 +20,12 @@ use crate::{
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
 
-/// Interpolation P with everything that can be known of PᵀAP before A.
+/// Prolongation P and the structure of the product PᵀAP, which does not depend on the values of A.
 pub(crate) struct Galerkin {
     pub(crate) prolongation: Prolongation,
-    /// What each group of rows of A does.
+    /// Products of each group of rows of A.
     plans: Vec<GroupPlan>,
-    /// What the groups of a batch have summed up.
+    /// Partial sums of the groups of a batch.
     partial_sums: Vec<Block>,
     /// Where the blocks of each group start, counted through all batches.
     partial_starts: Vec<u32>,
@@ -33,13 +33,13 @@ pub(crate) struct Galerkin {
     coarse_pattern: Arc<Pattern>,
 }
 
-/// Groups whose blocks are there at a time.
+/// Groups of a batch.
 const BATCH: usize = 32;
 
 /// Four times the place in `partial`, plus 1 if the transposed block is meant, plus 2 if it is the last of a block of PᵀAP.
 type Source = u32;
 
-/// What the blocks of PᵀAP get from each batch.
+/// Partial sums of each batch that the blocks of PᵀAP consist of.
 struct BlockSources {
     /// For each batch and each group of PᵀAP, where the following start.
     starts: Vec<[u32; 2]>,
@@ -73,7 +73,7 @@ struct PlanRow {
     sum_count: u32,
 }
 
-/// How much a level has to do on the way to the next.
+/// Sizes that determine the work of a level's Galerkin product.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelSizes<'a> {
     /// PᵀAP.
@@ -82,7 +82,7 @@ pub struct LevelSizes<'a> {
     pub weights: usize,
     /// Products of a block and a weight for HP, and of a sum of these and a weight for PᵀHP.
     pub products: [usize; 2],
-    /// How often blocks of PᵀAP are made of one that a group of rows has summed up.
+    /// Partial sums that are added to blocks of PᵀAP.
     pub sources: usize,
 }
 
@@ -209,7 +209,7 @@ impl GroupPlan {
         (plan, keys)
     }
 
-    /// Adds what a row of H has, given the columns of its blocks, and gives the coarse columns.
+    /// Adds the terms of a row of H with blocks in these columns. Returns the coarse columns of the row of HP.
     fn push_terms(&mut self, interpolation: &Prolongation, columns: &[usize]) -> Vec<u32> {
         let places = |column: &usize| interpolation.row(*column).0;
         let mut sums: Vec<u32> = columns.iter().flat_map(places).copied().collect();
@@ -299,7 +299,7 @@ impl BlockSources {
         sources
     }
 
-    /// Adds to a group of PᵀAP what a batch has summed up.
+    /// Adds the partial sums of a batch to a group of PᵀAP.
     fn collect(
         &self,
         (batch, partial): (usize, &[Block]),
@@ -389,7 +389,7 @@ impl Kernel for Multiply<'_> {
     }
 }
 
-/// Adds the products of a block and weights to the sums that the next terms say.
+/// Adds the products of a block and weights to the sums with the numbers of the next terms.
 #[inline(always)]
 fn add_products<'a, L: Lanes>(
     lanes: L,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Multigrid by smoothed aggregation, for any mesh.
 //!
-//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and
-//! so on. Interpolation from an aggregate is smoothed with one step of averaging over the mesh (after
-//! Vaněk, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it
-//! the linear one. It depends on the mesh alone, so it is found once; only the Galerkin products PᵀAP follow
-//! the matrix. One V-cycle with a forward Gauss-Seidel sweep on the way down and a backward one on the way up is
-//! symmetric and positive definite.
+//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and so on. The
+//! prolongation from the aggregates is smoothed with one step of averaging over the mesh (after Vaněk, Mandel and
+//! Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it the linear one. It
+//! depends on the mesh alone, so it is found once; only the Galerkin products PᵀAP follow the matrix. One V-cycle with
+//! a forward Gauss-Seidel sweep as pre-smoother and a backward one as post-smoother is symmetric and positive definite.
 
 mod aggregation;
 mod contact_blocks;
@@ -28,12 +27,12 @@ use crate::{
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use std::sync::Arc;
 
-/// Levels are added until one has no more rows than this; that one is solved directly.
+/// Largest number of rows of the coarsest level, which is solved directly.
 const MAX_COARSEST_ROWS: usize = 32;
-/// A level that does not have fewer rows than this part of the one above is not worth having.
+/// Largest ratio of rows of a level to those of the finer one; a level with more is not added.
 const MAX_COARSENING_RATIO: f64 = 0.7;
 
-/// A level and the way to the next.
+/// A level with the transfer to the next coarser one.
 struct Level {
     galerkin: Galerkin,
     smoother: Smoother,
@@ -71,7 +70,7 @@ impl Multigrid {
         Self { levels, coarsest: CoarsestLevel::new(pattern.row_count()) }
     }
 
-    /// What each level reads and writes on the way to the next, from the finest on.
+    /// Sizes of the Galerkin products of all levels, from the finest on.
     pub fn sizes(&self) -> impl Iterator<Item = LevelSizes<'_>> {
         self.levels.iter().map(|level| level.galerkin.sizes(&level.coarse_matrix))
     }
@@ -148,7 +147,7 @@ fn cycle(
     level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
 }
 
-/// The last level, factorised.
+/// The coarsest level, factorised.
 struct CoarsestLevel {
     count: usize,
     factor: Option<Cholesky<f64, Dyn>>,
@@ -177,7 +176,7 @@ impl CoarsestLevel {
         self.factor = Cholesky::new(dense);
     }
 
-    /// Exactly; or, where there are too many rows or rounding has spoilt them, by the diagonal blocks.
+    /// Direct solve; by the diagonal blocks if there are too many rows or the factorisation has failed by rounding.
     fn solve(&mut self, vector: &[Row3], result: &mut [Row3]) {
         let Some(factor) = &self.factor else {
             for ((result, vector), inverse) in result.iter_mut().zip(vector).zip(&self.diagonals) {
