@@ -24,7 +24,7 @@ use crate::{
     Vec3,
     collision::Contact,
     linear_solver::{
-        BlockJacobi, Filter, IncompleteCholesky, Multigrid, Ordering, Preconditioner,
+        BlockJacobi, Filter, IncompleteCholesky, LinearSystem, Multigrid, Ordering, Preconditioner,
         StoppingCriterion, Workspace, conjugate_gradients,
     },
     response::{ActiveSet, CollisionResponse},
@@ -431,14 +431,14 @@ impl Newton {
     fn solve_linear_system(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
         self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
-            conjugate_gradients(
-                &self.tangent.matrix,
-                &self.right_hand_side,
-                &self.filter,
-                self.preconditioner.as_mut(),
-                stopping,
-                (&mut self.workspace, &mut self.newton_step),
-            )
+            let system = LinearSystem {
+                matrix: &self.tangent.matrix,
+                right_side: &self.right_hand_side,
+                filter: &self.filter,
+            };
+            let preconditioner = self.preconditioner.as_mut();
+            let (workspace, solution) = (&mut self.workspace, &mut self.newton_step);
+            conjugate_gradients(system, preconditioner, stopping, workspace, solution)
         });
         report.linear_iterations += outcome.iterations;
         // A search direction that conjugate gradients could not follow at all is none.

@@ -151,7 +151,8 @@ impl HingeAngles {
     pub(super) fn scaled_gradients<L: Lanes>(
         &self,
         lanes: L,
-        (hinge, hinges): (usize, &Hinges),
+        hinges: &Hinges,
+        hinge: usize,
         scale: f64,
     ) -> [Row3; 4] {
         let scale = scale * self.inverse_lengths[hinge];

@@ -61,7 +61,7 @@ impl HingeMatrix {
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
         let [[a, b], [c, d]] = self.near[hinge];
-        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), (hinge, neighbours), value)
+        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), hinge, neighbours, value)
     }
 
     /// One element of the product of the transposed matrix with each of the vectors of `values`.
@@ -73,7 +73,7 @@ impl HingeMatrix {
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
         let near = self.near_column(hinge, neighbours);
-        combine(&near, self.transposed_far.row(hinge), (hinge, neighbours), value)
+        combine(&near, self.transposed_far.row(hinge), hinge, neighbours, value)
     }
 
     /// Row and value of all entries of a column; some of them 0, and then any row.
@@ -104,7 +104,8 @@ impl HingeMatrix {
 fn combine<const COUNT: usize>(
     near: &[f32; 5],
     far: &[MatrixEntry],
-    (hinge, neighbours): (usize, &[u32; 4]),
+    hinge: usize,
+    neighbours: &[u32; 4],
     value: impl Fn(usize) -> [f64; COUNT],
 ) -> [f64; COUNT] {
     let mut sum = [0.0; COUNT];

@@ -53,7 +53,8 @@ impl InelasticPlates {
     fn new(
         mesh: &Mesh,
         hinges: &Hinges,
-        (laws, scales): (&[BendingLaw], &[f64]),
+        laws: &[BendingLaw],
+        scales: &[f64],
         materials: &[Material],
     ) -> Self {
         let inelastic =
@@ -65,7 +66,7 @@ impl InelasticPlates {
             nonlinear_parts: vec![NonlinearPart::default(); count],
             angles: vec![0.0; hinges.count()],
         };
-        plates.set_forms(mesh, hinges, (laws, scales));
+        plates.set_forms(mesh, hinges, laws, scales);
         plates
     }
 
@@ -74,7 +75,8 @@ impl InelasticPlates {
         &mut self,
         mesh: &Mesh,
         hinges: &Hinges,
-        (laws, scales): (&[BendingLaw], &[f64]),
+        laws: &[BendingLaw],
+        scales: &[f64],
     ) {
         for (triangle, plate) in self.members.iter_mut().enumerate() {
             let law = &laws[mesh.cloth_of_triangle[triangle] as usize];
@@ -224,7 +226,7 @@ impl crate::forces::bending::Bending {
         let Self { plates, hinges, laws, scales, .. } = self;
         if let Some(plates) = plates {
             plates.inelastic.set_material(cloth, material);
-            plates.set_forms(mesh, hinges, (laws, scales));
+            plates.set_forms(mesh, hinges, laws, scales);
         } else if material.is_inelastic() {
             self.plates = Some(self.new_plates(mesh));
         }
@@ -242,7 +244,7 @@ impl crate::forces::bending::Bending {
     }
 
     fn new_plates(&self, mesh: &Mesh) -> InelasticPlates {
-        InelasticPlates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
+        InelasticPlates::new(mesh, &self.hinges, &self.laws, &self.scales, &self.materials)
     }
 
     /// Starts the material history at a shape: everything is relaxed there.

@@ -143,8 +143,8 @@ impl Bending {
         let before = std::mem::replace(&mut self.laws[cloth], law);
         self.dampings.times[cloth] = law.damping;
         if before.rigidity != law.rigidity {
-            let plate = (&law.rigidity, self.scales.as_slice());
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
+            let Self { hinges, scales, .. } = self;
+            self.stiffness.set_plate(mesh, hinges, cloth, &law.rigidity, scales);
         }
     }
 
@@ -153,7 +153,7 @@ impl Bending {
         self.scales = scales;
         self.set_plates(mesh);
         if let Some(plates) = &mut self.plates {
-            plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
+            plates.set_forms(mesh, &self.hinges, &self.laws, &self.scales);
         }
     }
 
@@ -168,7 +168,7 @@ impl Bending {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {
-                plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
+                plates.set_forms(mesh, &self.hinges, &self.laws, &self.scales);
                 plates.remeasure(&self.stiffness, &self.hinges);
             }
         }
@@ -181,8 +181,8 @@ impl Bending {
 
     fn set_plates(&mut self, mesh: &Mesh) {
         for (cloth, law) in self.laws.iter().enumerate() {
-            let plate = (&law.rigidity, self.scales.as_slice());
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
+            let Self { hinges, scales, .. } = self;
+            self.stiffness.set_plate(mesh, hinges, cloth, &law.rigidity, scales);
         }
     }
 
@@ -302,7 +302,7 @@ impl Bending {
         hinge: usize,
         scale: f64,
     ) -> [[f32; 4]; 4] {
-        self.folding.scaled_gradients(lanes, (hinge, &self.hinges), scale)
+        self.folding.scaled_gradients(lanes, &self.hinges, hinge, scale)
     }
 
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.

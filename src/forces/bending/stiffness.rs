@@ -29,7 +29,8 @@ impl Stiffness {
     /// The factors that depend on geometry alone; without rigidity as yet.
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let matrices = edge_matrices(mesh, hinges, 0..hinges.of_triangle.len(), &UNIT_PLATE);
-        let rows = geometric_correction::geometric_correction(mesh, hinges, &matrices.collect::<Vec<_>>());
+        let rows =
+            geometric_correction::geometric_correction(mesh, hinges, &matrices.collect::<Vec<_>>());
         Self {
             geometric_correction: HingeMatrix::new(hinges, &rows),
             rows: vec![[[0.0; 3]; 2]; hinges.count()],
@@ -43,7 +44,8 @@ impl Stiffness {
         mesh: &Mesh,
         hinges: &Hinges,
         cloth: usize,
-        (plate, scales): (&PlateRigidity, &[f64]),
+        plate: &PlateRigidity,
+        scales: &[f64],
     ) {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
         let own = hinges.range_of_cloth(mesh, cloth);
@@ -71,7 +73,9 @@ impl Stiffness {
         let share = hinges.share(hinge);
         divided.clear();
         divided.extend([(2 * hinge as u32, share), (2 * hinge as u32 + 1, share)]);
-        for (f, value) in self.geometric_correction.entries_of_column(hinge, &hinges.neighbours[hinge]) {
+        for (f, value) in
+            self.geometric_correction.entries_of_column(hinge, &hinges.neighbours[hinge])
+        {
             if value != 0.0 {
                 divided.extend([(2 * f, value), (2 * f + 1, -value)]);
             }
@@ -114,7 +118,8 @@ impl Stiffness {
             .enumerate()
             .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(hinge, sides)| {
-            let shift = self.geometric_correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
+            let shift =
+                self.geometric_correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
             let (share, [angle, change]) = (hinges.share(hinge), angles[hinge]);
             let own = [share * angle, share * change];
             *sides =

@@ -206,24 +206,15 @@ impl Membrane {
         self.shape.extend_from_slice(positions);
         let mut numbers = self.buffers.take_numbers(6 * self.triangles.len());
         let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
-        let Self {
-            triangles,
-            gradients,
-            areas,
-            moduli,
-            law_of_triangle,
-            scales,
-            history: past,
-            ..
-        } = self;
-        let results = (self.stresses.as_mut_slice(), &mut *loads);
-        let sheet = TriangleBatch { triangles, gradients, areas };
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, .. } = self;
+        let stresses = &mut self.stresses;
+        let batch = TriangleBatch { triangles, gradients, areas };
         let law = ViscoelasticTriangles { moduli, law_of_triangle, reference, inverse_beta };
-        let potential = match past.inelastic() {
-            None => sheet.evaluate(positions, results, &law),
+        let potential = match self.history.inelastic() {
+            None => batch.evaluate(positions, stresses, loads, &law),
             Some(inelastic) => {
                 let law = InelasticTriangles { inelastic, scales, viscous: law };
-                sheet.evaluate(positions, results, &law)
+                batch.evaluate(positions, stresses, loads, &law)
             }
         };
         self.gather(loads, forces);
@@ -274,9 +265,9 @@ impl Membrane {
         moduli: impl Fn(usize) -> [f64; 4] + Sync,
     ) {
         let Self { triangles, gradients, areas, shape, stresses, .. } = self;
-        let displacement = (shape.as_slice(), direction);
         TriangleBatch { triangles, gradients, areas }.strain_rates(
-            displacement,
+            shape,
+            direction,
             predicted,
             |t, strain| {
                 let step = apply(&moduli(t), strain);
@@ -331,8 +322,9 @@ impl Membrane {
     #[inline(always)]
     fn tangent_by(&self, triangle: usize, moduli: [f64; 4], tension: Tension) -> TriangleTangent {
         let area = self.areas[triangle];
-        let stiffness = (moduli.map(|value| (area * value) as f32), tension);
-        TriangleTangent::new(&self.derivatives(triangle), stiffness, &self.gradients[triangle])
+        let moduli = moduli.map(|value| (area * value) as f32);
+        let (s, gradients) = (self.derivatives(triangle), &self.gradients[triangle]);
+        TriangleTangent::new(&s, moduli, tension, gradients)
     }
 
     /// Part of a stress that enters the tangent of a triangle.

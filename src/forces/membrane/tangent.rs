@@ -25,7 +25,8 @@ impl TriangleTangent {
     #[inline(always)]
     pub(super) fn new(
         s: &[Vec3; 2],
-        ([c11, c22, c12, c33], [s11, s22, s12]): ([f32; 4], [f32; 3]),
+        [c11, c22, c12, c33]: [f32; 4],
+        [s11, s22, s12]: [f32; 3],
         gradients: &ShapeGradients,
     ) -> Self {
         let gradients = gradients_of_all_corners(gradients);

@@ -70,4 +70,25 @@ impl FrameLaw {
         let [c11, c22, c12, c33] = self.moduli;
         [stretch * c11, stretch * c22, stretch * c12, shear * c33]
     }
+
+    /// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m². `elastic` is the elastic
+    /// stress with its potential; viscosity acts on the change of the strain from a reference.
+    #[inline(always)]
+    pub(super) fn total_stress(
+        &self,
+        elastic: (Strain, f64),
+        [strain, reference]: [&Strain; 2],
+        inverse_beta: f64,
+    ) -> (Strain, f64) {
+        let (elastic_stress, elastic_potential) = elastic;
+        let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+        let viscous = apply(&self.scaled(0.0, inverse_beta), &change);
+        let [tension_u, tension_v] = self.tension;
+        let mut potential = elastic_potential + tension_u * strain[0] + tension_v * strain[1];
+        for k in 0..3 {
+            potential += 0.5 * change[k] * viscous[k];
+        }
+        let [s1, s2, s3] = [0, 1, 2].map(|k| elastic_stress[k] + viscous[k]);
+        ([s1 + tension_u, s2 + tension_v, s3], potential)
+    }
 }

@@ -157,7 +157,7 @@ impl<const N: usize> Frames<N> {
         &mut self,
         positions: &[Vec3],
         history: StrainHistory<'_, f64>,
-        respond: impl Fn(usize, (&Frame<N>, &FrameLaw), &Strain) -> (Strain, f64) + Sync,
+        respond: impl Fn(usize, &Frame<N>, &FrameLaw, &Strain) -> (Strain, f64) + Sync,
     ) -> f64 {
         let (frames, laws) = (&self.members, &self.laws);
         let past = history.reference.as_chunks::<3>().0;
@@ -167,9 +167,9 @@ impl<const N: usize> Frames<N> {
             let current = FrameMeasures::new(frame, positions);
             let strain = &current.strain;
             let reference = past.get(index).unwrap_or(strain);
-            let elastic = respond(index, (frame, law), strain);
+            let elastic = respond(index, frame, law, strain);
             let (stress, potential) =
-                total_stress(law, elastic, [strain, reference], history.inverse_beta);
+                law.total_stress(elastic, [strain, reference], history.inverse_beta);
             for (load, rates) in loads.iter_mut().zip(current.rates(frame)) {
                 let [by_u, by_v, by_angle] = rates;
                 *load = (by_u * stress[0] + by_v * stress[1] + by_angle * stress[2]) * -frame.area;
@@ -200,24 +200,25 @@ impl<const N: usize> Frame<N> {
         let [stretch, shear, _] = self.factors;
         inelastic.respond(index, strain).scaled([stretch, shear])
     }
-}
 
-/// Derivatives of the stress of a frame by its strains, in N/m.
-fn moduli<const N: usize>(
-    (frame, laws): (&Frame<N>, &[FrameLaw]),
-    inelastic: Option<&Inelastic>,
-    (index, strain): (usize, &Strain),
-    inverse_beta: f64,
-) -> [f64; 4] {
-    let law = frame.law(laws);
-    inelastic.map_or_else(
-        || law.scaled(1.0, inverse_beta),
-        |inelastic| {
-            let elastic = frame.respond(inelastic, index, strain).moduli;
-            let viscous = law.scaled(0.0, inverse_beta);
-            std::array::from_fn(|k| elastic[k] + viscous[k])
-        },
-    )
+    /// Derivatives of the stress by the strains, in N/m.
+    fn moduli(
+        &self,
+        law: &FrameLaw,
+        inelastic: Option<&Inelastic>,
+        index: usize,
+        strain: &Strain,
+        inverse_beta: f64,
+    ) -> [f64; 4] {
+        inelastic.map_or_else(
+            || law.scaled(1.0, inverse_beta),
+            |inelastic| {
+                let elastic = self.respond(inelastic, index, strain).moduli;
+                let viscous = law.scaled(0.0, inverse_beta);
+                std::array::from_fn(|k| elastic[k] + viscous[k])
+            },
+        )
+    }
 }
 
 fn all_strains<const N: usize>(frames: &[Frame<N>], positions: &[Vec3]) -> Vec<Strain> {
@@ -272,8 +273,8 @@ impl<const N: usize> Elements for Frames<N> {
         self.inverse_beta = history.inverse_beta;
         let past = std::mem::take(&mut self.history);
         let potential = match past.inelastic() {
-            None => self.evaluate_by(positions, history, |_, (_, law), strain| law.respond(strain)),
-            Some(inelastic) => self.evaluate_by(positions, history, |index, (frame, _), strain| {
+            None => self.evaluate_by(positions, history, |_, _, law, strain| law.respond(strain)),
+            Some(inelastic) => self.evaluate_by(positions, history, |index, frame, _, strain| {
                 let response = frame.respond(inelastic, index, strain);
                 (response.stress, response.potential())
             }),
@@ -294,8 +295,8 @@ impl<const N: usize> Elements for Frames<N> {
                     *change += rate.dot(&direction[*vertex as usize]);
                 }
             }
-            let here = (index, &shape.current.strain);
-            let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
+            let (law, strain) = (frame.law(laws), &shape.current.strain);
+            let moduli = frame.moduli(&law, inelastic, index, strain, inverse_beta);
             let step = apply(&moduli, &change);
             shape.predicted_stress = [0, 1, 2].map(|k| shape.stress[k] + step[k]);
         });
@@ -313,8 +314,8 @@ impl<const N: usize> Elements for Frames<N> {
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter().enumerate();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
             |(index, (tangent, shape, frame))| {
-                let here = (index, &shape.current.strain);
-                let moduli = moduli((frame, laws), inelastic, here, inverse_beta);
+                let (law, strain) = (frame.law(laws), &shape.current.strain);
+                let moduli = frame.moduli(&law, inelastic, index, strain, inverse_beta);
                 *tangent = FrameTangent::new(frame, shape, &moduli);
             },
         );
@@ -445,23 +446,4 @@ fn length(s: &Vec3, excess: f64, warped: f64) -> (f64, [f64; 2]) {
     };
     let inverse = 1.0 / length.max(f64::MIN_POSITIVE);
     (length, [by_s * inverse, -excess * by_h * inverse])
-}
-
-/// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m².
-#[inline(always)]
-fn total_stress(
-    law: &FrameLaw,
-    (elastic, elastic_potential): (Strain, f64),
-    [strain, reference]: [&Strain; 2],
-    inverse_beta: f64,
-) -> (Strain, f64) {
-    let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
-    let viscous = apply(&law.scaled(0.0, inverse_beta), &change);
-    let [pull_u, pull_v] = law.tension;
-    let mut potential = elastic_potential + pull_u * strain[0] + pull_v * strain[1];
-    for k in 0..3 {
-        potential += 0.5 * change[k] * viscous[k];
-    }
-    let [s1, s2, s3] = [0, 1, 2].map(|k| elastic[k] + viscous[k]);
-    ([s1 + pull_u, s2 + pull_v, s3], potential)
 }

@@ -31,6 +31,27 @@ use crate::{
     mesh::Quads,
 };
 
+/// Heuristic parameters of particle systems.
+struct ParticleParameters {
+    /// Regularization δ² of the squared length of a particle's normal (1, at rest the length is 1). Effect: larger
+    /// softens the bending of crushed quads; smaller makes their forces larger.
+    normal_regularization: f64,
+    /// Smallest ratio of the singular values of three measures that determine a curvature (1). Effect: larger uses the
+    /// general stencil at more particles; smaller amplifies rounding in the curvature.
+    min_singular_value_ratio: f64,
+    /// Rigidity that is added before a missing measure is eliminated (fraction of the mean rigidity). Effect: larger
+    /// changes the rigidity of plates without twist; 0 leaves singular matrices.
+    min_rigidity_fraction: f64,
+}
+
+impl ParticleParameters {
+    const DEFAULT: Self = Self {
+        normal_regularization: 4.0e-4,
+        min_singular_value_ratio: 0.02,
+        min_rigidity_fraction: 1.0e-6,
+    };
+}
+
 /// How a particle system resists bending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BendingKind {

@@ -13,6 +13,7 @@
 //! The tangent is (cᵀSc)⊗NNᵀ, exact where a flat sheet is flat.
 
 use super::{
+    ParticleParameters,
     inelastic_bending::InelasticBending,
     stencil::{MEASURES, STENCIL_VERTICES, Stencil, Stiffness},
     vertex_neighbourhood::VertexNeighbourhood,
@@ -34,9 +35,6 @@ use crate::{
 };
 use nalgebra::SVector;
 use rayon::prelude::*;
-
-/// δ²; ‖n‖ is 1 at rest.
-const NORMAL_REGULARIZATION: f64 = 4.0e-4;
 
 pub(super) type Measures = SVector<f64, MEASURES>;
 
@@ -84,7 +82,7 @@ impl ParticlePlate {
         let ModelInput { mesh, materials, .. } = *sheets;
         let pinned = vec![false; mesh.vertex_count()];
         let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
-        let nodes = nodes(mesh, &quads, (materials, &factors), &pinned);
+        let nodes = nodes(mesh, &quads, materials, &factors, &pinned);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
         let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
@@ -106,12 +104,13 @@ impl ParticlePlate {
 fn nodes(
     mesh: &Mesh,
     quads: &Quads,
-    (materials, factors): (&[Material], &[f64]),
-    held: &[bool],
+    materials: &[Material],
+    factors: &[f64],
+    pinned: &[bool],
 ) -> Vec<Particle> {
     let fans = quads.fans(mesh.vertex_count());
     let node = |fan: &crate::mesh::Fan| {
-        let ring = VertexNeighbourhood::new(mesh, quads, fan, held);
+        let ring = VertexNeighbourhood::new(mesh, quads, fan, pinned);
         let stencil = Stencil::new(&ring, fan.lines());
         let cloth = quads.cloths[fan.quads[0].0 as usize];
         let rest = ParticleGeometry::new(&stencil, &mesh.rest.positions).measures();
@@ -174,7 +173,8 @@ impl Particle {
         let [a, b] = &current.first;
         let normal = &current.normal;
         let bent = self.sum(current.positions, |place| weights[place]);
-        let along = normal * (normal.dot(&bent) / (1.0 + NORMAL_REGULARIZATION));
+        let along = normal
+            * (normal.dot(&bent) / (1.0 + ParticleParameters::DEFAULT.normal_regularization));
         let tilt = (bent - along) / current.length;
         let (by_a, by_b) = (b.cross(&tilt), tilt.cross(a));
         std::array::from_fn(|place| {
@@ -204,8 +204,9 @@ impl<'a> ParticleGeometry<'a> {
             first[1] += position * gradient[1];
         }
         let cross = first[0].cross(&first[1]);
-        let length =
-            ((cross.norm_squared() + NORMAL_REGULARIZATION) / (1.0 + NORMAL_REGULARIZATION)).sqrt();
+        let length = ((cross.norm_squared() + ParticleParameters::DEFAULT.normal_regularization)
+            / (1.0 + ParticleParameters::DEFAULT.normal_regularization))
+            .sqrt();
         Self { stencil, positions, first, normal: cross / length, length }
     }
 
@@ -337,7 +338,7 @@ impl Elements for ParticlePlate {
     fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
         if self.pinned != held {
             self.pinned = held.to_vec();
-            self.nodes = nodes(mesh, &self.quads, (&self.materials, &self.factors), held);
+            self.nodes = nodes(mesh, &self.quads, &self.materials, &self.factors, held);
             if let Some(bends) = &mut self.inelastic_bending {
                 bends.set_forms(&self.nodes, &self.materials);
                 bends.remeasure(&self.nodes);

@@ -16,7 +16,10 @@
 //! A quad held at all its corners is a clamp: the difference to it is a change of direction within the free half
 //! of a line, which is twice the curvature of a whole one.
 
-use super::vertex_neighbourhood::{Corner, VertexNeighbourhood};
+use super::{
+    ParticleParameters,
+    vertex_neighbourhood::{Corner, VertexNeighbourhood},
+};
 use crate::material::PlateRigidity;
 use nalgebra::{DMatrix, Matrix3, Matrix3xX, SMatrix};
 
@@ -28,11 +31,6 @@ pub(super) const MEASURES: usize = 6;
 pub(super) type Stiffness = SMatrix<f64, MEASURES, MEASURES>;
 /// Curvature (κ₁₁, κ₂₂, 2κ₁₂) along the yarns over the measures.
 pub(super) type CurvatureForm = SMatrix<f64, 3, MEASURES>;
-
-/// Three measures do not determine a curvature where their singular values have a smaller ratio.
-const MIN_SINGULAR_VALUE: f64 = 0.02;
-/// Fraction of the mean rigidity that is added before a missing measure is eliminated.
-const MIN_RIGIDITY_FRACTION: f64 = 1.0e-6;
 
 /// Differences around one particle.
 #[derive(Clone, Debug)]
@@ -255,12 +253,12 @@ fn is_determined(rows: &[(usize, [f64; 3])]) -> bool {
     let unit = |row: usize| nalgebra::RowVector3::from(rows[row].1).normalize();
     let matrix = DMatrix::from_fn(rows.len(), 3, |row, column| unit(row)[column]);
     let values = matrix.singular_values();
-    values.min() > MIN_SINGULAR_VALUE * values.max()
+    values.min() > ParticleParameters::DEFAULT.min_singular_value_ratio * values.max()
 }
 
 /// The inverse of the matrix of a plate, of one without rigidity as well.
 fn compliance(plate: &Matrix3<f64>) -> Option<Matrix3<f64>> {
-    let added = plate.trace() * MIN_RIGIDITY_FRACTION;
+    let added = plate.trace() * ParticleParameters::DEFAULT.min_rigidity_fraction;
     (plate + Matrix3::identity() * added).try_inverse()
 }
 

@@ -59,8 +59,8 @@ impl VertexNeighbourhood {
         let mut start = 0.0;
         for (corner, flat) in flats.iter().enumerate() {
             let quad = quads.vertices[fan.quads[corner].0 as usize];
-            let is_held = quad.iter().all(|vertex| held[*vertex as usize]);
-            ring.place(corner, flat, (start, scale), is_held);
+            let is_pinned = quad.iter().all(|vertex| held[*vertex as usize]);
+            ring.place(corner, flat, start, scale, is_pinned);
             start += scale * flat.angle;
         }
         ring.find_beyond_clamp();
@@ -95,13 +95,7 @@ impl VertexNeighbourhood {
         }
     }
 
-    fn place(
-        &mut self,
-        corner: usize,
-        flat: &FlatCorner,
-        (start, scale): (f64, f64),
-        is_held: bool,
-    ) {
+    fn place(&mut self, corner: usize, flat: &FlatCorner, start: f64, scale: f64, is_pinned: bool) {
         let at = |length: f64, angle: f64| [length * angle.cos(), length * angle.sin()];
         let (edges, far) = self.places(corner);
         self.points[edges[0]] = at(flat.lengths[0], start);
@@ -110,7 +104,7 @@ impl VertexNeighbourhood {
         }
         self.points[far] = at(flat.far[0], start + scale * flat.far[1]);
         let warp = at(1.0, start + flat.warp);
-        self.corners.push(Corner { edges, far, area: flat.area, warp, is_pinned: is_held });
+        self.corners.push(Corner { edges, far, area: flat.area, warp, is_pinned });
     }
 
     fn find_beyond_clamp(&mut self) {

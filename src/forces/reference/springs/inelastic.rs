@@ -33,7 +33,7 @@ pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> Ma
     )
 }
 
-/// How a spring with a law resists.
+/// The uniaxial element of a spring with a law.
 pub(super) fn uniaxial_element(
     spring: &Spring,
     law: &SpringLaw,
@@ -59,12 +59,15 @@ pub(super) fn uniaxial_element(
 
 /// Response of a spring at a length in m.
 pub(super) fn respond(
-    (spring, law): (&Spring, &SpringLaw),
-    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    spring: &Spring,
+    law: &SpringLaw,
+    element: &UniaxialElement,
+    inelastic: &Inelastic,
+    index: usize,
     length: f64,
 ) -> SpringResponse {
-    let longer = length - spring.rest();
-    let own = fibre.respond(inelastic, index, longer);
+    let elongation = length - spring.rest();
+    let own = element.respond(inelastic, index, elongation);
     if !spring.resists_bending() {
         return SpringResponse {
             force: own.force,
@@ -73,7 +76,7 @@ pub(super) fn respond(
         };
     }
     let base = law.respond(length, spring.rest());
-    let linear = fibre.linear(inelastic.law(index).linear(), longer);
+    let linear = element.linear(inelastic.law(index).linear(), elongation);
     SpringResponse {
         force: base.force + own.force - linear.force,
         energy: base.energy + own.potential - linear.potential,
@@ -83,15 +86,18 @@ pub(super) fn respond(
 
 /// Recoverable energy of a spring at a length in m, in J.
 pub(super) fn stored_energy(
-    (spring, law): (&Spring, &SpringLaw),
-    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    spring: &Spring,
+    law: &SpringLaw,
+    element: &UniaxialElement,
+    inelastic: &Inelastic,
+    index: usize,
     length: f64,
 ) -> f64 {
-    let longer = length - spring.rest();
-    let stored = fibre.stored_energy(inelastic, index, longer);
+    let elongation = length - spring.rest();
+    let stored = element.stored_energy(inelastic, index, elongation);
     if !spring.resists_bending() {
         return stored;
     }
-    let linear = fibre.linear(inelastic.law(index).linear(), longer).potential;
+    let linear = element.linear(inelastic.law(index).linear(), elongation).potential;
     law.respond(length, spring.rest()).energy + stored - linear
 }

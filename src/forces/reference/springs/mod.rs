@@ -56,8 +56,21 @@ pub fn choi_ko(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     vec![Box::new(Springs::new(sheets, SpringModel::ChoiKo, layout::springs(sheets, false)))]
 }
 
-/// Lower bound of length over length at rest in divisions by the length.
-const MIN_LENGTH_RATIO: f64 = 0.05;
+/// Heuristic parameters of mass-spring models.
+struct SpringParameters {
+    /// Smallest length of a spring in the transverse stiffness (fraction of its length at rest). Effect: larger softens
+    /// crushed springs across; smaller makes the tangent of crushed springs larger.
+    min_length_ratio: f64,
+    /// Smallest length of a bend spring (root of the area it represents); shorter ones are left out. They connect sides
+    /// of cloth that is folded onto itself at rest: without a lever arm their stiffness is 10⁸ times that of flat
+    /// cloth, or infinite. Effect: larger leaves out springs of sharp folds at rest; smaller admits nearly infinite
+    /// stiffness.
+    min_bend_spring_length: f64,
+}
+
+impl SpringParameters {
+    const DEFAULT: Self = Self { min_length_ratio: 0.05, min_bend_spring_length: 0.01 };
+}
 
 /// A spring at its current length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,7 +98,7 @@ struct Springs {
     history: MaterialHistory,
     scatter: ElementLoads<2>,
     shapes: Vec<SpringShape>,
-    /// The block of an end with itself.
+    /// Diagonal block of each spring.
     tangents: Vec<BlockColumns>,
 }
 
@@ -96,13 +109,13 @@ impl Springs {
         let law = |spring: &Spring| law_of(model, spring, material(spring));
         let laws: Vec<(SpringLaw, f64)> = springs.iter().map(law).collect();
         let each = springs.iter().zip(&laws);
-        let fibre = |(spring, law): (&Spring, &(SpringLaw, f64))| {
+        let element = |(spring, law): (&Spring, &(SpringLaw, f64))| {
             inelastic::uniaxial_element(spring, &law.0, material(spring))
         };
         Self {
             model,
             materials: sheets.materials.to_vec(),
-            uniaxial_elements: each.map(fibre).collect(),
+            uniaxial_elements: each.map(element).collect(),
             laws,
             history: inelastic::material_history(&springs, sheets.materials),
             scatter: ElementLoads::new(vertices, sheets.mesh.vertex_count()),
@@ -112,55 +125,56 @@ impl Springs {
         }
     }
 
-    /// Makes the laws of some springs anew.
-    fn set_laws(&mut self, is_meant: impl Fn(&Spring) -> bool) {
+    /// Updates the laws of some springs.
+    fn set_laws(&mut self, is_affected: impl Fn(&Spring) -> bool) {
         let own = self.laws.iter_mut().zip(&mut self.uniaxial_elements);
-        for (spring, (law, fibre)) in self.members.iter().zip(own) {
-            if is_meant(spring) {
+        for (spring, (law, element)) in self.members.iter().zip(own) {
+            if is_affected(spring) {
                 let material = &self.materials[spring.cloth as usize];
                 *law = law_of(self.model, spring, material);
-                *fibre = inelastic::uniaxial_element(spring, &law.0, material);
+                *element = inelastic::uniaxial_element(spring, &law.0, material);
             }
         }
     }
-}
 
-/// Shapes and loads of all springs, and the potential in J; `respond` is the law of a spring.
-fn evaluate(
-    (springs, laws): (&[Spring], &[(SpringLaw, f64)]),
-    (positions, history): (&[Vec3], StrainHistory<'_, f64>),
-    (shapes, loads): (&mut [SpringShape], &mut [[Vec3; 2]]),
-    respond: impl Fn(usize, &Spring, &SpringLaw, f64) -> SpringResponse + Sync,
-) -> f64 {
-    let one = |index: usize, shape: &mut SpringShape, loads: &mut [Vec3; 2]| {
-        let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
-        let span = span(spring, positions);
-        let length = span.norm();
-        let direction = span / length.max(f64::MIN_POSITIVE);
-        let elastic = respond(index, spring, law, length);
-        let change = length - history.reference.get(index).unwrap_or(&length);
-        let damping = viscosity * history.inverse_beta;
-        let tension = elastic.force + damping * change;
-        let stiffness = elastic.stiffness + damping;
-        let predicted = shape.predicted_tension;
-        *shape = SpringShape {
-            direction,
-            length,
-            tension,
-            stiffness,
-            tangent_tension: tension,
-            predicted_tension: predicted,
+    /// Updates the shapes and loads of all springs at `positions` and returns the potential in J; `respond` is the law
+    /// of a spring at a length.
+    fn evaluate_by(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        respond: impl Fn(usize, &Spring, &SpringLaw, f64) -> SpringResponse + Sync,
+    ) -> f64 {
+        let (springs, laws) = (&self.members, &self.laws);
+        let one = |index: usize, shape: &mut SpringShape, loads: &mut [Vec3; 2]| {
+            let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
+            let span = span(spring, positions);
+            let length = span.norm();
+            let direction = span / length.max(f64::MIN_POSITIVE);
+            let elastic = respond(index, spring, law, length);
+            let change = length - history.reference.get(index).unwrap_or(&length);
+            let damping = viscosity * history.inverse_beta;
+            let tension = elastic.force + damping * change;
+            *shape = SpringShape {
+                direction,
+                length,
+                tension,
+                stiffness: elastic.stiffness + damping,
+                tangent_tension: tension,
+                predicted_tension: shape.predicted_tension,
+            };
+            *loads = [direction * tension, direction * -tension];
+            elastic.energy + 0.5 * damping * change * change
         };
-        *loads = [direction * tension, direction * -tension];
-        elastic.energy + 0.5 * damping * change * change
-    };
-    reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
+        let (shapes, loads) = (&mut self.shapes, &mut self.scatter.loads);
+        reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
+    }
 }
 
-fn law_of(rule: SpringModel, spring: &Spring, material: &Material) -> (SpringLaw, f64) {
+fn law_of(model: SpringModel, spring: &Spring, material: &Material) -> (SpringLaw, f64) {
     let law = spring.properties.map_or_else(
-        || rule.law(spring, material),
-        |factors| rule.law(spring, &material.with_stiffness_factors(factors)),
+        || model.law(spring, material),
+        |factors| model.law(spring, &material.with_stiffness_factors(factors)),
     );
     let time = match spring.kind {
         SpringKind::Structural => material.stretch_damping,
@@ -202,20 +216,20 @@ impl Elements for Springs {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
-        let Self {
-            members, laws, scatter, shapes, history: past, uniaxial_elements: fibres, ..
-        } = self;
-        let springs = (members.as_slice(), laws.as_slice());
-        let results = (shapes.as_mut_slice(), scatter.loads.as_mut_slice());
-        let ways = (positions, history);
-        let potential = match past.inelastic() {
-            None => evaluate(springs, ways, results, |_, spring, law, length| {
+        let material_history = std::mem::take(&mut self.history);
+        let elements = std::mem::take(&mut self.uniaxial_elements);
+        let potential = match material_history.inelastic() {
+            None => self.evaluate_by(positions, history, |_, spring, law, length| {
                 law.respond(length, spring.rest())
             }),
-            Some(inelastic) => evaluate(springs, ways, results, |index, spring, law, length| {
-                inelastic::respond((spring, law), (&fibres[index], inelastic, index), length)
-            }),
+            Some(inelastic) => {
+                self.evaluate_by(positions, history, |index, spring, law, length| {
+                    let element = &elements[index];
+                    inelastic::respond(spring, law, element, inelastic, index, length)
+                })
+            }
         };
+        (self.history, self.uniaxial_elements) = (material_history, elements);
         self.scatter.gather(forces);
         potential
     }
@@ -223,8 +237,8 @@ impl Elements for Springs {
     fn predict_stress(&mut self, direction: &[Vec3]) {
         let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(shape, spring)| {
-            let longer = shape.direction.dot(&span(spring, direction));
-            shape.predicted_tension = shape.tension + shape.stiffness * longer;
+            let elongation = shape.direction.dot(&span(spring, direction));
+            shape.predicted_tension = shape.tension + shape.stiffness * elongation;
         });
     }
 
@@ -238,11 +252,11 @@ impl Elements for Springs {
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
             |(tangent, shape, spring)| {
-                let across = shape.tangent_tension.max(0.0)
-                    / shape.length.max(MIN_LENGTH_RATIO * spring.length);
-                let along = shape.stiffness - across;
+                let min_length = SpringParameters::DEFAULT.min_length_ratio * spring.length;
+                let transverse = shape.tangent_tension.max(0.0) / shape.length.max(min_length);
+                let axial = shape.stiffness - transverse;
                 let dyad = shape.direction * shape.direction.transpose();
-                *tangent = columns(&(dyad * along + Matrix3::identity() * across));
+                *tangent = columns(&(dyad * axial + Matrix3::identity() * transverse));
             },
         );
     }
@@ -255,17 +269,17 @@ impl Elements for Springs {
         let mut energy = ElasticEnergy::default();
         for (index, (spring, (law, _))) in self.members.iter().zip(&self.laws).enumerate() {
             let length = span(spring, positions).norm();
-            let part = self.history.inelastic().map_or_else(
+            let stored = self.history.inelastic().map_or_else(
                 || law.respond(length, spring.rest()).energy,
                 |inelastic| {
-                    let fibre = (&self.uniaxial_elements[index], inelastic, index);
-                    inelastic::stored_energy((spring, law), fibre, length)
+                    let element = &self.uniaxial_elements[index];
+                    inelastic::stored_energy(spring, law, element, inelastic, index, length)
                 },
             );
             match spring.kind {
-                SpringKind::Structural => energy.stretch += part,
-                SpringKind::Shear => energy.shear += part,
-                _ => energy.bend += part,
+                SpringKind::Structural => energy.stretch += stored,
+                SpringKind::Shear => energy.shear += stored,
+                _ => energy.bend += stored,
             }
         }
         energy

@@ -18,7 +18,7 @@ const NO_SLOT: u32 = u32::MAX;
 /// Adds the blocks of PᵀCP that are on the pattern to a group of rows of the coarse matrix, and returns the others.
 pub(crate) fn add_contact_blocks(
     coupling: &ContactBlocks,
-    interpolation: &Prolongation,
+    prolongation: &Prolongation,
     pattern: &Pattern,
     group: &mut GroupBlocks<'_>,
 ) -> ContactBlocks {
@@ -26,11 +26,11 @@ pub(crate) fn add_contact_blocks(
     if coupling.rows().is_empty() {
         return outside;
     }
-    let mut sums = RowSums::new(interpolation.coarse_count());
+    let mut sums = RowSums::new(prolongation.coarse_count());
     let mut places = GroupPlaces::new(pattern, group.rows.clone());
     let mut rest = Vec::new();
     for row in group.rows.clone() {
-        sums.collect(coupling, interpolation, row);
+        sums.collect(coupling, prolongation, row);
         let far = places.next_row(row);
         rest.clear();
         for (column, block) in sums.drain() {
@@ -67,14 +67,14 @@ impl RowSums {
         Self { places: vec![NO_SLOT; coarse_count], columns: Vec::new(), blocks: Vec::new() }
     }
 
-    fn collect(&mut self, coupling: &ContactBlocks, interpolation: &Prolongation, coarse: usize) {
+    fn collect(&mut self, coupling: &ContactBlocks, prolongation: &Prolongation, coarse: usize) {
         let (list, blocks) = (coupling.rows(), coupling.off_group_blocks().blocks);
-        let (fine_rows, weights) = interpolation.column(coarse);
+        let (fine_rows, weights) = prolongation.column(coarse);
         for (fine, weight) in fine_rows.iter().zip(weights) {
             let Ok(position) = list.rows().binary_search(fine) else { continue };
             let slots = list.slots(position);
             for (column, block) in list.columns()[slots.clone()].iter().zip(&blocks[slots]) {
-                let (others, other_weights) = interpolation.row(*column as usize);
+                let (others, other_weights) = prolongation.row(*column as usize);
                 for (other, other_weight) in others.iter().zip(other_weights) {
                     let place = &mut self.places[*other as usize];
                     if *place == NO_SLOT {

@@ -137,7 +137,7 @@ impl Galerkin {
                 if batch == 0 {
                     group.clear();
                 }
-                self.sources.collect((batch, &self.partial_sums), pattern, &mut group);
+                self.sources.collect(batch, &self.partial_sums, pattern, &mut group);
                 if batch + 1 < count {
                     return ContactBlocks::default();
                 }
@@ -148,13 +148,11 @@ impl Galerkin {
     }
 
     fn multiply(&mut self, matrix: &BlockMatrix, batch: usize) {
-        let Self {
-            prolongation: interpolation, plans, partial_sums: partial, partial_starts, ..
-        } = self;
+        let Self { prolongation, plans, partial_sums, partial_starts, .. } = self;
         let own = batch * BATCH..((batch + 1) * BATCH).min(plans.len());
         let starts = &partial_starts[own.start..=own.end];
         let count = (starts[own.len()] - starts[0]) as usize;
-        let groups = reductions::split_rows(&mut partial[..count], starts, 1);
+        let groups = reductions::split_rows(&mut partial_sums[..count], starts, 1);
         groups.into_par_iter().for_each(|(group, sums)| {
             let group = own.start + group.start;
             let first = group * GROUP;
@@ -164,7 +162,7 @@ impl Galerkin {
                 matrix,
                 near: matrix.lower_group_blocks(&rows),
                 rows,
-                interpolation,
+                prolongation,
                 plan,
                 sums,
             });
@@ -173,7 +171,7 @@ impl Galerkin {
 }
 
 impl GroupPlan {
-    fn new(pattern: &Pattern, interpolation: &Prolongation, rows: &Range<usize>) -> (Self, Keys) {
+    fn new(pattern: &Pattern, prolongation: &Prolongation, rows: &Range<usize>) -> (Self, Keys) {
         let mut plan = Self { rows: Vec::with_capacity(rows.len()), ..Self::default() };
         let mut products: Vec<(u32, u32)> = Vec::new();
         let far = pattern.far();
@@ -189,13 +187,13 @@ impl GroupPlan {
                 .chain(near)
                 .chain(outside.map(|column| *column as usize))
                 .collect();
-            let sums = plan.push_terms(interpolation, &columns);
+            let sums = plan.push_terms(prolongation, &columns);
             plan.rows.push(PlanRow {
                 far: [slots.start as u32, lower as u32],
                 sum_count: sums.len() as u32,
             });
             plan.max_sum_count = plan.max_sum_count.max(sums.len());
-            let own = interpolation.row(row).0.iter();
+            let own = prolongation.row(row).0.iter();
             products.extend(own.flat_map(|i| sums.iter().map(|j| (*i, *j))));
         }
         let mut keys = products.clone();
@@ -210,8 +208,8 @@ impl GroupPlan {
     }
 
     /// Adds the terms of a row of H with blocks in these columns. Returns the coarse columns of the row of HP.
-    fn push_terms(&mut self, interpolation: &Prolongation, columns: &[usize]) -> Vec<u32> {
-        let places = |column: &usize| interpolation.row(*column).0;
+    fn push_terms(&mut self, prolongation: &Prolongation, columns: &[usize]) -> Vec<u32> {
+        let places = |column: &usize| prolongation.row(*column).0;
         let mut sums: Vec<u32> = columns.iter().flat_map(places).copied().collect();
         sums.sort_unstable();
         sums.dedup();
@@ -222,8 +220,8 @@ impl GroupPlan {
 }
 
 /// The pattern of PᵀAP: that of the product of the patterns, found as PᵀHP and its transpose.
-fn coarse_pattern(pattern: &Pattern, interpolation: &Prolongation) -> Pattern {
-    let weights = interpolation.matrix();
+fn coarse_pattern(pattern: &Pattern, prolongation: &Prolongation) -> Pattern {
+    let weights = prolongation.matrix();
     let lower = pattern.lower_triangle().map(|()| 1.0);
     let half = &weights.transpose_view() * &(weights + &(&lower * weights));
     Pattern::of_matrix(&(&half + &half.transpose_view()))
@@ -302,7 +300,8 @@ impl BlockSources {
     /// Adds the partial sums of a batch to a group of PᵀAP.
     fn collect(
         &self,
-        (batch, partial): (usize, &[Block]),
+        batch: usize,
+        partial_sums: &[Block],
         pattern: &Pattern,
         group: &mut GroupBlocks<'_>,
     ) {
@@ -321,7 +320,7 @@ impl BlockSources {
                 group.far[place - rows - pairs]
             };
             for source in &mut list {
-                let block = &partial[(source / 4) as usize];
+                let block = &partial_sums[(source / 4) as usize];
                 sum.add(&if source % 2 == 0 { *block } else { block.transposed() });
                 if source & 2 != 0 {
                     break;
@@ -343,7 +342,7 @@ struct Multiply<'a> {
     matrix: &'a BlockMatrix,
     near: LowerGroupBlocks<'a>,
     rows: Range<usize>,
-    interpolation: &'a Prolongation,
+    prolongation: &'a Prolongation,
     plan: &'a GroupPlan,
     sums: &'a mut [Block],
 }
@@ -353,36 +352,36 @@ impl Kernel for Multiply<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { matrix, near, rows, interpolation, plan, sums } = self;
+        let Self { matrix, near, rows, prolongation, plan, sums } = self;
         sums.fill(Block::default());
-        let mut parts = vec![Block::default(); plan.max_sum_count];
+        let mut row_sums = vec![Block::default(); plan.max_sum_count];
         let (mut terms, mut targets) = (plan.terms.iter(), plan.targets.iter());
         let [far, _] = matrix.off_group_blocks();
         let first = rows.start;
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
-            let parts = &mut parts[..counts.sum_count as usize];
-            parts.fill(Block::default());
-            let weights = |column: usize| interpolation.row(column).1;
+            let row_sums = &mut row_sums[..counts.sum_count as usize];
+            row_sums.fill(Block::default());
+            let weights = |column: usize| prolongation.row(column).1;
             let mut half = matrix.diagonals()[row];
             half.scale(0.5);
-            add_products(lanes, (weights(row), &half), &mut terms, parts);
+            add_products(lanes, weights(row), &half, &mut terms, row_sums);
             for ([a, b], pair) in near.row(offset) {
-                let block = (weights(first + usize::from(*a)), &pair.get(0));
-                add_products(lanes, block, &mut terms, parts);
+                let column = first + usize::from(*a);
+                add_products(lanes, weights(column), &pair.get(0), &mut terms, row_sums);
                 if a != b {
-                    let block = (weights(first + usize::from(*b)), &pair.get(1));
-                    add_products(lanes, block, &mut terms, parts);
+                    let column = first + usize::from(*b);
+                    add_products(lanes, weights(column), &pair.get(1), &mut terms, row_sums);
                 }
             }
             let [start, count] = counts.far.map(|number| number as usize);
             let slots = start..start + count;
             for (column, block) in far.list.columns()[slots.clone()].iter().zip(&far.blocks[slots])
             {
-                add_products(lanes, (weights(*column as usize), block), &mut terms, parts);
+                add_products(lanes, weights(*column as usize), block, &mut terms, row_sums);
             }
             for weight in weights(row) {
-                for (part, target) in parts.iter().zip(&mut targets) {
-                    lanes.add_scaled(&mut sums[*target as usize], *weight, part);
+                for (sum, target) in row_sums.iter().zip(&mut targets) {
+                    lanes.add_scaled(&mut sums[*target as usize], *weight, sum);
                 }
             }
         }
@@ -393,7 +392,8 @@ impl Kernel for Multiply<'_> {
 #[inline(always)]
 fn add_products<'a, L: Lanes>(
     lanes: L,
-    (weights, block): (&[f32], &Block),
+    weights: &[f32],
+    block: &Block,
     terms: &mut impl Iterator<Item = &'a u16>,
     sums: &mut [Block],
 ) {

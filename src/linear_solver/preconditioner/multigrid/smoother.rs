@@ -61,7 +61,7 @@ impl Smoother {
         residual: &mut [Row3],
     ) {
         let length = task_length(solution.len());
-        sweep_all((&mut *solution, &mut *residual), |rows, solution, residual| {
+        sweep_all(&mut *solution, &mut *residual, |rows, solution, residual| {
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Forward { near, diagonals, side: &side[rows], solution, residual }
         });
@@ -85,7 +85,7 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        sweep_all((solution, residual), |rows, solution, residual| {
+        sweep_all(solution, residual, |rows, solution, residual| {
             let (outer, own) = (matrix.off_group_blocks(), rows.clone());
             dispatch(SubtractOffGroup { outer, rows: own, vector: correction, residual });
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
@@ -186,7 +186,8 @@ trait Sweep {
 /// Runs the sweeps of all groups; `of_group(rows, solution, residual)` makes the sweep of a group from its entries of
 /// both vectors.
 fn sweep_all<'a, S: Sweep>(
-    (solution, residual): (&'a mut [Row3], &'a mut [Row3]),
+    solution: &'a mut [Row3],
+    residual: &'a mut [Row3],
     of_group: impl Fn(Range<usize>, &'a mut [Row3], &'a mut [Row3]) -> S + Sync,
 ) {
     let length = task_length(solution.len());
