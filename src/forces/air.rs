@@ -113,9 +113,9 @@ impl Air {
             for (face, _) in incidence.elements_of(vertex) {
                 let [x, y, z, own, beyond] = faces[face as usize];
                 along += own;
-                let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
-                for (sum, part) in products.iter_mut().zip(parts) {
-                    *sum += beyond * part;
+                let dyad = [x * x, y * y, z * z, x * y, x * z, y * z];
+                for (sum, entry) in products.iter_mut().zip(dyad) {
+                    *sum += beyond * entry;
                 }
             }
             let [a, b, c, d, e, f] = products;

@@ -57,9 +57,9 @@ impl MembraneElements {
 impl AddBlock<3> for Vec<TriangleTangent> {
     #[inline(always)]
     fn add_block(&self, triangle: usize, i: usize, j: usize, block: &mut BlockColumns) {
-        let part = self[triangle].block(i, j);
-        for (column, part) in block.iter_mut().zip(part) {
-            *column = std::array::from_fn(|row| column[row] + part[row]);
+        let entries = self[triangle].block(i, j);
+        for (column, entries) in block.iter_mut().zip(entries) {
+            *column = std::array::from_fn(|row| column[row] + entries[row]);
         }
     }
 }
@@ -232,12 +232,12 @@ impl Elements for BendingElements {
         self.bending.set_material(mesh, cloth, material);
     }
 
-    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        self.bending.set_pinned(mesh, held);
+    fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        self.bending.set_pinned(mesh, pinned);
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {
-        self.bending.start_memory(positions);
+        self.bending.start_history(positions);
     }
 
     fn begin_stage(&mut self, duration: f64) {
@@ -248,23 +248,23 @@ impl Elements for BendingElements {
         self.bending.end_step(positions, duration);
     }
 
-    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        self.bending.set_steepest(is_steepest);
+    fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        self.bending.set_stiffest_tangent(is_stiffest);
     }
 
     fn clear_internal_variables(&mut self) {
-        self.bending.forget();
+        self.bending.clear_internal_variables();
     }
 
     fn internal_variables(&self) -> Vec<f64> {
-        self.bending.memory()
+        self.bending.internal_variables()
     }
 
     fn internal_variable_count(&self) -> usize {
-        self.bending.memory_count()
+        self.bending.internal_variable_count()
     }
 
     fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
-        self.bending.set_memory(mesh, values);
+        self.bending.set_internal_variables(mesh, values);
     }
 }

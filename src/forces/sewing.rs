@@ -329,11 +329,11 @@ impl Elements for SewingElements {
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
         let (members, seconds) = (&self.members, self.elapsed + self.stage_duration);
-        let past = history.reference.as_chunks::<MEASURES>().0;
+        let references = history.reference.as_chunks::<MEASURES>().0;
         let one = |index: usize, response: &mut PairResponse, loads: &mut [Vec3; 2]| {
             let member = &members[index];
             let (span, state) = (span(member, positions), member.state_after(seconds));
-            let before = past.get(index).copied().unwrap_or_else(|| measured(&span));
+            let before = references.get(index).copied().unwrap_or_else(|| measured(&span));
             *response = member.damped_response(&span, &state, &before, history.inverse_beta);
             let load = response.direction * response.tension + response.drag;
             *loads = [load, -load];
@@ -407,8 +407,8 @@ impl Elements for SewingElements {
         self.stage_duration = 0.0;
     }
 
-    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        self.is_stiffest = is_steepest;
+    fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        self.is_stiffest = is_stiffest;
     }
 
     fn is_time_dependent(&self) -> bool {
@@ -472,20 +472,20 @@ mod tests {
             let span = Vec3::new(0.48, -0.6, 0.64) * length;
             // Closed pairs are damped in all directions.
             let [viscosity, friction] = if rest > 0.0 { [2.0, 0.0] } else { [0.0, 2.0] };
-            let moment = PairState { rest, stiffness: 200.0, viscosity, friction };
+            let state = PairState { rest, stiffness: 200.0, viscosity, friction };
             let before = measured(&Vec3::new(0.3 * length, -0.5 * length, 0.6 * length));
             let force = |span: &Vec3| {
-                let pull = member.damped_response(span, &moment, &before, 40.0);
-                (pull.direction * pull.tension + pull.drag, pull.energy)
+                let response = member.damped_response(span, &state, &before, 40.0);
+                (response.direction * response.tension + response.drag, response.energy)
             };
-            let here = member.damped_response(&span, &moment, &before, 40.0);
+            let here = member.damped_response(&span, &state, &before, 40.0);
             let dyad = here.direction * here.direction.transpose();
             let tangent = dyad * (here.axial_stiffness - here.transverse_stiffness)
                 + Matrix3::identity() * here.transverse_stiffness;
             let step = 1.0e-7;
             for axis in 0..3 {
-                let way = Vec3::from_fn(|row, _| if row == axis { step } else { 0.0 });
-                let ends = [force(&(span + way)), force(&(span - way))];
+                let displacement = Vec3::from_fn(|row, _| if row == axis { step } else { 0.0 });
+                let ends = [force(&(span + displacement)), force(&(span - displacement))];
                 let slope = (ends[0].1 - ends[1].1) / (2.0 * step);
                 assert!((slope - force(&span).0[axis]).abs() < 1.0e-6, "{rest} {length}: {slope}");
                 let column = (ends[0].0 - ends[1].0) / (2.0 * step);
@@ -493,7 +493,7 @@ mod tests {
                 assert!(error < 1.0e-5 * 200.0, "{rest} {length}: {column}");
             }
             assert!(here.axial_stiffness >= 0.0 && here.transverse_stiffness >= 0.0);
-            assert!(member.response(&span, &moment).tension <= 3.0);
+            assert!(member.response(&span, &state).tension <= 3.0);
         }
     }
 

@@ -172,10 +172,10 @@ impl BlockMatrix {
     }
 
     /// Replaces the blocks outside the pattern by lists of consecutive rows.
-    pub(crate) fn replace_contact_blocks(&mut self, parts: Vec<ContactBlocks>) {
+    pub(crate) fn replace_contact_blocks(&mut self, lists: Vec<ContactBlocks>) {
         self.contact_blocks.clear();
-        for part in &parts {
-            self.contact_blocks.append(part);
+        for list in &lists {
+            self.contact_blocks.append(list);
         }
     }
 
@@ -259,23 +259,23 @@ impl BlockMatrix {
     }
 
     /// Calls `visit(row, column, block)` for those blocks below the diagonal inside the group whose rows these are that have a
-    /// row or a column which is `wanted`.
+    /// row or a column which is `is_selected`.
     pub(crate) fn visit_group_blocks(
         &self,
         rows: &Range<usize>,
-        wanted: impl Fn(usize) -> bool,
+        is_selected: impl Fn(usize) -> bool,
         mut visit: impl FnMut(usize, usize, &Block),
     ) {
         for row in rows.clone() {
             let slots = self.pattern.pairs(row);
-            let is_wanted = wanted(row);
+            let row_is_selected = is_selected(row);
             for (columns, pair) in
                 self.pattern.near_columns()[slots.clone()].iter().zip(&self.pairs[slots])
             {
                 let count = 1 + usize::from(columns[0] != columns[1]);
                 for (half, column) in columns.iter().enumerate().take(count) {
                     let column = rows.start + usize::from(*column);
-                    if is_wanted || wanted(column) {
+                    if row_is_selected || is_selected(column) {
                         visit(row, column, &pair.get(half));
                     }
                 }
@@ -299,11 +299,11 @@ impl BlockMatrix {
         self.times_and_dot(vector, result);
     }
 
-    /// `result` = matrix · `vector`; gives ⟨`vector`, `result`⟩.
+    /// `result` = matrix · `vector`; returns ⟨`vector`, `result`⟩.
     pub fn times_and_dot(&self, vector: &[Row3], result: &mut [Row3]) -> f64 {
         let length = task_length(result.len());
         let tasks = result.par_chunks_mut(length).enumerate();
-        let parts: Vec<Vec<f64>> = tasks
+        let sums: Vec<Vec<f64>> = tasks
             .map(|(task, result)| {
                 let groups = result.chunks_mut(GROUP).enumerate();
                 let product = |(group, result): (usize, &mut [Row3])| {
@@ -316,7 +316,7 @@ impl BlockMatrix {
                 groups.map(product).collect()
             })
             .collect();
-        parts.iter().flatten().sum()
+        sums.iter().flatten().sum()
     }
 }
 

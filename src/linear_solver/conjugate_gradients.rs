@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Conjugate gradients with constraints filtered inside.
 //!
-//! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and
-//! Boxerman, "On the modified conjugate gradient method in cloth simulation" (2003): the start already
-//! holds the prescribed parts, and the residual that is measured and stopped on is the filtered one.
+//! Etzmuss 2002, algorithm 7, and Baraff and Witkin 1998, section 5.3, with the corrections of Ascher and Boxerman, "On
+//! the modified conjugate gradient method in cloth simulation" (2003): the initial solution contains the prescribed
+//! components, and the stopping criterion is on the filtered residual.
 
 use super::{block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner};
 use crate::{

@@ -2,10 +2,10 @@
 //! Directions that are eliminated from a linear system A d = b: Baraff and Witkin 1998, sections 5.1 and 5.3, and Etzmuss 2002,
 //! section 4.2.
 //!
-//! A vertex whose displacement is prescribed along some directions has the projector S = I − Σ ccᵀ onto the
-//! others ([`Filter`]). With d = z + y, where z is prescribed along directions q and y is free, Etzmuss 2002, eq. 4.3, becomes
-//! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need the rows qᵀA alone, which
-//! are gathered before the filter takes them out of the matrix.
+//! A vertex whose displacement is prescribed along some directions has the projector S = I − Σ ccᵀ onto the others
+//! ([`Filter`]). With d = z + y, where z is prescribed along directions q and y is free, Etzmuss 2002, eq. 4.3, becomes
+//! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
+//! are gathered before the filter projects them out of the matrix.
 
 use super::{block_matrix::BlockMatrix, pattern::GROUP};
 use crate::{
@@ -39,7 +39,7 @@ impl Filter {
         }
     }
 
-    /// Constrains a row to the directions that `projector` leaves. Rows come in ascending order.
+    /// Constrains a row to the range of `projector`. Rows have to be added in ascending order.
     pub fn constrain(&mut self, row: usize, projector: &Matrix3<f64>) {
         debug_assert!(self.projectors.last().is_none_or(|(last, _)| (*last as usize) < row));
         self.projectors.push((row as u32, Block::from_matrix(projector)));
@@ -155,26 +155,26 @@ impl Prescribed {
     fn gather(&mut self, matrix: &BlockMatrix, directions: &[(u32, Row3)]) {
         let count = matrix.pattern().row_count();
         self.groups.resize_with(count.div_ceil(GROUP), Vec::new);
-        self.groups.par_iter_mut().enumerate().for_each(|(group, parts)| {
+        self.groups.par_iter_mut().enumerate().for_each(|(group, entries)| {
             let rows = group * GROUP..((group + 1) * GROUP).min(count);
             let place = |end: usize| directions.partition_point(|(row, _)| (*row as usize) < end);
             let numbers = place(rows.start)..place(rows.end);
-            parts.clear();
+            entries.clear();
             if !numbers.is_empty() {
-                gather_group(matrix, (directions, numbers), &rows, parts);
+                gather_group(matrix, (directions, numbers), &rows, entries);
             }
         });
     }
 
     fn subtract(&self, right_side: &mut [Row3]) {
         for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
-            let way = self.directions[*direction as usize].displacement;
+            let displacement = self.directions[*direction as usize].displacement;
             let right = &mut right_side[*column as usize];
-            *right = std::array::from_fn(|k| right[k] - way as f32 * entry[k]);
+            *right = std::array::from_fn(|k| right[k] - displacement as f32 * entry[k]);
         }
     }
 
-    /// Adds the prescribed displacements to the free part of a solution.
+    /// Adds the prescribed displacements to the free components of a solution.
     pub fn complete(&self, solution: &mut [Row3]) {
         for Direction { row, unit, displacement } in &self.directions {
             let given = rounded(&(unit * *displacement));
@@ -182,7 +182,7 @@ impl Prescribed {
         }
     }
 
-    /// The right side b of the last elimination, where `free` is what is left of it.
+    /// The right side b of the last elimination, from its filtered values `free`.
     #[must_use]
     pub fn loads<'a>(&'a self, free: &'a [Row3]) -> &'a [Row3] {
         if self.directions.is_empty() { free } else { &self.loads }
@@ -212,7 +212,7 @@ fn gather_group(
     matrix: &BlockMatrix,
     (directions, numbers): (&[(u32, Row3)], Range<usize>),
     rows: &Range<usize>,
-    parts: &mut Vec<RowEntry>,
+    entries: &mut Vec<RowEntry>,
 ) {
     let mut places = [None; GROUP];
     for number in numbers {
@@ -222,7 +222,7 @@ fn gather_group(
         let Some(number) = places[row - rows.start] else { return };
         let along = &directions[number].1;
         let entry = if is_transposed { block.times(along) } else { across(along, block) };
-        parts.push(RowEntry { direction: number as u32, column: column as u32, entry });
+        entries.push(RowEntry { direction: number as u32, column: column as u32, entry });
     };
     for row in rows.clone() {
         visit(row, row, &matrix.diagonals()[row], false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Order of the rows of a linear system, independent of the order of the vertices.
 //!
-//! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the better the less lies
-//! between groups. So each group is a compact patch of the mesh. Rows occur in the linear algebra alone.
+//! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the faster, the fewer
+//! blocks are between groups. So each group is a compact patch of the mesh. Rows occur in the linear algebra alone.
 
 use super::adjacency::Adjacency;
 use crate::{Vec3, parallel::reductions, simd::Row3};
@@ -19,8 +19,8 @@ impl Ordering {
     /// Numbers compact patches of a mesh consecutively: [`GROUP`](crate::linear_solver::pattern::GROUP) vertices each,
     /// and each patch adjacent to those before.
     ///
-    /// Within a patch rows go from its first vertex outwards: in an order without a pattern smoothing and aggregates, which
-    /// both go row by row, would be worse.
+    /// Within a patch rows are ordered from its first vertex outwards, which is better for smoothing and aggregation,
+    /// both row by row, than an irregular order.
     #[must_use]
     pub fn new(vertex_count: usize, edges: &[[u32; 2]]) -> Self {
         let vertices = Adjacency::new(vertex_count, edges).patch_order();

@@ -2,8 +2,8 @@
 //! Sparsity pattern of a symmetric block matrix.
 //!
 //! Rows are gathered into groups of [`GROUP`] consecutive ones. Inside a group only the blocks below the diagonal are
-//! stored, two side by side; each serves for its transpose too. Blocks between different groups are stored in both
-//! halves, so that every group can be processed by a thread of its own.
+//! stored, in pairs; each also represents its transpose. Blocks between different groups are stored in both halves, so
+//! that every group can be processed by a thread of its own.
 
 use sprs::{CsMatI, CsStructureI, TriMatI};
 use std::ops::Range;
@@ -17,8 +17,8 @@ const MAX_EVEN_GROUPS: usize = 8;
 /// Rows of a task. Few groups are distributed evenly over the threads, many in pairs, because the sweeps of two groups
 /// are interleaved. No result depends on it.
 pub(crate) fn task_length(row_count: usize) -> usize {
-    let part = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
-    if part > MAX_EVEN_GROUPS { 2 * GROUP } else { part.max(2) * GROUP }
+    let groups = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
+    if groups > MAX_EVEN_GROUPS { 2 * GROUP } else { groups.max(2) * GROUP }
 }
 
 /// Sparse rows: columns of those rows that have any.
@@ -26,7 +26,7 @@ pub(crate) fn task_length(row_count: usize) -> usize {
 pub struct SparseRows {
     /// Rows that have columns, ascending.
     rows: Vec<u32>,
-    /// Where the columns of each listed row start, and where the last end; empty without rows.
+    /// First column of each listed row, and end of the last; empty without rows.
     starts: Vec<u32>,
     /// Columns of each listed row, ascending.
     columns: Vec<u32>,
@@ -109,7 +109,7 @@ impl SparseRows {
 /// Sparsity pattern of a symmetric block matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Where the pairs of blocks left of the diagonal start, for every row.
+    /// First pair of blocks left of the diagonal of every row, and end of the last.
     near_starts: Vec<u32>,
     /// Columns of a pair, counted from the start of the group, ascending; a single block repeats its column.
     near_columns: Vec<[u16; 2]>,
@@ -211,7 +211,7 @@ impl Pattern {
         CsStructureI::new((self.row_count(), self.row_count()), starts, columns, values)
     }
 
-    /// Where each row's pairs start.
+    /// First pair of every row, and end of the last.
     pub(crate) fn near_starts(&self) -> &[u32] {
         &self.near_starts
     }

@@ -165,7 +165,7 @@ fn fit(q: f64, ratios: &[[f64; BRANCHES]], before: &[f64; BRANCHES]) -> [f64; BR
     found
 }
 
-/// The branch of 1/S whose pole lies between those of two members, or beyond the last.
+/// The branch of 1/S whose pole is between those of two members, or beyond the last.
 fn relaxation(members: &[ChainElement], spring: f64, index: usize) -> MemoryBranch {
     let compliance = |rate: f64| {
         spring + members.iter().map(|one| one.compliance / (1.0 - rate * one.time)).sum::<f64>()

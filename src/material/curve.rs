@@ -6,7 +6,8 @@
 //! reversal, the stress changes with the modulus of the material, and the offset of that line is the only internal
 //! variable.
 //!
-//! Beyond its points a branch goes on with its last slope. Where the branches would cross there, they go on as one.
+//! Beyond its points a branch is continued with its last slope. If the branches cross there, they coincide from then
+//! on.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub struct Hysteresis {
     pub unload: Vec<CurvePoint>,
 }
 
-/// Measured curves in place of the moduli that they are named for; `None` where the modulus alone holds.
+/// Measured curves in place of the moduli that they are named for; `None`: the modulus alone.
 ///
 /// Strain and stress are those of the linear law: ½(λ² − 1) for a stretch by λ, with the force per width over λ (an
 /// elongation e under a force F per width is the point e + ½e², F/(1 + e)), the scalar product of both yarns, and
@@ -81,7 +82,7 @@ impl Curves {
 
 /// Most points of a branch.
 const MAX_POINTS: usize = 256;
-/// How much steeper than the modulus a piece may be by rounding.
+/// Relative excess of a slope over the modulus that is taken for rounding.
 const ROUNDING: f64 = 1.0e-9;
 
 impl Hysteresis {
@@ -91,7 +92,7 @@ impl Hysteresis {
         Self { unload: points.clone(), load: points }
     }
 
-    /// Both branches as they act: where they would cross beyond their points, they go on as one.
+    /// Both branches in effect: if they cross beyond their points, they coincide from then on.
     #[must_use]
     pub fn joined(&self) -> Self {
         let unload = limited(&self.unload, &self.load);

@@ -49,10 +49,10 @@ pub struct Material {
     pub air_lift: f64,
     /// Coulomb coefficient of friction.
     pub friction: f64,
-    /// Contact thickness, in m: the gap this cloth keeps on its side of a contact.
+    /// Contact thickness, in m: this cloth's share of the smallest gap of a contact.
     pub thickness: f64,
-    /// Measured curves of stress over strain. The modulus of the same name, which no piece may be steeper than, is then
-    /// that of small reversals.
+    /// Measured curves of stress over strain. The modulus of the same name is then that of small reversals, and the
+    /// upper bound of all slopes.
     pub curves: Curves,
     /// Loss of energy in every cycle at any speed, of stretch, shear and bending alike. Moduli are then those of
     /// slow changes; fast ones are stiffer.

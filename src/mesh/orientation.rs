@@ -3,8 +3,8 @@
 
 use super::topology::half_edges;
 
-/// Triangles wound like the first of their piece. Where a piece has only one side, some neighbours stay
-/// wound against each other.
+/// Triangles oriented like the first of their piece. In a piece that is not orientable some neighbours remain
+/// inconsistent.
 pub(super) fn orient_consistently(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let neighbours = neighbours(triangles);
     let mut wound = triangles.to_vec();

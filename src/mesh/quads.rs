@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The quadrilaterals that a mesh was made of, and how they lie around its vertices.
+//! The quadrilaterals of the original mesh, and their order around its vertices.
 
 use super::Mesh;
 use crate::Vec3;

@@ -27,7 +27,7 @@ pub fn gradients_of_all_corners([second, third]: &ShapeGradients) -> [[f64; 2]; 
 /// Areas, yarn axes and angles at rest; lists with several users are shared.
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
-    /// Where the vertices are at rest, in m.
+    /// Positions of the vertices at rest, in m.
     pub positions: Arc<Vec<Vec3>>,
     /// Area of each triangle, in m².
     pub areas: Arc<Vec<f64>>,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cutting polygons into triangles, in their rest shape.
 //!
-//! A quad is cut along its shorter diagonal. Where both are as long, as on a grid, the diagonals are
-//! made to meet: the resulting pattern alternates and has no preferred direction. A face of more corners
-//! loses its best-shaped ear until a triangle is left.
+//! A quad is cut along its shorter diagonal. If both are equally long, as on a grid, diagonals are chosen to meet: the
+//! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
+//! cut off until a triangle remains.
 
 use super::{polygons::Polygons, triangle};
 use crate::{
@@ -160,7 +160,7 @@ enum EarObstacle {
 }
 
 impl Ear {
-    /// Ears that are blocked come after all others.
+    /// Score for the order of clipping; blocked ears have lower ones than all others.
     fn score(&self) -> f64 {
         if self.obstacle == EarObstacle::Nothing { self.quality } else { self.quality - 2.0 }
     }

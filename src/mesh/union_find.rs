@@ -4,7 +4,7 @@
 /// Disjoint sets of members; the root of a set is its smallest member.
 #[derive(Clone, Debug)]
 pub(crate) struct UnionFind {
-    /// A member of the same group that is smaller, or the member itself where it is the smallest.
+    /// Parent of each member: a smaller one of the same set; the member itself if it is the root.
     parents: Vec<u32>,
 }
 

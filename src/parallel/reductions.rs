@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Loops over all cores whose results do not depend on how many there are.
 //!
-//! Sums are taken over blocks of fixed size and the blocks added in order, so that every thread count
-//! rounds alike.
+//! Sums are computed over blocks of fixed size and the blocks added in order, so that rounding does not depend on the
+//! number of threads.
 
 use rayon::prelude::*;
 
@@ -65,15 +65,15 @@ pub(crate) fn collect<T: Send>(
     room
 }
 
-/// Moves the members of `parts` to the end of a list. It grows by a quarter if necessary: doubling leaves it half
+/// Moves the members of `lists` to the end of a list. It grows by a quarter if necessary: doubling leaves it half
 /// empty.
-pub(crate) fn append<T>(parts: Vec<Vec<T>>, list: &mut Vec<T>) {
-    let count: usize = parts.iter().map(Vec::len).sum();
+pub(crate) fn append<T>(lists: Vec<Vec<T>>, list: &mut Vec<T>) {
+    let count: usize = lists.iter().map(Vec::len).sum();
     if list.len() + count > list.capacity() {
         list.reserve_exact(count.max(list.len() / 4));
     }
-    for mut part in parts {
-        list.append(&mut part);
+    for mut members in lists {
+        list.append(&mut members);
     }
 }
 

@@ -59,7 +59,7 @@ impl SimulationThreads {
             && awake > 1
         {
             let is_over = Arc::clone(&end.0);
-            // None of them is waited for, so a core that others have taken holds up nothing.
+            // Nothing waits for them, so a core that is in use by another process delays nothing.
             self.pool.spawn_broadcast(move |context| {
                 let place = (context.index() + threads - own) % threads;
                 if (1..awake).contains(&place) {
@@ -121,7 +121,7 @@ mod tests {
                 SimulationThreads::new(THREADS, vertices * reductions::MIN_VERTICES_PER_TASK)
                     .unwrap();
             assert_eq!(workers.active_count, awake);
-            // Who may look for work knows when that is over.
+            // The guard ends the spinning.
             let end = workers.pool.install(|| workers.stay_awake());
             assert_eq!(Arc::strong_count(&end.0) > 1, awake > 1, "{awake} awake");
         }

@@ -93,8 +93,8 @@ impl Cloth {
         Ok(self)
     }
 
-    /// Returns the cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. Only
-    /// models of springs take it.
+    /// Returns the cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. For
+    /// mass-spring models only.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a simulation tells about what it did.
+//! Report of a simulation: steps, iterations, contacts, reasons of rejected steps, times.
 
 use std::time::{Duration, Instant};
 
 /// Stages of the work, as they are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Refitting collider trees and looking for faces near vertices.
+    /// Broad phase: refit of the bounding volume trees and search for close pairs.
     BroadPhase,
     /// Contacts: impacts, planes, friction.
     Contact,
@@ -95,8 +95,8 @@ pub struct Report {
     pub linear_iterations: usize,
     /// Pairs that press on each other at the end: a vertex and a triangle, or two edges.
     pub contacts: usize,
-    /// Places where surfaces cross, added up over all steps: edges that go through triangles where a step begins, and pairs
-    /// that it could not keep from crossing.
+    /// Intersections summed over all steps: edge–triangle intersections at the start of a step, and pairs that the step
+    /// could not keep from intersecting.
     pub unresolved_contacts: usize,
     /// The largest residual that any step was accepted with: see `Settings::tolerance`.
     pub residual: f64,

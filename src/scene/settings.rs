@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a scene is simulated.
+//! Settings of a simulation.
 
 use crate::{
     Vec3,
@@ -7,10 +7,10 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How time is stepped.
+/// Time integration scheme.
 ///
-/// Explicit schemes need steps as short as the stiffest fibre swings; `Simulation::advance` makes them so short by
-/// itself, and refuses a duration that would take absurdly many steps.
+/// Explicit schemes need steps shorter than the period of the stiffest vibration; `Simulation::advance` chooses them,
+/// and refuses a duration that needs too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrator {
     /// Two-step backward differentiation: second order, A- and L-stable. The default.
@@ -19,19 +19,21 @@ pub enum Integrator {
     ImplicitEuler,
     /// The implicit midpoint rule: second order, damps nothing.
     ImplicitMidpoint,
-    /// Implicit for a constant linear part of the forces, explicit for the rest: first order, one linear system a step.
+    /// Implicit for a constant linearisation of the forces, explicit for the rest: first order, one linear system per
+    /// step.
     ImexEuler,
-    /// Two-step backward differentiation for that part, extrapolation for the rest: second order, one linear system.
+    /// Two-step backward differentiation for the constant linearisation, extrapolation for the rest: second order, one
+    /// linear system per step.
     Sbdf2,
-    /// Explicit Euler: first order, feeds all motion that nothing damps.
+    /// Explicit Euler: first order, amplifies undamped motion.
     Euler,
-    /// Euler-Cromer: explicit, first order, keeps the energy of oscillations.
+    /// Euler-Cromer: explicit, first order, conserves the energy of oscillations on average.
     SymplecticEuler,
     /// The explicit midpoint rule: second order.
     Midpoint,
     /// The classical Runge-Kutta method: explicit, fourth order.
     Rk4,
-    /// Verlet's method with velocities: explicit, second order, keeps the energy of oscillations.
+    /// Velocity Verlet: explicit, second order, conserves the energy of oscillations on average.
     Verlet,
 }
 
@@ -76,13 +78,13 @@ impl Integrator {
         }
     }
 
-    /// Whether all forces are those at the end of a step, or inside of it.
+    /// Whether all forces are evaluated at the end of a step, or inside it.
     #[must_use]
     pub fn is_implicit(self) -> bool {
         matches!(self, Self::Bdf2 | Self::ImplicitEuler | Self::ImplicitMidpoint)
     }
 
-    /// Whether all forces are taken from known states, so that steps have to be short.
+    /// Whether all forces are evaluated at known states, so that steps have to be short.
     #[must_use]
     pub fn is_explicit(self) -> bool {
         matches!(
@@ -92,14 +94,14 @@ impl Integrator {
     }
 }
 
-/// How the equations of an implicit integrator are solved.
+/// Solver of the nonlinear equations of an implicit integrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Solver {
     /// Newton's method with line search. The default.
     Newton,
     /// The iteration of Etzmuss 2002, section 3.4.3, with a constant matrix.
     FixedPoint,
-    /// One linearisation a step, and shorter steps where the cloth stretches by much (Baraff and Witkin 1998).
+    /// One linearisation per step, and shorter steps if the cloth stretches by much (Baraff and Witkin 1998).
     Linearised,
 }
 
@@ -179,7 +181,7 @@ impl Model {
         matches!(self, Self::Particles | Self::ParticlesMembrane | Self::MassSpring16)
     }
 
-    /// Whether it is made of springs.
+    /// Whether it is a mass-spring model.
     #[must_use]
     pub fn has_springs(self) -> bool {
         matches!(self, Self::ChoiKo | Self::MassSpring | Self::MassSpring16)
@@ -224,9 +226,9 @@ impl Preconditioning {
 /// Settings of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How time is stepped.
+    /// Time integration scheme.
     pub integrator: Integrator,
-    /// How the equations of an implicit integrator are solved.
+    /// Solver of the nonlinear equations of an implicit integrator.
     pub solver: Solver,
     /// Discrete model of the cloth.
     pub model: Model,
@@ -329,7 +331,7 @@ pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
 
 /// Refuses a vector that is not finite.
 pub(crate) fn check_vector(name: &str, value: &Vec3) -> Result<()> {
-    match value.iter().position(|part| !part.is_finite()) {
+    match value.iter().position(|component| !component.is_finite()) {
         Some(axis) => Err(Error::element(name, "component", axis, value[axis], "a finite number")),
         None => Ok(()),
     }

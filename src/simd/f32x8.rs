@@ -21,7 +21,7 @@ pub(crate) trait F32x8: Copy {
     fn multiply(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn divide(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn square_root(self, a: Self::Eight) -> Self::Eight;
-    /// Where a < b.
+    /// Mask of the lanes with a < b.
     fn less_than(self, a: Self::Eight, b: Self::Eight) -> Self::Mask;
     fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;

@@ -70,9 +70,9 @@ pub(crate) trait F64x4: Copy {
     /// Vector products.
     #[inline(always)]
     fn cross(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
-        let part =
+        let component =
             |i: usize, j: usize| self.minus(self.product(a[i], b[j]), self.product(a[j], b[i]));
-        [part(1, 2), part(2, 0), part(0, 1)]
+        [component(1, 2), component(2, 0), component(0, 1)]
     }
 
     /// Scalar products.

@@ -53,7 +53,7 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
 
 /// A computation that is generic over the SIMD lanes.
 pub(crate) trait Kernel {
-    /// What it gives.
+    /// Result of the computation.
     type Output;
 
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
@@ -189,10 +189,10 @@ mod avx {
 
         #[inline(always)]
         fn times(self, block: &Block, vector: &Row3) -> Row3 {
-            let part = |k: usize| -> __m128 {
+            let product = |k: usize| -> __m128 {
                 self.sse._mm_mul_ps(cast(block.0[k]), self.sse._mm_set1_ps(vector[k]))
             };
-            cast(self.sse._mm_add_ps(self.sse._mm_add_ps(part(0), part(1)), part(2)))
+            cast(self.sse._mm_add_ps(self.sse._mm_add_ps(product(0), product(1)), product(2)))
         }
 
         #[inline(always)]

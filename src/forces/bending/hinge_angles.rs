@@ -160,7 +160,7 @@ impl HingeAngles {
         let (left, left_next, left_last) = self.side(lanes, *left, scale);
         let (right, right_next, right_last) = self.side(lanes, *right, scale);
         // As in `gradients`.
-        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.splat_four(part));
+        let times = |normal: L::Four, factor: f64| lanes.product(normal, lanes.splat_four(factor));
         let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
         [
             lanes.rounded(sum(-left_last, -right_next)),

@@ -48,7 +48,7 @@ pub(super) struct Hinges {
 }
 
 impl Hinges {
-    pub(super) fn new(mesh: &Mesh, held: &[bool]) -> Self {
+    pub(super) fn new(mesh: &Mesh, pinned: &[bool]) -> Self {
         let topology = &mesh.topology;
         let folding = || topology.edges.iter().filter(|edge| !edge.is_boundary());
         let mut slots = Vec::with_capacity(folding().count());
@@ -82,20 +82,20 @@ impl Hinges {
             angle_shares: Vec::new(),
             is_pinned: Vec::new(),
         };
-        hinges.set_pinned(mesh, held);
+        hinges.set_pinned(mesh, pinned);
         hinges
     }
 
-    /// Divides the angles anew for other `held` vertices; whether that changes anything.
-    pub(super) fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) -> bool {
+    /// Divides the angles anew for other `pinned` vertices; whether that changes anything.
+    pub(super) fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) -> bool {
         let corners = mesh.topology.triangles.iter();
-        let is_held = corners.map(|three| three.iter().all(|v| held[*v as usize])).collect();
-        if self.is_pinned == is_held {
+        let is_pinned = corners.map(|three| three.iter().all(|v| pinned[*v as usize])).collect();
+        if self.is_pinned == is_pinned {
             return false;
         }
-        self.is_pinned = is_held;
-        let is_held = |slot: u32| self.is_pinned[slot as usize / 3];
-        let role = |slots: &[u32; 2]| match slots.map(is_held) {
+        self.is_pinned = is_pinned;
+        let is_pinned = |slot: u32| self.is_pinned[slot as usize / 3];
+        let role = |slots: &[u32; 2]| match slots.map(is_pinned) {
             [false, false] => AngleShare::Shared,
             [false, true] => AngleShare::Clamped(0),
             [true, false] => AngleShare::Clamped(1),

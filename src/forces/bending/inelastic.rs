@@ -168,8 +168,8 @@ impl PlateTriangle {
     fn curvature(&self, divided: &[AngleAndChange]) -> [f64; 3] {
         let mut curvature = [0.0; 3];
         for (form, half) in self.forms.iter().zip(self.halves) {
-            for (sum, part) in curvature.iter_mut().zip(form) {
-                *sum += part * divided[half as usize][0];
+            for (sum, coefficient) in curvature.iter_mut().zip(form) {
+                *sum += coefficient * divided[half as usize][0];
             }
         }
         curvature
@@ -198,8 +198,8 @@ fn curvature_forms(
         let square = dot(&freed, &moment);
         if square > 0.0 {
             for form in &mut forms {
-                let part = dot(form, &moment) / square;
-                *form = [0, 1, 2].map(|k| form[k] - part * freed[k]);
+                let factor = dot(form, &moment) / square;
+                *form = [0, 1, 2].map(|k| form[k] - factor * freed[k]);
             }
         }
     }
@@ -248,7 +248,7 @@ impl crate::forces::bending::Bending {
     }
 
     /// Starts the material history at a shape: everything is relaxed there.
-    pub fn start_memory(&mut self, positions: &[Vec3]) {
+    pub fn start_history(&mut self, positions: &[Vec3]) {
         if self.plates.is_none() {
             return;
         }
@@ -280,7 +280,7 @@ impl crate::forces::bending::Bending {
     }
 
     /// Internal variables as a list of numbers; empty if no material has any.
-    pub(crate) fn memory(&self) -> Vec<f64> {
+    pub(crate) fn internal_variables(&self) -> Vec<f64> {
         self.plates.as_ref().map_or_else(Vec::new, |plates| {
             let mut values = plates.inelastic.values();
             values.extend(&plates.angles);
@@ -288,13 +288,13 @@ impl crate::forces::bending::Bending {
         })
     }
 
-    /// Length of [`Self::memory`] if any material is inelastic.
-    pub(crate) fn memory_count(&self) -> usize {
+    /// Length of [`Self::internal_variables`] if any material is inelastic.
+    pub(crate) fn internal_variable_count(&self) -> usize {
         self.hinges.is_pinned.len() * InternalVariables::COUNT + self.hinge_count()
     }
 
-    /// Restores the internal variables from the list of [`Self::memory`].
-    pub(crate) fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+    /// Restores the internal variables from the list of [`Self::internal_variables`].
+    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
         if values.is_empty() {
             self.plates = None;
             return;
@@ -308,14 +308,14 @@ impl crate::forces::bending::Bending {
     }
 
     /// Whether tangents are those of sudden reversals.
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         if let Some(plates) = &mut self.plates {
-            plates.inelastic.set_stiffest_tangent(is_steepest);
+            plates.inelastic.set_stiffest_tangent(is_stiffest);
         }
     }
 
     /// Resets all internal variables to 0.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn clear_internal_variables(&mut self) {
         if let Some(plates) = &mut self.plates {
             plates.inelastic.clear();
         }

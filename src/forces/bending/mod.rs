@@ -109,15 +109,15 @@ pub struct Bending {
 }
 
 impl Bending {
-    /// Prepares a mesh: `laws` one per cloth, `held` one per vertex.
+    /// Prepares a mesh: `laws` one per cloth, `pinned` one per vertex.
     ///
     /// # Panics
-    /// If there are fewer laws than cloths, or not one `held` for each vertex.
+    /// If there are fewer laws than cloths, or not one `pinned` for each vertex.
     #[must_use]
-    pub fn new(mesh: &Mesh, laws: &[BendingLaw], held: &[bool]) -> Self {
-        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
+    pub fn new(mesh: &Mesh, laws: &[BendingLaw], pinned: &[bool]) -> Self {
+        assert_eq!(pinned.len(), mesh.vertex_count(), "one pinned flag per vertex");
         assert_eq!(laws.len(), mesh.cloth_starts.len() - 1, "one bending law per cloth");
-        let hinges = Hinges::new(mesh, held);
+        let hinges = Hinges::new(mesh, pinned);
         let mut bending = Self {
             rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
@@ -162,9 +162,9 @@ impl Bending {
     ///
     /// # Panics
     /// If there is not one flag for each vertex.
-    pub fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
-        if self.hinges.set_pinned(mesh, held) {
+    pub fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        assert_eq!(pinned.len(), mesh.vertex_count(), "one pinned flag per vertex");
+        if self.hinges.set_pinned(mesh, pinned) {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {

@@ -129,15 +129,15 @@ pub trait Elements: Send + Sync {
         None
     }
 
-    /// Mutable [`Self::past`].
+    /// Mutable [`Self::history`].
     fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
         None
     }
 
     /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     fn begin_stage(&mut self, duration: f64) {
-        if let Some(past) = self.material_history_mut() {
-            past.begin_step(duration);
+        if let Some(history) = self.material_history_mut() {
+            history.begin_step(duration);
         }
     }
 
@@ -146,16 +146,16 @@ pub trait Elements: Send + Sync {
 
     /// Switches between the stiffest tangents that the internal variables allow, those of sudden reversals, and the
     /// current ones.
-    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        if let Some(past) = self.material_history_mut() {
-            past.set_stiffest_tangent(is_steepest);
+    fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        if let Some(history) = self.material_history_mut() {
+            history.set_stiffest_tangent(is_stiffest);
         }
     }
 
     /// Resets all internal variables to 0.
     fn clear_internal_variables(&mut self) {
-        if let Some(past) = self.material_history_mut() {
-            past.clear();
+        if let Some(history) = self.material_history_mut() {
+            history.clear();
         }
     }
 
@@ -176,8 +176,8 @@ pub trait Elements: Send + Sync {
 
     /// Restores the internal variables from the list of [`Self::memory`]: [`Self::memory_count`] numbers or none.
     fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
-        if let Some(past) = self.material_history_mut() {
-            past.set_values(values);
+        if let Some(history) = self.material_history_mut() {
+            history.set_values(values);
         }
     }
 }

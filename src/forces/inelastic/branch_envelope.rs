@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn a_branch_is_followed_up_and_the_other_down() {
         let modulus = 100.0;
-        let bounds = BranchEnvelope::new(&curve(), modulus);
+        let envelope = BranchEnvelope::new(&curve(), modulus);
         let mut plastic = 0.0;
         let mut to = |strain: f64| {
-            plastic = bounds.flow(plastic, strain, modulus).plastic;
+            plastic = envelope.flow(plastic, strain, modulus).plastic;
             modulus * (strain - plastic)
         };
         assert!((to(0.005) - 0.5).abs() < 1.0e-12);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_the_integral_of_the_branch_back() {
         let modulus = 100.0;
-        let bounds = BranchEnvelope::new(&curve(), modulus);
+        let envelope = BranchEnvelope::new(&curve(), modulus);
         let lower = |p: f64| {
             let mut strain = p;
             for _ in 0..200 {
@@ -183,6 +183,6 @@ mod tests {
         let width = 0.2 / f64::from(count);
         let wanted: f64 =
             (0..count).map(|i| lower((f64::from(i) + 0.5) * width).max(0.0) * width).sum();
-        assert!((bounds.stored_energy(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
+        assert!((envelope.stored_energy(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
     }
 }

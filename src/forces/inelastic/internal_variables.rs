@@ -22,19 +22,19 @@ pub struct MaterialHistory {
 impl MaterialHistory {
     /// Elements with an empty history. Where there is one part, `law_of_element` is the cloth of each element.
     pub(crate) fn new(
-        parts: Vec<DeformationMode>,
+        modes: Vec<DeformationMode>,
         materials: &[Material],
         law_of_element: impl Into<Arc<Vec<u32>>>,
     ) -> Self {
-        let mut past = Self {
-            modes: parts,
+        let mut history = Self {
+            modes,
             materials: materials.to_vec(),
             law_of_element: law_of_element.into(),
             inelastic: None,
         };
-        past.inelastic =
-            materials.iter().any(Material::is_inelastic).then(|| past.after_begin_step());
-        past
+        history.inelastic =
+            materials.iter().any(Material::is_inelastic).then(|| history.after_begin_step());
+        history
     }
 
     fn after_begin_step(&self) -> Inelastic {
@@ -84,9 +84,9 @@ impl MaterialHistory {
     }
 
     /// See [`crate::forces::inelastic::law::Law::set_steepest`].
-    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.set_stiffest_tangent(is_steepest);
+            inelastic.set_stiffest_tangent(is_stiffest);
         }
     }
 

@@ -154,13 +154,15 @@ impl<L: Lanes> FourTriangles<L> {
         let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
         let corner = |c: usize| lanes.vectors(|k| &positions[batch.triangles[own[k]][c] as usize]);
         let (x, y, z) = (corner(0), corner(1), corner(2));
-        let part = |axis: usize, k: usize| {
+        let derivative = |axis: usize, k: usize| {
             let second = lanes.product(lanes.minus(y[k], x[k]), gradients[0][axis]);
             let third = lanes.product(lanes.minus(z[k], x[k]), gradients[1][axis]);
             lanes.plus(second, third)
         };
-        let derivatives =
-            [[part(0, 0), part(0, 1), part(0, 2)], [part(1, 0), part(1, 1), part(1, 2)]];
+        let derivatives = [
+            [derivative(0, 0), derivative(0, 1), derivative(0, 2)],
+            [derivative(1, 0), derivative(1, 1), derivative(1, 2)],
+        ];
         Self { gradients, derivatives }
     }
 
@@ -199,8 +201,8 @@ impl<L: Lanes> FourTriangles<L> {
         let warp = [along_warp(0), along_warp(1), along_warp(2)];
         let weft = [along_weft(0), along_weft(1), along_weft(2)];
         let force = |[a, b]: [L::Four; 2]| {
-            let part = |k: usize| sum(warp[k], a, weft[k], b);
-            lanes.split_vectors(&[part(0), part(1), part(2)])
+            let component = |k: usize| sum(warp[k], a, weft[k], b);
+            lanes.split_vectors(&[component(0), component(1), component(2)])
         };
         [force(self.gradients[0]), force(self.gradients[1])]
     }

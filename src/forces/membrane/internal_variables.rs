@@ -8,8 +8,8 @@ use rayon::prelude::*;
 impl Membrane {
     /// Starts the material history at a shape: everything is relaxed there.
     pub fn start_history(&mut self, positions: &[Vec3]) {
-        let Self { history: past, triangles, gradients, .. } = self;
-        past.start(|| all_strains(triangles, gradients, positions));
+        let Self { history, triangles, gradients, .. } = self;
+        history.start(|| all_strains(triangles, gradients, positions));
     }
 
     /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
@@ -19,8 +19,8 @@ impl Membrane {
 
     /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { history: past, triangles, gradients, .. } = self;
-        past.end_step(|_| all_strains(triangles, gradients, positions), duration);
+        let Self { history, triangles, gradients, .. } = self;
+        history.end_step(|_| all_strains(triangles, gradients, positions), duration);
     }
 }
 

@@ -248,11 +248,15 @@ impl Membrane {
     /// stresses as independent unknowns (Magisano, Leonetti and Garcea, "How to improve efficiency and
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
-    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Tension]) {
+    pub fn predict_stress(&self, direction: &[Vec3], predicted_stress: &mut [Tension]) {
         match self.history.inelastic() {
-            None => self.predict_by(direction, predicted, |t| self.viscoelastic_triangles(t)),
+            None => {
+                self.predict_by(direction, predicted_stress, |t| self.viscoelastic_triangles(t))
+            }
             Some(inelastic) => {
-                self.predict_by(direction, predicted, |t| self.inelastic_triangles(inelastic, t));
+                self.predict_by(direction, predicted_stress, |t| {
+                    self.inelastic_triangles(inelastic, t)
+                });
             }
         }
     }
@@ -261,14 +265,14 @@ impl Membrane {
     fn predict_by(
         &self,
         direction: &[Vec3],
-        predicted: &mut [Tension],
+        predicted_stress: &mut [Tension],
         moduli: impl Fn(usize) -> [f64; 4] + Sync,
     ) {
         let Self { triangles, gradients, areas, shape, stresses, .. } = self;
         TriangleBatch { triangles, gradients, areas }.strain_rates(
             shape,
             direction,
-            predicted,
+            predicted_stress,
             |t, strain| {
                 let step = apply(&moduli(t), strain);
                 let stress = &stresses[t];
@@ -277,19 +281,21 @@ impl Membrane {
         );
     }
 
-    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted_stress` stress, or
     /// of the stress there is.
     #[must_use]
     pub fn tangents(
         &self,
         triangles: &[u32],
-        predicted: Option<&[Tension]>,
+        predicted_stress: Option<&[Tension]>,
     ) -> Vec<TriangleTangent> {
         match self.history.inelastic() {
-            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic_triangles(t)),
-            Some(inelastic) => {
-                self.tangents_by(triangles, predicted, |t| self.inelastic_triangles(inelastic, t))
+            None => {
+                self.tangents_by(triangles, predicted_stress, |t| self.viscoelastic_triangles(t))
             }
+            Some(inelastic) => self.tangents_by(triangles, predicted_stress, |t| {
+                self.inelastic_triangles(inelastic, t)
+            }),
         }
     }
 
@@ -297,13 +303,13 @@ impl Membrane {
     fn tangents_by(
         &self,
         triangles: &[u32],
-        predicted: Option<&[Tension]>,
+        predicted_stress: Option<&[Tension]>,
         moduli: impl Fn(usize) -> [f64; 4],
     ) -> Vec<TriangleTangent> {
         let tangent = |triangle: &u32| {
             let t = *triangle as usize;
             let tension =
-                predicted.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
+                predicted_stress.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
             self.tangent_by(t, moduli(t), tension)
         };
         triangles.iter().map(tangent).collect()

@@ -160,13 +160,13 @@ impl<const N: usize> Frames<N> {
         respond: impl Fn(usize, &Frame<N>, &FrameLaw, &Strain) -> (Strain, f64) + Sync,
     ) -> f64 {
         let (frames, laws) = (&self.members, &self.laws);
-        let past = history.reference.as_chunks::<3>().0;
+        let references = history.reference.as_chunks::<3>().0;
         let one = |index: usize, shape: &mut FrameShape, loads: &mut [Vec3; N]| {
             let frame = &frames[index];
             let law = &frame.law(laws);
             let current = FrameMeasures::new(frame, positions);
             let strain = &current.strain;
-            let reference = past.get(index).unwrap_or(strain);
+            let reference = references.get(index).unwrap_or(strain);
             let elastic = respond(index, frame, law, strain);
             let (stress, potential) =
                 law.total_stress(elastic, [strain, reference], history.inverse_beta);
@@ -271,15 +271,15 @@ impl<const N: usize> Elements for Frames<N> {
         forces: &mut [Vec3],
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
-        let past = std::mem::take(&mut self.history);
-        let potential = match past.inelastic() {
+        let material_history = std::mem::take(&mut self.history);
+        let potential = match material_history.inelastic() {
             None => self.evaluate_by(positions, history, |_, _, law, strain| law.respond(strain)),
             Some(inelastic) => self.evaluate_by(positions, history, |index, frame, _, strain| {
                 let response = frame.respond(inelastic, index, strain);
                 (response.stress, response.potential())
             }),
         };
-        self.history = past;
+        self.history = material_history;
         self.scatter.gather(forces);
         potential
     }

@@ -204,8 +204,8 @@ impl Elements for BaraffWitkinHinges {
             let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
             let angle = angle_of(vertices, positions);
             let bent = wrap_angle(angle - hinge.rest_angle);
-            let past = history.reference.get(index).unwrap_or(&angle);
-            let change = wrap_angle(angle - past);
+            let reference = history.reference.get(index).unwrap_or(&angle);
+            let change = wrap_angle(angle - reference);
             let (stiffness, damping) = self.law(hinge);
             let viscosity = stiffness * damping * history.inverse_beta;
             let elastic = match inelastic {

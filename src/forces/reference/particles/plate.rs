@@ -260,7 +260,7 @@ impl Elements for ParticlePlate {
         self.inverse_beta = history.inverse_beta;
         let (nodes, materials, bends) =
             (&self.nodes, &self.materials, self.inelastic_bending.as_ref());
-        let past = history.reference.as_chunks::<MEASURES>().0;
+        let references = history.reference.as_chunks::<MEASURES>().0;
         let one =
             |index: usize, shape: &mut ParticleShape, loads: &mut [Vec3; STENCIL_VERTICES]| {
                 let node = &nodes[index];
@@ -268,7 +268,7 @@ impl Elements for ParticlePlate {
                 let measures = current.measures();
                 let bent = measures - node.rest;
                 let time = materials[node.cloth as usize].bend_damping * history.inverse_beta;
-                let change = past.get(index).map_or_else(Measures::zeros, |reference| {
+                let change = references.get(index).map_or_else(Measures::zeros, |reference| {
                     measures - Measures::from_column_slice(reference)
                 });
                 let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
@@ -335,10 +335,10 @@ impl Elements for ParticlePlate {
         }
     }
 
-    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        if self.pinned != held {
-            self.pinned = held.to_vec();
-            self.nodes = nodes(mesh, &self.quads, &self.materials, &self.factors, held);
+    fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        if self.pinned != pinned {
+            self.pinned = pinned.to_vec();
+            self.nodes = nodes(mesh, &self.quads, &self.materials, &self.factors, pinned);
             if let Some(bends) = &mut self.inelastic_bending {
                 bends.set_forms(&self.nodes, &self.materials);
                 bends.remeasure(&self.nodes);

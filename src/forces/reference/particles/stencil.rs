@@ -156,10 +156,10 @@ impl Stencil {
         for (place, factor) in differences {
             factors[place] += factor;
         }
-        let part = |k: usize| -> f64 {
+        let entry = |k: usize| -> f64 {
             (0..ring.points.len()).map(|place| factors[place] * ring.heights(place)[k]).sum()
         };
-        [part(0), part(1), part(2)]
+        [entry(0), entry(1), entry(2)]
     }
 
     /// S of the energy ½mᵀSm.

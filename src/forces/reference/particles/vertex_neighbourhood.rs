@@ -39,7 +39,7 @@ pub(super) struct Corner {
 }
 
 impl VertexNeighbourhood {
-    pub(super) fn new(mesh: &Mesh, quads: &Quads, fan: &Fan, held: &[bool]) -> Self {
+    pub(super) fn new(mesh: &Mesh, quads: &Quads, fan: &Fan, pinned: &[bool]) -> Self {
         let spokes = fan.spokes(quads);
         let far = fan.quads.iter().map(|quad| quads.corner_after(*quad, 2));
         let vertices: Vec<u32> =
@@ -59,7 +59,7 @@ impl VertexNeighbourhood {
         let mut start = 0.0;
         for (corner, flat) in flats.iter().enumerate() {
             let quad = quads.vertices[fan.quads[corner].0 as usize];
-            let is_pinned = quad.iter().all(|vertex| held[*vertex as usize]);
+            let is_pinned = quad.iter().all(|vertex| pinned[*vertex as usize]);
             ring.place(corner, flat, start, scale, is_pinned);
             start += scale * flat.angle;
         }

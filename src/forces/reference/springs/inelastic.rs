@@ -39,22 +39,22 @@ pub(super) fn uniaxial_element(
     law: &SpringLaw,
     material: &Material,
 ) -> UniaxialElement {
-    let part = SPRING_MODES[usize::from(spring.resists_bending())];
-    let [first, second, _, shear] = part.moduli(material);
+    let mode = SPRING_MODES[usize::from(spring.resists_bending())];
+    let [first, second, _, shear] = mode.moduli(material);
     let rate = 1.0 / spring.length;
-    let (rates, parts) = if spring.kind == SpringKind::Shear {
+    let (rates, weights) = if spring.kind == SpringKind::Shear {
         ([0.0, 0.0, 2.0 * rate * spring.slant], [0.0, 0.0, 1.0])
     } else {
         ([rate, rate, 0.0], [spring.along_warp, 1.0 - spring.along_warp, 0.0])
     };
     let unit = UniaxialElement {
         rates,
-        areas: parts,
+        areas: weights,
         is_tension_only: matches!(law, SpringLaw::Tension { .. }),
     };
     let own = unit.linear(&[first, second, 0.0, shear], 0.0).stiffness;
     let area = if own > 0.0 { law.viscous_stiffness(spring.rest()) / own } else { 0.0 };
-    UniaxialElement { areas: parts.map(|part| area * part), ..unit }
+    UniaxialElement { areas: weights.map(|weight| area * weight), ..unit }
 }
 
 /// Response of a spring at a length in m.

@@ -300,21 +300,24 @@ impl Elements for Springs {
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {
-        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
-        past.start(|| {
-            let longer =
+        let Self { history, members, uniaxial_elements, .. } = self;
+        history.start(|| {
+            let elongations =
                 members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
-            fibres
+            uniaxial_elements
                 .iter()
-                .zip(longer)
-                .map(|(fibre, longer)| fibre.rates.map(|r| r * longer))
+                .zip(elongations)
+                .map(|(element, elongation)| element.rates.map(|rate| rate * elongation))
                 .collect()
         });
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
-        past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
+        let Self { history, members, uniaxial_elements, .. } = self;
+        history.end_step(
+            |inelastic| all_strains(members, uniaxial_elements, inelastic, positions),
+            duration,
+        );
     }
 
     fn material_history(&self) -> Option<&MaterialHistory> {
@@ -328,16 +331,16 @@ impl Elements for Springs {
 
 fn all_strains(
     springs: &[Spring],
-    fibres: &[UniaxialElement],
+    elements: &[UniaxialElement],
     inelastic: &Inelastic,
     positions: &[Vec3],
 ) -> Vec<Strain> {
-    let each = (springs, fibres)
+    let each = (springs, elements)
         .into_par_iter()
         .enumerate()
         .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.map(|(index, (spring, fibre))| {
-        fibre.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
+    each.map(|(index, (spring, element))| {
+        element.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
     })
     .collect()
 }

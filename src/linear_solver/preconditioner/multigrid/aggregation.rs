@@ -160,7 +160,7 @@ fn strongest_aggregate(graph: &Adjacency, founded: &[u32], vertex: usize) -> u32
         .collect();
     touched.sort_unstable();
     let groups = touched.chunk_by(|a, b| a == b);
-    // Every vertex left over has a neighbour that was not free, or it would have founded an aggregate.
+    // Every remaining vertex has a neighbour in an aggregate, or it would have formed one.
     groups.fold((0, 0), |best, g| if g.len() > best.1 { (g[0], g.len()) } else { best }).0
 }
 

@@ -100,7 +100,7 @@ impl RowSums {
     }
 }
 
-/// Where the blocks of a group start in the pattern, and how far the rows with blocks outside have been gone through.
+/// First slots of a group's blocks in the pattern, and an iterator over its rows with blocks outside the group.
 struct GroupPlaces<'a> {
     rows: Range<usize>,
     first_pair: usize,

@@ -27,7 +27,7 @@ pub(crate) struct Galerkin {
     plans: Vec<GroupPlan>,
     /// Partial sums of the groups of a batch.
     partial_sums: Vec<Block>,
-    /// Where the blocks of each group start, counted through all batches.
+    /// First block of each group, counted over all batches.
     partial_starts: Vec<u32>,
     sources: BlockSources,
     coarse_pattern: Arc<Pattern>,
@@ -52,7 +52,7 @@ struct BlockSources {
 /// Coarse row and column of the blocks that a group of rows sums up, in ascending order.
 type Keys = Vec<(u32, u32)>;
 
-/// How the products of a group of rows are formed.
+/// Terms and targets of the products of a group of rows.
 #[derive(Default)]
 struct GroupPlan {
     rows: Vec<PlanRow>,
@@ -67,7 +67,7 @@ struct GroupPlan {
 /// A row of H: its diagonal block, its pairs inside the group, and blocks outside of it.
 #[derive(Clone, Copy)]
 struct PlanRow {
-    /// Where the blocks outside start, and how many they are.
+    /// First block outside the group, and number of these blocks.
     far: [u32; 2],
     /// Coarse columns of HP in this row.
     sum_count: u32,
@@ -219,7 +219,7 @@ impl GroupPlan {
     }
 }
 
-/// The pattern of PᵀAP: that of the product of the patterns, found as PᵀHP and its transpose.
+/// The pattern of PᵀAP: the product of the patterns, as PᵀHP and its transpose.
 fn coarse_pattern(pattern: &Pattern, prolongation: &Prolongation) -> Pattern {
     let weights = prolongation.matrix();
     let lower = pattern.lower_triangle().map(|()| 1.0);
@@ -249,7 +249,7 @@ impl BlockNumbering {
         }
     }
 
-    /// The number of a block that is there, or `None` where its transpose stands for it.
+    /// The number of a stored block, or `None` if its transpose represents it.
     fn find(&self, pattern: &Pattern, row: usize, column: usize) -> Option<usize> {
         if row == column {
             return Some(row - self.rows.start);

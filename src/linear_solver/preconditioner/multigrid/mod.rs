@@ -3,9 +3,10 @@
 //!
 //! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and so on. The
 //! prolongation from the aggregates is smoothed with one step of averaging over the mesh (after Vaněk, Mandel and
-//! Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it the linear one. It
-//! depends on the mesh alone, so it is found once; only the Galerkin products PᵀAP follow the matrix. One V-cycle with
-//! a forward Gauss-Seidel sweep as pre-smoother and a backward one as post-smoother is symmetric and positive definite.
+//! Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it linear
+//! interpolation. It depends on the mesh alone and is built once; only the Galerkin products PᵀAP are updated with the
+//! matrix. One V-cycle with a forward Gauss-Seidel sweep as pre-smoother and a backward one as post-smoother is
+//! symmetric and positive definite.
 
 mod aggregation;
 mod contact_blocks;
@@ -107,7 +108,7 @@ impl Multigrid {
         }
     }
 
-    /// The matrix of the second level anew from that of the finest, for timing.
+    /// Updates the matrix of the second level from that of the finest, for timing.
     pub fn coarsen(&mut self, matrix: &BlockMatrix) {
         if let Some(Level { galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
             galerkin.project(matrix, coarse_matrix);

@@ -173,7 +173,7 @@ impl Kernel for SubtractOffGroup<'_> {
 trait Sweep {
     fn row_count(&self) -> usize;
 
-    /// Fills the vectors that the sweep works on; they come as 0.
+    /// Fills the vectors of the sweep, which are 0 before.
     fn begin(&self, vectors: &mut [GroupVector; 2]);
 
     /// Processes the row after `count` rows.
