@@ -17,7 +17,7 @@ use crate::{
     simd::{Kernel, Lanes, dispatch},
 };
 
-/// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
+/// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.
 #[must_use]
 pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     let ModelInput { mesh, materials, .. } = *sheets;
@@ -42,7 +42,7 @@ pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
 struct MembraneElements {
     membrane: Membrane,
     predicted_stress: Vec<Tension>,
-    /// Whether the next tangent takes its geometric part from `predicted`.
+    /// Whether the geometric part of the next tangent is taken at `predicted_stress`.
     is_predicted: bool,
 }
 

@@ -72,7 +72,7 @@ const MEASURES: usize = 4;
 pub struct Sewing {
     /// Both vertices of each pair.
     pub pairs: Vec<[u32; 2]>,
-    /// Time in which they come together, in s.
+    /// Closing time, in s.
     pub time: f64,
     /// Largest force of a pair, in N; `None`: the force that stretches the cloth beside it by a quarter.
     pub force: Option<f64>,

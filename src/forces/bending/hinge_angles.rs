@@ -7,7 +7,7 @@
 //! and a hinge folds by (t of the left triangle + t of the right one)/l. So B = ∂θ/∂x needs six numbers
 //! per triangle and one per hinge, and Bᵀ gathers a scalar times ν from the triangles at a vertex.
 //!
-//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`SMALLEST_RATIO`] of its rest area,
+//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`MIN_REST_RATIO`] of its rest area,
 //! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
 //! the energy and do not conserve angular momentum.
 

@@ -45,7 +45,7 @@ impl HingeMatrix {
         near.push([[0.0; 2]; 2]);
         let mut turned: Vec<MatrixEntry> =
             far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
-        // Stable: the entries of a row come in the order of their columns.
+        // Stable sort: the entries of a row stay in the order of their columns.
         turned.sort_by_key(|(row, ..)| *row);
         let [far, transposed_far] =
             [far, turned].map(|entries| FarEntries::new(rows.len(), entries));
@@ -130,12 +130,12 @@ type MatrixEntry = (u32, u32, f32);
 /// Entries of rows most of which have none.
 #[derive(Clone, Debug, Default)]
 struct FarEntries {
-    /// Where the entries of each [`FEW`] rows start, and where the last end.
+    /// First entry of each [`ROWS_PER_BUCKET`] rows, and end of the last.
     starts: Vec<u32>,
     entries: Vec<MatrixEntry>,
 }
 
-/// Rows whose entries are found together.
+/// Rows of a bucket: their entries are stored together.
 const ROWS_PER_BUCKET: usize = 8;
 
 impl FarEntries {

@@ -9,10 +9,10 @@ use std::ops::Range;
 pub(super) enum AngleShare {
     /// Half to each side, shifted by the correction.
     Shared,
-    /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
-    /// normal is prescribed at the very edge.
+    /// All of it on one side (0 left, 1 right): the triangle on the other side is pinned, and its normal is prescribed
+    /// at the edge.
     Clamped(u8),
-    /// Both triangles are held.
+    /// Both triangles are pinned.
     Idle,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Hinges {
     /// Hinge of each slot.
     pub(super) of_triangle: Vec<[u32; 3]>,
     pub(super) angle_shares: Vec<AngleShare>,
-    /// Whether the three vertices of a triangle are held.
+    /// Whether the three vertices of a triangle are pinned.
     pub(super) is_pinned: Vec<bool>,
 }
 
@@ -86,7 +86,7 @@ impl Hinges {
         hinges
     }
 
-    /// Divides the angles anew for other `pinned` vertices; whether that changes anything.
+    /// Updates the shares of the angles to the `pinned` vertices. Returns whether any has changed.
     pub(super) fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) -> bool {
         let corners = mesh.topology.triangles.iter();
         let is_pinned = corners.map(|three| three.iter().all(|v| pinned[*v as usize])).collect();
@@ -127,7 +127,7 @@ impl Hinges {
     }
 }
 
-/// Where the items of one cloth are among items sorted by cloth.
+/// Range of the items of one cloth in a list sorted by cloth.
 pub(super) fn range_of_cloth<T>(
     items: &[T],
     cloth_of: impl Fn(&T) -> u32,

@@ -24,9 +24,9 @@ use rayon::prelude::*;
 struct PlateTriangle {
     /// Curvature by the φ of each edge, in 1/m.
     forms: [[f64; 3]; 3],
-    /// Where the φ of each edge is.
+    /// Half of each edge in the list of φ.
     halves: [u32; 3],
-    /// In m², times the factor on the rigidity.
+    /// Area in m², times the factor on the rigidity.
     area: f64,
 }
 
@@ -70,7 +70,7 @@ impl InelasticPlates {
         plates
     }
 
-    /// Prepares the triangles that are not held. `scales` are factors on the rigidity of each; none where all are 1.
+    /// Prepares the triangles that are not pinned. `scales` are factors on the rigidity of each; none where all are 1.
     pub(super) fn set_forms(
         &mut self,
         mesh: &Mesh,
@@ -122,7 +122,7 @@ impl InelasticPlates {
         potential
     }
 
-    /// How much of the linear stiffness against a hinge is left by the law in both of its triangles.
+    /// Ratio of the inelastic to the linear stiffness of a hinge, over both of its triangles.
     pub(super) fn softening(&self, hinge: usize, hinges: &Hinges) -> f64 {
         let (mut left, mut whole) = (0.0, 0.0);
         for slot in hinges.slots[hinge] {
@@ -157,7 +157,7 @@ impl InelasticPlates {
         self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
     }
 
-    /// Measures the shape at the end of the last step anew: other vertices are held now.
+    /// Updates the measures of the shape at the end of the last step after a change of the pinned vertices.
     pub(super) fn remeasure(&mut self, stiffness: &Stiffness, hinges: &Hinges) {
         let curvatures = self.curvatures(stiffness, hinges, &self.angles);
         self.inelastic.set_strains(&curvatures);
@@ -321,7 +321,7 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// How far each hinge is from its rest angle.
+    /// Deviation of each hinge from its rest angle, in rad.
     pub(super) fn angle_deviations(&self, positions: &[Vec3]) -> Vec<f64> {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);

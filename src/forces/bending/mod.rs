@@ -10,12 +10,12 @@
 //! Viscosity (see [`StrainHistory`]) adds ½ (τ/β) dᵀSd for the changes d = θ − reference, again the short
 //! way round.
 //!
-//! `hinges` says which edges fold, `plate` gives M of each triangle, `curvature` and `geometric_correction` P,
-//! `stiffness` S, `hinge_angles` the angles and their gradients.
+//! `hinges` has the edges that fold, `plate` M of each triangle, `curvature` and `geometric_correction` P, `stiffness`
+//! S, `hinge_angles` the angles and their gradients.
 //!
-//! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any
-//! theory of hinges (the error is of second order). An edge between a triangle held at its three vertices
-//! and one that moves is a clamp: the held one prescribes the normal at the very edge.
+//! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any theory of
+//! hinges (the error is of second order). An edge between a triangle with three pinned vertices and one that moves is a
+//! clamp: the pinned one prescribes the normal at the edge.
 
 mod angle;
 mod curvature;
@@ -209,9 +209,8 @@ impl Bending {
         linear + self.plates.as_ref().map_or(0.0, beyond)
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J. `history` has one angle per hinge, formed with [`extrapolate_angle`], unless it
-    /// switches viscosity off.
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
+    /// `history` has one angle per hinge, formed with [`extrapolate_angle`], unless it switches viscosity off.
     ///
     /// # Panics
     /// If `history` has a rate but not one angle for each hinge, or there is not one force for each

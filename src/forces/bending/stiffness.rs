@@ -267,7 +267,7 @@ impl MomentPasses {
     }
 }
 
-/// M of some triangles; 0 where a triangle is held.
+/// M of some triangles; 0 for pinned triangles.
 fn edge_matrices(
     mesh: &Mesh,
     hinges: &Hinges,

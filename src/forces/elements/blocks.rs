@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How blocks of a matrix are made of the tangents of elements.
+//! Assembly of the blocks of a matrix from the tangents of elements.
 //!
-//! The tangents of the elements around a group of rows, its *members*, are found when the rows are filled, and forgotten
-//! afterwards. A [`BlockCode`] tells a member and the corners of its row and its column; members are counted in *tiles*
-//! of as many as there are codes for.
+//! The tangents of the elements around a group of rows, its *members*, are computed when the rows are filled, and then
+//! discarded. A [`BlockCode`] encodes a member and the corners of its row and its column; members are numbered in
+//! *tiles* of as many as there are codes for.
 
 use super::BlockColumns;
 use crate::simd::{Kernel, Lanes, dispatch};
@@ -37,8 +37,8 @@ fn decode<const N: usize>(code: BlockCode) -> (usize, usize, usize) {
 /// Contributions of the members of a tile to some blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockContributions {
-    /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
-    /// these numbers, they are dealt to several entries.
+    /// Increment of the block index from the previous entry, and number of its codes. Larger numbers are split over
+    /// several entries.
     counts: Vec<[u8; 2]>,
     /// The block of the last entry.
     last: u32,
@@ -118,7 +118,7 @@ impl<Own: AddBlock<N>, const N: usize> Tangents for MemberTangents<Own, N> {
     }
 }
 
-/// Members whose elements keep their tangents.
+/// Members of elements that store their tangents.
 pub(crate) struct StoredTangents<'a, Own> {
     pub(crate) elements: &'a Own,
     pub(crate) members: &'a [u32],

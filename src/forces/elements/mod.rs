@@ -70,7 +70,7 @@ pub trait Elements: Send + Sync {
     /// Writes every measure of a shape: strains, lengths, angles or curvatures.
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]);
 
-    /// The measure `now + weight·(now − before)`, by which time schemes combine the past.
+    /// The measure `now + weight·(now − before)`: extrapolation of past measures by a time scheme.
     fn extrapolate(&self, now: f64, before: f64, weight: f64) -> f64 {
         now + weight * (now - before)
     }
@@ -82,8 +82,7 @@ pub trait Elements: Send + Sync {
         }
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J.
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
     fn evaluate(
         &mut self,
         positions: &[Vec3],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Between which stresses a curve holds the material, over the strain that stays after unloading.
+//! Stress bounds of a measured curve as functions of the plastic strain.
 //!
 //! With the modulus k of small reversals, the strain is ε = p + σ/k. A branch σ(ε) without pieces steeper than k is then a
 //! monotone σ(p), that p grows along where the branch for loading is reached, and falls along where that for
@@ -37,7 +37,7 @@ pub(super) struct BranchEnvelope {
     unload: Branch,
 }
 
-/// Where the stress has brought p.
+/// Plastic strain after a step, with hardening and work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlasticFlow {
     pub(super) plastic: f64,
@@ -123,7 +123,7 @@ impl Branch {
             let end = piece.end.min(0.0);
             let [left, right] = [place, end].map(|p| (-piece.stress(p)).max(0.0));
             let (width, fall) = (end - place, left - right);
-            // Where the stress becomes 0 inside the piece it is a triangle.
+            // If the stress becomes 0 inside the segment, the area is a triangle.
             let zero = if right == 0.0 && fall > 0.0 && piece.slope > 0.0 {
                 (left / piece.slope).min(width)
             } else {

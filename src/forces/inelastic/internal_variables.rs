@@ -14,13 +14,13 @@ use std::sync::Arc;
 pub struct MaterialHistory {
     modes: Vec<DeformationMode>,
     materials: Vec<Material>,
-    /// Cloth of each element times the number of parts, plus the place of its part.
+    /// Cloth of each element times the number of modes, plus the index of its mode.
     law_of_element: Arc<Vec<u32>>,
     inelastic: Option<Inelastic>,
 }
 
 impl MaterialHistory {
-    /// Elements with an empty history. Where there is one part, `law_of_element` is the cloth of each element.
+    /// Elements with an empty history. With a single mode, `law_of_element` is the cloth of each element.
     pub(crate) fn new(
         modes: Vec<DeformationMode>,
         materials: &[Material],

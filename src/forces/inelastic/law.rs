@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Stress where the past matters: measured curves with hysteresis, and memory of strain rates.
+//! Inelastic stress: measured curves with hysteresis, and memory of strain rates.
 //!
 //! For three strains ε with the linear law C, the stress is C(e + Σ w_k q_k) with e = ε − p. p is what stays after unloading,
 //! bounded by curves (see `branch_envelope`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::Quality`]), integrated exactly for a strain
@@ -121,7 +121,7 @@ pub(crate) struct InelasticLaw {
 /// Stress of an element in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StressResponse {
-    /// In N/m.
+    /// Stress, in N/m.
     pub(crate) stress: Strain,
     /// Potential per area of each strain, in J/m².
     pub(crate) potentials: Strain,
@@ -221,7 +221,7 @@ impl InelasticLaw {
         [plastic - self.memory_strain(k, variables), flow.map_or(0.0, |flow| flow.work)]
     }
 
-    /// The constant in the strain of a step that memory gives.
+    /// Constant shift of the strain in a step by the delayed strains.
     fn memory_strain(&self, k: usize, variables: &InternalVariables) -> f64 {
         let mut offset = 0.0;
         for index in 0..self.count {

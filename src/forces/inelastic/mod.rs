@@ -27,8 +27,8 @@ pub(crate) struct Inelastic {
 }
 
 impl Inelastic {
-    /// Elements with an empty history. The law of an element is its cloth times the number of parts, plus the place of
-    /// its part.
+    /// Elements with an empty history. The law of an element is its cloth times the number of modes, plus the index of
+    /// its mode.
     pub(crate) fn new(
         modes: &[DeformationMode],
         materials: &[Material],

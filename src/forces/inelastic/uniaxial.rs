@@ -19,9 +19,9 @@ pub(crate) struct UniaxialElement {
 /// Force, potential and stiffness of an element for its measure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UniaxialResponse {
-    /// In J over the unit of the measure.
+    /// Force, in J over the unit of the measure.
     pub(crate) force: f64,
-    /// In J.
+    /// Potential, in J.
     pub(crate) potential: f64,
     /// Derivative of the force by the measure.
     pub(crate) stiffness: f64,

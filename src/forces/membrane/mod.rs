@@ -6,8 +6,8 @@
 //! convention of ERRATA), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
 //! quadratic in x, so force and tangent need no rotation and no factorisation.
 //!
-//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
-//! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
+//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is a
+//! separate argument, the *predicted stress*: see [`Membrane::predict_stress`].
 
 mod batch;
 mod internal_variables;
@@ -192,7 +192,7 @@ impl Membrane {
         );
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous forces, in J.
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
     /// Stresses and shape are kept for [`Self::predict_stress`] and [`Self::tangent`].
     pub fn evaluate(
         &mut self,

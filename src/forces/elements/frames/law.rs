@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The laws of frames where the past does not matter.
+//! The elastic and viscous law of frames.
 
 use super::Strain;
 use crate::{

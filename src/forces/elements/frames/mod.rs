@@ -7,10 +7,10 @@
 //! gradient of W by s_u and s_v.
 //!
 //! A frame at the corner of a quad excludes the contribution of warping to the angle between its edges: in place of
-//! ‖s_u‖² stands λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being how far the quad is from any linear map of its rest shape,
-//! and likewise for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can only
-//! bend along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near 0,
-//! ‖s‖⁴/(‖s‖² + κ(‖h‖² − ‖h₀‖²)) takes its place.
+//! ‖s_u‖² stands λ_u² = ‖s_u‖² − κ_u(‖h‖² − ‖h₀‖²), h being the deviation of the quad from any linear map of its rest
+//! shape, and likewise for ‖s_v‖². (Quads that keep the shape of all four corners cannot warp, and a mesh of them can
+//! only bend along its own lines.) For linear maps h = 0, and nothing changes to first order. Where λ² would come near
+//! 0, ‖s‖⁴/(‖s‖² + κ(‖h‖² − ‖h₀‖²)) takes its place.
 //!
 //! With the rows of J the derivatives of λ_u, λ_v and ⟨s_u,s_v⟩, the derivative of the force is JᵀCJ plus (σ₁/λ_u)(ds_u² −
 //! dλ_u²), (σ₂/λ_v)(ds_v² − dλ_v²) and 2σ₃ds_u ds_v. It is made positive semidefinite by dropping the compressive part of
@@ -47,13 +47,13 @@ const MIN_STRETCH: f64 = 0.05;
 /// Measures of one frame.
 type Strain = [f64; 3];
 
-/// One place where derivatives are taken.
+/// An integration point: the derivatives of the position along warp and weft.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<const N: usize> {
     pub(crate) vertices: [u32; N],
     /// Factor of each vertex in s_u and s_v, in 1/m.
     pub(crate) gradients: [[f64; 2]; N],
-    /// Area that the frame stands for, in m².
+    /// Area that the frame represents, in m².
     pub(crate) area: f64,
     /// Lengths b_u, b_v at rest, 1 where nothing shrinks or lengthens the cloth.
     pub(crate) scale: [f64; 2],
@@ -63,7 +63,7 @@ pub(crate) struct Frame<const N: usize> {
     pub(crate) warping: Warping<N>,
 }
 
-/// How far a quad is from a linear map of its rest shape: h = Σ factor · x.
+/// Deviation of a quad from a linear map of its rest shape: h = Σ factor · x.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Warping<const N: usize> {
     pub(crate) factors: [f64; N],
@@ -74,7 +74,7 @@ pub(crate) struct Warping<const N: usize> {
 }
 
 impl<const N: usize> Warping<N> {
-    /// Nothing is left out.
+    /// No warping is excluded.
     pub(crate) const NONE: Self = Self { factors: [0.0; N], excess: [0.0; 2], rest: 0.0 };
 }
 
@@ -104,7 +104,7 @@ struct FrameMeasures {
 /// Second derivatives of a frame's energy: Σ y yᵀ over three vectors at every vertex, and a multiple of the identity.
 #[derive(Clone, Copy, Debug)]
 struct FrameTangent<const N: usize> {
-    /// In the root of N/m.
+    /// Vectors y, in the root of N/m.
     vectors: [[[f32; 4]; 3]; N],
     /// Factors of a_i a_j, b_i b_j and a_i b_j + b_i a_j, the gradients of the vertices, in N·m.
     geometric: [f32; 3],
@@ -151,8 +151,8 @@ impl<const N: usize> Frames<N> {
         }
     }
 
-    /// Shapes, loads and the potential at `positions`; `respond` gives the elastic stress of a frame in N/m and its
-    /// potential per area in J/m².
+    /// Updates shapes and loads to `positions` and returns the potential in J; `respond` is the elastic law of a frame:
+    /// stress in N/m and potential per area in J/m².
     fn evaluate_by(
         &mut self,
         positions: &[Vec3],

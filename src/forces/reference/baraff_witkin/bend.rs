@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The bend condition C = θ at every edge between two triangles (Baraff and Witkin 1998, section 4.3).
 //!
-//! θ is taken from its value at rest, the short way round. The force is exactly −kθ ∂θ/∂x; the paper takes normals and
-//! edge for constant in lengths, which is the same where nothing stretches. In triangles crushed below
-//! [`SMALLEST_RATIO`] of their height the gradient is bounded by its value there.
+//! θ is taken from its value at rest, the short way round. The force is exactly −kθ ∂θ/∂x; the paper takes the lengths
+//! of normals and edge for constant, which is the same for inextensible cloth. In triangles crushed below
+//! [`MIN_REST_RATIO`] of their height the gradient is bounded by its value there.
 //!
 //! The stiffness is k = (2/√3)(k_u Δu² + k_v Δv²)/(Δu² + Δv²), (Δu, Δv) the edge: where all triangles are
 //! equilateral a plate of rigidity B has ½(2/√3)Bθ² at every edge. It is not scaled by lengths or areas (footnote 5),
@@ -143,7 +143,7 @@ impl BaraffWitkinHinges {
         (hinge.factor * (u + v), law.damping)
     }
 
-    /// How far every hinge is from its angle at rest.
+    /// Deviation of every hinge from its angle at rest, in rad.
     fn all_angle_changes(&self, positions: &[Vec3]) -> Vec<f64> {
         let each = (&self.members, &self.scatter.vertices).into_par_iter();
         let each = each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK);

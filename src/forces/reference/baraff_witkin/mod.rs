@@ -11,7 +11,7 @@
 //! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Only its symmetric part
 //! enters the tangent, as in the text of eq. 12.
 //!
-//! `bend` holds the condition of bending.
+//! `bend` has the condition of bending.
 
 mod bend;
 

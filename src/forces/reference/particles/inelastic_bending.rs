@@ -26,7 +26,7 @@ use std::ops::Range;
 /// A quad at a particle.
 #[derive(Clone, Copy, Debug)]
 struct InelasticQuad {
-    /// In m², times the factor on the rigidity of its particle; 0 where it is held.
+    /// Area in m², times the factor on the rigidity of its particle; 0 if it is pinned.
     area: f64,
     form: CurvatureForm,
 }
@@ -62,7 +62,7 @@ impl InelasticBending {
         bends
     }
 
-    /// Prepares the quads that are not held.
+    /// Prepares the quads that are not pinned.
     pub(super) fn set_forms(&mut self, nodes: &[Particle], materials: &[Material]) {
         self.members.fill(InelasticQuad { area: 0.0, form: CurvatureForm::zeros() });
         for (node, start) in nodes.iter().zip(&self.starts) {
@@ -156,7 +156,7 @@ impl InelasticBending {
         self.remeasure(nodes);
     }
 
-    /// Measures the shape at the end of the last step anew: other vertices are held now.
+    /// Updates the measures of the shape at the end of the last step after a change of the pinned vertices.
     pub(super) fn remeasure(&mut self, nodes: &[Particle]) {
         let curvatures = self.curvatures(nodes, &self.positions);
         self.history.start(|| curvatures);

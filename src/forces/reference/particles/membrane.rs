@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a quad takes the derivatives of the position along its yarns.
+//! Integration points of a quad: derivatives of the position along its yarns.
 //!
 //! Tension and transverse contraction are taken at each corner, from its two edges, for a quarter of the area. On a
 //! rectangular mesh along the yarns ‖s_u‖ is then the stretch of an edge, and the four corners beside it add up

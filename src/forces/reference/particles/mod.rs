@@ -7,9 +7,9 @@
 //! therefore have the signs of M ẍ = F (ERRATA), and viscous stresses are τC times the rates of the same strains
 //! (eq. 2.28), viscous moments τD times the rates of the curvatures (eq. 2.30).
 //!
-//! `membrane` holds tension, contraction and shear, `plate` bending; `ring` and `stencil` prepare it. Measured curves
-//! (section 2.1.3) and memory (section 2.4.2) act on the strains of the corners and middles of quads, and on the curvatures
-//! of quads at each particle: `bends`.
+//! `membrane` has tension, contraction and shear, `plate` bending; `vertex_neighbourhood` and `stencil` prepare it.
+//! Measured curves (section 2.1.3) and memory (section 2.4.2) act on the strains of the corners and middles of quads,
+//! and on the curvatures of quads at each particle: `inelastic_bending`.
 //!
 //! The other bending of the document, the membrane energy of eq. 2.25, is a constant tension of the yarns: see
 //! [`BendingKind::Membrane`].
@@ -52,7 +52,7 @@ impl ParticleParameters {
     };
 }
 
-/// How a particle system resists bending.
+/// Bending model of a particle system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BendingKind {
     /// As a thin plate (Etzmuss 2002, eq. 2.26).
@@ -67,8 +67,8 @@ pub enum BendingKind {
     Membrane,
 }
 
-/// The elements of a particle system, and the area that each vertex stands for in m². Other faces than quads are
-/// left out: see [`Quads::first_other_face`].
+/// The elements of a particle system, and the area of each vertex in m². Faces other than quads are left out: see
+/// [`Quads::first_other_face`].
 #[must_use]
 pub fn particles(
     sheets: &ModelInput<'_>,

@@ -160,7 +160,7 @@ impl Particle {
         places.map(|(place, vertex)| positions[*vertex as usize] * weight(place)).sum()
     }
 
-    /// −∂/∂x of ⟨moments, measures⟩, the moments held.
+    /// −∂/∂x of ⟨moments, measures⟩ at constant moments.
     fn loads(
         &self,
         current: &ParticleGeometry<'_>,

@@ -13,8 +13,8 @@
 //! On a rectangular mesh this is ½(D₁₁e² + 2D₁₂eg + D₂₂g²) at the particles and 2D₆₆f² in the quads. Where the
 //! quads do not lie as in a grid, the measures are the curvatures themselves, by the smallest c that find them.
 //!
-//! A quad held at all its corners is a clamp: the difference to it is a change of direction within the free half
-//! of a line, which is twice the curvature of a whole one.
+//! A quad with all corners pinned is a clamp: the difference to it is a change of direction within the free half of a
+//! line, which is twice the curvature of a whole one.
 
 use super::{
     ParticleParameters,
@@ -46,7 +46,7 @@ pub(super) struct Stencil {
     quad_curvatures: Vec<QuadCurvature>,
 }
 
-/// How the curvature of one quad follows from measures.
+/// Curvature of one quad as a function of measures.
 #[derive(Clone, Debug)]
 struct QuadCurvature {
     /// Which of the quads at the particle.

@@ -14,9 +14,9 @@ use std::f64::consts::TAU;
 pub(super) struct VertexNeighbourhood {
     /// The vertex, the ends of its edges, and the far corners of its quads.
     pub(super) vertices: Vec<u32>,
-    /// Where they are, in m; the vertex at the origin.
+    /// Positions in the flattened plane, in m; the vertex is at the origin.
     pub(super) points: Vec<[f64; 2]>,
-    /// Whether nothing but held quads touches them here.
+    /// Whether all quads at them here are pinned.
     pub(super) is_beyond_clamp: Vec<bool>,
     /// Number of edges at the vertex.
     pub(super) spoke_count: usize,
@@ -34,7 +34,7 @@ pub(super) struct Corner {
     pub(super) area: f64,
     /// Direction of its warp.
     pub(super) warp: [f64; 2],
-    /// Whether all its corners are held.
+    /// Whether all its corners are pinned.
     pub(super) is_pinned: bool,
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Springs whose past matters.
+//! Springs of inelastic materials.
 //!
 //! A structural spring has the strain ε = (l − l₀)/L of a strip; where it lies between warp and weft the curves of both
 //! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ =
-//! ±2ε, with the sign that shear has along it. All is scaled so that without a past the stiffness is that of
+//! ±2ε, with the sign that shear has along it. All is scaled so that without history the stiffness is that of
 //! `constants`, which is less than the modulus if other springs contribute to it: their contribution stays linear.
 //!
 //! Springs that only pull become slack at stress 0, not at strain 0.
 //!
-//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends. They
-//! take no curves. Memory acts on their length, with the stiffness by which their viscosity is measured.
+//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends.
+//! Measured curves do not apply to them. Memory acts on their length, with the stiffness that their viscosity is
+//! proportional to.
 
 use super::{
     law::{SpringLaw, SpringResponse},

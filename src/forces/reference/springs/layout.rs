@@ -19,9 +19,9 @@ use std::collections::BTreeSet;
 /// Deformation that a spring resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpringKind {
-    /// Along an edge.
+    /// Stretch along an edge.
     Structural,
-    /// Along a diagonal of a quad.
+    /// Shear, along a diagonal of a quad.
     Shear,
     /// Across a vertex, along the edges.
     Bend,
@@ -31,7 +31,7 @@ pub(super) enum SpringKind {
     HingeBend,
 }
 
-/// A spring as the rest shape gives it.
+/// A spring in the rest shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spring {
     pub(super) kind: SpringKind,
@@ -49,7 +49,7 @@ pub(super) struct Spring {
     pub(super) areas: [f64; 2],
     /// Factor on the stiffness.
     pub(super) factor: f64,
-    /// Factors on the moduli of stretch, shear and bending that it is made from; `None` for those of the material.
+    /// Factors on the moduli of stretch, shear and bending for this spring; `None`: all 1.
     pub(super) properties: Option<[f64; 3]>,
 }
 

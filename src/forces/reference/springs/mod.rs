@@ -3,7 +3,7 @@
 //!
 //! `layout` has the springs of a mesh, `constants` their stiffness, `law` and `buckling` their forces. All forces act
 //! along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler 2004, eq. 3.6,
-//! also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the stiffness.
+//! also resists rigid rotations of the cloth, and does not conserve angular momentum.) k_d is τ times the stiffness.
 //!
 //! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
 //! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
