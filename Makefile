@@ -43,9 +43,9 @@ help: ## this list
 .PHONY: demo examples test soak chance fuzz wheel zip zips bench garments bench-rust growth floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
-	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
+	@$(OLDEST_BPY)/bin/python tests/blender/demo/demo.py $(ZIP) out
 	@for environment in $(BPY_ENVS); do \
-		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
+		$$environment/bin/python tests/blender/demo/demo_check.py out/demo.blend; done
 
 EXAMPLES ?=
 examples: $(NEWEST_BPY)/ready out/library/weft ## six scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
@@ -59,7 +59,7 @@ soak: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## hostile scenes and a wa
 	@status=0; \
 	.venv/bin/python tests/hostile/soak.py --out out $(SOAK) || status=1; \
 	$(if $(SOAK),,WEFT_REAL_SCENES=1 PYTHONPATH=out/library $(NEWEST_BPY)/bin/python -m pytest -rs \
-		tests/blender/test_real_walk.py || status=1;) exit $$status
+		tests/blender/whole_scenes/test_real_walk.py || status=1;) exit $$status
 
 SECONDS ?= 60
 FIRST ?= 0
@@ -97,7 +97,7 @@ bench-rust: | rust ## timings of the library's parts
 
 COUNTS ?=
 counts: .venv/ready | rust ## instructions of the hot kernels against those kept (COUNTS=--keep)
-	@.venv/bin/python tests/bench/counts.py --out out $(COUNTS)
+	@.venv/bin/python tests/bench/library/counts.py --out out $(COUNTS)
 
 ONLY ?=
 experiments: .venv/weft ## the documents' experiments, a page into out/experiments (ONLY=cords)
@@ -134,13 +134,14 @@ $(FOREIGN:%=zip-%): zip-%: $(NEWEST_BPY)/ready .venv/ready | rust
 # --- the parts of `make test` -----------------------------------------------------------------
 
 .PHONY: lint test-rust test-python test-hostile test-blender
-lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff
+lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, structure of the tree
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
 	cargo clippy --quiet --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps
 	.venv/bin/ruff format --check addon examples tests weft.pyi
 	.venv/bin/ruff check addon examples tests weft.pyi
+	.venv/bin/python -m pytest --quiet tests/structure
 
 # The release profile, because the physics tests compute for minutes otherwise.
 test-rust: .venv/ready | rust ## cargo test, without and with the Python binding

@@ -19,10 +19,10 @@ pub use elements::{
 };
 pub use fem::fem;
 pub use inelastic::MaterialHistory;
-pub use membrane::{
-    Membrane, MembraneEnergy, Strain, Tension, TriangleTangent, largest_stretch, stretch,
-};
+pub use membrane::{Membrane, MembraneEnergy, Tension, TriangleTangent, largest_stretch, stretch};
 pub use model_input::{ModelInput, edge_scale, scaled_gradients};
 pub use reference::{BendingKind, baraff_witkin, choi_ko, mass_spring, particles};
-pub use sewing::{Sewing, sewing};
-pub use strain_history::StrainHistory;
+pub use sewing::sewing;
+pub use strain_history::{Strain, StrainHistory};
+
+pub use crate::scene::Sewing;

@@ -23,7 +23,7 @@ use super::{
     model_input::ModelInput,
     strain_history::StrainHistory,
 };
-use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions};
+use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions, scene::Sewing};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 
@@ -66,17 +66,6 @@ impl SewingParameters {
 
 /// Measures of a pair: its length, and the vector from its first vertex to its second.
 const MEASURES: usize = 4;
-
-/// Vertices of one cloth that are sewn together: input of a seam.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sewing {
-    /// Both vertices of each pair.
-    pub pairs: Vec<[u32; 2]>,
-    /// Closing time, in s.
-    pub time: f64,
-    /// Largest force of a pair, in N; `None`: the force that stretches the cloth beside it by a quarter.
-    pub force: Option<f64>,
-}
 
 /// Elements of the seams of all cloths, in their order; `None` if there are no seams.
 #[must_use]

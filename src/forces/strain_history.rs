@@ -6,11 +6,14 @@
 //! 2.4.1) is then the gradient of ½·(τ/β)·(ε − ε̂)ᵀC(ε − ε̂), so that elastic and viscous force of a
 //! step have one common potential.
 
+/// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
+pub type Strain = [f64; 3];
+
 /// Past strains `reference` (one per element) and 1/β in 1/s; 1/β = 0 switches viscosity off.
 #[derive(Clone, Copy, Debug)]
-pub struct StrainHistory<'a, Strain> {
+pub struct StrainHistory<'a, Measure> {
     /// ε̂ of each element.
-    pub reference: &'a [Strain],
+    pub reference: &'a [Measure],
     /// 1/β, in 1/s.
     pub inverse_beta: f64,
 }

@@ -200,6 +200,10 @@ impl Prescribed {
     /// qᵀA d for every direction.
     fn products(&self, solution: &[Row3]) -> Vec<f64> {
         let mut sums = vec![0.0; self.directions.len()];
+        // Without directions the rows are those of an earlier elimination.
+        if sums.is_empty() {
+            return sums;
+        }
         for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
             sums[*direction as usize] += dot(entry, &solution[*column as usize]);
         }
@@ -327,5 +331,8 @@ mod tests {
         for (right, image) in right_side.iter().zip(&image) {
             assert!((0..3).all(|k| (right[k] + image[k]).abs() < 1.0e-4), "{right:?}, {image:?}");
         }
+        prescribed.set(std::iter::empty());
+        prescribed.eliminate(&matrix, &mut right_side);
+        assert_eq!(prescribed.forces(&given).count(), 0);
     }
 }

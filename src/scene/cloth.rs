@@ -5,13 +5,23 @@ use super::settings::check_positive;
 use crate::{
     Vec3,
     error::{Error, Result},
-    forces::Sewing,
     material::Material,
     mesh::{Mesh, Polygons, Uv, check_positions},
 };
 use std::{collections::HashSet, sync::Arc};
 
-/// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
+/// Vertices of one cloth that are sewn together: input of a seam.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sewing {
+    /// Both vertices of each pair.
+    pub pairs: Vec<[u32; 2]>,
+    /// Closing time, in s.
+    pub time: f64,
+    /// Largest force of a pair, in N; `None`: the force that stretches the cloth beside it by a quarter.
+    pub force: Option<f64>,
+}
+
+/// A sheet of cloth: initial positions, mesh with undeformed shape, and fabric.
 #[derive(Clone, Debug)]
 pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,

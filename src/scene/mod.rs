@@ -6,8 +6,8 @@ mod collider;
 mod report;
 mod settings;
 
-pub use cloth::Cloth;
 pub(crate) use cloth::check_factors;
+pub use cloth::{Cloth, Sewing};
 pub use collider::Collider;
 pub use report::{RejectionReason, Report, Task};
 pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};

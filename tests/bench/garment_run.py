@@ -18,7 +18,7 @@ import run
 from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE, evaluated_positions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender/whole_scenes"))
 import walking
 
 import addon

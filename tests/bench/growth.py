@@ -74,8 +74,8 @@ def main() -> None:
     cases = wanted.cases.split(",")
     lines = [
         f"# Weft, {wanted.frames} frames\n",
-        f"| sheet | vertices | ms a frame | in the first {wanted.early} | corrections a frame "
-        "| kB a vertex |\n|---|--:|--:|--:|--:|--:|",
+        f"| sheet | vertices | ms a frame | in the first {wanted.early} "
+        "| Newton iterations a frame | kB a vertex |\n|---|--:|--:|--:|--:|--:|",
     ]
     for case in cases:
         lines += growth_lines(case, sides, wanted)

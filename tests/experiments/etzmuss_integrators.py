@@ -88,7 +88,7 @@ def table_3_1() -> Finding:
                 run = advance(simulation, 25, 4 * STEP, limit=LIMIT)
                 found[scene, solver, modulus, viscosity] = run.linear / run.simulated
                 row = (scene, solver, modulus, viscosity, run.simulated, run.steps)
-                row = (*row, run.corrections, run.linear)
+                row = (*row, run.newton, run.linear)
                 rows.append((*row, updates, linear, run.converged))
     told, agreed, asked = [], 0, 0
     for scene, solver in dict.fromkeys(key[:2] for key in found):
@@ -130,7 +130,7 @@ def table_3_2() -> Finding:
             run = advance(simulation, frames, 4 * STEP, limit=LIMIT)
             solving = run.seconds - run.contact_seconds
             cost[scene, name] = run.linear / run.simulated
-            row = (scene, name, run.simulated, run.steps, run.rejected, run.corrections, run.linear)
+            row = (scene, name, run.simulated, run.steps, run.rejected, run.newton, run.linear)
             rows.append((*row, solving, run.converged))
     head = [
         "scene",
@@ -207,7 +207,7 @@ def figure_3_2() -> Finding:
             plot.sheet(f"{name}, {time[-1]:.1f} s", positions, quads, (-1.0, -0.55, -0.3))
         )
         rows.append(
-            (name, *(1e3 * value for value in mean[name]), run.corrections, run.linear, run.seconds)
+            (name, *(1e3 * value for value in mean[name]), run.newton, run.linear, run.seconds)
         )
     time = plot.Axis("time, s")
     bend = plot.lines("Energy of bending", time, plot.Axis("mJ"), drawn["bend"])

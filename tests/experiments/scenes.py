@@ -80,7 +80,7 @@ class Run:
     simulated: float = 0.0  # s
     steps: int = 0
     rejected: int = 0
-    corrections: int = 0
+    newton: int = 0  # iterations
     linear: int = 0
     seconds: float = 0.0
     busy_seconds: float = 0.0  # of all processors
@@ -110,7 +110,7 @@ def advance(
         run.busy_seconds += process_time() - busy
         run.steps += report.steps
         run.rejected += report.rejected_steps
-        run.corrections += report.newton_iterations
+        run.newton += report.newton_iterations
         run.linear += report.linear_iterations
         run.converged &= report.converged
         run.contact_seconds += report.seconds["broad_phase"] + report.seconds["contact"]

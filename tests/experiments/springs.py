@@ -142,17 +142,17 @@ def conjugate_gradients(
 ) -> np.ndarray:
     """As in Cords 2004, table 2.4, with the numbers used there."""
     solution, residual = np.zeros_like(right), right.copy()
-    way, square = residual.copy(), float((residual * residual).sum())
+    direction, square = residual.copy(), float((residual * residual).sum())
     first = square
     for _ in range(50):
         if square <= 1e-6 * first or square == 0.0:
             break
-        image = product(way)
-        length = square / float((way * image).sum())
-        solution += length * way
+        image = product(direction)
+        length = square / float((direction * image).sum())
+        solution += length * direction
         residual -= length * image
         square, before = float((residual * residual).sum()), square
-        way = residual + square / before * way
+        direction = residual + square / before * direction
     return solution
 
 

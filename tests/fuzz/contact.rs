@@ -46,7 +46,7 @@ impl Hull {
         let inside =
             [[&a, &b], [&b, &c], [&c, &a]].map(|[one, other]| dot(&normal, &cross(one, other)));
         let edges = [[&a, &b], [&b, &c], [&c, &a]];
-        Self::new(&whole, &[&a, &b, &c], &edges, (&normal, &a), inside.into())
+        Self::new(&whole, &[&a, &b, &c], &edges, &normal, &a, inside.into())
     }
 
     /// Of the differences of two edges, with the gap in m.
@@ -60,14 +60,15 @@ impl Hull {
         let on_second = dot(&normal, &cross(&a, &along));
         let inside = vec![&extent - &on_first, &extent - &on_second, on_first, on_second];
         let edges = [[&a, &b], [&c, &d], [&a, &c], [&b, &d]];
-        Self::new(&whole, &[&a, &b, &c, &d], &edges, (&normal, &a), inside)
+        Self::new(&whole, &[&a, &b, &c, &d], &edges, &normal, &a, inside)
     }
 
     fn new(
         whole: &Whole,
         points: &[&Vector],
         edges: &[[&Vector; 2]],
-        (normal, place): (&Vector, &Vector),
+        normal: &Vector,
+        place: &Vector,
         inside: Vec<Polynomial>,
     ) -> Self {
         let gap_squared = Polynomial::constant(&whole.gap * &whole.gap);

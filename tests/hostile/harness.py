@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from crossings import Crossings, Scenery
-from scene import Demand, Scene, State
-from sides import winding_numbers
+from judge.intersections import Intersections, Scenery
+from judge.sides import winding_numbers
 
-# Crossings that are written out of a frame, and frames for which they are; all are counted.
+from scene import Demand, Scene, State
+
+# Intersections that are written out of a frame, and frames for which they are; all are counted.
 SHOWN = 3
 TOLD = 2
-# Crossings of the first bad frame that go into its file.
+# Intersections of the first bad frame that go into its file.
 MARKED = 1000
 # Failures that are kept; the first says most.
 KEPT = 12
@@ -27,7 +28,7 @@ PATIENCE = 3
 
 
 class NotCleanError(ValueError):
-    """A scene that is to start free of crossings does not: the scene is wrong, not the library."""
+    """A scene that is to start without intersections has some: the scene is wrong, not Weft."""
 
 
 @dataclass
@@ -48,8 +49,8 @@ class Frame:
     max_speed: float  # m/s
     kinetic: float  # J
     energy: float  # J, all of it, more than at the start
-    crossings: int  # edges and faces that share a point, in float64
-    crossings_float32: int  # and when positions are rounded as Blender keeps them
+    intersections: int  # edges and faces that share a point, in float64
+    intersections_float32: int  # and when positions are rounded as Blender keeps them
     strayed: int  # vertices below a floor or on another side of a closed obstacle than at first
     stages: dict[str, float]  # s
 
@@ -96,17 +97,17 @@ class Judge:
             self._refuse_bad_start(start)
 
     def _refuse_bad_start(self, start: State) -> None:
-        for found in self.crossings(start):
+        for found in self.intersections(start):
             if found:
-                raise NotCleanError(f"{len(found)} crossings at the start, such as: {found[0]}")
+                raise NotCleanError(f"{len(found)} intersections at the start, such as: {found[0]}")
         for order in self.scene.orders:
             broken = order(start)
             if broken:
                 raise NotCleanError(f"at the start {broken}")
 
-    def crossings(self, state: State) -> tuple[Crossings, Crossings]:
-        """All crossings, and those after rounding positions as Blender keeps them."""
-        return self.scenery.crossings_also_rounded(
+    def intersections(self, state: State) -> tuple[Intersections, Intersections]:
+        """All intersections, and those after rounding positions as Blender keeps them."""
+        return self.scenery.intersections_also_rounded(
             np.concatenate([*state.cloths, *state.obstacles])
         )
 
@@ -204,7 +205,7 @@ class Run:
         if not all(np.isfinite(points).all() for points in self.state.cloths):
             self.result.fail(frame, "not finite", "a position is not a number")
             return False
-        found, rounded = self.judge.crossings(self.state)
+        found, rounded = self.judge.intersections(self.state)
         account = self._account(frame, end, wall, report, (len(found), len(rounded)))
         self.result.frames.append(account)
         self._verdict(account, found or rounded)
@@ -212,7 +213,7 @@ class Run:
         return True
 
     def _account(
-        self, frame: int, end: float, wall: float, report: object, crossings: tuple[int, int]
+        self, frame: int, end: float, wall: float, report: object, intersections: tuple[int, int]
     ) -> Frame:
         speeds = [
             np.linalg.norm(self.simulation.velocities(index), axis=1).max()
@@ -234,23 +235,25 @@ class Run:
             max_speed=float(max(speeds)),
             kinetic=energies["kinetic"],
             energy=energies["total"] - self._energy,
-            crossings=crossings[0],
-            crossings_float32=crossings[1],
+            intersections=intersections[0],
+            intersections_float32=intersections[1],
             strayed=self.judge.strayed(self.state),
             stages=dict(report.seconds),
         )
 
-    def _verdict(self, account: Frame, found: Crossings) -> None:
+    def _verdict(self, account: Frame, found: Intersections) -> None:
         scene, frame, fail = self.scene, account.frame, self.result.fail
         if account.newton > scene.newton_limit:
-            fail(frame, "stall", f"{account.newton} corrections; at most {scene.newton_limit}")
+            fail(
+                frame, "stall", f"{account.newton} Newton iterations; at most {scene.newton_limit}"
+            )
         if scene.is_excused(account.time):
             return
         if found:
-            precision = "" if account.crossings else " after rounding to float32"
+            precision = "" if account.intersections else " after rounding to float32"
             shown = SHOWN if len(self.result.failures) < TOLD else 0
-            told = "".join(f"\n    {crossing}" for crossing in islice(found, shown))
-            fail(frame, "crossing", f"{len(found)} pairs{precision}{told}")
+            told = "".join(f"\n    {intersection}" for intersection in islice(found, shown))
+            fail(frame, "intersection", f"{len(found)} pairs{precision}{told}")
             self._dump(frame, found)
         if account.strayed:
             fail(frame, "strayed", f"{account.strayed} vertices on the wrong side of an obstacle")
@@ -269,17 +272,17 @@ class Run:
         if scene.has_no_source_of_energy and grown:
             fail(frame, "energy grew", f"by {account.energy:.3g} J from nothing")
 
-    def _dump(self, frame: int, found: Crossings) -> None:
+    def _dump(self, frame: int, found: Intersections) -> None:
         """Keeps the first failure of a run, and the frame before it, for a closer look."""
         if self._dumped or self.folder is None:
             return
         self._dumped = True
         kept = list(islice(found, MARKED))
         arrays = {
-            "edges": np.array([crossing.edge for crossing in kept]),
-            "faces": np.array([crossing.face for crossing in kept]),
-            "edge_of": np.array([crossing.edge_of for crossing in kept]),
-            "face_of": np.array([crossing.face_of for crossing in kept]),
+            "edges": np.array([intersection.edge for intersection in kept]),
+            "faces": np.array([intersection.face for intersection in kept]),
+            "edge_of": np.array([intersection.edge_of for intersection in kept]),
+            "face_of": np.array([intersection.face_of for intersection in kept]),
         }
         path = self.folder / f"{self.label}-frame{frame}.npz"
         np.savez_compressed(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What can be held to a number: gaps and calm at rest, friction, and what must not matter.
+"""Measured figures: gaps and calm at rest, friction, and independence of irrelevant settings.
 
 Each entry of MEASURES takes whether to be quick, and returns figures with their allowed ranges.
 """
@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import weft
+from families.drape import ASKEW, SHIFT, UP, floor
+from families.layers import stack
 from meshes import Mesh, ball, box, grid, moved, plate, rotation, strip, turned
+
 from scene import Body, Obstacle, Scene, fabric
-from scenes_drape import ASKEW, SHIFT, UP, floor
-from scenes_layers import stack
 
 FRAME = 1.0 / 24.0  # s
 GRAVITY = 9.81  # m/s²
@@ -163,8 +164,8 @@ def creep(friction: float, size: int, seconds: float, on_cloth: bool, **settings
     """How far any vertex of a sheet gets along the plane within a time, in m."""
     scene = slope(friction, size, 1.5, on_cloth)
     simulation = after(scene, seconds, air_density=0.0, **settings)
-    way = (simulation.positions() - scene.cloths[0].positions) @ rotation((0, 1, 0), ANGLE)
-    return float(np.linalg.norm(way[:, :2], axis=1).max())
+    displacement = (simulation.positions() - scene.cloths[0].positions) @ rotation((0, 1, 0), ANGLE)
+    return float(np.linalg.norm(displacement[:, :2], axis=1).max())
 
 
 def friction_figures(quick: bool, on_cloth: bool, **settings: object) -> list[Figure]:
@@ -180,10 +181,12 @@ def friction_figures(quick: bool, on_cloth: bool, **settings: object) -> list[Fi
     # The tangent of 30 degrees is .577.
     for friction in (0.6, 0.9):
         value = creep(friction, size, seconds, on_cloth, **settings)
-        figures.append(Figure(f"way in {seconds:.0f} s at {friction}, m", value, 0.0, STICKS))
+        figures.append(
+            Figure(f"displacement in {seconds:.0f} s at {friction}, m", value, 0.0, STICKS)
+        )
     value = creep(0.55, size, 1.0, on_cloth, **settings)
     exact = 0.5 * GRAVITY * (np.sin(ANGLE) - 0.55 * np.cos(ANGLE))
-    figures.append(Figure("way in 1 s at 0.55, m", value, 0.5 * exact, 1.5 * exact))
+    figures.append(Figure("displacement in 1 s at 0.55, m", value, 0.5 * exact, 1.5 * exact))
     return figures
 
 
@@ -201,7 +204,7 @@ def friction_on_cloth(quick: bool) -> list[Figure]:
 
 @measure
 def friction_solved_closely(quick: bool) -> list[Figure]:
-    """The same on a solid, with a tolerance that leaves no room for the solver."""
+    """The same on a solid, with a tolerance at which errors of the solver do not count."""
     return friction_figures(quick, on_cloth=False, tolerance=1e-4)
 
 
@@ -263,7 +266,7 @@ def resolution_and_frame_rate(quick: bool) -> list[Figure]:
 
 
 def trembling(size: int, drop: float) -> float:
-    """What ways of frames differ by in a fifth second on a ball: root mean square, in m."""
+    """Difference of displacements per frame in a fifth second on a ball, root mean square, in m."""
     sheet = Body("sheet", *moved(grid(size, 1.0), (0, 0, 0.3 + drop)), fabric())
     simulation = Scene([sheet], [Obstacle("ball", *ball(0.3, 3))]).simulation()
     frames = []
@@ -279,7 +282,7 @@ def drape_at_rest(quick: bool) -> list[Figure]:
     """Folds that hang from a ball come to rest, and do not tremble for what is left unsolved."""
     size = 24 if quick else 50
     mean = np.mean([trembling(size, 0.2 + 1e-4 * start) for start in range(4)])
-    return [Figure("difference of ways from frame to frame, m", mean, 0.0, TREMBLES)]
+    return [Figure("difference of displacements from frame to frame, m", mean, 0.0, TREMBLES)]
 
 
 def crumpling(size: int) -> Scene:

@@ -24,14 +24,14 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from all_scenes import RECIPES
+from families import RECIPES
 from harness import PATIENCE, Frame, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
 CHANCE = "chance_"  # what scenes begin with whose size is a seed
 HEADER = (
     "| scene | vertices | frames | s/frame | steps | rejected | Newton/step | most Newton a frame "
-    "| contacts | stretch | crossings | strayed | verdict |"
+    "| contacts | stretch | intersections | strayed | verdict |"
 )
 
 
@@ -49,7 +49,7 @@ class Row:
     most_newton: int
     contacts: int
     stretch: float
-    crossings: int
+    intersections: int
     strayed: int
     verdict: str
 
@@ -81,7 +81,7 @@ def row(result: Result) -> Row:
         most_newton=largest("newton"),
         contacts=largest("contacts"),
         stretch=float(largest("max_stretch")),
-        crossings=max(largest("crossings"), largest("crossings_float32")),
+        intersections=max(largest("intersections"), largest("intersections_float32")),
         strayed=largest("strayed"),
         verdict=result.verdict,
     )
@@ -194,7 +194,7 @@ def write_table(path: Path, rows: list[Row], figures: list[Figure], seconds: flo
     lines = [
         "# Hostile scenes",
         "",
-        f"{good} of {len(rows)} hold, in {seconds / 60.0:.1f} minutes. Contacts, crossings and "
+        f"{good} of {len(rows)} hold, in {seconds / 60.0:.1f} minutes. Contacts, intersections and "
         "strayed are the largest number in any frame, most of them counted in float64 and after "
         "rounding to float32. What was found in each frame is in `hostile/`.",
         "",

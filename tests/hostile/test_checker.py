@@ -6,12 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from crossings import Scenery, segments_through_triangles, unique_edges
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judge.intersections import Scenery, segments_through_triangles, unique_edges
+from judge.predicates import orientation_2d, orientation_3d
+from judge.sides import is_closed, winding_numbers
 from meshes import ball, box, grid, torus, vector
-from predicates import orientation_2d, orientation_3d
-from sides import is_closed, winding_numbers
 
 TRIANGLE = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
 TINY = 1e-12
@@ -173,9 +173,9 @@ def as_scenery(positions: np.ndarray, triangles: np.ndarray) -> Scenery:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_tree_loses_no_pair(seed):
     positions, triangles = soup(seed)
-    found = as_scenery(positions, triangles).crossings(positions)
+    found = as_scenery(positions, triangles).intersections(positions)
     expected = all_pairs(positions, triangles)
-    assert {(*crossing.edge, *crossing.face) for crossing in found} == expected
+    assert {(*intersection.edge, *intersection.face) for intersection in found} == expected
     assert expected
 
 
@@ -184,11 +184,11 @@ def test_touching_soup_on_a_lattice():
     generator = np.random.default_rng(5)
     positions = generator.integers(0, 4, size=(90, 3)) / 3.0
     triangles = np.arange(90).reshape(-1, 3)
-    found = as_scenery(positions, triangles).crossings(positions)
-    assert {(*crossing.edge, *crossing.face) for crossing in found} == all_pairs(
+    found = as_scenery(positions, triangles).intersections(positions)
+    assert {(*intersection.edge, *intersection.face) for intersection in found} == all_pairs(
         positions, triangles
     )
-    assert {crossing.crosses for crossing in found} == {False, True}
+    assert {intersection.crosses for intersection in found} == {False, True}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -198,10 +198,12 @@ def test_random_soups_as_ipctk_has_them(seed):
     positions, triangles = soup(seed, 120 if seed % 2 else 50, size)
     edges = unique_edges(triangles).astype(np.int32)
     mesh = ipctk.CollisionMesh(positions, edges, triangles.astype(np.int32))
-    ours = as_scenery(positions, triangles).crossings(positions)
+    ours = as_scenery(positions, triangles).intersections(positions)
     assert ipctk.has_intersections(mesh, np.asfortranarray(positions)) is bool(ours)
-    for crossing in ours:
-        assert ipctk.is_edge_intersecting_triangle(*crossing.edge_points, *crossing.face_points)
+    for intersection in ours:
+        assert ipctk.is_edge_intersecting_triangle(
+            *intersection.edge_points, *intersection.face_points
+        )
     theirs = sum(
         ipctk.is_edge_intersecting_triangle(*positions[edge], *positions[face])
         for edge in edges
@@ -213,7 +215,7 @@ def test_random_soups_as_ipctk_has_them(seed):
 
 def test_a_flat_sheet_a_ball_and_a_torus_cross_nothing():
     for positions, triangles in (grid(20), ball(0.3, 2), torus(0.3, 0.1)):
-        assert not as_scenery(positions, triangles).crossings(positions)
+        assert not as_scenery(positions, triangles).intersections(positions)
 
 
 @pytest.mark.parametrize("offset", [0.0, TINY, -TINY, 1e-6])
@@ -223,7 +225,7 @@ def test_two_sheets_that_touch_or_nearly_do(offset):
     scenery = Scenery()
     scenery.add("lower", len(lower), triangles, is_cloth=True)
     scenery.add("upper", len(upper), triangles, is_cloth=True)
-    found = scenery.crossings(np.concatenate([lower, upper]))
+    found = scenery.intersections(np.concatenate([lower, upper]))
     assert bool(found) is (offset == 0.0)
 
 
@@ -233,7 +235,7 @@ def test_what_is_reported_of_a_crossing():
     scenery = Scenery()
     scenery.add("sheet", len(sheet), triangles, is_cloth=True)
     scenery.add("needle", 3, np.array([(0, 1, 2)]), is_cloth=False)
-    found = scenery.crossings(np.concatenate([sheet, needle]))
+    found = scenery.intersections(np.concatenate([sheet, needle]))
     straight = next(c for c in found if c.edge == (0, 1) and c.edge_of == "needle")
     assert straight.crosses
     assert straight.face_of == "sheet"
@@ -246,7 +248,7 @@ def test_colliders_may_cross_each_other():
     positions, triangles = ball(0.3, 1)
     scenery.add("one", len(positions), triangles, is_cloth=False)
     scenery.add("other", len(positions), triangles, is_cloth=False)
-    assert not scenery.crossings(np.concatenate([positions, positions + 0.1]))
+    assert not scenery.intersections(np.concatenate([positions, positions + 0.1]))
 
 
 def test_winding_numbers_of_a_ball_are_exact_up_to_its_faces():

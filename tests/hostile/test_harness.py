@@ -7,11 +7,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from all_scenes import RECIPES
+from families import RECIPES
+from families.drape import floor
+from families.layers import long_trefoil, stack
 from harness import Judge, NotCleanError, Run
-from knots import determinant
-from meshes import ball, box, grid, moved, rim, rotation, vector
-from orders import (
+from judge.knots import determinant
+from judge.orders import (
     covers_the_top_until,
     layers_in_order,
     linked,
@@ -20,11 +21,11 @@ from orders import (
     stays_outside,
     winds_round,
 )
+from judge.sides import is_closed
+from meshes import ball, box, grid, moved, rim, rotation, vector
 from rest import silhouette
+
 from scene import Body, Demand, Obstacle, Scene, State, along, fabric
-from scenes_drape import floor
-from scenes_layers import long_trefoil, stack
-from sides import is_closed
 
 SIDE = 6
 
@@ -104,7 +105,7 @@ def test_nothing_is_found_where_nothing_is_wrong(tmp_path):
 
 def test_a_crossing_is_told_with_frame_pair_and_coordinates_and_kept(tmp_path):
     found = failures(planted([0.6, 0.48]), tmp_path)
-    assert found[0].startswith("frame 2: crossing: ")
+    assert found[0].startswith("frame 2: intersection: ")
     assert "of sheet passes through face" in found[0]
     kept = np.load(next(tmp_path.glob("*-frame2.npz")))
     assert kept["cloth0_positions"].shape == (2, SIDE**2, 3)
@@ -124,7 +125,7 @@ def test_rounding_to_float32_alone_may_cross(tmp_path):
     scene = planted([0.6, height + 1e-9])
     scene.obstacles = [Obstacle("plate", plate + vector(0, 0, height), triangles)]
     found = failures(scene, tmp_path)
-    assert found[0].startswith("frame 2: crossing: ")
+    assert found[0].startswith("frame 2: intersection: ")
     assert "after rounding to float32" in found[0]
 
 
@@ -160,9 +161,9 @@ def test_crossings_are_excused_only_for_their_time(tmp_path):
     excused = {"demand": Demand.RECOVERS, "excused": (2 * frame, 4 * frame)}
     assert failures(planted([0.6, 0.48, 0.48, 0.6], **excused), tmp_path) == []
     late = failures(planted([0.6, 0.48, 0.48, 0.48], **excused), tmp_path)
-    assert late[0].startswith("frame 4: crossing: ")
+    assert late[0].startswith("frame 4: intersection: ")
     early = failures(planted([0.48, 0.48, 0.48, 0.6], **excused), tmp_path)
-    assert early[0].startswith("frame 1: crossing: ")
+    assert early[0].startswith("frame 1: intersection: ")
 
 
 def test_what_starts_inside_must_end_outside(tmp_path):
@@ -238,8 +239,8 @@ def test_the_determinant_tells_knots_apart():
         [(2 + np.cos(2 * t)) * np.cos(3 * t), (2 + np.cos(2 * t)) * np.sin(3 * t), np.sin(4 * t)], 1
     )
     for turn in np.linspace(0.0, 3.0, 7):
-        way = rotation((1.0, 2.0, 0.5), turn).T
-        found = [determinant(line @ way) for line in (circle, trefoil, figure_eight)]
+        frame = rotation((1.0, 2.0, 0.5), turn).T
+        found = [determinant(line @ frame) for line in (circle, trefoil, figure_eight)]
         assert found == [1, 3, 5]
 
 
@@ -294,7 +295,7 @@ def test_every_scene_is_sound():
         length = recipe.quick
         scene = recipe.build(length.size, length.seconds)
         judge = Judge(scene)
-        tangled = bool(judge.crossings(scene.start())[0])
+        tangled = bool(judge.intersections(scene.start())[0])
         assert tangled == (scene.demand is Demand.UNTANGLES), recipe.name
         assert scene.excused[1] < length.seconds, recipe.name
         for obstacle in scene.obstacles:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from all_scenes import RECIPES
+from families import RECIPES
+from families.drape import soup
 from harness import Run
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
+
 from scene import FRAME_RATE
-from scenes_drape import soup
 
 OUT = Path(__file__).parents[2] / "out" / "hostile"
 LIMIT = 90.0  # s, for a scene that takes seconds
@@ -60,7 +61,7 @@ def elsewhere() -> Iterator[Elsewhere]:
 # What a squeeze does to cloth today that it should not. Where a box leaves cloth no room at all,
 # the last knots may come undone too late, with slightly other arithmetic here as well. It may not
 # stall, die or take too long.
-SQUEEZED = {"overstretched", "too fast", "crossing", "strayed"}
+SQUEEZED = {"overstretched", "too fast", "intersection", "strayed"}
 SQUEEZES = {"box_without_room"}
 # A sheet that meets the floor edge on within one step of 1/24 s has up to a tenth of its energy of
 # motion more for a moment.
@@ -69,7 +70,7 @@ JOLTS = {"sheet_falls_on_its_edge"}
 
 
 def kind(failure: str) -> str:
-    """The word for what failed, in `frame 3: crossing: ...`."""
+    """The word for what failed, in `frame 3: intersection: ...`."""
     return failure.split(": ")[1] if failure.startswith("frame ") else failure
 
 

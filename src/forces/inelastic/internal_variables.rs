@@ -5,7 +5,7 @@ use super::{
     Inelastic,
     law::{DeformationMode, InternalVariables},
 };
-use crate::{forces::membrane::Strain, material::Material};
+use crate::{forces::Strain, material::Material};
 use std::sync::Arc;
 
 /// Laws and internal variables of all elements of one kind; [`Elements`](crate::forces::elements::Elements) call the

@@ -11,7 +11,7 @@
 
 use super::branch_envelope::{BranchEnvelope, PlasticFlow};
 use crate::{
-    forces::membrane::Strain,
+    forces::Strain,
     material::{BRANCHES, Material},
 };
 

@@ -12,7 +12,7 @@ pub use internal_variables::MaterialHistory;
 pub(crate) use law::{DeformationMode, InelasticLaw, InternalVariables, StressResponse, apply};
 pub(crate) use uniaxial::{UniaxialElement, UniaxialResponse};
 
-use super::membrane::Strain;
+use super::Strain;
 use crate::{material::Material, parallel::reductions};
 use rayon::prelude::*;
 

@@ -3,7 +3,7 @@
 //! a share in the force.
 
 use super::Inelastic;
-use crate::forces::membrane::Strain;
+use crate::forces::Strain;
 
 /// Law of an element with one measure: factors from its measure to the three strains of the material.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -18,7 +18,7 @@ pub use tangent::TriangleTangent;
 use super::{
     inelastic::{DeformationMode, Inelastic, MaterialHistory, apply},
     membrane::batch::{StressLaw, TriangleBatch},
-    strain_history::StrainHistory,
+    strain_history::{Strain, StrainHistory},
 };
 use crate::{
     Vec3,
@@ -28,9 +28,6 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// Green strains along warp and weft, and the shear angle ⟨s_u,s_v⟩.
-pub type Strain = [f64; 3];
 
 /// Tensile part of the stress of a triangle times its area, in N·m.
 pub type Tension = [f32; 3];

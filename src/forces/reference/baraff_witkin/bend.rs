@@ -19,13 +19,13 @@
 use crate::{
     Vec3,
     forces::{
+        Strain,
         bending::{extrapolate_angle, wrap_angle},
         elements::{
             AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
             StoredTangents, Tangents, add_scaled, columns,
         },
         inelastic::{DeformationMode, MaterialHistory, UniaxialElement, UniaxialResponse},
-        membrane::Strain,
         model_input::ModelInput,
         strain_history::StrainHistory,
     },

@@ -13,8 +13,8 @@ use super::{
 use crate::{
     Vec3,
     forces::{
+        Strain,
         inelastic::{DeformationMode, Inelastic, InternalVariables, MaterialHistory, apply},
-        membrane::Strain,
     },
     material::Material,
     parallel::reductions,

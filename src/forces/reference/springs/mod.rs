@@ -25,12 +25,12 @@ use super::springs::{
 use crate::{
     Vec3,
     forces::{
+        Strain,
         elements::{
             AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
             StoredTangents, Tangents, add_scaled, columns,
         },
         inelastic::{Inelastic, MaterialHistory, UniaxialElement},
-        membrane::Strain,
         model_input::{ModelInput, mean_scale},
         strain_history::StrainHistory,
     },

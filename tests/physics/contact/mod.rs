@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Cloth on solids: rest, impact, friction, constraints.
+
+mod constraints;
+mod friction;
+mod solids;

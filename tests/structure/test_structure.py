@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Limits of the tree: sizes of folders, files and functions, direction of imports, licences."""
+
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import pytest
+import python_code
+import rust_code
+import tree
+
+ENTRIES = 12
+LINES = 500  # of a file
+LONGEST = 60  # lines of a function
+MEDIAN = 8  # lines of the functions of one part
+# Lists that readers know as such: of the layers, of conventional names, of fabrics.
+LISTS = {".", "src", "addon", "addon/presets"}
+LICENCE = "SPDX-License-Identifier: "
+WITH_LICENCE = {".rs", ".py", ".pyi", ".toml", ".sh", ".yml"}
+# Registries are those that a machine is set up with.
+HOSTS = [host + "." for host in ("crates", "pypi", "pythonhosted", "debian", "npmjs", "ubuntu")]
+ENDINGS = ("io", "org", "com")
+
+Module = tuple[str, ...]
+Imports = dict[Module, set[Module]]
+PARTS = {"src": rust_code, "addon": python_code}
+
+
+def imports(part: str) -> Imports:
+    """All imports of a part of the tree, but for those of its head, which all may use."""
+    heads = {(), ("error",)}
+    modules = PARTS[part].modules().keys() - heads
+    return {module: PARTS[part].imports(module) - heads for module in modules}
+
+
+def folder(part: str, module: Module) -> Module:
+    """Folder that a module lies in, or that it is the head of."""
+    file = PARTS[part].modules()[module]
+    return module if file.stem in ("mod", "__init__", "lib") else module[:-1]
+
+
+def functions(path: Path) -> list[tuple[str, int]]:
+    code = rust_code if path.suffix == ".rs" else python_code
+    return list(code.functions(path))
+
+
+def reachable(graph: Imports, start: Module) -> set[Module]:
+    """All modules that a module imports, directly or not."""
+    found: set[Module] = set()
+    waiting = [start]
+    while waiting:
+        new = graph.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def sources() -> list[Path]:
+    return tree.files(".rs", ".py")
+
+
+def test_no_folder_has_more_than_twelve_entries():
+    crowded = {
+        tree.name(each): len(tree.entries(each))
+        for each in tree.folders()
+        if len(tree.entries(each)) > ENTRIES and tree.name(each) not in LISTS
+    }
+    assert not crowded
+
+
+def test_no_file_is_longer_than_500_lines():
+    lengths = {tree.name(path): len(tree.text(path).splitlines()) for path in sources()}
+    assert not {name: length for name, length in lengths.items() if length > LINES}
+
+
+def test_no_function_is_longer_than_60_lines():
+    each = ((path, *function) for path in sources() for function in functions(path))
+    long = [(tree.name(path), name, lines) for path, name, lines in each if lines > LONGEST]
+    assert not long
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_functions_are_short(part):
+    lengths = [
+        lines
+        for path in sources()
+        if path.is_relative_to(tree.ROOT / part)
+        for _, lines in functions(path)
+    ]
+    assert median(lengths) <= MEDIAN
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_folder_of_the_page_exists_and_no_other(part):
+    """docs/architecture.md has them in their order."""
+    folders = {path.name for path in tree.entries(tree.ROOT / part) if path.is_dir()}
+    assert set(tree.layers(part)) == folders - {"presets"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_import_runs_up_the_folders(part):
+    """A folder imports those below it."""
+    ranks = tree.layers(part)
+    up = [
+        f"{'/'.join(module)} -> {'/'.join(used)}"
+        for module, others in imports(part).items()
+        for used in others
+        if used[0] in ranks and ranks.get(module[0], -1) > ranks[used[0]]
+    ]
+    assert not sorted(up)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_no_circle_of_imports_runs_through_two_folders(part):
+    """Files of one folder may need each other, as may a folder and what is inside of it."""
+    graph = imports(part)
+    used = {module: reachable(graph, module) for module in graph}
+    circles = [
+        f"{'/'.join(first)} <-> {'/'.join(second)}"
+        for first in graph
+        for second in used[first]
+        if first < second and first in used[second]
+        if not are_related(folder(part, first), folder(part, second))
+    ]
+    assert not circles
+
+
+def are_related(first: Module, second: Module) -> bool:
+    """Whether one folder is the other or lies in it."""
+    shorter, longer = sorted((first, second), key=len)
+    return longer[: len(shorter)] == shorter
+
+
+def test_every_file_names_its_licence():
+    missing = [
+        tree.name(path)
+        for path in tree.files()
+        if path.suffix in WITH_LICENCE or path.name == "Makefile"
+        if LICENCE not in "\n".join(tree.text(path).splitlines()[:3])
+    ]
+    assert not missing
+
+
+def test_no_file_names_the_host_of_a_registry():
+    hosts = [host + ending for host in HOSTS for ending in ENDINGS]
+    naming = [
+        (tree.name(path), host)
+        for path in tree.files()
+        if path.suffix not in tree.BINARY | {".lock"}
+        for host in hosts
+        if host in tree.text(path)
+    ]
+    assert not naming
+
+
+@pytest.mark.parametrize("check", [rust_code.functions, rust_code.code])
+def test_rust_is_read_without_a_compiler(check: Callable, tmp_path):
+    path = tmp_path / "a.rs"
+    path.write_text(
+        "/// fn no() {\nfn one<'a>(x: [u8; 3]) -> &'a str {\n    \"}{\"\n}\nfn two();\n"
+    )
+    found = check(path)
+    assert found.count("fn") == 2 if isinstance(found, str) else list(found) == [("one", 3)]
