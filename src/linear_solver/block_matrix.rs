@@ -39,7 +39,7 @@ impl BlockPair {
     }
 }
 
-/// The blocks of a symmetric matrix on a [`Pattern`], and a changing [`Coupling`] outside of it.
+/// The blocks of a symmetric matrix on a [`Pattern`], and a changing [`ContactBlocks`] outside of it.
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
     pattern: Arc<Pattern>,
@@ -111,7 +111,7 @@ impl BlockMatrix {
     }
 
     /// Adds B_ij and its transpose B_ji for i ≠ j, and says whether the pattern has them; where it does not,
-    /// nothing is changed, and they belong into [`Self::set_coupling`].
+    /// nothing is changed, and they belong into [`Self::set_contact_blocks`].
     pub fn add_pair(&mut self, i: usize, j: usize, block: &Block) -> bool {
         let (i, j, block) = if i > j { (i, j, *block) } else { (j, i, block.transposed()) };
         if i / GROUP == j / GROUP {

@@ -7,7 +7,7 @@ use sprs::CsStructureI;
 #[derive(Clone, Debug, Default)]
 pub struct Incidence {
     starts: Vec<u32>,
-    /// Elements with corners: see [`entry`].
+    /// Elements with corners: see [`pack`].
     entries: Vec<u32>,
 }
 

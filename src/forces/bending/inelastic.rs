@@ -237,7 +237,7 @@ impl crate::forces::bending::Bending {
         self.plates.is_some()
     }
 
-    /// [`Self::weight`] reduced by plastic flow in inelastic materials.
+    /// [`Self::diagonal_stiffness`] reduced by plastic flow in inelastic materials.
     pub(crate) fn softened(&self, hinge: usize) -> f64 {
         let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
         self.diagonal_stiffness(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)

@@ -195,7 +195,7 @@ pub(super) type AngleAndChange = [f64; 2];
 #[derive(Clone, Debug)]
 pub(super) struct MomentPasses {
     count: usize,
-    /// First a [`Pair`] for each hinge: the angle and its change, and when those are divided see [`after_division`]. Then two
+    /// First a [`AngleAndChange`] for each hinge: the angle and its change, and when those are divided see [`sum_and_difference`]. Then two
     /// pairs for each: φ on both sides.
     numbers: Vec<f64>,
 }

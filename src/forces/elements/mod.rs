@@ -56,7 +56,7 @@ impl std::ops::AddAssign for ElasticEnergy {
 
 /// Elements of one kind, all with the same number of vertices.
 ///
-/// Stresses and shape of an evaluation are kept for [`Self::predict`] and [`Self::tangents`].
+/// Stresses and shape of an evaluation are kept for [`Self::predict_stress`] and [`Self::tangents`].
 pub trait Elements: Send + Sync {
     /// Vertices of all elements, one element after the other.
     fn vertices(&self) -> &[u32];
@@ -128,7 +128,7 @@ pub trait Elements: Send + Sync {
         None
     }
 
-    /// Mutable [`Self::history`].
+    /// Mutable [`Self::material_history`].
     fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
         None
     }
@@ -168,12 +168,12 @@ pub trait Elements: Send + Sync {
         self.material_history().map_or_else(Vec::new, MaterialHistory::values)
     }
 
-    /// Length of [`Self::memory`] if it is not empty.
+    /// Length of [`Self::internal_variables`] if it is not empty.
     fn internal_variable_count(&self) -> usize {
         self.material_history().map_or(0, MaterialHistory::count)
     }
 
-    /// Restores the internal variables from the list of [`Self::memory`]: [`Self::memory_count`] numbers or none.
+    /// Restores the internal variables from the list of [`Self::internal_variables`]: [`Self::internal_variable_count`] numbers or none.
     fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
         if let Some(history) = self.material_history_mut() {
             history.set_values(values);

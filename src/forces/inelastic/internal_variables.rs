@@ -83,7 +83,7 @@ impl MaterialHistory {
         }
     }
 
-    /// See [`crate::forces::inelastic::law::Law::set_steepest`].
+    /// See [`crate::forces::inelastic::law::InelasticLaw::set_stiffest_tangent`].
     pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         if let Some(inelastic) = &mut self.inelastic {
             inelastic.set_stiffest_tangent(is_stiffest);

@@ -2,7 +2,7 @@
 //! Inelastic stress: measured curves with hysteresis, and memory of strain rates.
 //!
 //! For three strains ε with the linear law C, the stress is C(e + Σ w_k q_k) with e = ε − p. p is what stays after unloading,
-//! bounded by curves (see `branch_envelope`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::Quality`]), integrated exactly for a strain
+//! bounded by curves (see `branch_envelope`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::ConstantQ`]), integrated exactly for a strain
 //! that changes evenly in a step, as in Etzmuss 2002, eq. 2.33: q becomes αq + γΔe with α = exp(−h/T), γ = (1 − α)T/h.
 //! Then the stress of a step is C(1 + Σ wγ)(x − p) with x = ε plus a constant.
 //!

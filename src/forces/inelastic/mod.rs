@@ -70,7 +70,7 @@ impl Inelastic {
         }
     }
 
-    /// See [`Law::set_steepest`].
+    /// See [`InelasticLaw::set_stiffest_tangent`].
     pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         for law in &mut self.laws {
             law.set_stiffest_tangent(is_stiffest);

@@ -56,7 +56,7 @@ pub(crate) fn add_contact_blocks(
 
 /// A row of PᵀCP while it is summed up.
 struct RowSums {
-    /// Place of each coarse column in the lists below, or [`NONE`].
+    /// Place of each coarse column in the lists below, or [`NO_SLOT`].
     places: Vec<u32>,
     columns: Vec<u32>,
     blocks: Vec<Block>,

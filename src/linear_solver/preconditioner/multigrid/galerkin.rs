@@ -43,7 +43,7 @@ type Source = u32;
 struct BlockSources {
     /// For each batch and each group of PᵀAP, where the following start.
     starts: Vec<[u32; 2]>,
-    /// Blocks that get anything, in ascending order: see [`Layout`].
+    /// Blocks that get anything, in ascending order: see [`BlockNumbering`].
     places: Vec<u32>,
     /// Block by block.
     list: Vec<Source>,
