@@ -19,19 +19,19 @@ use crate::{
 
 /// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.
 #[must_use]
-pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    let ModelInput { mesh, materials, .. } = *sheets;
+pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *input;
     let buffers = BufferPool::new(1);
     let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
-    membrane.set_gradients(scaled_gradients(mesh, sheets.rest_scale));
+    membrane.set_gradients(scaled_gradients(mesh, input.rest_scale));
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_buffers(buffers);
     bending.set_materials(mesh, materials);
-    if !sheets.property_scale.is_empty() {
+    if !input.property_scale.is_empty() {
         let triangles = mesh.topology.triangles.iter();
         let scales: Vec<[f64; 3]> =
-            triangles.map(|corners| sheets.mean_property_scale(corners)).collect();
+            triangles.map(|corners| input.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }

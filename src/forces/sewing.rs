@@ -71,15 +71,15 @@ const MEASURES: usize = 4;
 #[must_use]
 pub fn sewing<'a>(
     of_cloths: impl Iterator<Item = Option<&'a Sewing>>,
-    sheets: &ModelInput<'_>,
+    input: &ModelInput<'_>,
 ) -> Option<Box<dyn Elements>> {
     let mut members = Vec::new();
     for (index, sewing) in of_cloths.enumerate() {
-        let first = sheets.mesh.cloth_starts[index] as u32;
+        let first = input.mesh.cloth_starts[index] as u32;
         let Some(sewing) = sewing else { continue };
         members.extend(sewing.pairs.iter().map(|pair| {
             let vertices = pair.map(|vertex| first + vertex);
-            let area = vertices.map(|vertex| sheets.mesh.rest.vertex_areas[vertex as usize]);
+            let area = vertices.map(|vertex| input.mesh.rest.vertex_areas[vertex as usize]);
             let member = SewnPair {
                 vertices,
                 cloth: index as u32,
@@ -91,12 +91,12 @@ pub fn sewing<'a>(
                 bound: 0.0,
                 initial_length: 0.0,
             };
-            member.with_material(&sheets.materials[index])
+            member.with_material(&input.materials[index])
         }));
     }
     (!members.is_empty()).then(|| {
         let seams: Box<dyn Elements> =
-            Box::new(SewingElements::new(members, sheets.mesh.vertex_count()));
+            Box::new(SewingElements::new(members, input.mesh.vertex_count()));
         seams
     })
 }
@@ -251,7 +251,7 @@ fn removed_fraction(time: f64) -> f64 {
 #[derive(Clone, Debug)]
 struct SewingElements {
     members: Vec<SewnPair>,
-    scatter: ElementLoads<2>,
+    loads: ElementLoads<2>,
     responses: Vec<PairResponse>,
     /// Diagonal block of each pair.
     tangents: Vec<BlockColumns>,
@@ -271,7 +271,7 @@ impl SewingElements {
     fn new(members: Vec<SewnPair>, vertex_count: usize) -> Self {
         let vertices: Vec<[u32; 2]> = members.iter().map(|member| member.vertices).collect();
         Self {
-            scatter: ElementLoads::new(vertices, vertex_count),
+            loads: ElementLoads::new(vertices, vertex_count),
             responses: vec![PairResponse::default(); members.len()],
             tangents: vec![BlockColumns::default(); members.len()],
             has_started: false,
@@ -293,7 +293,7 @@ impl AddBlock<2> for SewingElements {
 
 impl Elements for SewingElements {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -328,14 +328,14 @@ impl Elements for SewingElements {
             *loads = [load, -load];
             response.energy
         };
-        let loads = &mut self.scatter.loads;
+        let loads = &mut self.loads.forces;
         let potential = reductions::sum_zipped(
             &mut self.responses,
             loads,
             reductions::MIN_ELEMENTS_PER_TASK,
             one,
         );
-        self.scatter.gather(forces);
+        self.loads.gather(forces);
         potential
     }
 

@@ -19,7 +19,7 @@ mod yarn_axes;
 
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
-pub use quads::{Fan, Quads};
+pub use quads::{Fan, QuadCorner, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};

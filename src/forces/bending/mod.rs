@@ -94,7 +94,7 @@ impl Dampings {
 pub struct Bending {
     hinges: Hinges,
     stiffness: Stiffness,
-    folding: HingeAngles,
+    hinge_angles: HingeAngles,
     rest_angles: Arc<Vec<f64>>,
     laws: Vec<BendingLaw>,
     /// Factor on the rigidity of each triangle; empty where all are 1.
@@ -121,7 +121,7 @@ impl Bending {
         let mut bending = Self {
             rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
-            folding: HingeAngles::new(mesh, &hinges),
+            hinge_angles: HingeAngles::new(mesh, &hinges),
             laws: laws.to_vec(),
             scales: Vec::new(),
             dampings: Dampings::new(mesh, &hinges, laws),
@@ -224,7 +224,7 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let mut passes = self.passes();
-        let Self { hinges, stiffness, folding, rest_angles, dampings, plates, .. } = self;
+        let Self { hinges, stiffness, hinge_angles, rest_angles, dampings, plates, .. } = self;
         let StrainHistory { reference, inverse_beta } = history;
         let is_viscous = inverse_beta > 0.0;
         assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
@@ -235,7 +235,7 @@ impl Bending {
                 if is_viscous { wrap_angle(deviation + rest - reference[hinge]) } else { 0.0 };
             [deviation, change]
         };
-        folding.update(positions, hinges, angles, passes.angles_mut());
+        hinge_angles.update(positions, hinges, angles, passes.angles_mut());
         let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
         let mut work = stiffness.side_moments(hinges, &mut passes, viscosity);
         if let Some(plates) = plates {
@@ -249,8 +249,8 @@ impl Bending {
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let mut passes = self.passes();
-        let Self { hinges, stiffness, folding, dampings, inverse_beta, .. } = self;
-        folding.fold_rates(direction, hinges, passes.angles_mut());
+        let Self { hinges, stiffness, hinge_angles, dampings, inverse_beta, .. } = self;
+        hinge_angles.fold_rates(direction, hinges, passes.angles_mut());
         stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
         self.gather_forces(passes, 1.0, out);
     }
@@ -263,10 +263,10 @@ impl Bending {
 
     /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
     fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
-        let Self { hinges, stiffness, folding, .. } = self;
-        let inverse_lengths = folding.inverse_lengths();
+        let Self { hinges, stiffness, hinge_angles, .. } = self;
+        let inverse_lengths = hinge_angles.inverse_lengths();
         let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
-        folding.gather(loads, hinges, sign, out);
+        hinge_angles.gather(loads, hinges, sign, out);
         self.buffers.give(passes.into_buffer());
     }
 
@@ -290,7 +290,7 @@ impl Bending {
     /// Gradients of the angle of a hinge with respect to its vertices, at the shape last evaluated.
     #[must_use]
     pub fn gradients(&self, hinge: usize) -> [Vec3; 4] {
-        self.folding.gradients(hinge, &self.hinges)
+        self.hinge_angles.gradients(hinge, &self.hinges)
     }
 
     /// Gradients of the angle of a hinge times `scale`, rounded to `f32`; the fourth number of each is padding.
@@ -301,7 +301,7 @@ impl Bending {
         hinge: usize,
         scale: f64,
     ) -> [[f32; 4]; 4] {
-        self.folding.scaled_gradients(lanes, &self.hinges, hinge, scale)
+        self.hinge_angles.scaled_gradients(lanes, &self.hinges, hinge, scale)
     }
 
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.

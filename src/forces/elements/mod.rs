@@ -5,17 +5,17 @@
 //! −∂W/∂x of W(ε) + ½(τ/β)k(ε − ε̂)², elastic and viscous (see [`StrainHistory`]). Of W only positions are asked,
 //! so that the sum over all elements, with the inertia of a time step, is the potential that a step minimises.
 //!
-//! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; `scatter` gathers
-//! forces in a fixed order.
+//! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; [`ElementLoads`]
+//! sums forces in a fixed order.
 
 mod blocks;
+mod element_loads;
 mod frames;
-mod scatter;
 
 pub(crate) use blocks::{AddBlock, MemberTangents, StoredTangents};
 pub use blocks::{BlockCode, BlockContributions, Tangents, block_code};
+pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
-pub(crate) use scatter::ElementLoads;
 
 use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
 use crate::{Vec3, material::Material, mesh::Mesh, parallel::BufferPool};

@@ -24,8 +24,8 @@ pub(crate) use law::FrameKind;
 use super::{
     BlockColumns, ElasticEnergy, Elements,
     blocks::{AddBlock, MemberTangents, StoredTangents, Tangents},
+    element_loads::ElementLoads,
     frames::law::FrameLaw,
-    scatter::ElementLoads,
 };
 use crate::{
     Vec3,
@@ -119,7 +119,7 @@ pub(crate) struct Frames<const N: usize> {
     /// Constant tension per bending rigidity, of each cloth, in 1/m².
     line_tensions: Vec<f64>,
     history: MaterialHistory,
-    scatter: ElementLoads<N>,
+    loads: ElementLoads<N>,
     shapes: Vec<FrameShape>,
     tangents: Vec<FrameTangent<N>>,
     inverse_beta: f64,
@@ -143,7 +143,7 @@ impl<const N: usize> Frames<N> {
             history: MaterialHistory::new(vec![kind.deformation_mode()], materials, cloths),
             laws: laws.map(|(material, tension)| FrameLaw::new(kind, material, *tension)).collect(),
             line_tensions,
-            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            loads: ElementLoads::new(vertices, mesh.vertex_count()),
             shapes: vec![FrameShape::default(); frames.len()],
             tangents: vec![FrameTangent::NONE; frames.len()],
             members: frames,
@@ -184,7 +184,7 @@ impl<const N: usize> Frames<N> {
         };
         reductions::sum_zipped(
             &mut self.shapes,
-            &mut self.scatter.loads,
+            &mut self.loads.forces,
             reductions::MIN_ELEMENTS_PER_TASK,
             one,
         )
@@ -247,7 +247,7 @@ impl<const N: usize> AddBlock<N> for Frames<N> {
 
 impl<const N: usize> Elements for Frames<N> {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -280,7 +280,7 @@ impl<const N: usize> Elements for Frames<N> {
             }),
         };
         self.history = material_history;
-        self.scatter.gather(forces);
+        self.loads.gather(forces);
         potential
     }
 

@@ -85,7 +85,7 @@ pub(super) struct BaraffWitkinHinges {
     members: Vec<Hinge>,
     laws: Vec<HingeLaw>,
     history: MaterialHistory,
-    scatter: ElementLoads<4>,
+    loads: ElementLoads<4>,
     shapes: Vec<HingeShape>,
     /// k with viscosity, at the last evaluation.
     stiffness: Vec<f32>,
@@ -93,8 +93,8 @@ pub(super) struct BaraffWitkinHinges {
 }
 
 impl BaraffWitkinHinges {
-    pub(super) fn new(sheets: &ModelInput<'_>) -> Self {
-        let ModelInput { mesh, materials, .. } = *sheets;
+    pub(super) fn new(input: &ModelInput<'_>) -> Self {
+        let ModelInput { mesh, materials, .. } = *input;
         let (mut hinges, mut vertices) = (Vec::new(), Vec::new());
         let topology = &mesh.topology;
         for edge in topology.edges.iter().filter(|edge| !edge.is_boundary()) {
@@ -109,7 +109,7 @@ impl BaraffWitkinHinges {
             let weights = along.map(|square| square / (along[0] + along[1]));
             let [a, b] = edge.vertices;
             let corners = [a, b, topology.opposite(edge, 0), topology.opposite(edge, 1)];
-            let [_, _, factor] = sheets.mean_property_scale(&corners);
+            let [_, _, factor] = input.mean_property_scale(&corners);
             hinges.push(Hinge {
                 cloth: mesh.cloth_of_triangle[left],
                 weights,
@@ -128,7 +128,7 @@ impl BaraffWitkinHinges {
         Self {
             laws: materials.iter().map(HingeLaw::new).collect(),
             history: MaterialHistory::new(vec![DeformationMode::BentStrips], materials, cloths),
-            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            loads: ElementLoads::new(vertices, mesh.vertex_count()),
             shapes: vec![HingeShape::default(); hinges.len()],
             stiffness: vec![0.0; hinges.len()],
             members: hinges,
@@ -145,7 +145,7 @@ impl BaraffWitkinHinges {
 
     /// Deviation of every hinge from its angle at rest, in rad.
     fn all_angle_changes(&self, positions: &[Vec3]) -> Vec<f64> {
-        let each = (&self.members, &self.scatter.vertices).into_par_iter();
+        let each = (&self.members, &self.loads.vertices).into_par_iter();
         let each = each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.map(|(hinge, vertices)| wrap_angle(angle_of(vertices, positions) - hinge.rest_angle))
             .collect()
@@ -169,7 +169,7 @@ impl AddBlock<4> for BaraffWitkinHinges {
 
 impl Elements for BaraffWitkinHinges {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -181,7 +181,7 @@ impl Elements for BaraffWitkinHinges {
     }
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
-        let each = (measures, &self.scatter.vertices).into_par_iter();
+        let each = (measures, &self.loads.vertices).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
             .for_each(|(angle, vertices)| *angle = angle_of(vertices, positions));
     }
@@ -198,10 +198,10 @@ impl Elements for BaraffWitkinHinges {
     ) -> f64 {
         self.inverse_beta = history.inverse_beta;
         let mut shapes = std::mem::take(&mut self.shapes);
-        let mut loads = std::mem::take(&mut self.scatter.loads);
+        let mut loads = std::mem::take(&mut self.loads.forces);
         let inelastic = self.history.inelastic();
         let one = |index: usize, shape: &mut HingeShape, loads: &mut [Vec3; 4]| {
-            let (hinge, vertices) = (&self.members[index], &self.scatter.vertices[index]);
+            let (hinge, vertices) = (&self.members[index], &self.loads.vertices[index]);
             let angle = angle_of(vertices, positions);
             let bent = wrap_angle(angle - hinge.rest_angle);
             let reference = history.reference.get(index).unwrap_or(&angle);
@@ -223,8 +223,8 @@ impl Elements for BaraffWitkinHinges {
         let potential =
             reductions::sum_zipped(&mut shapes, &mut loads, reductions::MIN_ELEMENTS_PER_TASK, one);
         self.shapes = shapes;
-        self.scatter.loads = loads;
-        self.scatter.gather(forces);
+        self.loads.forces = loads;
+        self.loads.gather(forces);
         potential
     }
 

@@ -26,19 +26,19 @@ use crate::{
 
 /// The elements of the model.
 #[must_use]
-pub fn baraff_witkin(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    let ModelInput { mesh, materials, .. } = *sheets;
+pub fn baraff_witkin(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *input;
     let frame = |(triangle, vertices): (usize, &[u32; 3])| Frame {
         vertices: *vertices,
         gradients: gradients_of_all_corners(&mesh.rest.gradients[triangle]),
         area: mesh.rest.areas[triangle],
-        scale: sheets.mean_rest_scale(vertices),
-        factors: sheets.mean_property_scale(vertices),
+        scale: input.mean_rest_scale(vertices),
+        factors: input.mean_property_scale(vertices),
         cloth: mesh.cloth_of_triangle[triangle],
         warping: Warping::NONE,
     };
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];
     let membrane = Frames::new(mesh, FrameKind::Conditions, frames, materials, none);
-    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(sheets))]
+    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(input))]
 }

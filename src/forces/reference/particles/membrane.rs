@@ -105,8 +105,8 @@ impl<'a> Quad<'a> {
 }
 
 /// The corners of all quads.
-pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
-    let frames = Quad::all(sheets.mesh, quads).flat_map(|quad| {
+pub(super) fn corners(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(input.mesh, quads).flat_map(|quad| {
         let factors = quad.warping();
         let rest: Vec3 =
             quad.points.iter().zip(factors).map(|(point, factor)| point * factor).sum();
@@ -123,8 +123,8 @@ pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
                 vertices: *quad.vertices,
                 gradients,
                 area: 0.25 * plane.area,
-                scale: sheets.mean_rest_scale(quad.vertices),
-                factors: sheets.mean_property_scale(quad.vertices),
+                scale: input.mean_rest_scale(quad.vertices),
+                factors: input.mean_property_scale(quad.vertices),
                 cloth: quad.cloth,
                 warping: Warping { factors, excess, rest: rest.norm_squared() },
             }
@@ -134,13 +134,13 @@ pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
 }
 
 /// The middles of all quads.
-pub(super) fn centres(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
-    let frames = Quad::all(sheets.mesh, quads).map(|quad| Frame {
+pub(super) fn centres(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(input.mesh, quads).map(|quad| Frame {
         vertices: *quad.vertices,
         gradients: quad.centre_gradients(),
         area: quad.centre().area,
-        scale: sheets.mean_rest_scale(quad.vertices),
-        factors: sheets.mean_property_scale(quad.vertices),
+        scale: input.mean_rest_scale(quad.vertices),
+        factors: input.mean_property_scale(quad.vertices),
         cloth: quad.cloth,
         warping: Warping::NONE,
     });

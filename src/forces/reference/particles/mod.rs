@@ -71,33 +71,32 @@ pub enum BendingKind {
 /// [`Quads::first_other_face`].
 #[must_use]
 pub fn particles(
-    sheets: &ModelInput<'_>,
+    input: &ModelInput<'_>,
     bending: BendingKind,
 ) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
-    let ModelInput { mesh, materials, .. } = *sheets;
+    let ModelInput { mesh, materials, .. } = *input;
     let quads = Quads::new(mesh);
     let line_tensions = match bending {
         BendingKind::ThinPlate => vec![0.0; materials.len()],
-        BendingKind::Membrane => line_tensions(sheets),
+        BendingKind::Membrane => line_tensions(input),
     };
     let none = vec![0.0; materials.len()];
-    let corners = membrane::corners(sheets, &quads);
-    let centres = membrane::centres(sheets, &quads);
+    let corners = membrane::corners(input, &quads);
+    let centres = membrane::centres(input, &quads);
     let tension = Frames::new(mesh, FrameKind::Tension, corners, materials, line_tensions);
     let shear = Frames::new(mesh, FrameKind::Shear, centres, materials, none);
     let areas = membrane::vertex_areas(mesh, &quads);
     let mut elements: Vec<Box<dyn Elements>> = vec![Box::new(tension), Box::new(shear)];
     if bending == BendingKind::ThinPlate {
-        elements.push(Box::new(ParticlePlate::new(sheets, quads)));
+        elements.push(Box::new(ParticlePlate::new(input, quads)));
     }
     (elements, areas)
 }
 
 /// π² over the area of each cloth, in 1/m².
-fn line_tensions(sheets: &ModelInput<'_>) -> Vec<f64> {
-    let mut areas = vec![0.0; sheets.materials.len()];
-    for (area, cloth) in sheets.mesh.rest.areas.iter().zip(sheets.mesh.cloth_of_triangle.as_slice())
-    {
+fn line_tensions(input: &ModelInput<'_>) -> Vec<f64> {
+    let mut areas = vec![0.0; input.materials.len()];
+    for (area, cloth) in input.mesh.rest.areas.iter().zip(input.mesh.cloth_of_triangle.as_slice()) {
         areas[*cloth as usize] += area;
     }
     areas.iter().map(|area| std::f64::consts::PI.powi(2) / area).collect()

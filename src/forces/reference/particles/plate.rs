@@ -70,7 +70,7 @@ pub(crate) struct ParticlePlate {
     factors: Vec<f64>,
     /// Inelastic part; `None` if no material is inelastic.
     inelastic_bending: Option<InelasticBending>,
-    scatter: ElementLoads<STENCIL_VERTICES>,
+    loads: ElementLoads<STENCIL_VERTICES>,
     shapes: Vec<ParticleShape>,
     tangents: Vec<BlockColumns>,
     pinned: Vec<bool>,
@@ -78,17 +78,17 @@ pub(crate) struct ParticlePlate {
 }
 
 impl ParticlePlate {
-    pub(super) fn new(sheets: &ModelInput<'_>, quads: Quads) -> Self {
-        let ModelInput { mesh, materials, .. } = *sheets;
+    pub(super) fn new(input: &ModelInput<'_>, quads: Quads) -> Self {
+        let ModelInput { mesh, materials, .. } = *input;
         let pinned = vec![false; mesh.vertex_count()];
-        let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
+        let factors: Vec<f64> = input.property_scale.iter().map(|[_, _, bend]| *bend).collect();
         let nodes = nodes(mesh, &quads, materials, &factors, &pinned);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
         let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
             inelastic_bending: is_inelastic
                 .then(|| InelasticBending::new(&nodes, materials, mesh.vertex_count())),
-            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            loads: ElementLoads::new(vertices, mesh.vertex_count()),
             shapes: vec![ParticleShape::default(); nodes.len()],
             tangents: vec![BlockColumns::default(); nodes.len()],
             materials: materials.to_vec(),
@@ -112,7 +112,7 @@ fn nodes(
     let node = |fan: &crate::mesh::Fan| {
         let ring = VertexNeighbourhood::new(mesh, quads, fan, pinned);
         let stencil = Stencil::new(&ring, fan.lines());
-        let cloth = quads.cloths[fan.quads[0].0 as usize];
+        let cloth = quads.cloths[fan.quads[0].quad as usize];
         let rest = ParticleGeometry::new(&stencil, &mesh.rest.positions).measures();
         let mut node = Particle {
             factor: factors.get(stencil.vertices[0] as usize).copied().unwrap_or(1.0),
@@ -233,7 +233,7 @@ impl AddBlock<STENCIL_VERTICES> for ParticlePlate {
 
 impl Elements for ParticlePlate {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -282,10 +282,10 @@ impl Elements for ParticlePlate {
                 *loads = node.loads(&current, &(elastic + beyond + viscous));
                 potential + potential_beyond
             };
-        let loads = &mut self.scatter.loads;
+        let loads = &mut self.loads.forces;
         let potential =
             reductions::sum_zipped(&mut self.shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one);
-        self.scatter.gather(forces);
+        self.loads.gather(forces);
         potential
     }
 

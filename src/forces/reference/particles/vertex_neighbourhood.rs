@@ -52,13 +52,13 @@ impl VertexNeighbourhood {
             vertices,
         };
         let flats: Vec<FlatCorner> = (0..fan.quads.len())
-            .map(|corner| ring.flatten(mesh, &quads.warps[fan.quads[corner].0 as usize], corner))
+            .map(|corner| ring.flatten(mesh, &quads.warps[fan.quads[corner].quad as usize], corner))
             .collect();
         let total: f64 = flats.iter().map(|flat| flat.angle).sum();
         let scale = if fan.is_closed { TAU / total } else { 1.0 };
         let mut start = 0.0;
         for (corner, flat) in flats.iter().enumerate() {
-            let quad = quads.vertices[fan.quads[corner].0 as usize];
+            let quad = quads.vertices[fan.quads[corner].quad as usize];
             let is_pinned = quad.iter().all(|vertex| pinned[*vertex as usize]);
             ring.place(corner, flat, start, scale, is_pinned);
             start += scale * flat.angle;

@@ -12,7 +12,7 @@ use super::SpringParameters;
 use crate::{
     Vec3,
     forces::model_input::{ModelInput, scale_along},
-    mesh::{Edge, Fan, Mesh, Quads},
+    mesh::{Edge, Fan, Mesh, QuadCorner, Quads},
 };
 use std::collections::BTreeSet;
 
@@ -71,10 +71,10 @@ impl Spring {
 }
 
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.
-pub(super) fn springs(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Spring> {
-    let mesh = sheets.mesh;
+pub(super) fn springs(input: &ModelInput<'_>, has_diagonals: bool) -> Vec<Spring> {
+    let mesh = input.mesh;
     let quads = Quads::new(mesh);
-    let layout = Layout { sheets, mesh, is_quad: quad_triangles(mesh), quads };
+    let layout = Layout { input, mesh, is_quad: quad_triangles(mesh), quads };
     let mut springs = Vec::new();
     layout.add_edges(&mut springs);
     layout.add_diagonals(&mut springs);
@@ -90,7 +90,7 @@ pub(super) fn springs(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Sprin
 }
 
 struct Layout<'a> {
-    sheets: &'a ModelInput<'a>,
+    input: &'a ModelInput<'a>,
     mesh: &'a Mesh,
     quads: Quads,
     /// Whether a triangle is half of a quad.
@@ -118,11 +118,11 @@ impl Layout<'_> {
             along_warp,
             slant: 0.0,
             areas,
-            factor: self.sheets.mean_stiffness_scale(&vertices),
-            properties: (!self.sheets.property_scale.is_empty())
-                .then(|| self.sheets.mean_property_scale(&vertices)),
+            factor: self.input.mean_stiffness_scale(&vertices),
+            properties: (!self.input.property_scale.is_empty())
+                .then(|| self.input.mean_property_scale(&vertices)),
         };
-        spring.set_scale(self.sheets.mean_rest_scale(&vertices));
+        spring.set_scale(self.input.mean_rest_scale(&vertices));
         spring
     }
 
@@ -174,7 +174,7 @@ impl Layout<'_> {
 
     fn add_across_vertex(&self, fan: &Fan, has_diagonals: bool, springs: &mut Vec<Spring>) {
         let spokes = fan.spokes(&self.quads);
-        let first = fan.quads[0].0 as usize;
+        let first = fan.quads[0].quad as usize;
         let (cloth, warp) = (self.quads.cloths[first], &self.quads.warps[first]);
         let area: f64 = fan.quads.iter().map(|quad| self.corner_area(*quad)).sum();
         let lines = opposite_spokes(fan, spokes.len());
@@ -192,7 +192,7 @@ impl Layout<'_> {
         }
     }
 
-    fn corner_area(&self, quad: (u32, u8)) -> f64 {
+    fn corner_area(&self, quad: QuadCorner) -> f64 {
         let here = self.quads.corner_after(quad, 0);
         let [a, b] = [1, 3].map(|count| self.quads.corner_after(quad, count));
         let at = |vertex: u32| self.mesh.rest.positions[vertex as usize];

@@ -44,16 +44,16 @@ use rayon::prelude::*;
 /// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
 /// grids as well where `has_diagonals`: 16 neighbours.
 #[must_use]
-pub fn mass_spring(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
-    let springs = layout::springs(sheets, has_diagonals);
-    vec![Box::new(Springs::new(sheets, SpringModel::MassSpring { has_diagonals }, springs))]
+pub fn mass_spring(input: &ModelInput<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
+    let springs = layout::springs(input, has_diagonals);
+    vec![Box::new(Springs::new(input, SpringModel::MassSpring { has_diagonals }, springs))]
 }
 
 /// Stretch springs that only pull, and beams in place of bend springs that buckle as soon as they are pushed (Choi and
 /// Ko 2002, as in Hayler 2004).
 #[must_use]
-pub fn choi_ko(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    vec![Box::new(Springs::new(sheets, SpringModel::ChoiKo, layout::springs(sheets, false)))]
+pub fn choi_ko(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    vec![Box::new(Springs::new(input, SpringModel::ChoiKo, layout::springs(input, false)))]
 }
 
 /// Heuristic parameters of mass-spring models.
@@ -96,16 +96,16 @@ struct Springs {
     /// Law of each spring in inelastic materials.
     uniaxial_elements: Vec<UniaxialElement>,
     history: MaterialHistory,
-    scatter: ElementLoads<2>,
+    loads: ElementLoads<2>,
     shapes: Vec<SpringShape>,
     /// Diagonal block of each spring.
     tangents: Vec<BlockColumns>,
 }
 
 impl Springs {
-    fn new(sheets: &ModelInput<'_>, model: SpringModel, springs: Vec<Spring>) -> Self {
+    fn new(input: &ModelInput<'_>, model: SpringModel, springs: Vec<Spring>) -> Self {
         let vertices = springs.iter().map(|spring| spring.vertices).collect();
-        let material = |spring: &Spring| &sheets.materials[spring.cloth as usize];
+        let material = |spring: &Spring| &input.materials[spring.cloth as usize];
         let law = |spring: &Spring| law_of(model, spring, material(spring));
         let laws: Vec<(SpringLaw, f64)> = springs.iter().map(law).collect();
         let each = springs.iter().zip(&laws);
@@ -114,11 +114,11 @@ impl Springs {
         };
         Self {
             model,
-            materials: sheets.materials.to_vec(),
+            materials: input.materials.to_vec(),
             uniaxial_elements: each.map(element).collect(),
             laws,
-            history: inelastic::material_history(&springs, sheets.materials),
-            scatter: ElementLoads::new(vertices, sheets.mesh.vertex_count()),
+            history: inelastic::material_history(&springs, input.materials),
+            loads: ElementLoads::new(vertices, input.mesh.vertex_count()),
             shapes: vec![SpringShape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
             members: springs,
@@ -166,7 +166,7 @@ impl Springs {
             *loads = [direction * tension, direction * -tension];
             elastic.energy + 0.5 * damping * change * change
         };
-        let (shapes, loads) = (&mut self.shapes, &mut self.scatter.loads);
+        let (shapes, loads) = (&mut self.shapes, &mut self.loads.forces);
         reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
     }
 }
@@ -193,7 +193,7 @@ impl AddBlock<2> for Springs {
 
 impl Elements for Springs {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -230,7 +230,7 @@ impl Elements for Springs {
             }
         };
         (self.history, self.uniaxial_elements) = (material_history, elements);
-        self.scatter.gather(forces);
+        self.loads.gather(forces);
         potential
     }
 
