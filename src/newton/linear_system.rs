@@ -10,8 +10,8 @@ use super::{
 use crate::{
     Vec3,
     linear_solver::{
-        BlockJacobi, Filter, IncompleteCholesky, Multigrid, Preconditioner, StoppingCriterion,
-        Workspace, conjugate_gradients,
+        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
+        StoppingCriterion, Workspace, conjugate_gradients,
     },
     response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
@@ -191,14 +191,14 @@ impl LinearSystem {
     fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
         self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
-            conjugate_gradients(
-                &self.tangent.matrix,
-                &self.right_hand_side,
-                &self.filter,
-                self.preconditioner.as_mut(),
-                stopping,
-                (&mut self.workspace, &mut self.newton_step),
-            )
+            let system = FilteredSystem {
+                matrix: &self.tangent.matrix,
+                right_side: &self.right_hand_side,
+                filter: &self.filter,
+            };
+            let preconditioner = self.preconditioner.as_mut();
+            let (workspace, solution) = (&mut self.workspace, &mut self.newton_step);
+            conjugate_gradients(system, preconditioner, stopping, workspace, solution)
         });
         report.linear_iterations += outcome.iterations;
         // An indefinite first search direction yields no descent direction.
