@@ -142,8 +142,8 @@ def summary(found: list[Group]) -> str:
     evidence = [parameter.evidence for group in found for parameter in group.parameters]
     without = sum(text.lower().startswith("none") for text in evidence)
     return (
-        f"{len(evidence)} parameters of {len(found)} algorithms. For {without} of them the evidence "
-        "is *none*: no test and no figure is known that depends on the value."
+        f"{len(evidence)} parameters of {len(found)} algorithms. For {without} of them the "
+        "evidence is *none*: no test and no figure is known that depends on the value."
     )
 
 
