@@ -97,7 +97,7 @@ def box_without_room(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.5), soak=(30, 2.5))
 def jump_through_a_held_sheet(size: int, seconds: float) -> Scene:
-    """A ball jumps a metre through a sheet pinned at its whole rim, and back after half a second."""
+    """A ball jumps a metre through a sheet with a pinned rim, and back after half a second."""
     sheet = held_by_rim(size)
     low, sides = moved(ball(0.15, 2), (*SHIFT, -0.4))
     frame = 1.0 / 24.0
