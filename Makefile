@@ -43,9 +43,9 @@ help: ## this list
 .PHONY: demo examples test soak chance fuzz wheel zip zips bench garments bench-rust growth floor counts experiments clean distclean
 demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out/
 	@rm -rf out/blender out/weft_cache out/demo*
-	@$(OLDEST_BPY)/bin/python tests/blender/demo.py $(ZIP) out
+	@$(OLDEST_BPY)/bin/python tests/blender/demo/demo.py $(ZIP) out
 	@for environment in $(BPY_ENVS); do \
-		$$environment/bin/python tests/blender/demo_check.py out/demo.blend; done
+		$$environment/bin/python tests/blender/demo/demo_check.py out/demo.blend; done
 
 EXAMPLES ?=
 examples: $(NEWEST_BPY)/ready out/library/weft ## six scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
@@ -59,7 +59,7 @@ soak: .venv/weft $(NEWEST_BPY)/ready out/library/weft ## hostile scenes and a wa
 	@status=0; \
 	.venv/bin/python tests/hostile/soak.py --out out $(SOAK) || status=1; \
 	$(if $(SOAK),,WEFT_REAL_SCENES=1 PYTHONPATH=out/library $(NEWEST_BPY)/bin/python -m pytest -rs \
-		tests/blender/test_real_walk.py || status=1;) exit $$status
+		tests/blender/whole_scenes/test_real_walk.py || status=1;) exit $$status
 
 SECONDS ?= 60
 FIRST ?= 0

@@ -16,12 +16,17 @@ SUMMED_FIELDS = (
 LARGE_STRETCH = 0.5  # strain from which a warning is given
 # Words for the reasons in `weft.Report.rejections`; others are shown by their names.
 REJECTION_WORDS = {
-    "newton_step_not_small": "positions did not settle",
+    "energy_gain": "energy gained",
     "force_balance": "forces out of balance",
-    "iteration_limit": "iterations used up",
+    "force_residual": "forces too inexact",
+    "instability": "the integrator became unstable",
+    "linear_solve": "equations could not be solved",
+    "newton_step": "positions did not settle",
+    "not_finite": "numbers became too large",
+    "penetration": "surfaces would have crossed",
+    "stagnation": "contacts did not settle",
     "stretch_change": "stretched too much at once",
     "truncated_displacement": "held back by contacts",
-    "energy_gain": "energy gained",
 }
 
 

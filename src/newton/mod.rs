@@ -27,7 +27,7 @@ use crate::{
         BlockJacobi, Filter, IncompleteCholesky, Multigrid, Ordering, Preconditioner,
         StoppingCriterion, Workspace, conjugate_gradients,
     },
-    response::{ActiveSet, CollisionResponse},
+    response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, RejectionReason, Report, Task},
     simd::{Block, Row3},
     system::{EquationsOfMotion, TangentMatrix},
@@ -351,7 +351,8 @@ impl Newton {
         let cloths = EnergyNorm::new(problem.dynamics, problem.stage);
         let loads = self.active.prescribed.loads(&self.right_hand_side);
         let squares = cloths.products_per_cloth(&self.tangent.ordering, loads, &self.newton_step);
-        let (multipliers, gained) = self.active.balance(&self.newton_step, problem.response);
+        let (multipliers, gained) =
+            self.active.update_multipliers(&self.newton_step, problem.response);
         let touching = problem.response.contact_potential(positions);
         let promise = PredictedDecrease {
             slope: -(squares.iter().sum::<f64>() + gained),
@@ -418,13 +419,12 @@ impl Newton {
 
     /// Sets the filter.
     fn constrain(&mut self, problem: &Objective<'_>, positions: &[Vec3]) {
-        let given = problem
+        let prescribed = problem
             .prescribed_displacements
             .iter()
-            .map(|guide| (guide.vertex, guide.free_projector));
-        let contacts = (&*problem.response, positions);
-        let rows = (&*self.tangent.ordering, &mut self.filter);
-        self.active.find(given, contacts, rows);
+            .map(|one| PrescribedVertex { vertex: one.vertex, projector: one.free_projector });
+        let constraints = problem.response.active_constraints(positions);
+        self.active.set(prescribed, constraints, &self.tangent.ordering, &mut self.filter);
     }
 
     /// Solves the linear equations. Says whether that gave numbers.

@@ -5,6 +5,7 @@ use crate::{
     material::Material,
     mesh::Polygons,
     newton::{ForceBalance, Objective, force_balances},
+    response::StepStart,
     scene::{Cloth, Collider, Integrator, Report, Settings},
     time_integration::Stage,
 };
@@ -40,7 +41,13 @@ fn balance_at_rest(frames: usize, lift: f64) -> ForceBalance {
     let stage = Stage::implicit_euler(state, measures, FRAME, room);
     // What rests is found by where its weight leads it.
     let led: Vec<Vec3> = positions.iter().map(|x| x - Vec3::z() * 1.0e-5).collect();
-    response.begin_step((&positions, &led), &[false; 4], ([1.0, 1.0], FRAME));
+    response.begin_step(&StepStart {
+        start_positions: &positions,
+        predicted_positions: &led,
+        is_pinned: &[false; 4],
+        frame_fractions: [1.0, 1.0],
+        duration: FRAME,
+    });
     response.detect_initial_contacts(&led);
     let mut residuals = vec![Vec3::zeros(); 4];
     dynamics.evaluate(&stage, &positions, &mut residuals, &mut Report::default());

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Vec3,
     geometry::is_closed_surface,
-    mesh::{Incidence, NO_INDEX},
+    mesh::{Incidence, NO_INDEX, UnionFind},
     scene::Collider,
 };
 use std::sync::Arc;
@@ -215,17 +215,14 @@ impl CollisionMesh {
         self.bodies[self.triangles[triangle as usize][0] as usize]
     }
 
-    /// Unit normal of a triangle; `None` where it has no area.
-    pub(crate) fn triangle_normal(&self, triangle: u32, positions: &[Vec3]) -> Option<Vec3> {
-        let [a, b, c] = self.triangles[triangle as usize].map(|v| positions[v as usize]);
-        (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)
-    }
-
-    /// Height of a vertex over the plane of a triangle, in m.
-    pub(crate) fn signed_height(&self, triangle: u32, positions: &[Vec3], vertex: u32) -> f64 {
-        let corner = positions[self.triangles[triangle as usize][0] as usize];
-        let normal = self.triangle_normal(triangle, positions).unwrap_or_else(Vec3::zeros);
-        (positions[vertex as usize] - corner).dot(&normal)
+    /// Connected component of each cloth vertex, named by its first vertex, by the edges that `join`.
+    pub(crate) fn cloth_components(&self, join: impl Fn(usize) -> bool) -> Vec<u32> {
+        let mut components = UnionFind::new(self.cloth_vertex_count);
+        for edge in (0..self.cloth_edge_count).filter(|edge| join(*edge)) {
+            let [a, b] = self.edges[edge];
+            components.union(a, b);
+        }
+        components.roots()
     }
 
     /// Rest position of a vertex of cloth, in m.

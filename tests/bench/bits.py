@@ -132,8 +132,8 @@ def squeezed(threads: int) -> str:
     return digest(simulation, move=move)
 
 
-def led(stiffness: float | None) -> Scene:
-    """A sheet whose pinned edge is led through its own lower half."""
+def moved_pins(stiffness: float | None) -> Scene:
+    """A sheet whose pinned edge moves through its own lower half."""
 
     def run(threads: int) -> str:
         positions, quads = sheet(SIDE, 1.0)
@@ -144,11 +144,11 @@ def led(stiffness: float | None) -> Scene:
         pins = np.arange(SIDE)
 
         def move(simulation: weft.Simulation, frame: int) -> None:
-            goal = positions[pins] + (frame + 1) * np.array([0.02, 0.06, -0.03])
+            target = positions[pins] + (frame + 1) * np.array([0.02, 0.06, -0.03])
             if stiffness is None:
-                simulation.set_pins(0, pins, goal)
+                simulation.set_pins(0, pins, target)
             else:
-                simulation.set_pins(0, pins, goal, np.full(SIDE, stiffness))
+                simulation.set_pins(0, pins, target, np.full(SIDE, stiffness))
 
         return digest(simulation, move=move)
 
@@ -194,7 +194,7 @@ def scenes() -> dict[str, Scene]:
         found[f"ball {name}"] = ball(preconditioner=name)
     found["hung imex_euler fixed_point"] = hung(integrator="imex_euler", solver="fixed_point")
     found["hung linearised"] = hung(model="baraff_witkin", solver="linearised")
-    found |= {"pins": led(None), "soft pins": led(50.0)}
+    found |= {"pins": moved_pins(None), "soft pins": moved_pins(50.0)}
     for scene in (layers, crossed, through_a_solid, squeezed, sewn, fine):
         found[scene.__name__.replace("_", " ")] = scene
     return found

@@ -29,9 +29,9 @@ HEADER = (
 STAGES = ("broad_phase", "contact", "forces", "assembly", "preconditioner", "linear_solve")
 PROFILE_HEADER = (
     "\nWhere Weft's time goes, in ms a frame:\n\n"
-    "| sheet | vertices | steps a frame | corrections a step | iterations a correction | "
+    "| sheet | vertices | steps a frame | Newton iterations a step | linear ones each | "
     + " | ".join(stage.replace("_", " ") for stage in STAGES)
-    + " | us a vertex and correction |\n|---|--:|--:|--:|--:|"
+    + " | us a vertex and Newton iteration |\n|---|--:|--:|--:|--:|"
     + "--:|" * (len(STAGES) + 1)
 )
 NOTES = """
@@ -113,16 +113,16 @@ def table_line(case: str, side: int, blender: list[dict], weft: list[dict]) -> s
 def profile_line(case: str, side: int, row: dict) -> str:
     """One line of the table of stages, from a run of Weft."""
     frames = row["frames"] - 1
-    corrections = max(row["newton_iterations"], 1)
+    newton = max(row["newton_iterations"], 1)
     cells = [case, f"{side * side}", f"{row['steps'] / frames:.1f}"]
-    cells += [f"{corrections / row['steps']:.1f}", f"{row['linear_iterations'] / corrections:.1f}"]
+    cells += [f"{newton / row['steps']:.1f}", f"{row['linear_iterations'] / newton:.1f}"]
     cells += [f"{1e3 * row['stages'].get(stage, 0.0) / frames:.1f}" for stage in STAGES]
-    cells.append(f"{1e6 * row['seconds'] / corrections / (side * side):.2f}")
+    cells.append(f"{1e6 * row['seconds'] / newton / (side * side):.2f}")
     return "| " + " | ".join(cells) + " |"
 
 
 def time_error_lines(row: dict) -> list[str]:
-    """What the steps of one program do, as a table."""
+    """Steps and iterations of one program as a table."""
     seconds = [f"{second:g} s" for second in row["seconds"]]
     lines = [f"\n| mm from {row['converged']}, after | " + " | ".join(seconds) + " |"]
     lines.append("|---|" + "--:|" * len(seconds))

@@ -2,7 +2,7 @@
 """One garment of the walking body with one program, judged at every frame.
 
 Blender's own cloth as an artist gets it: default settings, quality 5, self collision with a
-distance that is a part of an edge, as in the other benchmark.
+distance that is a fraction of an edge, as in the other benchmark.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import run
 from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE, evaluated_positions
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender/whole_scenes"))
 import walking
 
 import addon

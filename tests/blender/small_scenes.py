@@ -178,3 +178,56 @@ def whole_and_resumed(cloth, last=12, until=7):
     assert bpy.ops.weft.resume() == {"FINISHED"}
     assert np.array_equal(cached_frames(cloth), whole)
     return whole
+
+
+# --- what changes a motion --------------------------------------------------------------------
+
+
+def node_group(name):
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    source, target = (group.nodes.new(f"NodeGroup{way}") for way in ("Input", "Output"))
+    return group, source.outputs[0], target.inputs[0]
+
+
+def moving(offset=(0.5, 0.0, 0.0), name="Move"):
+    """Nodes that set positions; the offset is the input of a node, so that it can be animated."""
+    group, source, target = node_group(name)
+    move = group.nodes.new("GeometryNodeSetPosition")
+    move.inputs["Offset"].default_value = offset
+    group.links.new(source, move.inputs[0])
+    group.links.new(move.outputs[0], target)
+    return group
+
+
+def add_nodes(obj, group):
+    modifier = obj.modifiers.new(group.name, "NODES")
+    modifier.node_group = group
+    return modifier
+
+
+def push_down(obj):
+    """Turns the action of an object into an NLA strip."""
+    data = obj.animation_data
+    track, action = data.nla_tracks.new(), data.action
+    slot = getattr(data, "action_slot", None)
+    strip = track.strips.new("strip", 1, action)
+    data.action = None
+    if slot is not None:
+        strip.action_slot = slot
+    return strip
+
+
+def ramped(floor):
+    """Displaces by a texture whose colour ramp moves the collider, but is compared by nothing."""
+    texture = bpy.data.textures.new("Height", "CLOUDS")
+    texture.use_color_ramp = True
+    displace = floor.modifiers.new("Displace", "DISPLACE")
+    displace.texture, displace.strength = texture, 0.01
+    return texture
+
+
+def whiten(texture):
+    texture.color_ramp.elements[0].color = (1.0, 1.0, 1.0, 1.0)
+    texture.update_tag()

@@ -54,7 +54,7 @@ def cost() -> Finding:
             for count, side in PARTICLES.items():
                 run = advance(build(model, side), 30, 1.0 / 30.0, limit=60.0)
                 seconds.append(run.busy_seconds / (30.0 * run.simulated))
-                each = (run.steps, run.corrections, run.linear)
+                each = (run.steps, run.newton, run.linear)
                 rows.append((model, scene, side * side, seconds[-1], SECONDS_1998[count], *each))
             sizes = [side * side for side in PARTICLES.values()]
             exponents.append(float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0]))
@@ -73,10 +73,9 @@ def cost() -> Finding:
         measured=f"Exponents: {told}.",
         verdict=AGREES if max(exponents) < 1.6 else DIFFERS if min(exponents) > 1.6 else PARTLY,
         why="Their exponent is that of conjugate gradients, whose iterations grow with the side "
-        "of the "
-        "mesh. With multigrid they hardly grow, and without contact the cost is nearly "
-        "proportional to the number of particles. On the table corrections become more as the mesh "
-        "resolves more folds, until it resolves them all.",
+        "of the mesh. With multigrid they hardly grow, and without contact the cost is nearly "
+        "proportional to the number of particles. On the table Newton iterations become more "
+        "as the mesh resolves more folds, until it resolves them all.",
         tables=[Table("Frames of 1/30 s", head, rows)],
         plots=[plot.lines("Cost of a frame", *axes, drawn)],
     )
@@ -90,7 +89,7 @@ def bending() -> Finding:
         for factor in FACTORS:
             run = advance(build("baraff_witkin", 51, factor), 30, 1.0 / 30.0)
             work.append(run.busy_seconds)
-            rows.append((scene, factor, run.busy_seconds, run.steps, run.corrections, run.linear))
+            rows.append((scene, factor, run.busy_seconds, run.steps, run.newton, run.linear))
         spreads[scene] = (max(work) - min(work)) / min(work)
     most = max(spreads.values())
     told = ", ".join(f"{scene} {spread:.0%}" for scene, spread in spreads.items())
@@ -102,12 +101,11 @@ def bending() -> Finding:
         measured=f"From the quickest to the slowest of five: {told}. An explicit scheme would need "
         "steps smaller by a factor up to 100 where bending is the stiffest.",
         verdict=AGREES if most < 0.25 else PARTLY if spreads["hung"] < 0.25 else DIFFERS,
-        why="Without contact the number of corrections is the same to a few per cent over all "
-        "four powers "
-        "of ten: stability asks for nothing. Where cloth lies on a table, limp cloth folds and "
-        "touches in many more places than stiff cloth, and contacts are solved here until nothing "
-        "crosses, so that the work follows the contacts. Theirs took one linear solve per step "
-        "and corrected contacts by positions.",
+        why="Without contact the number of Newton iterations is the same to a few per cent over "
+        "all four powers of ten: stability asks for nothing. Where cloth lies on a table, "
+        "limp cloth folds and touches in many more places than stiff cloth, and contacts are "
+        "solved here until nothing crosses, so that the work follows the contacts. Theirs "
+        "took one linear solve per step and corrected contacts by positions.",
         tables=[Table("2 601 particles, 30 frames, model baraff_witkin", head, rows)],
     )
 

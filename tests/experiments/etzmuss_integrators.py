@@ -67,7 +67,7 @@ def skirt(material: weft.Material, **settings: object) -> weft.Simulation:
 
 
 def hanging(material: weft.Material, **settings: object) -> weft.Simulation:
-    """The same cloth held at two corners, which touches nothing."""
+    """A cloth pinned at two corners, which touches nothing."""
     points, quads = grid((19, 19), (0.76, 0.76))
     cloth = weft.Cloth(points, quads, material)
     simulation = weft.Simulation([cloth], settings=_settings(self_collision=False, **settings))
@@ -88,7 +88,7 @@ def table_3_1() -> Finding:
                 run = advance(simulation, 25, 4 * STEP, limit=LIMIT)
                 found[scene, solver, modulus, viscosity] = run.linear / run.simulated
                 row = (scene, solver, modulus, viscosity, run.simulated, run.steps)
-                row = (*row, run.corrections, run.linear)
+                row = (*row, run.newton, run.linear)
                 rows.append((*row, updates, linear, run.converged))
     told, agreed, asked = [], 0, 0
     for scene, solver in dict.fromkeys(key[:2] for key in found):
@@ -130,7 +130,7 @@ def table_3_2() -> Finding:
             run = advance(simulation, frames, 4 * STEP, limit=LIMIT)
             solving = run.seconds - run.contact_seconds
             cost[scene, name] = run.linear / run.simulated
-            row = (scene, name, run.simulated, run.steps, run.rejected, run.corrections, run.linear)
+            row = (scene, name, run.simulated, run.steps, run.rejected, run.newton, run.linear)
             rows.append((*row, solving, run.converged))
     head = [
         "scene",
@@ -191,7 +191,7 @@ def flag(integrator: str, step: float, frames: int) -> tuple[np.ndarray, np.ndar
 
 
 def figure_3_2() -> Finding:
-    """What implicit Euler takes from a flag."""
+    """Energy that implicit Euler dissipates in a flag."""
     names, step = ("bdf2", "implicit_euler"), 0.02
     _, quads = grid((40, 40), (1.0, 1.0))
     drawn = {"bend": [], "kinetic": []}
@@ -207,7 +207,7 @@ def figure_3_2() -> Finding:
             plot.sheet(f"{name}, {time[-1]:.1f} s", positions, quads, (-1.0, -0.55, -0.3))
         )
         rows.append(
-            (name, *(1e3 * value for value in mean[name]), run.corrections, run.linear, run.seconds)
+            (name, *(1e3 * value for value in mean[name]), run.newton, run.linear, run.seconds)
         )
     time = plot.Axis("time, s")
     bend = plot.lines("Energy of bending", time, plot.Axis("mJ"), drawn["bend"])
@@ -235,7 +235,7 @@ def figure_3_2() -> Finding:
 
 
 def figure_3_3() -> Finding:
-    """What one linear solve per step misses."""
+    """Errors of one linear solve per step."""
     names = ("bdf2", "sbdf2")
     missing = _missing(names)
     source = "Etzmuss 2002, figure 3.3"

@@ -141,7 +141,7 @@ def grids() -> Finding:
         row = (f"{side}×{side}", printed, printed and printed / 8.5)
         row = (*row, limit, limit and limit / explicit[0], verlet_step(side))
         row = (*row, FRAMES_PER_SECOND.get(side), rate[-1], run.simulated)
-        rows.append((*row, run.corrections / run.steps, run.converged))
+        rows.append((*row, run.newton / run.steps, run.converged))
     head = ["grid", "step 2004", "ratio", "2/ω, s", "ratio", "own verlet, s", "fps 2004"]
     head += ["fps, implicit here", "simulated, s", "updates per step", "converged"]
     falls = all(a >= b for a, b in pairwise(explicit))

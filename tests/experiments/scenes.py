@@ -24,7 +24,7 @@ def offered(setting: str) -> tuple[str, ...]:
 
 
 def grid(sides: tuple[int, int], lengths: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of a rectangle of so many cells along x and y, in m, and its quads."""
+    """Positions of a rectangle with numbers of cells along x and y, in m, and its quads."""
     lines = [
         np.linspace(0.0, length, side + 1) for side, length in zip(sides, lengths, strict=True)
     ]
@@ -75,12 +75,12 @@ def round_body(
 
 @dataclass
 class Run:
-    """What a simulation of some frames has cost and given."""
+    """Cost and result of a simulation of some frames."""
 
     simulated: float = 0.0  # s
     steps: int = 0
     rejected: int = 0
-    corrections: int = 0
+    newton: int = 0  # iterations
     linear: int = 0
     seconds: float = 0.0
     busy_seconds: float = 0.0  # of all processors
@@ -110,7 +110,7 @@ def advance(
         run.busy_seconds += process_time() - busy
         run.steps += report.steps
         run.rejected += report.rejected_steps
-        run.corrections += report.newton_iterations
+        run.newton += report.newton_iterations
         run.linear += report.linear_iterations
         run.converged &= report.converged
         run.contact_seconds += report.seconds["broad_phase"] + report.seconds["contact"]

@@ -26,7 +26,7 @@ def _ends(offset: tuple[int, int]) -> tuple[tuple, tuple]:
 
 @dataclass
 class Springs:
-    """A square grid with springs to 16 neighbours, held at two corners."""
+    """A square grid with springs to 16 neighbours, pinned at two corners."""
 
     side: int
     stiffness: float = 15.0
@@ -54,7 +54,7 @@ class Springs:
         return self.rest.copy(), np.zeros_like(self.rest)
 
     def acceleration(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Springs, their damping, drag and gravity; none where held."""
+        """Springs, their damping, drag and gravity; none where pinned."""
         force = -self.drag * v
         force[..., 2] -= self.mass * GRAVITY
         for first, second, length in self.members:
@@ -142,17 +142,17 @@ def conjugate_gradients(
 ) -> np.ndarray:
     """As in Cords 2004, table 2.4, with the numbers used there."""
     solution, residual = np.zeros_like(right), right.copy()
-    way, square = residual.copy(), float((residual * residual).sum())
+    direction, square = residual.copy(), float((residual * residual).sum())
     first = square
     for _ in range(50):
         if square <= 1e-6 * first or square == 0.0:
             break
-        image = product(way)
-        length = square / float((way * image).sum())
-        solution += length * way
+        image = product(direction)
+        length = square / float((direction * image).sum())
+        solution += length * direction
         residual -= length * image
         square, before = float((residual * residual).sum()), square
-        way = residual + square / before * way
+        direction = residual + square / before * direction
     return solution
 
 

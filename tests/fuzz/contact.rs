@@ -21,7 +21,7 @@ use weft::{Vec3, geometry::Trajectory};
 /// Coordinates that change with time.
 type Vector = [Polynomial; 3];
 
-/// A part of a hull, and when it is within the gap.
+/// A feature of a hull, and when it is within the gap.
 struct Part {
     /// Not positive, or zero if there is no gap, where its line or plane is within the gap.
     distance: Polynomial,
@@ -46,7 +46,7 @@ impl Hull {
         let inside =
             [[&a, &b], [&b, &c], [&c, &a]].map(|[one, other]| dot(&normal, &cross(one, other)));
         let edges = [[&a, &b], [&b, &c], [&c, &a]];
-        Self::new(&whole, &[&a, &b, &c], &edges, (&normal, &a), inside.into())
+        Self::new(&whole, &[&a, &b, &c], &edges, &normal, &a, inside.into())
     }
 
     /// Of the differences of two edges, with the gap in m.
@@ -60,14 +60,15 @@ impl Hull {
         let on_second = dot(&normal, &cross(&a, &along));
         let inside = vec![&extent - &on_first, &extent - &on_second, on_first, on_second];
         let edges = [[&a, &b], [&c, &d], [&a, &c], [&b, &d]];
-        Self::new(&whole, &[&a, &b, &c, &d], &edges, (&normal, &a), inside)
+        Self::new(&whole, &[&a, &b, &c, &d], &edges, &normal, &a, inside)
     }
 
     fn new(
         whole: &Whole,
         points: &[&Vector],
         edges: &[[&Vector; 2]],
-        (normal, place): (&Vector, &Vector),
+        normal: &Vector,
+        place: &Vector,
         inside: Vec<Polynomial>,
     ) -> Self {
         let gap_squared = Polynomial::constant(&whole.gap * &whole.gap);

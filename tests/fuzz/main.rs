@@ -45,7 +45,8 @@ impl Counts {
     /// Holds what the library says of two things against what exact numbers say.
     fn judge(
         &self,
-        (first, second): (&[Trajectory], &[Trajectory]),
+        first: &[Trajectory],
+        second: &[Trajectory],
         found: &Found,
         hull: impl Fn(f64) -> Hull,
     ) {
@@ -68,13 +69,13 @@ impl Counts {
         let Motion { paths, gap } = motion;
         let [point, triangle @ ..] = paths;
         let time = point_triangle_ccd(point, triangle, *gap).map(|impact| impact.time);
-        self.judge((&[*point], triangle), &Found { gap: *gap, time }, |gap| {
+        self.judge(&[*point], triangle, &Found { gap: *gap, time }, |gap| {
             Hull::of_triangle(point, triangle, gap)
         });
         let [a, b, c, d] = *paths;
         let (first, second) = ([a, b], [c, d]);
         let time = edge_edge_ccd(&first, &second, *gap).map(|impact| impact.time);
-        self.judge((&first, &second), &Found { gap: *gap, time }, |gap| {
+        self.judge(&first, &second, &Found { gap: *gap, time }, |gap| {
             Hull::of_edges(&first, &second, gap)
         });
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Motions of four points that make it hard: degenerate, nearly so, or led to a contact that is only just one.
+//! Motions of four points that make it hard: degenerate, nearly so, or just grazing a contact.
 
 use crate::random::Random;
 use weft::{Vec3, geometry::Trajectory};
@@ -11,7 +11,7 @@ pub(crate) struct Motion {
     pub(crate) gap: f64,
 }
 
-/// What all paths have in common.
+/// Common data of all paths.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
     General,
@@ -130,7 +130,7 @@ fn give_shape(shape: Shape, paths: &mut [Trajectory; 4], random: &mut Random) {
     }
 }
 
-/// Turns everything about an axis, each point on a straight way; with or without the first one.
+/// Turns everything about an axis, each point on a straight trajectory; with or without the first one.
 fn turn(paths: &mut [Trajectory; 4], random: &mut Random) {
     let (sine, cosine) = random.pick(&[0.1_f64, 1.0, 1.6, 3.0]).sin_cos();
     let first = random.below(2);

@@ -103,6 +103,14 @@ def click(place):
     yield 0.8
 
 
+def choose(place, key):
+    """Opens a menu, and chooses by the letter that is underlined in it."""
+    yield from click(place)
+    tool(f"key {key}")
+    yield 1.0
+    yield from press("F24", "view")
+
+
 def press(key, over="view"):
     x, y = PLACES[over]
     tool(f"mousemove {x} {y}")
@@ -311,10 +319,10 @@ def overlays():
     yield from scroll(DOWN)
     shot("overlay")
     for name, key in (("stretch", "s"), ("contacts", "c"), ("nothing", "n")):
-        yield from click("overlay")
-        tool(f"key {key}")
-        yield 1.0
-        yield from press("F24", "view")
+        before = window.overlay
+        yield from repeated(
+            lambda k=key: choose("overlay", k), lambda b=before: window.overlay != b
+        )
         facts["overlays"].append(window.overlay)
         if name != "nothing":
             shot(f"overlay_{name}")

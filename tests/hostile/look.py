@@ -82,13 +82,13 @@ def aim(seen: np.ndarray, view: tuple[float, ...]) -> None:
     scene = bpy.context.scene
     camera = bpy.data.cameras.new("camera")
     camera.clip_start, camera.clip_end = 0.001 * size, 100.0 * size
-    for name, data, way, distance in (
+    for name, data, direction, distance in (
         ("camera", camera, Vector(view).normalized(), 1.5),
         ("light", bpy.data.lights.new("light", "SUN"), Vector((0.6, -0.5, 1.0)).normalized(), 3.0),
     ):
         thing = bpy.data.objects.new(name, data)
-        thing.location = middle + distance * size * way
-        thing.rotation_euler = (-way).to_track_quat("-Z", "Y").to_euler()
+        thing.location = middle + distance * size * direction
+        thing.rotation_euler = (-direction).to_track_quat("-Z", "Y").to_euler()
         scene.collection.objects.link(thing)
     bpy.data.lights["light"].energy = 3.0
     scene.camera = bpy.data.objects["camera"]

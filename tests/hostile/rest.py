@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What can be held to a number: gaps and calm at rest, friction, and what must not matter.
+"""Measured figures: gaps and calm at rest, friction, and independence of irrelevant settings.
 
 Each entry of MEASURES takes whether to be quick, and returns figures with their allowed ranges.
 """
@@ -136,8 +136,8 @@ def slope(friction: float, size: int, length: float, on_cloth: bool) -> Scene:
         ground = inclined(moved(plate(length), middle), 0.0)
         return Scene([upper], [Obstacle("plane", *ground, friction=friction)])
     rows = round(length / 0.1)
-    held = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
-    lower = Body("lower", *held, cotton, pins=np.arange(len(held[0])))
+    pinned = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
+    lower = Body("lower", *pinned, cotton, pins=np.arange(len(pinned[0])))
     return Scene([upper, lower], [])
 
 
@@ -164,8 +164,8 @@ def creep(friction: float, size: int, seconds: float, on_cloth: bool, **settings
     """How far any vertex of a sheet gets along the plane within a time, in m."""
     scene = slope(friction, size, 1.5, on_cloth)
     simulation = after(scene, seconds, air_density=0.0, **settings)
-    way = (simulation.positions() - scene.cloths[0].positions) @ rotation((0, 1, 0), ANGLE)
-    return float(np.linalg.norm(way[:, :2], axis=1).max())
+    displacement = (simulation.positions() - scene.cloths[0].positions) @ rotation((0, 1, 0), ANGLE)
+    return float(np.linalg.norm(displacement[:, :2], axis=1).max())
 
 
 def friction_figures(quick: bool, on_cloth: bool, **settings: object) -> list[Figure]:
@@ -181,10 +181,12 @@ def friction_figures(quick: bool, on_cloth: bool, **settings: object) -> list[Fi
     # The tangent of 30 degrees is .577.
     for friction in (0.6, 0.9):
         value = creep(friction, size, seconds, on_cloth, **settings)
-        figures.append(Figure(f"way in {seconds:.0f} s at {friction}, m", value, 0.0, STICKS))
+        figures.append(
+            Figure(f"displacement in {seconds:.0f} s at {friction}, m", value, 0.0, STICKS)
+        )
     value = creep(0.55, size, 1.0, on_cloth, **settings)
     exact = 0.5 * GRAVITY * (np.sin(ANGLE) - 0.55 * np.cos(ANGLE))
-    figures.append(Figure("way in 1 s at 0.55, m", value, 0.5 * exact, 1.5 * exact))
+    figures.append(Figure("displacement in 1 s at 0.55, m", value, 0.5 * exact, 1.5 * exact))
     return figures
 
 
@@ -196,13 +198,13 @@ def friction_on_a_solid(quick: bool) -> list[Figure]:
 
 @measure
 def friction_on_cloth(quick: bool) -> list[Figure]:
-    """Sticks or slides on a held sheet as Coulomb's law has it."""
+    """Sticks or slides on a pinned sheet as Coulomb's law has it."""
     return friction_figures(quick, on_cloth=True)
 
 
 @measure
 def friction_solved_closely(quick: bool) -> list[Figure]:
-    """The same on a solid, with a tolerance that leaves no room for the solver."""
+    """Friction of a sheet on a solid, with a tolerance far below errors that count."""
     return friction_figures(quick, on_cloth=False, tolerance=1e-4)
 
 
@@ -253,7 +255,7 @@ def same_shape(name: str, one: tuple[float, float], other: tuple[float, float]) 
 
 @measure
 def resolution_and_frame_rate(quick: bool) -> list[Figure]:
-    """The same drape with four times the vertices, and with more frames a second."""
+    """A drape with four times the vertices, and with more frames a second."""
     size, seconds = (20, 3.0) if quick else (50, 3.0)
     usual = drape_shape(size, 24.0, seconds)
     finer = drape_shape(2 * size, 24.0, seconds)
@@ -264,7 +266,7 @@ def resolution_and_frame_rate(quick: bool) -> list[Figure]:
 
 
 def trembling(size: int, drop: float) -> float:
-    """What ways of frames differ by in a fifth second on a ball: root mean square, in m."""
+    """Difference of displacements per frame in a fifth second on a ball, root mean square, in m."""
     sheet = Body("sheet", *moved(grid(size, 1.0), (0, 0, 0.3 + drop)), fabric())
     simulation = Scene([sheet], [Obstacle("ball", *ball(0.3, 3))]).simulation()
     frames = []
@@ -277,10 +279,10 @@ def trembling(size: int, drop: float) -> float:
 
 @measure
 def drape_at_rest(quick: bool) -> list[Figure]:
-    """Folds that hang from a ball come to rest, and do not tremble for what is left unsolved."""
+    """Folds that hang from a ball come to rest, and do not tremble by unsolved residuals."""
     size = 24 if quick else 50
     mean = np.mean([trembling(size, 0.2 + 1e-4 * start) for start in range(4)])
-    return [Figure("difference of ways from frame to frame, m", mean, 0.0, TREMBLES)]
+    return [Figure("difference of displacements from frame to frame, m", mean, 0.0, TREMBLES)]
 
 
 def crumpling(size: int) -> Scene:
@@ -313,7 +315,7 @@ def equal(name: str, one: bytes, other: bytes) -> Figure:
 
 @measure
 def threads(quick: bool) -> list[Figure]:
-    """The same bits with 1, 2 and 8 threads, and on every run."""
+    """Equal bits with 1, 2 and 8 threads, and on every run."""
     # Large enough that the work is divided at all.
     size, seconds = (32, 0.5) if quick else (50, 1.0)
     one = bits(crumpling(size), seconds, threads=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a hostile scene consists of, and the list of all of them."""
+"""Parts of a hostile scene, and the list of all scenes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,16 +16,16 @@ Path = Callable[[float], np.ndarray]
 
 
 class Demand(Enum):
-    """What is asked of a scene beyond finite positions and bounded work."""
+    """Demand on a scene beyond finite positions and bounded work."""
 
     CLEAN = "clean"  # the start is free of intersections, and so is every frame
     RECOVERS = "recovers"  # impossible for a while; free of intersections soon after
-    UNTANGLES = "untangles"  # crossed at the start; free of intersections after a while
+    UNTANGLES = "untangles"  # intersections at the start, none after a while
 
 
 @dataclass
 class Body:
-    """A cloth, the vertices of it that are held, and the way they go."""
+    """A cloth, its pinned vertices and their path."""
 
     name: str
     positions: np.ndarray
@@ -33,13 +33,13 @@ class Body:
     material: weft.Material
     pins: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     path: Path | None = None  # of the pins; they stay where they are without
-    released: float = np.inf  # s, when the pins let go
+    released: float = np.inf  # s, when the pins are released
     rest_positions: np.ndarray | None = None
 
 
 @dataclass
 class Obstacle:
-    """A collider and the way its vertices go."""
+    """A collider and the path of its vertices."""
 
     name: str
     positions: np.ndarray
@@ -57,7 +57,7 @@ class Obstacle:
 
 @dataclass
 class State:
-    """Where everything is at the end of a frame."""
+    """Positions at the end of a frame."""
 
     cloths: list[np.ndarray]
     obstacles: list[np.ndarray]
@@ -78,13 +78,13 @@ class Scene:
     orders: list[Callable[[State], str | None]] = field(default_factory=list)
     stretch_limit: float = 0.5  # largest principal stretch - 1; larger is an explosion
     speed_limit: float = 20.0  # m/s
-    # How much more energy than at the start is rounding: this part of the largest kinetic energy.
+    # Largest gain of energy that counts as rounding, as a fraction of the largest kinetic energy.
     energy_growth: float = 0.01
-    newton_limit: int = 1500  # corrections in a frame; more is a stall
+    newton_limit: int = 1500  # iterations in a frame; more is a stall
     watch_sides: bool = True  # of closed obstacles and of floors
 
     def start(self) -> State:
-        """Where everything is at the start."""
+        """Positions at the start."""
         return State([c.positions for c in self.cloths], [o.positions for o in self.obstacles])
 
     def simulation(self, **settings: object) -> weft.Simulation:
@@ -104,7 +104,7 @@ class Scene:
         return simulation
 
     def drive(self, simulation: weft.Simulation, start: float, end: float) -> None:
-        """Gives pins and colliders the places that they reach at `end`, from `start` on, in s."""
+        """Sets the positions of pins and colliders at the time `end`, from `start` on, in s."""
         margin = 0.5 / self.frame_rate
         for index, cloth in enumerate(self.cloths):
             if abs(start - cloth.released) < margin:
@@ -116,7 +116,7 @@ class Scene:
                 simulation.set_collider(index, obstacle.path(end))
 
     def state(self, simulation: weft.Simulation, time: float) -> State:
-        """Where everything is at a time in s that `advance` has just reached."""
+        """Positions at a time in s that `advance` has just reached."""
         cloths = [simulation.positions(index) for index in range(len(self.cloths))]
         obstacles = [o.positions if o.path is None else o.path(time) for o in self.obstacles]
         return State(cloths, obstacles, time)
@@ -139,7 +139,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Length:
-    """How large and how long a scene is run: vertices along a side, and s."""
+    """Size and duration of a scene: vertices along a side, and s."""
 
     size: int
     seconds: float
@@ -147,7 +147,7 @@ class Length:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make a scene, and in what length it is run in the two forms of the suite."""
+    """Builder of a scene, and its length in the two forms of the suite."""
 
     name: str
     build: Callable[[int, float], Scene]
@@ -178,10 +178,10 @@ def fabric(name: str = "cotton", **fields: object) -> weft.Material:
     return weft.Material.preset(name).replace(**fields)
 
 
-def along(points: np.ndarray, *ways: tuple[float, object]) -> Path:
+def along(points: np.ndarray, *keyframes: tuple[float, object]) -> Path:
     """Path of points that are shifted by offsets at given times, in a straight line between."""
-    times = np.array([time for time, _ in ways])
-    offsets = np.array([offset for _, offset in ways], dtype=float)
+    times = np.array([time for time, _ in keyframes])
+    offsets = np.array([offset for _, offset in keyframes], dtype=float)
 
     def path(time: float) -> np.ndarray:
         return points + [np.interp(time, times, offsets[:, axis]) for axis in range(3)]

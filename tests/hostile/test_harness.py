@@ -239,8 +239,8 @@ def test_the_determinant_tells_knots_apart():
         [(2 + np.cos(2 * t)) * np.cos(3 * t), (2 + np.cos(2 * t)) * np.sin(3 * t), np.sin(4 * t)], 1
     )
     for turn in np.linspace(0.0, 3.0, 7):
-        way = rotation((1.0, 2.0, 0.5), turn).T
-        found = [determinant(line @ way) for line in (circle, trefoil, figure_eight)]
+        frame = rotation((1.0, 2.0, 0.5), turn).T
+        found = [determinant(line @ frame) for line in (circle, trefoil, figure_eight)]
         assert found == [1, 3, 5]
 
 

@@ -23,13 +23,14 @@ A heuristic parameter is a number that no equation and no proof determines. Each
 one struct of them with a constant `DEFAULT`, in the file of the algorithm. The effect is that of a
 larger and of a smaller value; the evidence names the test or benchmark that fails or changes with
 another value. To change one: change `DEFAULT`, run the evidence, write the new value and what was
-tried into the doc comment, and run `make pages`.
+tried into the doc comment, and run `make pages`. `.venv/bin/python tests/bench/evidence.py NAME …`
+runs scenes named `sheet/…`, `hostile/…` or `rest/…` and prints their figures.
 
 Not listed: bounds on rounding, which stand beside their proofs, and sizes of parallel tasks.
 """
 STRUCT = re.compile(r"^(?:pub(?:\([a-z: ]+\))? )?struct (\w+)(?:<[^>]*>)? \{$")
 FIELD = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?(\w+): (.+),$")
-DEFAULT = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?const DEFAULT: (?:Self|\w+) = (?:Self|\w+) \{")
+DEFAULT = re.compile(r"^ +(?:pub(?:\([a-z: ]+\))? )?const DEFAULT: Self =")
 IMPL = re.compile(r"^impl (\w+) \{$")
 PARTS = re.compile(
     r"^(?P<role>.*?)(?:\s*Effect:\s*(?P<effect>.*?))?(?:\s*Evidence:\s*(?P<evidence>.*))?$"

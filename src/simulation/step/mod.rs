@@ -9,10 +9,10 @@ use super::{
 };
 use crate::{
     Vec3,
-    collision::ContactHistory,
+    collision::{ContactHistory, Trajectories},
     geometry::OrthonormalBasis,
     newton::{SolveOutcome, reference::semi_implicit},
-    response::{TruncationResult, landing},
+    response::{StepStart, TruncationResult},
     scene::{Integrator, RejectionReason, Report, Task},
     system::{EquationsOfMotion, PrescribedDisplacement},
     time_integration::{
@@ -269,12 +269,13 @@ impl Simulation {
             self.boundary_conditions.spring_targets(positions.len(), middle);
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
-            let ways = (state.positions.as_slice(), positions.as_slice());
-            response.begin_step(
-                ways,
-                &held,
-                ([span.start_fraction, span.end_fraction], span.duration),
-            );
+            response.begin_step(&StepStart {
+                start_positions: &state.positions,
+                predicted_positions: &positions,
+                is_pinned: &held,
+                frame_fractions: [span.start_fraction, span.end_fraction],
+                duration: span.duration,
+            });
         });
         let solved = self.solve_stage_equations(
             (&mut stage, &work),
@@ -397,14 +398,8 @@ fn assemble_trial_step(
         if response.is_pinned(vertex) { 0.0 } else { 1.0 / simulation.dynamics.masses[vertex] }
     };
     if stage.extrapolation_factor > 1.0 {
-        let ways = (state.positions.as_slice(), positions.as_slice());
-        landing::apply_midpoint_contact_velocities(
-            response,
-            ways,
-            stage.duration,
-            &mut velocities,
-            inverse_mass,
-        );
+        let cloths = Trajectories { starts: &state.positions, ends: &positions };
+        response.apply_midpoint_velocities(cloths, stage.duration, &mut velocities, inverse_mass);
     }
     let impacts = response.apply_impact_impulses(&positions, &mut velocities, inverse_mass);
     let mut jumps: BTreeMap<usize, Matrix3<f64>> =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What collision detection costs: the tree over a torus of 20 000 triangles, 10 000 points beside it, a
+//! Cost of collision detection: the tree over a torus of 20 000 triangles, 10 000 points beside it, a
 //! cloth with itself, and one pair of moving things.
 
 mod shared;
@@ -129,7 +129,7 @@ fn pairs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What a cloth costs that is looked through for contacts with itself, on one thread and on two.
+/// Cost of detecting self-contact of a cloth, on one thread and on two.
 fn self_contact(criterion: &mut Criterion) {
     for side in [100, 400] {
         let cloth = Folded::new(side);
@@ -147,7 +147,7 @@ fn self_contact(criterion: &mut Criterion) {
             group.bench_function(format!("refit, {threads} threads"), |b| {
                 b.iter(|| {
                     pool.install(|| {
-                        tree.refit_with(|edge| SweptAabbF32::from(&cloth.bounds(edge)))
+                        tree.refit_with(|edge| SweptAabbF32::from(&cloth.bounds(edge)));
                     });
                 });
             });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the machine can do, what each stage of a step needs at least, and what it takes.
+//! Limits of the machine, least time of each stage of a step, and the measured time.
 //!
 //! `cargo bench --bench floor -- 10000` picks sizes, in vertices.
 #![allow(clippy::print_stdout, reason = "results")]
@@ -9,7 +9,7 @@ mod shared;
 use shared::{
     THREADS, kernels,
     machine::Machine,
-    scene::{STEP, Scene, corrections, cycles, side_of},
+    scene::{STEP, Scene, cycles, newton_iterations, side_of},
     sheet::Order,
     work::{self, Work},
 };
@@ -24,14 +24,19 @@ Bytes and operations are computed from the sizes of the structures: every array 
 it is written, what one pass leaves for the next twice; multiplications, additions, divisions and roots of the formulas.
 The floor is the larger of the times that these take at the measured bandwidth (of the smallest triad no smaller than
 the data of the stage) and at the measured rate of fused multiply-adds (which the library does not use: it rounds
-alike on every machine). Measured is the best step; the gap is measured over floor. All is per correction, but an
-iteration is a product, a cycle and the vectors. Forces (of one evaluation; searches along a correction add more),
+alike on every machine). Measured is the best step; the gap is measured over floor. All is per Newton iteration, but a linear
+iteration is a product, a cycle and the vectors. Forces (of one evaluation; line searches add more),
 assembly and set-up of the preconditioner are of a sheet hung by two corners; broad phase (one refit of all trees, every
 box looked at once) and contact (one impact for each vertex that touches at the end) of four sheets on the ground.
 ";
 
-/// A stage: its name, what it needs, and what it takes in s.
-type Stage = (&'static str, Work, f64);
+/// A stage of a step.
+struct Stage {
+    name: &'static str,
+    work: Work,
+    /// Measured, in s.
+    seconds: f64,
+}
 
 fn main() {
     // Where there is no such file, nobody knows.
@@ -50,14 +55,15 @@ fn main() {
         for threads in THREADS {
             let stages = hanging(count, threads).into_iter().chain(piled(count, threads));
             for stage in stages {
-                print_row(&stage, (count, threads), &machine);
+                print_row(&stage, count, threads, &machine);
             }
         }
     }
     println!("{NOTES}");
 }
 
-fn print_row((name, work, seconds): &Stage, (count, threads): (usize, usize), machine: &Machine) {
+fn print_row(stage: &Stage, count: usize, threads: usize, machine: &Machine) {
+    let Stage { name, work, seconds } = stage;
     let a_vertex = 1.0 / count as f64;
     let [moved, computed] = work.floors(machine, threads);
     println!(
@@ -71,26 +77,32 @@ fn print_row((name, work, seconds): &Stage, (count, threads): (usize, usize), ma
     );
 }
 
-/// The stages of a correction, of a sheet that hangs from two corners.
+/// The stages of a Newton iteration, of a sheet that hangs from two corners.
 fn hanging(count: usize, threads: usize) -> Vec<Stage> {
     let mut scene = Scene::new(count, threads, Order::Patches);
     scene.advance(WARM_UP);
     let steps = scene.advance(STEPS);
     let mesh = kernels::mesh(count);
     let matrix = scene.simulation.assemble(STEP).clone();
-    let multigrid = kernels::levels((&mesh, scene.simulation.ordering()), &matrix);
+    let multigrid = kernels::levels(&mesh, scene.simulation.ordering(), &matrix);
     let sizes: Vec<_> = multigrid.sizes().collect();
     let forces = work::membrane(&mesh) + work::hinges(&mesh) + work::rest_of_forces(&mesh);
-    let needs = [
-        ("forces", forces, steps.task("forces", corrections)),
-        ("assembly", work::assembly(&mesh, &matrix), steps.task("assembly", corrections)),
-        ("set-up", work::set_up(&matrix, &sizes), steps.task("preconditioner", corrections)),
-        ("iteration", work::iteration(&matrix, &sizes), steps.task("linear_solve", cycles)),
-    ];
-    needs.to_vec()
+    let seconds = |task| steps.task(task, newton_iterations);
+    let set_up = work::set_up(&matrix, &sizes);
+    let iteration = work::iteration(&matrix, &sizes);
+    vec![
+        Stage { name: "forces", work: forces, seconds: seconds("forces") },
+        Stage {
+            name: "assembly",
+            work: work::assembly(&mesh, &matrix),
+            seconds: seconds("assembly"),
+        },
+        Stage { name: "set-up", work: set_up, seconds: seconds("preconditioner") },
+        Stage { name: "iteration", work: iteration, seconds: steps.task("linear_solve", cycles) },
+    ]
 }
 
-/// The stages of contact in a correction, of a pile of sheets.
+/// The stages of contact in a Newton iteration, of a pile of sheets.
 fn piled(count: usize, threads: usize) -> Vec<Stage> {
     let mut scene = Scene::new(count, threads, Order::Pile);
     scene.advance(WARM_UP);
@@ -106,8 +118,9 @@ fn piled(count: usize, threads: usize) -> Vec<Stage> {
     let contacts = steps.total(|report| report.contacts) / STEPS;
     let impacts = work::impacts(contacts, size_of::<u32>());
     let broad_phase = trees.into_iter().map(one).sum::<Work>() + places;
+    let seconds = |task| steps.task(task, newton_iterations);
     vec![
-        ("broad phase", broad_phase, steps.task("broad_phase", corrections)),
-        ("contact", impacts, steps.task("contact", corrections)),
+        Stage { name: "broad phase", work: broad_phase, seconds: seconds("broad_phase") },
+        Stage { name: "contact", work: impacts, seconds: seconds("contact") },
     ]
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The hot kernels, each with the part that it reaches of what the machine can do.
+//! The hot kernels, each with the fraction of the limits of the machine that it reaches.
 //!
 //! `cargo bench --bench kernels -- product` picks some. `--names` lists all, and `--count product` runs
 //! one of them once inside `counted_region`, for valgrind: see counts.py.
@@ -46,16 +46,17 @@ fn time_all() {
     for (name, make) in ALL {
         let mut kernel = make(TIMED);
         for threads in THREADS {
-            time(&mut criterion, (name, &mut kernel), threads, &machine);
+            time(&mut criterion, name, &mut kernel, threads, &machine);
         }
     }
     criterion.final_summary();
 }
 
-/// Times a kernel, and prints what part of both ceilings its best run has reached.
+/// Times a kernel, and prints the fraction of both limits that its best run reaches.
 fn time(
     criterion: &mut Criterion,
-    (name, kernel): (&str, &mut Kernel),
+    name: &str,
+    kernel: &mut Kernel,
     threads: usize,
     machine: &Machine,
 ) {

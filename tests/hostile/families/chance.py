@@ -53,7 +53,7 @@ def _placed(draw: Draw, mesh: Mesh, room: object = ROOM) -> Mesh:
 
 
 def _solid(draw: Draw, smallest: float, rings: bool) -> Mesh:
-    """What may become a collider, open ones among it."""
+    """Candidates for colliders, open meshes among them."""
     size = draw.uniform(smallest, 0.3)
     kinds = (
         lambda: ball(size, int(draw.integers(1, 4))),
@@ -164,7 +164,7 @@ def _finished(draw: Draw, scene: Scene, scaled: float = 0.15) -> Scene:
         scene.settings["integrator"] = str(draw.choice(others))
     if draw.random() < 0.15:
         scene.settings["model"] = str(draw.choice(["baraff_witkin", "choi_ko", "mass_spring"]))
-    # What begins nearer than the gap is pressed apart.
+    # Cloth that begins nearer than the gap is pressed apart.
     scene.stretch_limit, scene.speed_limit, scene.energy_growth = 20.0, 80.0, 10.0
     return _scaled(scene, 10.0 ** draw.uniform(-1.5, 1.5)) if draw.random() < scaled else scene
 
@@ -172,8 +172,8 @@ def _finished(draw: Draw, scene: Scene, scaled: float = 0.15) -> Scene:
 def _scaled(scene: Scene, factor: float) -> Scene:
     """The scene with all lengths multiplied."""
 
-    def path(way: Path | None) -> Path | None:
-        return way and (lambda time: way(time) * factor)
+    def path(positions: Path | None) -> Path | None:
+        return positions and (lambda time: positions(time) * factor)
 
     for each in scene.cloths:
         each.positions, each.path = each.positions * factor, path(each.path)
@@ -206,11 +206,11 @@ def chance_still(seed: int, seconds: float) -> Scene:
 def _swung(draw: Draw) -> Callable[[np.ndarray, float], np.ndarray]:
     """Where points are at a time that turn about an axis to and fro, and are shaken."""
     axis, angle, pace = draw.normal(size=3), draw.uniform(-2.0, 2.0), draw.uniform(2.0, 12.0)
-    way = draw.normal(size=3) * 10.0 ** draw.uniform(-1.5, -0.3)
+    displacement = draw.normal(size=3) * 10.0 ** draw.uniform(-1.5, -0.3)
 
     def path(points: np.ndarray, time: float) -> np.ndarray:
         part = np.sin(pace * time)
-        return points @ rotation(axis, angle * part).T + way * part
+        return points @ rotation(axis, angle * part).T + displacement * part
 
     return path
 
@@ -231,12 +231,16 @@ def chance_moving(seed: int, seconds: float) -> Scene:
 def _closing(draw: Draw, solids: list[Mesh]) -> list[Path]:
     """Paths of solids that go through the middle of the scene, and back."""
 
-    def path(points: np.ndarray, way: np.ndarray, turn: np.ndarray, time: float) -> np.ndarray:
+    def path(
+        points: np.ndarray, displacement: np.ndarray, turn: np.ndarray, time: float
+    ) -> np.ndarray:
         part = np.interp(time, (0.1, 0.4, 0.5, 0.8), (0.0, 1.0, 1.0, 0.0))
-        return points @ rotation(turn, part * np.linalg.norm(turn)).T + part * way
+        return points @ rotation(turn, part * np.linalg.norm(turn)).T + part * displacement
 
-    ways = [(points, -1.2 * points.mean(axis=0), 0.5 * draw.normal(size=3)) for points, _ in solids]
-    return [partial(path, *way) for way in ways]
+    motions = [
+        (points, -1.2 * points.mean(axis=0), 0.5 * draw.normal(size=3)) for points, _ in solids
+    ]
+    return [partial(path, *motion) for motion in motions]
 
 
 @scene(quick=(1, 1.75), soak=(2, 2.0))
@@ -268,5 +272,5 @@ def chance_tangled(seed: int, seconds: float) -> Scene:
     scene = tangled(cloths, [*_obstacles(draw, solids), floor(GROUND, WIDE)])
     # Cloth inside of a solid from the start belongs there.
     scene.watch_sides = False
-    # What is larger falls and slips off as slowly as it should.
+    # Larger cloth falls and slips off as slowly as it should.
     return _finished(draw, scene, scaled=0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Sheets that fall on what does not move."""
+"""Sheets that fall on resting colliders."""
 
 import numpy as np
 from judge.orders import stays_above, stays_out_of

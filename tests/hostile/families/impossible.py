@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Scenes that cannot be right for a while: pins in solids, no room left, things that cross.
+"""Scenes that cannot be right for a while: pins in solids, no space left, intersecting colliders.
 
-Here `advance` must not raise, its work must stay bounded, and once there is room again the cloth
+Here `advance` must not raise, its work must stay bounded, and once there is space again the cloth
 must come free of all intersections within half a second.
 """
 
@@ -59,7 +59,7 @@ def plates_close_and_open(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.5), soak=(30, 2.5))
 def plates_close_on_a_roll(size: int, seconds: float) -> Scene:
-    """Many layers, and no room for one; sheets of two triangles from both sides."""
+    """Many layers, and no space for one; sheets of two triangles from both sides."""
     flat, triangles = grid(size, 0.8)
     roll = rolled(flat, 0.04, 0.014)
     sheet = Body("roll", roll, triangles, fabric(), rest_positions=flat)
@@ -97,7 +97,7 @@ def box_without_room(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.5), soak=(30, 2.5))
 def jump_through_a_held_sheet(size: int, seconds: float) -> Scene:
-    """A ball jumps a metre through a sheet held by its whole rim, and back half a second later."""
+    """A ball jumps a metre through a sheet pinned at its whole rim, and back after half a second."""
     sheet = held_by_rim(size)
     low, sides = moved(ball(0.15, 2), (*SHIFT, -0.4))
     frame = 1.0 / 24.0
@@ -110,7 +110,7 @@ def jump_through_a_held_sheet(size: int, seconds: float) -> Scene:
 
 @scene(quick=(13, 1.5), soak=(25, 2.5))
 def held_vertex_goes_through_cloth(size: int, seconds: float) -> Scene:
-    """A small sheet held by its rim is drawn through a large one held by its rim, and back."""
+    """A small sheet pinned by its rim is drawn through a large one pinned by its rim, and back."""
     lower = held_by_rim(size)
     small = size // 2 + 1
     flat, faces = moved(turned(grid(small, 0.3), UP, ASKEW), (*SHIFT, 0.1))
@@ -126,9 +126,9 @@ def armpit(size: int, seconds: float) -> Scene:
     sheet = hanging(size, 0.8)
     sides = ball(0.15)[1]
     obstacles = []
-    for name, way in (("one", 1.0), ("other", -1.0)):
-        place = ball(0.15)[0] + (0.03 * way, 0.3 * way, -0.4)
-        path = to_and_fro(place, (0, -0.25 * way, 0), 0.1, 0.1)
+    for name, sign in (("one", 1.0), ("other", -1.0)):
+        place = ball(0.15)[0] + (0.03 * sign, 0.3 * sign, -0.4)
+        path = to_and_fro(place, (0, -0.25 * sign, 0), 0.1, 0.1)
         obstacles.append(Obstacle(name, place, sides, path))
     return impossible([sheet], obstacles, 0.1, 0.8)
 
@@ -158,11 +158,11 @@ def pins_cross_each_other(size: int, seconds: float) -> Scene:
     """Two ends of one strip are drawn through each other, and back."""
     positions, triangles = grid(size, 0.6)
     pins = np.flatnonzero(np.abs(positions[:, 0]) > 0.3 - 1e-9)
-    way = np.where(positions[pins, 0] < 0.0, 0.75, -0.75)
+    offset = np.where(positions[pins, 0] < 0.0, 0.75, -0.75)
 
     def path(time: float) -> np.ndarray:
         part = np.interp(time, (0.0, 0.3, 0.4, 0.7), (0.0, 1.0, 1.0, 0.0))
-        return positions[pins] + np.outer(part * way, (1, 0, 0))
+        return positions[pins] + np.outer(part * offset, (1, 0, 0))
 
     sheet = Body("strip", positions, triangles, fabric(), pins=pins, path=path)
     return impossible([sheet], [], 0.0, 0.7)

@@ -59,13 +59,13 @@ def twisted_cloth(size: int, seconds: float) -> Scene:
     positions, triangles = strip(rows, size, 0.9, 0.25)
     vertex = np.arange(rows * size).reshape(rows, size)
     pins = np.concatenate([vertex[0], vertex[-1]])
-    held = positions[pins]
-    left = np.sign(held[:, :1])
+    pinned = positions[pins]
+    left = np.sign(pinned[:, :1])
 
     def path(time: float) -> np.ndarray:
         part = min(max(0.0, time - 0.1) / 5.0, 1.0)
         angle = 5.0 * np.pi * part  # of each end
-        turn = [held @ rotation((1, 0, 0), way * angle).T for way in (-1.0, 1.0)]
+        turn = [pinned @ rotation((1, 0, 0), sign * angle).T for sign in (-1.0, 1.0)]
         # The ends come closer, as those of a towel that is wrung do.
         nearer = np.where(left < 0, turn[0], turn[1])
         return nearer - left * np.array((0.18, 0.0, 0.0)) * part
@@ -86,11 +86,11 @@ def long_trefoil(count: int, size: float) -> np.ndarray:
 
 def carried_along(path: np.ndarray, first: object) -> np.ndarray:
     """Unit vectors across a path that turn about it as little as possible."""
-    ways = np.gradient(path, axis=0)
-    ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+    tangents = np.gradient(path, axis=0)
+    tangents /= np.linalg.norm(tangents, axis=1, keepdims=True)
     across = [np.asarray(first, dtype=float)]
-    for way in ways:
-        vector = across[-1] - way * (across[-1] @ way)
+    for tangent in tangents:
+        vector = across[-1] - tangent * (across[-1] @ tangent)
         across.append(vector / np.linalg.norm(vector))
     return np.array(across[1:])
 
@@ -121,9 +121,9 @@ def knot_pulled_tight(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.0), soak=(36, 2.0))
 def sheet_shot_at_a_sheet(size: int, seconds: float) -> Scene:
-    """A small sheet is driven at 10 m/s to just above one that is held by its rim, and let go."""
+    """A small sheet moves at 10 m/s to just above one pinned at its rim, and is released."""
     positions, triangles = grid(size)
-    lower = Body("held", positions, triangles, fabric(), pins=rim(size, size))
+    lower = Body("pinned", positions, triangles, fabric(), pins=rim(size, size))
     small = max(6, size // 2)
     flat, faces = moved(turned(grid(small, 0.4), UP, ASKEW), (*SHIFT, 0.9))
     corners = np.array([0, small - 1, small * (small - 1), small * small - 1])
@@ -206,9 +206,9 @@ def tube_crushed_between_plates(size: int, seconds: float) -> Scene:
     )
 
 
-def swinging(held: np.ndarray, offset: float) -> Path:
+def swinging(pinned: np.ndarray, offset: float) -> Path:
     def path(time: float) -> np.ndarray:
-        return held + vector(0.0, offset * np.cos(6.0 * time) - offset, 0.0)
+        return pinned + vector(0.0, offset * np.cos(6.0 * time) - offset, 0.0)
 
     return path
 

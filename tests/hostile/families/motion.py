@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Colliders and pins that move, fast or far, but leave the cloth room."""
+"""Colliders and pins that move, fast or far, but leave enough space for the cloth."""
 
 import numpy as np
 from judge.orders import covers_the_top_until, stays_outside, winds_round
@@ -44,18 +44,18 @@ def first_obstacle(state: State) -> np.ndarray:
 
 
 def carried(path: Path, offset: object) -> Path:
-    """The same path elsewhere."""
+    """A shifted path."""
     return lambda time: path(time) + offset
 
 
 def held_by_rim(size: int, length: float = 1.0, material: str = "cotton") -> Body:
-    """A level sheet whose whole rim is held."""
+    """A level sheet whose whole rim is pinned."""
     positions, triangles = grid(size, length)
     return Body("sheet", positions, triangles, fabric(material), pins=rim(size, size))
 
 
 def hanging(size: int, length: float = 1.0, material: str = "cotton") -> Body:
-    """An upright sheet in the plane y = 0, its upper edge held at z = 0."""
+    """An upright sheet in the plane y = 0, its upper edge pinned at z = 0."""
     positions, triangles = turned(grid(size, length), (1, 0, 0), 0.5 * np.pi)
     positions = positions - (0, 0, positions[:, 2].max())
     pins = np.flatnonzero(positions[:, 2] > -1e-9)
@@ -63,7 +63,7 @@ def hanging(size: int, length: float = 1.0, material: str = "cotton") -> Body:
 
 
 def shot(size: int, speed: float) -> Scene:
-    """A ball that meets a sheet held by its rim from below, and stops 0.2 m beyond it."""
+    """A ball that meets a sheet pinned by its rim from below, and stops 0.2 m beyond it."""
     sheet = held_by_rim(size)
     sheet.positions = sheet.positions - (*SHIFT, 0.0)
     radius = 0.12
@@ -72,8 +72,13 @@ def shot(size: int, speed: float) -> Scene:
     flight = FRAME * np.ceil(0.5 / (speed * FRAME))
     top, arrival = np.array((0, 0, 0.2 - radius)), FRAME + flight
     start = top - (0, 0, speed * flight)
-    ways = [(FRAME, start), (arrival, top), (arrival + 0.4, top), (arrival + 0.6, (0, 0, -0.3))]
-    path = along(positions, *ways)
+    keyframes = [
+        (FRAME, start),
+        (arrival, top),
+        (arrival + 0.4, top),
+        (arrival + 0.6, (0, 0, -0.3)),
+    ]
+    path = along(positions, *keyframes)
     bullet = Obstacle("ball", path(0.0), triangles, path)
     scene = Scene([sheet], [bullet], settings={"time_step": FRAME})
     scene.speed_limit, scene.stretch_limit = 2.0 * speed + 20.0, 2.0
@@ -93,7 +98,7 @@ def ball_at_50_metres_a_second(size: int, seconds: float) -> Scene:
 
 @scene(quick=(16, 0.75), soak=(32, 1.5))
 def needle_shoots_up(size: int, seconds: float) -> Scene:
-    """A sharp tip at 3 m/s into a sheet held by its rim, between vertices."""
+    """A sharp tip at 3 m/s into a sheet pinned by its rim, between vertices."""
     sheet = held_by_rim(size)
     sheet.positions = sheet.positions - (*SHIFT, 0.0)
     positions, triangles = cone(6, 0.02, 0.6)
@@ -152,8 +157,8 @@ def dragged_over_an_edge(size: int, seconds: float) -> Scene:
     far = int(np.argmax(positions @ (1.0, 1.0, 0.0)))
     positions = positions @ rotation(UP, ASKEW).T + (*SHIFT, 0.004)
     lift, aside, down = (0.02, 0.02, 0.06), (0.45, 0.3, 0.05), (0.6, 0.4, -0.9)
-    ways = [(0.25, (0, 0, 0)), (0.4, lift), (0.8, aside), (1.8, down)]
-    path = along(positions[[far]], *ways)
+    keyframes = [(0.25, (0, 0, 0)), (0.4, lift), (0.8, aside), (1.8, down)]
+    path = along(positions[[far]], *keyframes)
     sheet = Body("sheet", positions, triangles, fabric(), pins=np.array([far]), path=path)
     table = moved(box((1.3, 1.3, 0.4)), (0, 0, -0.2))
     return Scene([sheet], [Obstacle("table", *table)])
@@ -241,11 +246,11 @@ def whirled_by_a_corner(size: int, seconds: float) -> Scene:
 
 @scene(quick=(16, 0.75), soak=(36, 1.5))
 def blades_from_both_sides(size: int, seconds: float) -> Scene:
-    """Two knives push a held sheet past each other, eight centimetres apart."""
+    """Two knives push a pinned sheet past each other, eight centimetres apart."""
     positions, triangles = grid(size)
     pins = np.flatnonzero(np.abs(positions[:, 0]) > 0.5 - 1e-9)
     sheet = Body("sheet", positions, triangles, fabric(), pins=pins)
-    # Edges across the span between the held ends.
+    # Edges across the span between the pinned ends.
     upward, sides = turned(wedge(1.4, 0.03, 0.3), UP, 0.5 * np.pi)
     downward = upward * (1, 1, -1)
     rise = along(upward + vector(0.04, 0, 0), (0.0, (0, 0, -0.05)), (0.25, (0, 0, 0.035)))
@@ -266,12 +271,16 @@ def hail(size: int, seconds: float) -> Scene:
     for index in range(8):
         # Side by side, so that no two of them squeeze the sheet.
         aim = np.array((-0.42 + 0.12 * (3 * index % 8), 0.0, generator.uniform(-0.9, -0.4)))
-        way = generator.normal(size=3) * (0.3, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
-        way *= 6.0 / np.linalg.norm(way)
+        velocity = generator.normal(size=3) * (0.3, 0.2, 0.5) + (0.0, 2.0 * (-1) ** index, 0.0)
+        velocity *= 6.0 / np.linalg.norm(velocity)
         lead = 0.05 + 0.1 * index  # s, until it arrives
         positions, triangles = ball(generator.uniform(0.03, 0.05), 1)
-        ways = [(0.0, -lead * way), (lead + 0.05, 0.05 * way), (lead + 0.25, -0.05 * way)]
-        path = along(positions + aim, *ways)
+        keyframes = [
+            (0.0, -lead * velocity),
+            (lead + 0.05, 0.05 * velocity),
+            (lead + 0.25, -0.05 * velocity),
+        ]
+        path = along(positions + aim, *keyframes)
         balls.append(Obstacle(f"hailstone {index}", path(0.0), triangles, path))
     # So often that none can pass between two frames unseen.
     return Scene([sheet], balls, frame_rate=120.0, speed_limit=60.0, stretch_limit=1.0)
@@ -321,13 +330,13 @@ def sleeve_over_a_growing_limb(size: int, seconds: float) -> Scene:
 def curtain_is_drawn(size: int, seconds: float) -> Scene:
     """The upper edge of a hanging sheet is pushed together to a quarter, in pleats."""
     sheet = hanging(size)
-    held = sheet.positions[sheet.pins]
+    pinned = sheet.positions[sheet.pins]
 
     def path(time: float) -> np.ndarray:
         narrow = np.interp(time, (0.0, 0.8 * seconds), (1.0, 0.25))
         # Four pleats, nowhere longer along their curve than the edge was straight.
-        pleats = np.sqrt(1.0 - narrow**2) / (8.0 * np.pi) * np.cos(8.0 * np.pi * held[:, 0])
-        return held * (narrow, 1.0, 1.0) + np.outer(pleats, (0, 1, 0))
+        pleats = np.sqrt(1.0 - narrow**2) / (8.0 * np.pi) * np.cos(8.0 * np.pi * pinned[:, 0])
+        return pinned * (narrow, 1.0, 1.0) + np.outer(pleats, (0, 1, 0))
 
     sheet.path = path
     return Scene([sheet], [], stretch_limit=1.0)

@@ -97,7 +97,7 @@ def _meet_in_plane(segments: np.ndarray, triangles: np.ndarray, normals: np.ndar
 def segments_through_triangles(
     segments: np.ndarray, triangles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For rows of segments `(k, 2, 3)` and triangles `(k, 3, 3)`: which way the segment passes.
+    """For rows of segments `(k, 2, 3)` and triangles `(k, 3, 3)`: sense of the passage.
 
     Returns `meets` (they share a point) and `direction`: 1 where the segment goes along the
     triangle's normal through its inside, -1 against it, 0 where it only touches or does not meet.
@@ -172,7 +172,7 @@ class Scenery:
     def intersections_also_rounded(
         self, positions: np.ndarray
     ) -> tuple["Intersections", "Intersections"]:
-        """Every edge and face that share a point; the same after rounding to float32."""
+        """Every edge and face that share a point, also after rounding to float32."""
         rounded = positions.astype(np.float32).astype(np.float64)
         pairs = self.pairs(positions, float(np.abs(rounded - positions).max()))
         return self._among(positions, *pairs), self._among(rounded, *pairs)
@@ -190,7 +190,7 @@ class Scenery:
 
 
 class Intersections(Sequence[Intersection]):
-    """What was found in one frame; in a bad one so much that each is made only when asked for."""
+    """Intersections of one frame, each built only when asked for: a bad frame has very many."""
 
     def __init__(
         self,

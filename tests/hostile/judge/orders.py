@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which side of what things lie on: what no motion without a passage can change."""
+"""Sides on which things lie, which no motion without intersection can change."""
 
 from collections.abc import Callable
 
@@ -60,7 +60,7 @@ def stays_out_of(positions: np.ndarray, triangles: np.ndarray) -> Order:
 
 
 def stays_above(height: float, cloth: int = 0) -> Order:
-    """A part of a cloth is higher than the top of what it hangs over."""
+    """Some vertices of a cloth are higher than the top of the body below."""
 
     def order(state: State) -> str | None:
         top = float(state.cloths[cloth][:, 2].max())
@@ -136,7 +136,7 @@ def linked(loop: slice, line: slice) -> Order:
 
 
 def winds_round(axis: tuple[float, float], line: slice) -> Order:
-    """A line, in order from its held end, goes round an upright pole, never through it.
+    """A line, in order from its pinned end, goes round an upright pole, never through it.
 
     Followed from frame to frame: the angle that the line covers about the pole changes steadily.
     """
@@ -160,9 +160,14 @@ def stays_knotted(line: slice) -> Order:
 
     def order(state: State) -> str | None:
         path = state.cloths[0][line]
-        way = FAR * (path[-1] - path[0])
-        aside = np.roll(way, 1)
-        round_about = [path[-1] + way, path[-1] + way + aside, path[0] - way + aside, path[0] - way]
+        beyond = FAR * (path[-1] - path[0])
+        aside = np.roll(beyond, 1)
+        round_about = [
+            path[-1] + beyond,
+            path[-1] + beyond + aside,
+            path[0] - beyond + aside,
+            path[0] - beyond,
+        ]
         found = determinant(np.concatenate([path, round_about]))
         first.append(found)
         if found == first[0]:

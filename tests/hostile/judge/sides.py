@@ -6,7 +6,7 @@ import numpy as np
 from judge.box_tree import BoxTree, boxes
 from judge.intersections import segments_through_triangles
 
-# A ray that touches an edge is replaced by another: more often than this is no accident.
+# A ray that grazes an edge is replaced by another: more often than this is no accident.
 ATTEMPTS = 8
 SLANT = 1e-3  # how far rays lean from the vertical, so that they miss what is aligned
 
@@ -24,8 +24,8 @@ def winding_numbers(points: np.ndarray, positions: np.ndarray, triangles: np.nda
     for _ in range(ATTEMPTS):
         if not waiting.size:
             break
-        way = np.append(generator.uniform(-SLANT, SLANT, 2), 1.0) * 2.0 * (high[2] - low[2])
-        counted, spoilt = _count(points[waiting], way, positions, triangles, tree)
+        ray = np.append(generator.uniform(-SLANT, SLANT, 2), 1.0) * 2.0 * (high[2] - low[2])
+        counted, spoilt = _count(points[waiting], ray, positions, triangles, tree)
         numbers[waiting] = np.where(spoilt, 0, counted)
         waiting = waiting[spoilt]
     return numbers
@@ -33,13 +33,13 @@ def winding_numbers(points: np.ndarray, positions: np.ndarray, triangles: np.nda
 
 def _count(
     points: np.ndarray,
-    way: np.ndarray,
+    ray: np.ndarray,
     positions: np.ndarray,
     triangles: np.ndarray,
     tree: BoxTree,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Passages outwards along rays, and which rays touched something instead of passing."""
-    rays = np.stack([points, points + way], axis=1)
+    """Passages outwards along rays, and which rays grazed something instead of passing."""
+    rays = np.stack([points, points + ray], axis=1)
     ray, face = tree.overlaps(rays.min(axis=1), rays.max(axis=1))
     meets, direction = segments_through_triangles(rays[ray], positions[triangles[face]])
     counted = np.bincount(ray, weights=direction, minlength=len(points)).astype(np.int64)

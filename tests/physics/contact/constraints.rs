@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Vertices of cloth on solids: constraints that hold exactly, and let go. Etzmuss 2002, section 4.4.
+//! Vertices of cloth on solids: constraints that hold exactly, and are deactivated. Etzmuss 2002, section 4.4.
 
 use crate::fixtures::scenes::{ground, sheet, square, vacuum};
 use nalgebra::Rotation3;
@@ -63,7 +63,7 @@ fn a_constraint_that_would_pull_lets_go() {
     }
 }
 
-/// Vertices that are led along x by their velocity go up a slope that lies in their way, and down again with it.
+/// Vertices with a prescribed velocity along x climb a slope in their path, and descend again with it.
 #[test]
 fn guided_vertices_follow_a_slope_in_the_directions_left_to_them() {
     let turn = Rotation3::new(Vec3::y() * 0.3);

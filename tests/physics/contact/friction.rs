@@ -43,7 +43,7 @@ impl Resting {
     }
 
     /// Ways that the vertices have gone, downhill along x, across along y, and away from the plane along z.
-    fn ways(&self) -> Vec<Vec3> {
+    fn displacements(&self) -> Vec<Vec3> {
         let positions = self.simulation.positions(0).unwrap();
         positions.iter().zip(&self.start).map(|(a, b)| self.turn.inverse() * (a - b)).collect()
     }
@@ -57,7 +57,11 @@ fn a_sheet_sticks_to_an_inclined_plane_without_creeping() {
             let mut resting = Resting::new(30.0, [coefficient; 2], integrator);
             // Explicit schemes take hundreds of steps a frame.
             resting.advance(if integrator.is_explicit() { 12 } else { 240 });
-            let furthest = resting.ways().iter().map(|way| way.xy().norm()).fold(0.0, f64::max);
+            let furthest = resting
+                .displacements()
+                .iter()
+                .map(|displacement| displacement.xy().norm())
+                .fold(0.0, f64::max);
             assert!(furthest < 1.0e-4, "{integrator:?}, {coefficient}: {furthest} m");
         }
     }
@@ -78,8 +82,8 @@ fn a_sheet_slides_down_an_inclined_plane() {
             let seconds = f64::from(frames) / 24.0;
             let mut resting = Resting::new(30.0, coefficients, integrator);
             resting.advance(frames as usize);
-            let ways = resting.ways();
-            let mean = ways.iter().sum::<Vec3>() / ways.len() as f64;
+            let displacements = resting.displacements();
+            let mean = displacements.iter().sum::<Vec3>() / displacements.len() as f64;
             let name = format!("{integrator:?}, {coefficients:?}");
             let wanted = 0.5 * acceleration * seconds * seconds;
             // Schemes of first order come as far as the exact motion does half a step later.
@@ -131,9 +135,9 @@ fn carry(resting: &mut Resting, seconds: f64, place: impl Fn(f64, &Vec3) -> Vec3
 #[test]
 fn accelerated_ground_carries_a_sheet_along() {
     let mut resting = Resting::new(0.0, [0.5; 2], Integrator::Bdf2);
-    let way = |time: f64| Vec3::new(0.5 * 3.0 * time * time, 0.5 * 1.0 * time * time, 0.0);
-    carry(&mut resting, 1.0, |time, corner| corner + way(time));
-    let wanted: Vec<Vec3> = resting.start.iter().map(|point| point + way(1.0)).collect();
+    let displacement = |time: f64| Vec3::new(0.5 * 3.0 * time * time, 0.5 * 1.0 * time * time, 0.0);
+    carry(&mut resting, 1.0, |time, corner| corner + displacement(time));
+    let wanted: Vec<Vec3> = resting.start.iter().map(|point| point + displacement(1.0)).collect();
     let slip = largest_distance(resting.simulation.positions(0).unwrap(), &wanted);
     assert!(slip < 1.0e-4, "{slip} m");
 }

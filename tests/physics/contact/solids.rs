@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cloth against solids: what it rests on, what hits it, what it starts too close to.
+//! Cloth against solids: rest, impact, starts within the contact thickness.
 
 use crate::fixtures::scenes::{Ball, grid, ground, sheet, square, vacuum};
 use weft::{Cloth, Collider, Material, Report, Settings, Simulation, Vec3, mesh::Polygons};
@@ -35,7 +35,7 @@ fn a_sheet_comes_to_rest_at_the_thickness_of_both() {
     }
 }
 
-/// An upright sheet of 1 m in the plane y = 0, held along its boundary.
+/// An upright sheet of 1 m in the plane y = 0, pinned along its boundary.
 fn drum(count: usize, settings: Settings, solid: Collider) -> Simulation {
     let (flat, polygons) = grid(count, count, [1.0; 2]);
     let upright = flat.iter().map(|point| Vec3::new(point.x, 0.0, point.y)).collect();
@@ -89,14 +89,18 @@ fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
         let settings = Settings { time_step: 1.0 / 480.0, ..falling() };
         let mut simulation =
             Simulation::new(&[cloth], &[ground(square(4.0), 0.4)], settings).unwrap();
-        let mut way: f64 = 0.0;
+        let mut displacement: f64 = 0.0;
         for _ in 0..480 {
             let before = simulation.positions(0).unwrap().to_vec();
             simulation.advance(1.0 / 480.0).unwrap();
             let moved = before.iter().zip(simulation.positions(0).unwrap());
-            way = moved.map(|(a, b)| (b - a).norm()).fold(way, f64::max);
+            displacement = moved.map(|(a, b)| (b - a).norm()).fold(displacement, f64::max);
         }
-        assert!(way * 480.0 < 3.0 * thickness / 0.1, "{part}: {} m/s", way * 480.0);
+        assert!(
+            displacement * 480.0 < 3.0 * thickness / 0.1,
+            "{part}: {} m/s",
+            displacement * 480.0
+        );
         for position in simulation.positions(0).unwrap() {
             assert!((position.z / thickness - 1.0).abs() < 0.05, "{part}: at {} m", position.z);
         }
@@ -123,7 +127,7 @@ fn a_sheet_that_falls_over_a_ball_has_no_vertex_inside() {
     }
 }
 
-/// A tip comes up at .2 m/s under a triangle, next to the edge that is held: the free corner, with a thousandth of the
+/// A tip comes up at .2 m/s under a triangle, next to the edge that is pinned: the free corner, with a thousandth of the
 /// part in it, is not thrown away to end the impact there.
 #[test]
 fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
@@ -149,7 +153,7 @@ fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
     }
 }
 
-/// What a corner that is drawn a million million kilometres away does to its cloth cannot be computed. When the corner is
+/// The cloth of a corner that is pulled a million million kilometres away cannot be computed. When the corner is
 /// back the rest of the cloth is there as well, and has not flown after it.
 #[test]
 fn what_is_beyond_the_range_of_numbers_comes_to_rest() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Forces and tangents of the membrane and the air against differences, and what no deformation may break.
+//! Forces and tangents of the membrane and the air against differences, and their invariances under every deformation.
 
 use crate::{
     fixtures::{
@@ -28,10 +28,9 @@ fn strip_and_mesh() -> (Strip, Mesh) {
 fn evaluate(
     membrane: &mut Membrane,
     positions: &[Vec3],
-    (past, inverse_beta): (&[Strain], f64),
+    history: StrainHistory<'_, Strain>,
 ) -> (f64, Vec<Vec3>) {
     let mut forces = vec![Vec3::zeros(); positions.len()];
-    let history = StrainHistory { reference: past, inverse_beta };
     let potential = membrane.evaluate(positions, history, &mut forces);
     (potential, forces)
 }
@@ -59,7 +58,7 @@ fn membrane_forces_are_the_gradient_of_elastic_and_viscous_potential() {
         let mut past = vec![[0.0; 3]; membrane.triangle_count()];
         membrane.strains(&moved(&strip.points, &noise.vectors(count, 1.0), size), &mut past);
         for inverse_beta in [0.0, 100.0] {
-            let history = (past.as_slice(), inverse_beta);
+            let history = StrainHistory { reference: past.as_slice(), inverse_beta };
             let (_, forces) = evaluate(&mut membrane, &shape, history);
             for _ in 0..5 {
                 let direction = noise.vectors(count, 1.0);
@@ -88,7 +87,7 @@ fn the_membrane_tangent_is_the_derivative_of_the_forces_under_tension() {
     let mut rest = vec![[0.0; 3]; membrane.triangle_count()];
     membrane.strains(&strip.points, &mut rest);
     for inverse_beta in [0.0, 20.0] {
-        let history = (rest.as_slice(), inverse_beta);
+        let history = StrainHistory { reference: rest.as_slice(), inverse_beta };
         for _ in 0..5 {
             let direction = noise.vectors(spread.len(), 1.0);
             let step = 1.0e-5;
@@ -127,7 +126,8 @@ fn the_membrane_tangent_takes_energy_from_every_motion_of_any_shape() {
     for size in [0.0, 0.01, 0.3] {
         let crushed = strip.map(|p| p * 0.7);
         let shape = moved(&crushed, &noise.vectors(crushed.len(), 1.0), size);
-        evaluate(&mut membrane, &shape, (&rest, 10.0));
+        let history = StrainHistory { reference: rest.as_slice(), inverse_beta: 10.0 };
+        evaluate(&mut membrane, &shape, history);
         for _ in 0..50 {
             let direction = noise.vectors(shape.len(), 1.0);
             let product = tangent_product(&membrane, &mesh, &direction);
@@ -141,15 +141,16 @@ fn a_rigid_motion_calls_for_no_force() {
     let (strip, mesh) = strip_and_mesh();
     let material = fabric();
     let mut membrane = Membrane::new(&mesh, std::slice::from_ref(&material));
-    let held = vec![false; strip.points.len()];
-    let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &held);
+    let pinned = vec![false; strip.points.len()];
+    let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &pinned);
     let flat = vec![[0.0; 3]; membrane.triangle_count()];
     let mut noise = Noise::new(3);
     for _ in 0..20 {
         let turn = Rotation3::new(noise.vectors(1, 3.0)[0]);
         let shift = noise.vectors(1, 2.0)[0];
         let shape = strip.map(|p| turn * p + shift);
-        let (_, mut forces) = evaluate(&mut membrane, &shape, (&flat, 0.0));
+        let history = StrainHistory { reference: flat.as_slice(), inverse_beta: 0.0 };
+        let (_, mut forces) = evaluate(&mut membrane, &shape, history);
         let rest = StrainHistory { reference: &[], inverse_beta: 0.0 };
         bending.evaluate(&shape, rest, &mut forces);
         // Coordinates of 5 m are known to 1e-15 m, strains over 0.1 m to 1e-14.
@@ -167,10 +168,11 @@ fn shaken_forces(seed: u64, size: f64, with_bending: bool) -> (Vec<Vec3>, Vec<Ve
     let (past, now) = (shaken(), shaken());
     let mut strains = vec![[0.0; 3]; membrane.triangle_count()];
     membrane.strains(&past, &mut strains);
-    let (_, mut forces) = evaluate(&mut membrane, &now, (&strains, 100.0));
+    let history = StrainHistory { reference: strains.as_slice(), inverse_beta: 100.0 };
+    let (_, mut forces) = evaluate(&mut membrane, &now, history);
     if with_bending {
-        let held = vec![false; now.len()];
-        let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &held);
+        let pinned = vec![false; now.len()];
+        let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &pinned);
         let mut angles = vec![0.0; bending.hinge_count()];
         bending.angles(&past, &mut angles);
         let history = StrainHistory { reference: &angles, inverse_beta: 100.0 };
@@ -179,7 +181,7 @@ fn shaken_forces(seed: u64, size: f64, with_bending: bool) -> (Vec<Vec3>, Vec<Ve
     (now, forces)
 }
 
-/// What the elements do to each other moves and turns nothing as a whole.
+/// Internal forces have neither a resultant nor a moment.
 fn check_wrench(positions: &[Vec3], forces: &[Vec3]) -> Result<(), TestCaseError> {
     let scale = forces.iter().map(Vec3::norm).sum::<f64>();
     let force: Vec3 = forces.iter().sum();

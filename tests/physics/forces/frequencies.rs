@@ -13,6 +13,8 @@ use weft::{Material, Settings, Simulation, Vec3};
 
 /// Steps in a period: BDF(2) is slow by (ωh)²/3, a ten-thousandth.
 const STEPS: f64 = 360.0;
+/// Factor on a mode at the start: its curvature is small.
+const AMPLITUDE: f64 = 1.0e-4;
 
 /// A strip that swings across its plane in one mode.
 struct Swing {
@@ -23,13 +25,13 @@ struct Swing {
 }
 
 impl Swing {
-    /// The strip out of its plane by `amplitude` times a mode, which is a function of x; columns held.
+    /// The strip out of its plane by `AMPLITUDE` times a mode, which is a function of x; columns pinned.
     fn new(
         strip: Strip,
         material: Material,
         settings: Settings,
-        (amplitude, mode): (f64, impl Fn(f64) -> f64),
-        held: &[usize],
+        mode: impl Fn(f64) -> f64,
+        pinned: &[usize],
     ) -> Self {
         let masses = strip.masses(material.density);
         let mode: Vec<f64> = strip.points.iter().map(|point| mode(point.x)).collect();
@@ -37,13 +39,13 @@ impl Swing {
         let sag = material.density * settings.gravity.x / material.stretch_warp;
         let mut start = strip.map(|p| p + Vec3::x() * (sag * p.x * (strip.length - 0.5 * p.x)));
         for (position, mode) in start.iter_mut().zip(&mode) {
-            position.z += amplitude * mode;
+            position.z += AMPLITUDE * mode;
         }
         let cloth = strip.cloth(material, start, 0.0);
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        let held: Vec<usize> =
-            held.iter().flat_map(|column| strip.columns[*column].clone()).collect();
-        simulation.set_pins(0, &held, None).unwrap();
+        let pinned: Vec<usize> =
+            pinned.iter().flat_map(|column| strip.columns[*column].clone()).collect();
+        simulation.set_pins(0, &pinned, None).unwrap();
         Self { strip, mode, masses, simulation }
     }
 
@@ -82,12 +84,12 @@ fn beam_mode(number: f64, sign: f64) -> impl Fn(f64) -> f64 {
 }
 
 /// ωL²√(ρ/B) of a strip of 1 m.
-fn beam_frequency(strip: Strip, number: f64, held: &[usize]) -> f64 {
+fn beam_frequency(strip: Strip, number: f64, pinned: &[usize]) -> f64 {
     let bending = 0.01;
-    let sign = if held.len() > 2 { -1.0 } else { 1.0 };
+    let sign = if pinned.len() > 2 { -1.0 } else { 1.0 };
     let scale = (bending / DENSITY).sqrt();
-    let mode = (1.0e-4, beam_mode(number, sign));
-    let swing = Swing::new(strip, stiff(bending, 0.0), vacuum(), mode, held);
+    let mode = beam_mode(number, sign);
+    let swing = Swing::new(strip, stiff(bending, 0.0), vacuum(), mode, pinned);
     TAU / swing.period(TAU / (number * number * scale)) / scale
 }
 
@@ -121,7 +123,7 @@ fn viscosity_takes_the_energy_of_a_swinging_plate() {
     let frequency = number * number * (bending / DENSITY).sqrt();
     let material = Material { bend_damping: 2.0 * ratio / frequency, ..stiff(bending, 0.0) };
     let strip = Strip::clamped(Pattern::Alternating, 1.0, [20, 4]);
-    let mode = (1.0e-4, beam_mode(number, 1.0));
+    let mode = beam_mode(number, 1.0);
     let mut swing = Swing::new(strip, material, vacuum(), mode, &[0, 1]);
     let period = TAU / (frequency * (1.0 - ratio * ratio).sqrt());
     let before = swing.simulation.energy().total();
@@ -142,7 +144,7 @@ fn bessel(x: f64) -> f64 {
     parts.sum::<f64>() / f64::from(count)
 }
 
-/// A sheet without bending rigidity, held along its upper edge, swings as a chain does: its modes are
+/// A sheet without bending rigidity, pinned along its upper edge, swings as a chain does: its modes are
 /// J₀(j√(s/L)) at the distance s from its lower edge.
 #[test]
 fn a_hanging_sheet_swings_like_a_chain() {
@@ -161,7 +163,7 @@ fn a_hanging_sheet_swings_like_a_chain() {
         };
         let settings = Settings { gravity: Vec3::x() * gravity, ..vacuum() };
         let strip = Strip::new(Pattern::Alternating, 1.0, [80, 3]);
-        let mode = (1.0e-4, |x: f64| bessel(zero * (1.0 - x).max(0.0).sqrt()));
+        let mode = |x: f64| bessel(zero * (1.0 - x).max(0.0).sqrt());
         let swing = Swing::new(strip, material, settings, mode, &[0]);
         let found = swing.period(period / gravity.sqrt()) * gravity.sqrt();
         assert!((found / period - 1.0).abs() < 0.01, "{found}, not {period}");

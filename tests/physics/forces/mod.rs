@@ -4,7 +4,7 @@
 mod air;
 mod bending;
 mod derivatives;
-mod experiments;
+pub(crate) mod experiments;
 mod frequencies;
-mod membrane;
-mod statics;
+pub(crate) mod membrane;
+pub(crate) mod statics;

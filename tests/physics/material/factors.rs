@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Factors on stretch, shear and bending by vertex, and lengths at rest that change on the way, in every model.
+//! Factors on stretch, shear and bending by vertex, and lengths at rest that change during the motion, in every model.
 
 use crate::{
     fixtures::{
@@ -26,7 +26,7 @@ fn times(curve: Option<&Hysteresis>, factor: f64) -> Option<Hysteresis> {
     curve.map(|curve| Hysteresis { load: branch(&curve.load), unload: branch(&curve.unload) })
 }
 
-/// The same fabric so many times as stiff.
+/// The fabric with multiplied stiffnesses.
 fn stiffer(material: &Material) -> Material {
     let [stretch, shear, bend] = FACTORS;
     let curves = &material.curves;
@@ -68,7 +68,7 @@ fn fabrics(model: Model) -> [Material; 2] {
     [elastic(), curved]
 }
 
-/// A wavy sheet, pulled and let go.
+/// A wavy sheet, pulled and released.
 fn shaken(model: Model, material: &Material, factors: Option<[f64; 3]>) -> Simulation {
     let sheet = Sheet::new(Division::Nonuniform, [0.3, 0.2], [6, 5]);
     let start = sheet.map(|p| {
@@ -123,7 +123,7 @@ fn factors_that_are_everywhere_alike_are_another_fabric() {
     }
 }
 
-/// Lengths at rest that are given on the way are those that were given at the start. (With quality they are not: what
+/// Lengths at rest that are given during the motion act as those that were given at the start. (With quality they are not: what
 /// shrinks at once is stiffer than what has long been short.)
 #[test]
 fn a_sheet_takes_on_lengths_at_rest_on_the_way() {
@@ -154,7 +154,7 @@ fn a_sheet_takes_on_lengths_at_rest_on_the_way() {
     }
 }
 
-/// A checkpoint knows the lengths at rest that were given on the way, and nothing of those before: what is measured of the past
+/// A checkpoint knows the lengths at rest that were given during the motion, and nothing of those before: what is measured of the past
 /// is measured with them.
 #[test]
 fn a_checkpoint_after_new_lengths_at_rest_continues_alike() {

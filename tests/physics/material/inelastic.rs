@@ -317,7 +317,7 @@ fn a_sheet_in_free_flight_never_gains_energy() {
     }
 }
 
-/// In every cycle the part 2π/Q of the energy goes, at every frequency in the band.
+/// Every cycle dissipates the fraction 2π/Q of the energy, at every frequency in the band.
 #[test]
 fn an_oscillator_loses_the_same_part_of_its_energy_in_every_cycle() {
     let quality = ConstantQ { q: 15.0, ..QUALITY };
@@ -401,7 +401,7 @@ fn a_checkpoint_remembers_what_the_material_does() {
     }
 }
 
-/// A cloth that has been given curves on its way goes on from where it is.
+/// A cloth that gets curves during the motion continues from its state.
 #[test]
 fn a_material_may_become_inelastic_on_the_way_and_elastic_again() {
     let mut simulation = shaken_sheet(Material::default(), calm());

@@ -149,7 +149,7 @@ fn the_bound_of_explicit_steps_is_that_of_the_steepest_branch() {
     }
 }
 
-/// Every cycle takes the part 2π/Q of the energy, whatever steps through it.
+/// Every cycle dissipates the fraction 2π/Q of the energy with every time scheme.
 #[test]
 fn quality_is_the_same_with_every_integrator_and_solver() {
     let quality = ConstantQ { q: 15.0, ..QUALITY };

@@ -2,5 +2,5 @@
 //! Measured fabrics: curves with internal variables, factors by vertex.
 
 mod factors;
-mod inelastic;
+pub(crate) mod inelastic;
 mod memory;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Forces and tangents of the elements of every model against differences, and what no deformation may break.
+//! Forces and tangents of the elements of every model against differences, and their invariances under every deformation.
 
 use crate::fixtures::{
     noise::Noise,
@@ -375,7 +375,7 @@ fn a_rigid_motion_calls_for_no_force() {
     }
 }
 
-/// What the elements do to each other moves and turns nothing as a whole, and viscosity takes energy.
+/// Internal forces have neither a resultant nor a moment, and viscosity dissipates energy.
 #[test]
 fn elements_neither_push_nor_turn_themselves() {
     for mut example in Example::all() {

@@ -163,7 +163,7 @@ fn the_steepest_tangent_is_no_softer() {
     }
 }
 
-/// What a model takes of a fabric's curves.
+/// Curves of a fabric that a model uses.
 fn taken(model: Model, material: Material) -> Material {
     let has_curvature = matches!(model, Model::Fem | Model::Particles | Model::BaraffWitkin);
     let curves = material.curves.clone();
@@ -204,7 +204,7 @@ fn no_model_gains_energy_in_free_flight() {
     }
 }
 
-/// A square of one quad with its left side held, whose right side moves along x.
+/// A square of one quad with its left side pinned, whose right side moves along x.
 fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     let material = Material {
         stretch_warp: 40.0,
@@ -241,7 +241,7 @@ fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     simulation
 }
 
-/// In every cycle the part 2π/Q of the energy goes, at every frequency in the band.
+/// Every cycle dissipates the fraction 2π/Q of the energy, at every frequency in the band.
 #[test]
 fn an_oscillator_of_every_model_has_the_quality_of_its_material() {
     let quality = ConstantQ { q: 15.0, ..QUALITY };
@@ -307,7 +307,7 @@ fn soft(model: Model, has_curves: bool) -> Material {
     taken(model, material).checked().unwrap()
 }
 
-/// Also where whole quads have been held since, which clamps what is beside them.
+/// Also where whole quads have been pinned since, which clamps their neighbours.
 #[test]
 fn a_checkpoint_remembers_what_the_material_does_in_every_model() {
     let clamp = [0, 1, 7, 8];

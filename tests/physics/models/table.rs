@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What every model gives back of the material it is made of: the table of models in the README, in which 1 is right.
+//! Effective moduli of every model as fractions of those of its material: the table of docs/models.md, in which 1 is right.
 //!
 //! Columns: modulus along the warp, along the weft and at 45 degrees to them; contraction; shear modulus; elongation under
 //! its weight; sag; tip drop of a cantilever of 12 and of 24 cells.
@@ -75,7 +75,7 @@ impl Trial {
         [force / strain / wanted[0], contraction / wanted[1]]
     }
 
-    /// Shear modulus of a square sheared by its held boundary, from its energy, over that of the material.
+    /// Shear modulus of a square sheared by its pinned boundary, from its energy, over that of the material.
     fn shear(self) -> f64 {
         let sample = Sample::new(self.faces, 0.4, [12, 12]);
         let angle = 0.02;
@@ -170,7 +170,7 @@ const CURVED: Faces = Faces::Quads(Division::Curvilinear);
 const EQUILATERAL: Faces = Faces::Triangles(Pattern::Equilateral);
 const RANDOM: Faces = Faces::Triangles(Pattern::Random);
 
-/// Compares what a model gives back with what the README says of it.
+/// Compares the effective moduli of a model with those of the page.
 fn check(model: Model, rows: &[(Faces, [f64; 9])]) {
     for (faces, wanted) in rows {
         let found = Trial { model, faces: *faces }.all();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What motion without forces from outside keeps.
+//! Conserved quantities of motion without external forces.
 
 use crate::fixtures::{
     scenes::{ground, sheet, square, throw, vacuum},
@@ -85,7 +85,7 @@ impl Flight {
         momenta
     }
 
-    /// How much of both is lost in half a second, relative to what there was.
+    /// Loss of both in half a second, relative to their values at the start.
     fn losses(mut self, steps: usize) -> [f64; 2] {
         let before = self.momenta();
         for _ in 0..steps {
@@ -100,7 +100,7 @@ impl Flight {
 fn momentum_is_kept_to_the_tolerance_and_angular_momentum_with_the_order_of_the_scheme() {
     for (integrator, order) in [(Integrator::Bdf2, 2), (Integrator::ImplicitEuler, 1)] {
         let [coarse, fine] = [200, 400].map(|steps| Flight::new(integrator).losses(steps));
-        // As for free fall: n²·tolerance·edge, over the way that the flight goes.
+        // As for free fall: n²·tolerance·edge, over the length of the flight.
         let allowed = 400.0_f64.powi(2) * vacuum().tolerance * 0.1 / (0.5 * FLIGHT.norm());
         assert!(coarse[0].max(fine[0]) < allowed, "{integrator:?}: {coarse:?} {fine:?}");
         assert!(coarse[1] < 0.1, "{integrator:?}: {coarse:?}");
@@ -185,7 +185,7 @@ fn a_floor_without_friction_takes_no_momentum_along_itself() {
             thrown.simulation.advance(1.0 / 24.0).unwrap();
         }
         let change = (thrown.velocity() - THROW).xy().norm();
-        // n²·tolerance·edge over the way covered in 1/3 s.
+        // n²·tolerance·edge over the displacement in 1/3 s.
         let allowed = 32.0_f64.powi(2) * 1.0e-5 * 0.04 / (THROW.xy().norm() / 3.0);
         assert!(change < allowed * THROW.xy().norm(), "{integrator:?}: {change} m/s");
     }
@@ -199,20 +199,20 @@ fn nothing_but_inertia_resists_a_translation() {
     throw(&mut simulation, |place| Vec3::new(place.y, 0.0, 3.0 * place.x * place.x));
     simulation.step(0.01).unwrap();
     let matrix = simulation.assemble(0.005);
-    let way = vec![[1.0, -2.0, 0.5, 0.0]; 400];
-    let mut image = way.clone();
-    matrix.times(&way, &mut image);
+    let displacement = vec![[1.0, -2.0, 0.5, 0.0]; 400];
+    let mut image = displacement.clone();
+    matrix.times(&displacement, &mut image);
     for k in 0..3 {
         let sum: f64 = image.iter().map(|row| f64::from(row[k])).sum();
-        let wanted = f64::from(way[0][k]) * mass / (0.005 * 0.005);
+        let wanted = f64::from(displacement[0][k]) * mass / (0.005 * 0.005);
         assert!((sum - wanted).abs() < 1e-4 * wanted.abs(), "{sum} {wanted}");
     }
 }
 
-/// What gives a sheet energy while it falls on nothing.
+/// Source of energy of a free sheet.
 type Drive = fn(&mut Simulation);
 
-/// A long step that brings energy from nothing is taken again, shorter; what wind, forces or guides give comes from somewhere.
+/// A long step that brings energy from nothing is rejected and retried shorter; the work of wind, forces or prescribed velocities has a source.
 #[test]
 fn what_is_driven_takes_one_step_a_frame() {
     let drives: [Drive; 3] = [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the constant matrix of schemes with one linear system does to cloth that moves as a whole: nothing where it falls,
-//! and it holds back what turns, by just so much.
+//! Effect of the constant matrix of schemes with one linear system on rigid motion: none on free fall, and a loss of angular
+//! momentum of known size on rotation.
 
 use crate::fixtures::scenes::{grid, throw, vacuum};
 use weft::{Cloth, Integrator, Material, Settings, Simulation, Vec3};

@@ -5,9 +5,9 @@ use crate::{fixtures::oscillator::Oscillator, fixtures::scenes};
 use std::f64::consts::TAU;
 use weft::{Integrator, Material, Settings, Simulation, Solver, Vec3};
 
-/// Part of the energy of one mode that is left after ten periods. The first period, which holds the start of the
+/// Fraction of the energy of one mode that is left after ten periods. The first period, which holds the start of the
 /// scheme, is not counted, and the last step is taken in part.
-fn energy_kept((integrator, solver): (Integrator, Solver), step_angle: f64) -> f64 {
+fn energy_kept(integrator: Integrator, solver: Solver, step_angle: f64) -> f64 {
     let settings = Settings { integrator, solver, max_iterations: 200, ..Settings::default() };
     let mut oscillator = Oscillator::new(settings, 0.0);
     let length = step_angle / oscillator.frequency;
@@ -28,7 +28,7 @@ fn ten_periods_keep_the_energy_that_the_scheme_keeps() {
     for solver in [Solver::Newton, Solver::FixedPoint] {
         for (integrator, kept) in table {
             for (step_angle, wanted) in [0.05, 0.1, 0.2].into_iter().zip(kept) {
-                let found = energy_kept((integrator, solver), step_angle);
+                let found = energy_kept(integrator, solver, step_angle);
                 let name = format!("{integrator:?} {solver:?} {step_angle}: {found}");
                 assert!((found / wanted - 1.0).abs() < 1e-3, "{name}");
             }
@@ -48,13 +48,13 @@ fn explicit_schemes_change_the_energy_as_their_series_say() {
             (Integrator::Midpoint, 1.0 + 0.25 * square(square(step_angle))),
             (Integrator::Rk4, 1.0 - sixth / 72.0 + sixth * square(step_angle) / 576.0),
         ] {
-            let found = energy_kept((integrator, Solver::Newton), step_angle);
+            let found = energy_kept(integrator, Solver::Newton, step_angle);
             let wanted = per_step.powf(steps);
             assert!((found / wanted - 1.0).abs() < 2e-3, "{integrator:?} {step_angle}: {found}");
         }
         for integrator in [Integrator::SymplecticEuler, Integrator::Verlet] {
             // It sways within a period, by a part of about ωh.
-            let found = energy_kept((integrator, Solver::Newton), step_angle);
+            let found = energy_kept(integrator, Solver::Newton, step_angle);
             assert!((found - 1.0).abs() < 1.2 * step_angle, "{integrator:?} {step_angle}: {found}");
         }
     }
@@ -74,7 +74,7 @@ fn viscosity_takes_the_energy_of_a_kelvin_voigt_spring() {
     assert!((kept / wanted - 1.0).abs() < 2e-3, "{kept}, not {wanted}");
 }
 
-/// A small soft sheet, held at two corners, and what moves it.
+/// A small soft sheet, pinned at two corners, and what moves it.
 #[derive(Clone, Copy, Debug)]
 struct Motion {
     integrator: Integrator,
@@ -125,7 +125,7 @@ impl Motion {
         simulation
     }
 
-    /// The shape after `DURATION`, with so many rounds of the rhythm.
+    /// The shape after `DURATION`, with a number of rounds of the rhythm.
     fn shape(self, rounds: usize) -> Vec<Vec3> {
         let mut simulation = self.simulation();
         let unit = DURATION / (rounds as f64 * self.rhythm.iter().sum::<f64>());
@@ -146,8 +146,8 @@ impl Motion {
     }
 }
 
-/// What is checked of an integrator: its order, and the number of even steps from which on errors show it.
-fn check_order((integrator, solver): (Integrator, Solver), order: f64, steps: usize) {
+/// Order of an integrator, and the number of even steps from which on errors show it.
+fn check_order(integrator: Integrator, solver: Solver, order: f64, steps: usize) {
     for (rhythm, rounds) in [(EVEN, steps), (UNEVEN, steps / 6)] {
         for (damping, air_density) in [(0.0, 0.0), (0.02, 0.0), (0.0, 1.2)] {
             let motion = Motion { integrator, solver, damping, air_density, rhythm };
@@ -165,14 +165,14 @@ fn the_error_falls_with_the_order_of_the_scheme() {
         (Integrator::ImplicitMidpoint, 2.0),
     ];
     for (integrator, order) in schemes {
-        check_order((integrator, Solver::Newton), order, 120);
+        check_order(integrator, Solver::Newton, order, 120);
     }
 }
 
 #[test]
 fn the_error_of_one_solve_falls_with_the_order_of_the_scheme() {
     for (integrator, order) in [(Integrator::ImexEuler, 1.0), (Integrator::Sbdf2, 2.0)] {
-        check_order((integrator, Solver::Newton), order, 1920);
+        check_order(integrator, Solver::Newton, order, 1920);
     }
 }
 
@@ -186,6 +186,6 @@ fn the_error_of_explicit_schemes_falls_with_their_order() {
         (Integrator::Rk4, 4.0),
     ];
     for (integrator, order) in schemes {
-        check_order((integrator, Solver::Newton), order, 240);
+        check_order(integrator, Solver::Newton, order, 240);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tolerance leaves unsolved moves nothing for long.
+//! Residual motion at the default tolerance decays.
 
 use crate::fixtures::scenes::sheet;
 use weft::{Material, Settings, Simulation, Vec3};
@@ -29,7 +29,7 @@ fn speed(simulation: &mut Simulation, frames: usize) -> f64 {
     (sum / frames as f64).sqrt() / FRAME
 }
 
-/// A sheet that is let go with two corners held swings until air and fabric have stopped it. After 12 seconds it moves
+/// A sheet that is released with two corners pinned swings until air and fabric have stopped it. After 12 seconds it moves
 /// a few millimetres a second; errors that fed each other from step to step once kept it at five times as much.
 #[test]
 fn what_hangs_comes_to_rest_as_fast_as_its_converged_motion() {

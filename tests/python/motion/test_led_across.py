@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Held vertices that are led through solids, where nothing can give way, and their cloth."""
+"""Kinematic vertices that move through solids, where nothing can yield, and their cloth."""
 
 import numpy as np
 import weft
@@ -19,7 +19,7 @@ def cube() -> weft.Collider:
 
 
 def held_in_the_middle(height: float) -> tuple[weft.Simulation, np.ndarray]:
-    """A small level sheet away from all edges of the cube, held by its middle, and that place."""
+    """A small level sheet away from all edges of the cube, pinned by its middle, and that place."""
     line = np.linspace(-0.1, 0.1, SIDE)
     positions = np.array([(x + 0.11, y + 0.07, height) for x in line for y in line])
     cells = [SIDE * column + row for column in range(SIDE - 1) for row in range(SIDE - 1)]
@@ -31,24 +31,26 @@ def held_in_the_middle(height: float) -> tuple[weft.Simulation, np.ndarray]:
     return scene, positions[[MIDDLE]]
 
 
-def lead(scene: weft.Simulation, start: np.ndarray, way: float, frames: int) -> weft.Report:
-    """Leads the middle up by a way in m; the account of the last frame."""
+def lift(
+    scene: weft.Simulation, start: np.ndarray, displacement: float, frames: int
+) -> weft.Report:
+    """Moves the middle up by a displacement in m; the report of the last frame."""
     for frame in range(frames):
-        scene.set_pins(0, [MIDDLE], start + UP * way * (frame + 1) / frames)
+        scene.set_pins(0, [MIDDLE], start + UP * displacement * (frame + 1) / frames)
         report = scene.advance(FRAME)
     return report
 
 
 def test_a_vertex_led_into_a_solid_is_reported_and_comes_free():
     scene, middle = held_in_the_middle(0.01)
-    assert lead(scene, middle, -0.04, 6).unresolved_contacts > 0
-    assert lead(scene, middle - 0.04 * UP, 0.06, 6).unresolved_contacts == 0
+    assert lift(scene, middle, -0.04, 6).unresolved_contacts > 0
+    assert lift(scene, middle - 0.04 * UP, 0.06, 6).unresolved_contacts == 0
     assert scene.positions(0)[:, 2].min() > 0.0
 
 
 def test_cloth_that_began_inside_is_drawn_back_inside():
     scene, middle = held_in_the_middle(-0.02)
-    assert lead(scene, middle, 0.06, 6).unresolved_contacts > 0
+    assert lift(scene, middle, 0.06, 6).unresolved_contacts > 0
     scene.release_pins(0)
     for _ in range(24):
         report = scene.advance(FRAME)

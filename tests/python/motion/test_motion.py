@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What drives a simulation: gravity, air, forces, pins, guides, colliders, materials."""
+"""Loads and boundary conditions: gravity, air, forces, pins, velocities, colliders, materials."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def test_free_fall_is_that_of_the_scheme(integrator, lag):
     fallen = -0.5 * GRAVITY * time**2 - lag * GRAVITY * time * step
     steps = sum(report.steps for report in reports)
     assert steps == 24
-    # Each step may leave the part of an edge that the tolerance allows, and a velocity from it.
+    # Each step may leave the fraction of an edge that the tolerance allows, and a velocity from it.
     left = tolerance * EDGE * steps**2
     np.testing.assert_allclose(scene.positions(), raised(grid()[0], fallen), atol=left)
     velocities = np.broadcast_to((0.0, 0.0, -GRAVITY * time), scene.velocities().shape)
@@ -39,7 +39,7 @@ def test_pins_reach_their_targets_in_a_straight_line_and_stay():
     scene.set_pins(0, CORNERS, targets)
     scene.advance(FRAME)
     np.testing.assert_array_equal(scene.positions()[CORNERS], targets)
-    # The last of several steps had the speed of the whole way: the way was straight and even.
+    # The last of several steps had the mean velocity: the path was straight and even.
     speed = (targets - start) / FRAME
     np.testing.assert_allclose(scene.velocities()[CORNERS], speed, rtol=1e-9)
     scene.advance(FRAME)

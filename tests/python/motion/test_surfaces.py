@@ -37,8 +37,8 @@ def test_a_solid_has_the_same_inside_however_it_is_wound(turned):
     start, quads = grid(17, 0.5)
     start = raised(start - np.array((0.25, 0.25, 0.0)), RADIUS - 0.01)
     scene = weft.Simulation([weft.Cloth(start, quads, weft.Material.preset("cotton"))], [solid])
-    crossings = [scene.advance(FRAME).unresolved_contacts for _ in range(24)]
-    assert crossings[0] > 0 and not any(crossings[12:])
+    intersections = [scene.advance(FRAME).unresolved_contacts for _ in range(24)]
+    assert intersections[0] > 0 and not any(intersections[12:])
     # A ball of flat triangles is that much smaller between its vertices.
     assert np.linalg.norm(scene.positions(), axis=1).min() > 0.93 * RADIUS
 
@@ -82,5 +82,5 @@ def test_sheets_along_the_axes_that_cross_each_other_come_apart(on_a_collider):
         cloths.append(weft.Cloth(level, quads, cotton))
     still = weft.Settings(gravity=(0.0, 0.0, 0.0), air_density=0.0)
     scene = weft.Simulation(cloths, colliders, still)
-    crossings = [scene.advance(FRAME).unresolved_contacts for _ in range(24)]
-    assert crossings[0] > 0 and not any(crossings[16:])
+    intersections = [scene.advance(FRAME).unresolved_contacts for _ in range(24)]
+    assert intersections[0] > 0 and not any(intersections[16:])

@@ -31,14 +31,14 @@ def weightless(starts: list[np.ndarray], triangles: np.ndarray) -> weft.Simulati
 
 
 def drawn_apart(scene: weft.Simulation) -> tuple[int, float, float]:
-    """Crossings of the first second and in its last half, and the fastest way in a frame, in m."""
-    crossings, longest, before = [], 0.0, [scene.positions(index) for index in range(2)]
+    """Intersections in all frames and the last ones, and the largest displacement, in m."""
+    intersections, longest, before = [], 0.0, [scene.positions(index) for index in range(2)]
     for _ in range(24):
-        crossings.append(scene.advance(FRAME).unresolved_contacts)
+        intersections.append(scene.advance(FRAME).unresolved_contacts)
         now = [scene.positions(index) for index in range(2)]
-        ways = np.linalg.norm(np.subtract(now, before), axis=-1)
-        longest, before = max(longest, ways.max()), now
-    return sum(crossings), sum(crossings[SOON:]), longest
+        displacements = np.linalg.norm(np.subtract(now, before), axis=-1)
+        longest, before = max(longest, displacements.max()), now
+    return sum(intersections), sum(intersections[SOON:]), longest
 
 
 @pytest.mark.parametrize("side", [3, 4, 5, 6, 7, 9])
@@ -82,7 +82,7 @@ def test_faces_doubled_in_place_fall_and_lie_on_each_other(height):
     floor = weft.Collider(corners, [(0, 1, 2)], thickness=gap)
     scene = weft.Simulation([doubled], [floor])
     reports = [scene.advance(FRAME) for _ in range(24)]
-    # What is in one place at rest keeps next to nothing, and not more than both thicknesses.
+    # Coincident cloth keeps next to no distance, and at most both thicknesses.
     heights = scene.positions()[:, 2] + height
     assert 2.0 * gap - 1.0e-4 < heights.min()
     # A corner may be folded over: three layers that keep both thicknesses. None rebounds.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a simulation tells about itself."""
+"""Reports, energies and errors of a simulation."""
 
 from time import perf_counter
 
@@ -56,7 +56,7 @@ def test_steps_are_never_longer_than_the_longest():
 
 
 def test_what_is_not_solved_is_reported_and_not_raised():
-    # One correction cannot stretch a sheet to twice its length.
+    # One Newton iteration cannot stretch a sheet to twice its length.
     scene = simulation(max_iterations=1, tolerance=1e-12)
     far = grid()[0][-SIDE:] + np.array((1.0, 0.0, 0.5))
     scene.set_pins(0, np.arange(SIDE))

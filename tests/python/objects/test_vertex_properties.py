@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What is said by vertex: stiffness, friction, what is left out of contacts, soft pins."""
+"""Properties by vertex: stiffness, friction, contact filters, soft pins."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_factors_survive_another_material():
 
 def test_a_factor_on_friction_lets_slide_or_holds():
     """On a slope of 20 degrees cotton holds by its friction, and slides without."""
-    ways = {}
+    displacements = {}
     for factor in (0.0, 1.0):
         scene = weft.Simulation(
             [cloth(friction_scale=np.full(COUNT, factor))],
@@ -105,9 +105,9 @@ def test_a_factor_on_friction_lets_slide_or_holds():
         )
         for _ in range(12):
             scene.advance(FRAME)
-        ways[factor] = scene.positions()[:, 0].mean() - 0.5
-    assert ways[1.0] < 0.02
-    assert ways[0.0] == pytest.approx(0.5 * 9.81 * np.sin(0.35) * 0.25, rel=0.1)
+        displacements[factor] = scene.positions()[:, 0].mean() - 0.5
+    assert displacements[1.0] < 0.02
+    assert displacements[0.0] == pytest.approx(0.5 * 9.81 * np.sin(0.35) * 0.25, rel=0.1)
 
 
 def test_what_is_left_out_passes_through_colliders_and_cloth():
@@ -234,9 +234,9 @@ def test_soft_pins_are_released_become_hard_and_go_into_checkpoints():
         one.advance(FRAME)
     assert scene.positions().tobytes() == other.positions().tobytes()
     scene.set_pins(0, [0])
-    held = scene.positions()[0]
+    pinned = scene.positions()[0]
     scene.advance(FRAME)
-    assert np.array_equal(scene.positions()[0], held)
+    assert np.array_equal(scene.positions()[0], pinned)
     scene.release_pins(0)
     before = scene.positions()[:, 2].mean()
     scene.advance(FRAME)

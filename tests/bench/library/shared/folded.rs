@@ -49,7 +49,7 @@ impl Folded {
         [&self.start, &self.end].map(|positions| [a, b, c, d].map(|vertex| &positions[vertex]))
     }
 
-    /// Whether both come closer than the thickness on the way.
+    /// Whether both come closer than the thickness along their trajectories.
     pub(crate) fn meets(&self, pair: Pair) -> bool {
         let [start, end] = self.ends(pair);
         let path = |i: usize| Trajectory { start: *start[i], end: *end[i] };

@@ -20,7 +20,7 @@ use weft::{
 
 /// A kernel with its data, ready to be run as often as one likes.
 pub(crate) struct Kernel {
-    /// What one run has to do.
+    /// Work of one run.
     pub(crate) work: Work,
     pub(crate) run: Box<dyn FnMut() + Send>,
 }
@@ -31,7 +31,7 @@ impl Kernel {
     }
 }
 
-/// Makes a kernel on a sheet of so many vertices.
+/// Makes a kernel on a sheet with a number of vertices.
 type Make = fn(usize) -> Kernel;
 
 /// All kernels.
@@ -150,13 +150,13 @@ fn hanging(count: usize) -> Scene {
 fn multigrid(count: usize) -> (BlockMatrix, Multigrid) {
     let mut simulation = hanging(count).simulation;
     let matrix = simulation.assemble(STEP).clone();
-    let mut multigrid = levels((&mesh(count), simulation.ordering()), &matrix);
+    let mut multigrid = levels(&mesh(count), simulation.ordering(), &matrix);
     multigrid.update(&matrix);
     (matrix, multigrid)
 }
 
 /// The levels of a matrix, yet without values.
-pub(crate) fn levels((mesh, ordering): (&Mesh, &Ordering), matrix: &BlockMatrix) -> Multigrid {
+pub(crate) fn levels(mesh: &Mesh, ordering: &Ordering, matrix: &BlockMatrix) -> Multigrid {
     let edges: Vec<[u32; 2]> = mesh.topology.edges.iter().map(|edge| edge.vertices).collect();
     Multigrid::new(matrix.pattern(), &ordering.rows_of(&edges))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the machine can do: memory bandwidth by a triad, a = b + s·c, and fused multiply-adds; with the registers
+//! Limits of the machine: memory bandwidth by a triad, a = b + s·c, and fused multiply-adds; with the registers
 //! that the library uses where it runs on x86-64, eight single numbers wide.
 
 use super::THREADS;
@@ -37,7 +37,7 @@ impl Machine {
         }
     }
 
-    /// Bandwidth for data of so many bytes: that of the smallest arrays which are no smaller.
+    /// Bandwidth for a number of bytes: that of the smallest arrays which are no smaller.
     pub(crate) fn bandwidth(&self, footprint: f64, threads: usize) -> f64 {
         let fits = FOOTPRINTS.iter().position(|bytes| footprint <= *bytes as f64);
         self.bandwidths[fits.unwrap_or(FOOTPRINTS.len() - 1)][threads - 1]

@@ -8,7 +8,7 @@ use weft::{Cloth, Collider, Report, Settings, Simulation, Vec3};
 /// Length of a step, in s.
 pub(crate) const STEP: f64 = 1.0 / 96.0;
 
-/// A sheet of so many vertices hanging from two corners, or a pile of four of them on the ground.
+/// A sheet with a number of vertices, hanging from two corners, or a pile of four of them on the ground.
 pub(crate) struct Scene {
     pub(crate) simulation: Simulation,
     /// Time that it took to build, in s.
@@ -38,7 +38,7 @@ impl Scene {
     }
 }
 
-/// The side of the smallest square with so many vertices.
+/// The side of the smallest square with a number of vertices.
 pub(crate) fn side_of(count: usize) -> usize {
     (1..=count).find(|side| side * side >= count).unwrap_or(count)
 }
@@ -49,7 +49,7 @@ fn ground() -> Collider {
     Collider::new(corners.to_vec(), &[[0, 1, 2], [0, 2, 3]], 0.3, 0.001).expect("ground")
 }
 
-/// What steps have reported.
+/// Reports of steps.
 pub(crate) struct Steps(Vec<Report>);
 
 impl Steps {
@@ -72,7 +72,7 @@ impl Steps {
 }
 
 /// Corrections of a step.
-pub(crate) fn corrections(report: &Report) -> usize {
+pub(crate) fn newton_iterations(report: &Report) -> usize {
     report.newton_iterations
 }
 

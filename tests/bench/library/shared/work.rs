@@ -14,7 +14,7 @@ use weft::{
     simd::{Block, Row3},
 };
 
-/// Bytes of what is stored.
+/// Bytes of stored data.
 const INDEX: usize = 4;
 const NUMBER: usize = 8;
 const VECTOR: usize = 24;
@@ -100,7 +100,7 @@ pub(crate) fn hinges(mesh: &Mesh) -> Work {
         + Work::new(3 * VECTOR + INDEX, 0, 6).times(vertices)
 }
 
-/// What else a correction needs of forces: stress predicted along it, inertia and the sum of all forces.
+/// Further forces of a Newton iteration: stress predicted along the Newton step, inertia and the sum of all forces.
 pub(crate) fn rest_of_forces(mesh: &Mesh) -> Work {
     let [triangles, _, vertices] = counts(mesh);
     let given = 4 * INDEX + 7 * NUMBER + 3 * NUMBER;
@@ -183,7 +183,7 @@ pub(crate) fn smoother(matrix: &BlockMatrix) -> Work {
 }
 
 /// PᵀAP: the lower half of A, with half of its diagonal, times P from both sides, group by group, and the sums of that.
-/// What the groups sum up stays in the cache.
+/// Sums of the groups stay in the cache.
 pub(crate) fn galerkin(matrix: &BlockMatrix, level: &LevelSizes<'_>) -> Work {
     let (fine, coarse) = (Blocks::of(matrix), Blocks::of(level.coarse));
     let [terms, targets] = level.products;
@@ -240,7 +240,7 @@ pub(crate) fn iteration(matrix: &BlockMatrix, sizes: &[LevelSizes<'_>]) -> Work 
     product(matrix) + levels(matrix, sizes).map(between).sum() + solve + vectors
 }
 
-/// Boxes of primitives of so many corners, from their places at the start and the end of a step, with a margin.
+/// Boxes of primitives with a number of corners, from their places at the start and the end of a step, with a margin.
 pub(crate) fn refit(primitives: usize, corners: usize, index: usize, vertices: usize) -> Work {
     let operations = 12 * 8 / 7;
     let mut work = Work::new(INDEX + corners * index, operations, 0).times(primitives);

@@ -16,11 +16,11 @@ import numpy as np
 from addon.scene import evaluation_state, participants, reader
 from addon.simulation import bridge
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "hostile"))
 from judge.intersections import Scenery, unique_edges
 from judge.sides import winding_numbers
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCENE = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scenes/human_walk.blend"
 
 

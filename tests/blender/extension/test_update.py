@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FLAT = "af3c219778f4ff64a0ebdfab1df7bf9cf403c9d2"  # the last commit with the flat layout
 MODULE = "bl_ext.user_default.weft"
 

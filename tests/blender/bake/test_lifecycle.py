@@ -298,7 +298,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_bake_that_was_killed_with_blender_goes_on_in_the_saved_file(tmp_path, cache_folder):
     path = tmp_path / "scene.blend"
     command = [sys.executable, "-c", KILLED_BLENDER, path, cache_folder]
-    child = subprocess.run(command, cwd=Path(__file__).parents[2], check=False)
+    child = subprocess.run(command, cwd=Path(__file__).parents[3], check=False)
     assert child.returncode == -signal.SIGKILL
     bpy.ops.wm.open_mainfile(filepath=str(path))
     cloth = bpy.data.objects["Sheet"]

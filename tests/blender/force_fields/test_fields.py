@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import small_scenes
 from particles import VELOCITY, particle_accelerations, particle_places
-from small_scenes import baked_accelerations, limp_sheet, whole_and_resumed
+from small_scenes import baked_accelerations, limp_sheet, state, whole_and_resumed
 
 from addon.bake import job
 from addon.force_fields import forces, formulas, snapshot
@@ -305,26 +305,22 @@ def test_cancelling_while_a_texture_is_asked_for():
 
 
 def test_a_changed_field_marks_the_result_outdated():
-    from test_outdated import outdated
-
     cloth = small_scenes.add_cloth()
     field = add_field("FORCE", strength=1.0)
     small_scenes.set_frames(1, 3)
     assert bpy.ops.weft.bake() == {"FINISHED"}
-    assert outdated(cloth) == ""
+    assert state(cloth).outdated == ""
     field.field.strength = 2.0
     field.update_tag()
-    assert outdated(cloth) == "the force field of 'Force' has changed"
+    assert state(cloth).outdated == "the force field of 'Force' has changed"
 
 
 def test_changed_weights_mark_the_result_outdated():
-    from test_outdated import outdated
-
     cloth = small_scenes.add_cloth()
     small_scenes.set_frames(1, 3)
     assert bpy.ops.weft.bake() == {"FINISHED"}
     cloth.weft.field_weights.turbulence = 0.5
-    assert "material of 'Sheet'" in outdated(cloth)
+    assert "material of 'Sheet'" in state(cloth).outdated
 
 
 def test_kinds_that_do_not_act_on_cloth_are_known():

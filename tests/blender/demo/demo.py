@@ -16,6 +16,8 @@ from pathlib import Path
 import bpy
 import demo_scene
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from penetration import ClosedSurface, evaluated_world_mesh
 
 PICTURES = (1, 16, 32, 48, 84, 120)

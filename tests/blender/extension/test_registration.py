@@ -17,7 +17,7 @@ from addon.fabrics import presets
 from addon.properties import fabric
 from addon.simulation import bridge
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.append(str(ROOT / "tests/setup"))
 HANDLERS = (
     "depsgraph_update_post",

@@ -5,26 +5,9 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from small_scenes import add_nodes, moving, node_group
 
 from addon.bake import job
-
-
-def node_group(name):
-    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
-    for way in ("INPUT", "OUTPUT"):
-        group.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
-    source, target = (group.nodes.new(f"NodeGroup{way}") for way in ("Input", "Output"))
-    return group, source.outputs[0], target.inputs[0]
-
-
-def moving(offset=(0.5, 0.0, 0.0), name="Move"):
-    """Nodes that set positions; the offset is the input of a node, so that it can be animated."""
-    group, source, target = node_group(name)
-    move = group.nodes.new("GeometryNodeSetPosition")
-    move.inputs["Offset"].default_value = offset
-    group.links.new(source, move.inputs[0])
-    group.links.new(move.outputs[0], target)
-    return group
 
 
 def subdividing():
@@ -41,12 +24,6 @@ def painting():
     group.links.new(source, node.inputs[0])
     group.links.new(node.outputs[0], target)
     return group
-
-
-def add_nodes(obj, group):
-    modifier = obj.modifiers.new(group.name, "NODES")
-    modifier.node_group = group
-    return modifier
 
 
 def deforming(obj):

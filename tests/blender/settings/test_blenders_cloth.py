@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/blender_cloth.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs/blender_cloth.md"
 PANELS = Path(bpy.utils.system_resource("SCRIPTS")) / "startup/bl_ui"
 DRAWN = re.compile(r"""\.prop(?:_search)?\(\s*(\w+), "(\w+)\"""")
 

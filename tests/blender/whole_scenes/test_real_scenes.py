@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The real scenes of the reference material, baked for some frames. Minutes: only when asked for.
 
-WEFT_REAL_SCENES=1 python -m pytest tests/blender/test_real_scenes.py
+WEFT_REAL_SCENES=1 python -m pytest tests/blender/whole_scenes/test_real_scenes.py
 """
 
 import os
@@ -13,7 +13,7 @@ import pytest
 import small_scenes
 from penetration import ClosedSurface, evaluated_world_mesh
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SCENES = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scenes"
 
 pytestmark = [

@@ -4,7 +4,7 @@
 import bpy
 import pytest
 import small_scenes
-from test_lifecycle import baked, state
+from small_scenes import baked, state
 
 from addon.bake import status
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import small_scenes
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples"))
+sys.path.insert(0, str(Path(__file__).parents[3] / "examples"))
 import scenes
 
 FRAMES = {"flag": 30, "curtain": 30, "tablecloth": 20, "cape": 30, "cushion": 20, "skirt": 26}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The garments of `human_walk.blend` on their walking body. Minutes: only when asked for.
 
-WEFT_REAL_SCENES=1 WEFT_WALK_FRAMES=48 python -m pytest -s tests/blender/test_real_walk.py
+WEFT_REAL_SCENES=1 python -m pytest -s tests/blender/whole_scenes/test_real_walk.py
+WEFT_WALK_FRAMES=48 takes fewer frames.
 """
 
 import os

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
-from test_nodes import add_nodes, moving
+from small_scenes import add_nodes, moving, push_down, ramped, whiten
 
 from addon.bake import fingerprint, status
 from addon.scene import dependencies
@@ -31,18 +31,6 @@ def baked(cloth, last=5):
     bpy.context.scene.frame_set(3)
     assert outdated(cloth) == ""
     return cloth
-
-
-def push_down(obj):
-    """Turns the action of an object into an NLA strip."""
-    data = obj.animation_data
-    track, action = data.nla_tracks.new(), data.action
-    slot = getattr(data, "action_slot", None)
-    strip = track.strips.new("strip", 1, action)
-    data.action = None
-    if slot is not None:
-        strip.action_slot = slot
-    return strip
 
 
 def test_a_moved_nla_strip():
@@ -229,20 +217,6 @@ def test_without_a_record_is_not_resumed():
     assert bpy.ops.weft.rebake() == {"FINISHED"}
     bpy.context.scene.frame_end = 10
     assert bpy.ops.weft.resume() == {"FINISHED"}
-
-
-def ramped(floor):
-    """Displaces by a texture whose colour ramp moves the collider, but is compared by nothing."""
-    texture = bpy.data.textures.new("Height", "CLOUDS")
-    texture.use_color_ramp = True
-    displace = floor.modifiers.new("Displace", "DISPLACE")
-    displace.texture, displace.strength = texture, 0.01
-    return texture
-
-
-def whiten(texture):
-    texture.color_ramp.elements[0].color = (1.0, 1.0, 1.0, 1.0)
-    texture.update_tag()
 
 
 def test_what_only_the_evaluation_shows():

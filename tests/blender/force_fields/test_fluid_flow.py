@@ -21,7 +21,7 @@ from addon.force_fields import fluid_cache
 from addon.force_fields.field import SUPPORTED
 from addon.force_fields.fluid import FluidGrid
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DEBIAN = Path(os.environ.get("WEFT_GUI_DEBIAN", ROOT / "out/gui")) / "sid"
 
 
@@ -33,9 +33,8 @@ def filled(folder):
 
 def script(folder):
     """What a Blender runs in which the folder is at this place."""
-    return f"import sys; sys.path[:0] = [{folder!r}, {folder + '/tests'!r}]; " + (
-        "import fluid_play; fluid_play.play()"
-    )
+    paths = [folder, f"{folder}/tests", f"{folder}/tests/force_fields"]
+    return f"import sys; sys.path[:0] = {paths!r}; " + ("import fluid_play; fluid_play.play()")
 
 
 def run(command, folder):

@@ -4,8 +4,7 @@
 import bpy
 import pytest
 import small_scenes
-from small_scenes import state
-from test_nodes import add_nodes, moving
+from small_scenes import add_nodes, moving, state
 
 from addon.blender import modifier_state
 

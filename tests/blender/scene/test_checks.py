@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
-from test_outdated import push_down
+from small_scenes import push_down, ramped, whiten
 
 from addon.checks import intersection, operators
 
@@ -346,8 +346,6 @@ def test_what_the_library_refuses_is_found():
 
 
 def test_an_outdated_result_is_found_even_at_frames_that_are_not_shown():
-    from test_outdated import ramped, whiten
-
     good_cloth()
     floor = small_scenes.add_floor()
     floor.location.z = -0.5

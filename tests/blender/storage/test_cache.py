@@ -117,7 +117,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_killed_writer_leaves_what_was_made_safe(stem, frames, tmp_path):
     np.save(tmp_path / "frames.npy", frames)
     command = [sys.executable, "-c", KILLED_WRITER, stem, tmp_path / "frames.npy"]
-    child = subprocess.run(command, cwd=Path(__file__).parents[2], check=False)
+    child = subprocess.run(command, cwd=Path(__file__).parents[3], check=False)
     assert child.returncode == -signal.SIGKILL
     assert np.array_equal(read_frames(stem), frames[:3])
 

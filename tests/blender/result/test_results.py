@@ -2,7 +2,9 @@
 """Results as Mesh Cache modifiers, bakes of several scenes, exports, statistics."""
 
 import json
+import re
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -473,8 +475,10 @@ def test_rejected_steps_are_told_with_their_reasons():
 
 
 def test_every_reason_of_the_library_has_words():
-    names = "newton_step_not_small force_balance iteration_limit stretch_change"
-    for name in (*names.split(), "truncated_displacement", "energy_gain"):
+    stub = (Path(__file__).parents[3] / "weft.pyi").read_text(encoding="utf-8")
+    described = re.search(r"def rejections.*?\"\"\"(.*?)\"\"\"", stub, re.DOTALL)[1]
+    assert set(re.findall(r'"(\w+)":', described)) == set(statistics.REJECTION_WORDS)
+    for name in statistics.REJECTION_WORDS:
         found = statistics.Statistics(steps=1, rejected_steps=1, rejections={name: 1})
         assert "1 time step had" in found.summary() and "_" not in found.summary()
 
