@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The collision mesh: vertices, edges and triangles of all cloths and colliders in one numbering, and which of them
-//! may touch.
+//! Collision mesh: vertices, edges and triangles of all cloths and colliders in one numbering, the pairs of them that are
+//! excluded from contact, and configurations of the mesh.
 
 mod collision_mesh;
 mod configuration;

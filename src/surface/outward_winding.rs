@@ -92,12 +92,12 @@ mod tests {
         let squares =
             [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles = squares.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
-        let turned = triangles.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
-        ((0..8).map(corner).collect(), turned.collect())
+        let reversed = triangles.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
+        ((0..8).map(corner).collect(), reversed.collect())
     }
 
     /// Cubes given by size, whether they face inward, and their place along x: which of them are reversed.
-    fn turned(cubes: &[(f64, bool, f64)]) -> Vec<bool> {
+    fn reversed(cubes: &[(f64, bool, f64)]) -> Vec<bool> {
         let (mut positions, mut triangles) = (Vec::new(), Vec::new());
         for (size, is_inward, x) in cubes {
             let (corners, own) = cube(*size, *is_inward);
@@ -118,22 +118,22 @@ mod tests {
     }
 
     #[test]
-    fn what_faces_inward_is_turned() {
-        assert_eq!(turned(&[(1.0, false, 5.0)]), [false]);
-        assert_eq!(turned(&[(1.0, true, 5.0)]), [true]);
-        assert_eq!(turned(&[(1.0, true, 5.0), (1.0, false, 7.0)]), [true, false]);
+    fn inward_components_are_reversed() {
+        assert_eq!(reversed(&[(1.0, false, 5.0)]), [false]);
+        assert_eq!(reversed(&[(1.0, true, 5.0)]), [true]);
+        assert_eq!(reversed(&[(1.0, true, 5.0), (1.0, false, 7.0)]), [true, false]);
     }
 
     #[test]
-    fn what_lies_in_another_part_is_turned_with_it() {
+    fn enclosed_components_are_reversed_with_their_enclosure() {
         for is_inward in [false, true] {
             let hollow = [(2.0, is_inward, 0.0), (1.0, !is_inward, 0.1), (0.2, is_inward, 0.1)];
-            assert_eq!(turned(&hollow), [is_inward; 3]);
+            assert_eq!(reversed(&hollow), [is_inward; 3]);
         }
     }
 
     #[test]
-    fn what_is_open_stays_as_it_is() {
+    fn open_surfaces_keep_their_winding() {
         let (positions, mut triangles) = cube(1.0, true);
         triangles.pop();
         assert_eq!(wound_outward(&triangles, &positions), triangles);

@@ -109,15 +109,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_that_are_sewn_in_a_row_come_together() {
+    fn vertices_sewn_in_a_row_form_one_seam() {
         assert_eq!(seam_components(&[[4, 2], [0, 4]], 5), [[0, 2, 4]]);
         let seams = SeamAdjacency::new(&[[4, 2], [0, 4], [1, 5]], &[], 7);
         assert_eq!(seams.seam_of_vertex, [0, 1, 0, NO_INDEX, 0, 1, NO_INDEX]);
     }
 
-    /// Each of so many vertices gathered to one used to know all others, and so did the corners of its triangles.
+    /// Memory is linear in the number of vertices gathered to one, at the vertices and at the corners of their triangles.
     #[test]
-    fn what_is_gathered_to_one_place_takes_no_more_room_than_it_has_vertices() {
+    fn vertices_gathered_to_one_place_take_linear_memory() {
         let count = 20_000;
         let pairs: Vec<[u32; 2]> = (1..count).map(|vertex| [0, vertex]).collect();
         let triangles: Vec<[u32; 3]> = (0..count - 2).map(|k| [k, k + 1, k + 2]).collect();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sewn_joins_features_and_shortens_ways() {
+    fn seams_connect_features_and_shorten_rest_distances() {
         // Two triangles 5 m apart, sewn at vertices 2 and 3.
         let points = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [6.0, 0.0], [7.0, 0.0], [7.0, 1.0]];
         let rest = |vertex: u32| {

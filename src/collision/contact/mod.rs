@@ -50,7 +50,7 @@ pub(crate) struct ContactLawParameters {
     /// Largest open gap with the stiffness of a closed one (thicknesses): the compression of cloth
     /// by its own weight. Effect: larger makes open contacts stiff; with 0 a Newton step leads such
     /// a contact deep into penetration, and the next one out of it. Evidence:
-    /// `what_is_barely_open_is_stiff_but_does_not_press`; rest scene `friction_on_cloth`
+    /// `a_barely_open_contact_is_stiff_but_has_no_force`; rest scene `friction_on_cloth`
     /// (acceleration 3.12 instead of 3.14 to 3.27 m/s² at 0).
     open_stiffness_gap: f64,
     /// Factor on the stiffness for each stiffening after a CCD hit but the first, which turns the

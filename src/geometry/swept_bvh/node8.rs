@@ -296,7 +296,7 @@ mod tests {
         let rows = (0..NODE_WIDTH)
             .map(|lane| other.overlap_mask(&one.lane_box(lane)) << (lane * NODE_WIDTH));
         assert_eq!(rows.fold(0, |rows, row| rows | row), found);
-        // Some meet, some do not, and none meets nothing.
+        // Some overlap, some do not, and nothing overlaps an empty lane.
         assert_eq!(found & 0b1111, 0b0011);
         assert_eq!(found >> ((NODE_WIDTH - 1) * NODE_WIDTH), 0);
     }
