@@ -126,6 +126,7 @@ impl CollisionResponse {
         self.contact_of_pair.extend(indices);
     }
 
+    /// Sets the cloths' end positions, in m, and their distances from the predicted ones.
     pub(super) fn set_trial_positions(&mut self, positions: &[Vec3]) {
         if self.is_collision_disabled() {
             return;
