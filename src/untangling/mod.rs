@@ -95,7 +95,7 @@ struct UntanglingParameters {
     /// `smoothing_alternates_with_contour_minimization`;
     /// `test_small_knots_of_squeezed_cloth_are_evened_out` needs the rule.
     smoothing_delay: f64,
-    /// Duration of a phase of smoothing (s). Effect: relative to [`Self::contour_time`]. Evidence:
+    /// Duration of a phase of smoothing (s). Effect: relative to `contour_time`. Evidence:
     /// `smoothing_alternates_with_contour_minimization`; the short hostile suite keeps its bits
     /// without a bound.
     smoothing_time: f64,
