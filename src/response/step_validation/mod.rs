@@ -49,9 +49,9 @@ pub(super) struct StepValidationParameters {
     /// `a_gap_under_pressure_stays_positive_in_single_precision`; hostile scene `crossed_layers`
     /// keeps its bits at 0.5.
     small_gap_retention: f64,
-    /// Fraction of any other initial gap that a step must retain if that is below the minimum gap
-    /// (1). Effect: larger rejects more solutions; smaller consumes gaps in fewer steps. Evidence:
-    /// none.
+    /// Fraction of an initial gap above `small_gap` that a step must retain if that is less than the
+    /// minimum gap (1). Effect: larger rejects more solutions; smaller consumes gaps in fewer steps.
+    /// Evidence: none.
     gap_retention: f64,
     /// Skin radius of a vertex as a fraction of its rest edges, where these are short (1). In a
     /// regular mesh features without a common vertex are at least 0.6 edges apart at rest; two skin
