@@ -10,6 +10,7 @@ pub(crate) struct ColliderMotion {
 }
 
 impl ColliderMotion {
+    /// Motion of a collider at rest.
     pub(crate) fn new(collider: &Collider) -> Self {
         Self {
             frame_positions: [
@@ -34,6 +35,7 @@ impl ColliderMotion {
         self.frame_positions = frame;
     }
 
+    /// Number of vertices of the collider.
     pub(crate) fn vertex_count(&self) -> usize {
         self.frame_positions[0].len()
     }

@@ -33,10 +33,10 @@ pub(super) struct DetectionParameters {
     /// contacts to rounding. Evidence: accuracy of the bench sheets on a ball and on themselves
     /// (worse at 0).
     pub(super) new_normal_tilt: f64,
-    /// The tilt allowed for a loaded contact (1). Effect: larger keeps contacts with inclined
-    /// normals; smaller makes contacts chatter at edges of a mesh that bends under their pressure.
-    /// Evidence: none; at 1e-3, the tilt of new contacts, no figure of the bench or the hostile
-    /// suite changes.
+    /// Sine of the tilt out of the normal cone of the closest feature that is allowed for a loaded
+    /// contact (1). Effect: larger keeps contacts with inclined normals; smaller makes contacts
+    /// chatter at edges of a mesh that bends under their pressure. Evidence: none; at 1e-3, the tilt
+    /// of new contacts, no figure of the bench or the hostile suite changes.
     pub(super) loaded_normal_tilt: f64,
     /// Gap below which new contacts are added while normals are frozen (target distances). Effect:
     /// larger hinders the convergence of Newton's method by barely touching contacts; smaller lets
@@ -126,6 +126,7 @@ impl CollisionResponse {
         self.contact_of_pair.extend(indices);
     }
 
+    /// Sets the cloths' end positions, in m, and their distances from the predicted ones.
     pub(super) fn set_trial_positions(&mut self, positions: &[Vec3]) {
         if self.is_collision_disabled() {
             return;

@@ -82,6 +82,8 @@ pub(crate) struct CollisionResponse {
     /// Positions of all vertices at the start of the step, in m; empty without colliders and
     /// self-collision.
     start_positions: Vec<Vec3>,
+    /// Positions of all vertices at the end of the step, in m: cloths at the trial point, colliders at
+    /// their prescribed positions.
     end_positions: Vec<Vec3>,
     /// For each cloth vertex, whether it is pinned: its trajectory is prescribed.
     is_pinned: Vec<bool>,
@@ -90,13 +92,16 @@ pub(crate) struct CollisionResponse {
     /// Pairs of the Verlet list that are evaluated in each Newton iteration, sorted by key; all but
     /// the redundant edge pairs. Their clearances hold for the trajectories of the list, or are 0.
     candidate_pairs: Vec<PrimitivePair>,
+    /// Contacts of the current iterate, sorted by key.
     contacts: Vec<Contact>,
     buffers: BufferPool<Vec<Contact>>,
     /// For each candidate pair the index of its contact, or [`NO_INDEX`](crate::mesh::NO_INDEX).
     contact_of_pair: Vec<u32>,
     /// Intersections at the start of the step; `None` without any.
     intersection_state: Option<IntersectionState>,
+    /// Recovery contacts of intersected edges.
     recovery_contacts: Vec<Contact>,
+    /// Recovery contacts of whole components.
     layer_recovery_contacts: Vec<Contact>,
     /// Overstretched cloth that has no contact with cloth in this step.
     overstretch_release: OverstretchRelease,
@@ -106,6 +111,7 @@ pub(crate) struct CollisionResponse {
     has_kinematic_intersection: bool,
     /// Whether a collider's surface properties have changed since its trees were refitted.
     has_changed_collider_surface: bool,
+    /// Duration of the step, in s.
     duration: f64,
     has_self_collision: bool,
 }
@@ -154,10 +160,12 @@ impl CollisionResponse {
         }
     }
 
+    /// Motion of each collider in the frame.
     pub(crate) fn collider_motions(&self) -> &[ColliderMotion] {
         &self.collider_motions
     }
 
+    /// Motion of each collider in the frame, to be changed between frames.
     pub(crate) fn collider_motions_mut(&mut self) -> &mut [ColliderMotion] {
         &mut self.collider_motions
     }
@@ -174,6 +182,7 @@ impl CollisionResponse {
         [mesh.surface_properties.len(), mesh.edges.len(), mesh.triangles.len()]
     }
 
+    /// Sets the friction and thickness of cloth vertices.
     pub(crate) fn set_surface_properties(
         &mut self,
         vertices: std::ops::Range<usize>,
@@ -182,6 +191,7 @@ impl CollisionResponse {
         self.mesh.set_surface_properties(vertices, surface);
     }
 
+    /// Sets the friction and thickness of a collider.
     pub(crate) fn set_collider_surface_properties(
         &mut self,
         collider: usize,
@@ -192,6 +202,7 @@ impl CollisionResponse {
         self.has_changed_collider_surface = true;
     }
 
+    /// Friction and thickness of a collider.
     pub(crate) fn collider_surface_properties(&self, collider: usize) -> SurfaceProperties {
         self.mesh.surface_properties[self.mesh.vertices_of_collider(collider).start]
     }
@@ -201,6 +212,7 @@ impl CollisionResponse {
         &self.contact_history
     }
 
+    /// Accepts the contact history of a step, or restores one.
     pub(crate) fn set_contact_history(&mut self, history: ContactHistory) {
         self.contact_history = history;
     }

@@ -93,6 +93,7 @@ impl CollisionResponse {
         &self.mesh.enclosed_cloths
     }
 
+    /// Restores the enclosed cloths from a checkpoint.
     pub(crate) fn set_enclosed_cloths(&mut self, enclosed_cloths: Vec<[u32; 2]>) {
         self.mesh.enclosed_cloths = enclosed_cloths;
     }

@@ -69,8 +69,8 @@ struct UntanglingParameters {
     /// cloth; smaller resolves intersections later. Evidence: hostile scenes `crossed_layers`,
     /// `armpit` and `sheet_half_in_a_ball` (Newton iterations +20 % without a bound).
     max_edge_rate: f64,
-    /// Largest recovery displacement of a step (edge lengths). Effect: as the rate, for long steps.
-    /// Evidence: none.
+    /// Largest recovery displacement of a step (edge lengths). Effect: larger distorts the cloth in
+    /// long steps; smaller resolves intersections later. Evidence: none.
     max_edge_fraction: f64,
     /// Largest speed of a recovery displacement (m/s). Effect: larger throws cloth of large
     /// triangles; smaller resolves its intersections later. Evidence: hostile scenes `armpit` and
@@ -95,7 +95,8 @@ struct UntanglingParameters {
     /// `smoothing_alternates_with_contour_minimization`;
     /// `test_small_knots_of_squeezed_cloth_are_evened_out` needs the rule.
     smoothing_delay: f64,
-    /// Duration of a phase of smoothing (s). Effect: relative to [`Self::contour_time`]. Evidence:
+    /// Duration of a phase of smoothing (s). Effect: larger resolves small folds earlier and
+    /// flattens more cloth; smaller leaves the work to contour minimization. Evidence:
     /// `smoothing_alternates_with_contour_minimization`; the short hostile suite keeps its bits
     /// without a bound.
     smoothing_time: f64,
@@ -109,9 +110,9 @@ struct UntanglingParameters {
     /// Evidence: `the_smoothed_patch_grows_with_time`; hostile scene `folded_through_itself` (Newton
     /// iterations +6 % if all rings join at once).
     rings_per_second: f64,
-    /// Bound of these rings. Effect: larger flattens more cloth; smaller leaves wide folds.
-    /// Evidence: `the_smoothed_patch_grows_with_time`; hostile scene `folded_through_itself` (Newton
-    /// iterations +12 % at 0).
+    /// Bound of the rings of the smoothed patch. Effect: larger flattens more cloth; smaller leaves
+    /// wide folds. Evidence: `the_smoothed_patch_grows_with_time`; hostile scene
+    /// `folded_through_itself` (Newton iterations +12 % at 0).
     max_rings: u32,
     /// Stretch at which an edge is overstretched (scaled rest lengths). Effect: larger leaves cloth
     /// hooked on pins for longer; smaller removes contacts that can bear their tension. Evidence:

@@ -42,6 +42,7 @@ impl OverstretchRelease {
         Self { is_released }
     }
 
+    /// Whether no vertex is released.
     pub(crate) fn is_empty(&self) -> bool {
         self.is_released.is_empty()
     }

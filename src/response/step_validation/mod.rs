@@ -39,19 +39,19 @@ pub(super) struct StepValidationParameters {
     /// allows gaps that the next step cannot open. Evidence: none; at 1e-6 Newton iterations of the
     /// bench rise by 3 %.
     pub(super) min_gap: f64,
-    /// Gap below which the retained fraction is [`Self::small_gap_retention`] (thicknesses). Effect:
+    /// Gap below which the retained fraction is `small_gap_retention` (thicknesses). Effect:
     /// larger makes small gaps rigid; smaller lets a gap under pressure vanish in the single
     /// precision of results. Evidence: `a_gap_under_pressure_stays_positive_in_single_precision`; no
     /// scene of the hostile suite at 0.
     small_gap: f64,
-    /// Fraction of a gap below [`Self::small_gap`] that a step must retain (1). Effect: larger
+    /// Fraction of a gap below `small_gap` that a step must retain (1). Effect: larger
     /// rejects more solutions; smaller lets the gap vanish within seconds. Evidence:
     /// `a_gap_under_pressure_stays_positive_in_single_precision`; hostile scene `crossed_layers`
     /// keeps its bits at 0.5.
     small_gap_retention: f64,
-    /// Fraction of any other initial gap that a step must retain if that is below the minimum gap
-    /// (1). Effect: larger rejects more solutions; smaller consumes gaps in fewer steps. Evidence:
-    /// none.
+    /// Fraction of an initial gap above `small_gap` that a step must retain if that is less than the
+    /// minimum gap (1). Effect: larger rejects more solutions; smaller consumes gaps in fewer steps.
+    /// Evidence: none.
     gap_retention: f64,
     /// Skin radius of a vertex as a fraction of its rest edges, where these are short (1). In a
     /// regular mesh features without a common vertex are at least 0.6 edges apart at rest; two skin

@@ -145,6 +145,7 @@ fn order_layers(patch_of_vertex: &[u32], adjacent: &[[u32; 2]]) -> Vec<u32> {
 }
 
 impl FoldPatches {
+    /// Patches of all cloths and colliders.
     pub(super) fn new(configuration: Configuration<'_>) -> Self {
         let mesh = configuration.mesh;
         let folds = Folds::new(configuration);
