@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Polygons as a caller gives them: checked, every refusal by index.
+//! Input polygons, checked; every error names the index.
 
 use super::triangulation::{self, TriangulatedFaces};
 use crate::{

@@ -31,7 +31,7 @@ pub(crate) fn hinge_angle(a: &Vec3, b: &Vec3, c: &Vec3, d: &Vec3) -> f64 {
     angle_between(&first, &second, &edge, edge.norm())
 }
 
-/// The same angle from the normals of both triangles, of any length, and the edge with its length.
+/// Angle in rad between two triangles from their normals, of any length, and the common edge with its length.
 #[inline]
 fn angle_between(first: &Vec3, second: &Vec3, edge: &Vec3, length: f64) -> f64 {
     atan2(-first.cross(second).dot(edge), first.dot(second) * length)

@@ -10,10 +10,10 @@ use super::{
 use crate::{
     Vec3,
     linear_solver::{
-        BlockJacobi, Filter, IncompleteCholesky, Multigrid, Preconditioner, StoppingCriterion,
-        Workspace, conjugate_gradients,
+        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
+        StoppingCriterion, Workspace, conjugate_gradients,
     },
-    response::{ActiveSet, CollisionResponse},
+    response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
     simd::{Block, Row3},
     system::{EquationsOfMotion, TangentMatrix},
@@ -182,24 +182,23 @@ impl LinearSystem {
         let dirichlet = objective
             .prescribed_displacements
             .iter()
-            .map(|prescribed| (prescribed.vertex, prescribed.free_projector));
-        let contacts = (&*objective.response, positions);
-        let rows = (&*self.tangent.ordering, &mut self.filter);
-        self.active_set.find(dirichlet, contacts, rows);
+            .map(|one| PrescribedVertex { vertex: one.vertex, projector: one.free_projector });
+        let constraints = objective.response.active_constraints(positions);
+        self.active_set.set(dirichlet, constraints, &self.tangent.ordering, &mut self.filter);
     }
 
     /// Solves the system. Returns whether the solution is finite.
     fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
         self.newton_step.fill([0.0; 4]);
         let outcome = report.time(Task::LinearSolve, || {
-            conjugate_gradients(
-                &self.tangent.matrix,
-                &self.right_hand_side,
-                &self.filter,
-                self.preconditioner.as_mut(),
-                stopping,
-                (&mut self.workspace, &mut self.newton_step),
-            )
+            let system = FilteredSystem {
+                matrix: &self.tangent.matrix,
+                right_side: &self.right_hand_side,
+                filter: &self.filter,
+            };
+            let preconditioner = self.preconditioner.as_mut();
+            let (workspace, solution) = (&mut self.workspace, &mut self.newton_step);
+            conjugate_gradients(system, preconditioner, stopping, workspace, solution)
         });
         report.linear_iterations += outcome.iterations;
         // An indefinite first search direction yields no descent direction.
@@ -217,7 +216,8 @@ impl LinearSystem {
         let ordering = &*self.tangent.ordering;
         let loads = self.active_set.prescribed.loads(&self.right_hand_side);
         let squared_norms = norm.products_per_cloth(ordering, loads, &self.newton_step);
-        let (multipliers, gain) = self.active_set.balance(&self.newton_step, objective.response);
+        let (multipliers, gain) =
+            self.active_set.update_multipliers(&self.newton_step, objective.response);
         let decrease = PredictedDecrease {
             slope: -(squared_norms.iter().sum::<f64>() + gain),
             squared_norms,

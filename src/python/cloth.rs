@@ -28,7 +28,7 @@ const PAIRS: FaceKind = FaceKind {
     wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
 };
 
-/// Time in which sewn vertices come together where nothing else is said, in s.
+/// Default closing time of seams, in s.
 const SEWING_TIME: f64 = 1.0;
 
 /// A sheet of cloth: triangles, quads, n-gons or a mixture, in one piece or several. Immutable.
@@ -152,7 +152,7 @@ impl PyCloth {
 /// A keyword that may be left out.
 type OptionalArgument<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// What was said about a cloth besides its shape and fabric.
+/// Optional arguments of a cloth.
 struct ClothOptions {
     mass: Option<Vec<f64>>,
     rest: Option<Vec<[f64; 2]>>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Single arguments in, each refusal naming the argument, what came and what was wanted.
+//! Conversion of single arguments; each error names the argument, the value found and the value expected.
 
 use super::errors::{caused_by, type_error};
 use crate::error::Error;
@@ -10,12 +10,12 @@ use pyo3::{
     types::{PyBool, PyDict},
 };
 
-/// What an index must be.
+/// Expected value of an index, for error messages.
 pub(super) const NOT_NEGATIVE: &str = "an integer, 0 or more, of 64 bits";
-/// Longest text of a value that is repeated in a refusal.
+/// Largest length of a value in an error message, in characters.
 const MAX_SHOWN_LENGTH: usize = 60;
 
-/// A finite or infinite number; the core says which of them it takes.
+/// A number, finite or not; the core checks the range.
 pub(super) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     let wanted = "a number";
     if given.is_instance_of::<PyBool>() {
@@ -35,7 +35,7 @@ pub(super) fn index(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<usize>
     whole(given, |found, wanted| Error::value(argument, found, wanted))
 }
 
-/// A whole number, 0 or more, in a place that `refused` knows: it is told what came and what was wanted.
+/// A whole number, 0 or more; `refused(found, expected)` makes the error.
 pub(super) fn whole(
     given: &Bound<'_, PyAny>,
     refused: impl Fn(String, &str) -> Error,
@@ -104,7 +104,7 @@ pub(super) fn instances<Class: PyClass>(
     members.enumerate().map(take).collect()
 }
 
-/// Hands every keyword to `set`, which says whether there is such a field of `class`.
+/// Calls `set` with every keyword; it returns whether `class` has such a field.
 pub(super) fn set_fields(
     class: &str,
     fields: Option<&Bound<'_, PyDict>>,
@@ -133,7 +133,7 @@ pub(super) fn fields_of<'py>(
     Ok(fields)
 }
 
-/// The call that makes an object with these fields.
+/// Constructor call of an object with these fields.
 pub(super) fn constructor(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut parts = Vec::new();
     for (name, value) in fields {
@@ -142,12 +142,12 @@ pub(super) fn constructor(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<S
     Ok(format!("{class}({})", parts.join(", ")))
 }
 
-/// Name of the type of what came.
+/// Name of the type of an argument.
 pub(super) fn type_name(given: &Bound<'_, PyAny>) -> String {
     given.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
 }
 
-/// What came as Python writes it, or its type where that is long or fails.
+/// The `repr` of an argument, or its type if that is long or fails.
 fn shortened_repr(given: &Bound<'_, PyAny>) -> String {
     match given.repr().map(|text| text.to_string()) {
         Ok(text) if text.len() <= MAX_SHOWN_LENGTH => text,

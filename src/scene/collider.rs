@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Solids: moving triangle meshes that cloth must not pass through.
+//! Colliders: moving triangle meshes that cloth must not pass through.
 
 use crate::{
     Vec3,
@@ -7,7 +7,7 @@ use crate::{
     mesh::check_positions,
 };
 
-/// A triangle mesh that moves as the caller says. It may be open, and it may intersect itself.
+/// Triangle mesh with prescribed motion. It may be open, and it may intersect itself.
 #[derive(Clone, Debug)]
 pub struct Collider {
     positions: Vec<Vec3>,
@@ -51,7 +51,7 @@ impl Collider {
         Ok(Self { positions, triangles, friction, thickness })
     }
 
-    /// Positions at first, in m.
+    /// Initial positions, in m.
     pub(crate) fn initial_positions(&self) -> &[Vec3] {
         &self.positions
     }

@@ -5,6 +5,7 @@ use crate::{
     material::Material,
     mesh::Polygons,
     newton::{ForceBalance, Iterate, Objective, force_balances},
+    response::StepStart,
     scene::{Cloth, Collider, Integrator, Report, Settings},
     time_integration::Stage,
 };
@@ -40,7 +41,13 @@ fn balance_at_rest(frames: usize, lift: f64) -> ForceBalance {
     let stage = Stage::implicit_euler(state, measures, FRAME, buffers);
     // Contacts of resting cloth are detected where its weight would move it.
     let displaced: Vec<Vec3> = positions.iter().map(|x| x - Vec3::z() * 1.0e-5).collect();
-    response.begin_step((&positions, &displaced), &[false; 4], ([1.0, 1.0], FRAME));
+    response.begin_step(&StepStart {
+        start_positions: &positions,
+        predicted_positions: &displaced,
+        is_pinned: &[false; 4],
+        frame_fractions: [1.0, 1.0],
+        duration: FRAME,
+    });
     response.detect_initial_contacts(&displaced);
     let mut residuals = vec![Vec3::zeros(); 4];
     dynamics.evaluate(&stage, &positions, &mut residuals, &mut Report::default());

@@ -3,11 +3,13 @@
 //! may touch.
 
 mod collision_mesh;
+mod configuration;
 mod contact_filter;
+mod edge_convexity;
 mod outward_winding;
 mod seam_adjacency;
 
-pub(crate) use collision_mesh::{
-    ClothCollisionData, CollisionMesh, EdgeConvexity, SurfaceProperties,
-};
+pub(crate) use collision_mesh::{ClothCollisionData, CollisionMesh, SurfaceProperties};
+pub(crate) use configuration::Configuration;
 pub(crate) use contact_filter::ContactFilter;
+pub(crate) use edge_convexity::EdgeConvexity;

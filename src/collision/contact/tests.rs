@@ -34,7 +34,7 @@ fn what_is_barely_open_is_stiff_but_does_not_press() {
     let (pressed, stiffness) = opened(&contact, -1.0e-3);
     assert!(pressed.force.z > 0.0 && stiffness > 0.0);
     for (parts, is_stiff) in [(0.1, true), (0.9, true), (1.1, false), (100.0, false)] {
-        let (open, along) = opened(&contact, parts * BARELY_OPEN);
+        let (open, along) = opened(&contact, parts * PARAMETERS.open_stiffness_gap);
         assert_eq!((open.force, open.potential), (Vec3::zeros(), 0.0), "{parts}");
         let expected = if is_stiff { stiffness } else { 0.0 };
         assert!((along - expected).abs() <= 1.0e-12 * stiffness, "{parts}: {along}");
@@ -45,7 +45,7 @@ fn what_is_barely_open_is_stiff_but_does_not_press() {
 fn a_constraint_has_no_stiffness_of_its_own() {
     let mut contact = contact();
     contact.set_active_constraint(true, 0.0);
-    for parts in [-1.0e-3, 0.5 * BARELY_OPEN] {
+    for parts in [-1.0e-3, 0.5 * PARAMETERS.open_stiffness_gap] {
         assert!(opened(&contact, parts).1 == 0.0, "{parts}");
     }
 }

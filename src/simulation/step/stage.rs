@@ -5,9 +5,10 @@
 use super::trial::{TrialStep, is_finite};
 use crate::{
     Vec3,
+    collision::Trajectories,
     geometry::OrthonormalBasis,
     newton::SolveOutcome,
-    response::{TruncationResult, landing},
+    response::{StepStart, TruncationResult},
     scene::{Report, Task},
     simulation::{
         Simulation,
@@ -140,8 +141,13 @@ impl Simulation {
         self.dynamics.spring_targets = conditions.spring_targets(positions.len(), evaluation);
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
-            let trajectories = (starts.as_slice(), &*positions);
-            response.begin_step(trajectories, &pinned, ([start, end], duration));
+            response.begin_step(&StepStart {
+                start_positions: starts,
+                predicted_positions: positions,
+                is_pinned: &pinned,
+                frame_fractions: [start, end],
+                duration,
+            });
         });
         prescribed
     }
@@ -207,9 +213,8 @@ impl Simulation {
             if response.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
         };
         if stage.extrapolation_factor > 1.0 {
-            let trajectories = (starts.as_slice(), positions.as_slice());
-            landing::apply_midpoint_contact_velocities(
-                response,
+            let trajectories = Trajectories { starts, ends: positions };
+            response.apply_midpoint_velocities(
                 trajectories,
                 stage.duration,
                 velocities,
