@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Objective of a stage: the potential without contacts plus that of contacts, whose minimum Newton's method finds.
 
-use super::{NewtonParameters, quadratic_model::QuadraticModel};
+use super::{parameters::NewtonParameters, quadratic_model::QuadraticModel};
 use crate::{
     Vec3,
     collision::Contact,

@@ -3,7 +3,7 @@
 //! count since contacts were last stiffened.
 
 use super::energy_norm::largest_displacement;
-use crate::{newton::NewtonParameters, scene::RejectionReason};
+use crate::{newton::parameters::NewtonParameters, scene::RejectionReason};
 
 const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
 
