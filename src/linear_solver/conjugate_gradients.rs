@@ -49,7 +49,8 @@ pub struct StoppingCriterion {
 /// Heuristic parameters of the conjugate gradients.
 struct ConjugateGradientsParameters {
     /// Ratio of the residual to the initial one that ends a solve before `min_iterations` (1). Effect: larger ends a
-    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution.
+    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution. Evidence: none: neither
+    /// tests nor scenes depend on it (0 tried).
     early_reduction: f64,
 }
 
