@@ -30,13 +30,17 @@ use rayon::prelude::*;
 /// Heuristic parameters of seams.
 struct SewingParameters {
     /// Stiffness of a closed pair (multiples of the larger membrane modulus). Effect: larger keeps closed seams closer
-    /// together under load; smaller lets them gape.
+    /// together under load; smaller lets them gape. Evidence: `tests/python/motion/test_sewing.py` passes with 2, 10
+    /// and 40: the value sets the gap of a loaded seam alone.
     stiffness_factor: f64,
     /// Fraction of the closing time after which the length at rest is 0 and pairs become stiff. Effect: larger leaves
-    /// less time to become stiff, with jerks; smaller pulls the pairs together faster.
+    /// less time to become stiff, with jerks; smaller pulls the pairs together faster. Evidence:
+    /// `test_a_seam_closes_within_its_time` and `test_a_seam_closes_with_every_integrator` (fail with 0.99, pass with
+    /// 0.375).
     closed_fraction: f64,
     /// Fraction of that time in which the rate of shrinking grows to its constant value. Effect: larger starts more
-    /// gently and ends faster; smaller starts with a jerk.
+    /// gently and ends faster; smaller starts with a jerk. Evidence:
+    /// `test_a_bounded_force_holds_the_weight_that_it_can_and_no_more` (fails with 0.01, passes with 0.6).
     acceleration_fraction: f64,
     /// Kelvin-Voigt time of a closing pair (s). Effect: larger damps the closing more and delays it; smaller lets
     /// closing cloth swing.

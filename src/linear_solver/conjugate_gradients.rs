@@ -49,7 +49,8 @@ pub struct StoppingCriterion {
 /// Heuristic parameters of the conjugate gradients.
 struct ConjugateGradientsParameters {
     /// Ratio of the residual to the initial one that ends a solve before `min_iterations` (1). Effect: larger ends a
-    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution.
+    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution. Evidence:
+    /// `a_solve_makes_as_many_iterations_as_it_is_told` (fails with 0 and 0.1); no scene changes with 0.
     early_reduction: f64,
 }
 
