@@ -103,7 +103,7 @@ impl Hysteresis {
     /// Refuses lists that are no valid curve of a material with this modulus.
     pub(super) fn check(&self, name: &str, modulus: f64) -> Result<()> {
         if modulus <= 0.0 {
-            return Err(Error::combined(
+            return Err(Error::value(
                 name,
                 "a modulus of 0",
                 "a modulus more than 0 for reversals",
@@ -117,7 +117,7 @@ impl Hysteresis {
             let (upper, lower) = (stress_at(&self.load, strain), stress_at(&self.unload, strain));
             if upper < lower - ROUNDING * (upper.abs() + lower.abs()) {
                 let found = format!("{lower:?} of unload above {upper:?} of load at {strain:?}");
-                return Err(Error::combined(name, found, "unload nowhere above load"));
+                return Err(Error::value(name, found, "unload nowhere above load"));
             }
         }
         let joined = self.joined();
@@ -126,7 +126,7 @@ impl Hysteresis {
         let rounding = ROUNDING * stresses.fold(0.0, f64::max);
         if upper < -rounding || lower > rounding {
             let found = format!("from {lower:?} to {upper:?} without strain");
-            return Err(Error::combined(name, found, "0 between both branches without strain"));
+            return Err(Error::value(name, found, "0 between both branches without strain"));
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Hysteresis {
 fn check_branch(name: &str, points: &[CurvePoint], modulus: f64) -> Result<()> {
     if !(2..=MAX_POINTS).contains(&points.len()) {
         let found = format!("{} points", points.len());
-        return Err(Error::combined(name, found, format!("2 to {MAX_POINTS}")));
+        return Err(Error::value(name, found, format!("2 to {MAX_POINTS}")));
     }
     let refuse = |index: usize, wanted: String| {
         let [strain, stress] = points[index];

@@ -88,18 +88,18 @@ impl Material {
     pub fn checked(self) -> Result<Self> {
         for (name, value) in self.fields() {
             if !value.is_finite() {
-                return Err(Error::combined(name, value, "a finite number"));
+                return Err(Error::value(name, value, "a finite number"));
             }
         }
         let positive = [("density", self.density)];
         for (name, value) in positive {
             if value <= 0.0 {
-                return Err(Error::combined(name, value, "more than 0"));
+                return Err(Error::value(name, value, "more than 0"));
             }
         }
         for (name, value) in self.fields() {
             if value < 0.0 {
-                return Err(Error::combined(name, value, "0 or more"));
+                return Err(Error::value(name, value, "0 or more"));
             }
         }
         self.check_definite()?;
@@ -120,14 +120,14 @@ impl Material {
 
     fn check_definite(&self) -> Result<()> {
         if self.poisson > 0.0 && self.poisson.powi(2) * self.stretch_weft >= self.stretch_warp {
-            return Err(Error::combined(
+            return Err(Error::value(
                 "poisson",
                 self.poisson,
                 "poisson² · stretch_weft < stretch_warp, or the elastic matrix is not positive definite",
             ));
         }
         if self.poisson >= 1.0 {
-            return Err(Error::combined(
+            return Err(Error::value(
                 "poisson",
                 self.poisson,
                 "less than 1, or the bending matrix is not positive definite",

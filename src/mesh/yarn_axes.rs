@@ -33,7 +33,7 @@ impl Uv {
         };
         if coordinates.len() != wanted {
             let found = format!("{} coordinates", coordinates.len());
-            return Err(Error::combined("uv", found, format!("{wanted}, one per {kind}")));
+            return Err(Error::value("uv", found, format!("{wanted}, one per {kind}")));
         }
         match coordinates.iter().position(|uv| !(uv[0].is_finite() && uv[1].is_finite())) {
             Some(index) => {

@@ -39,11 +39,11 @@ impl ExpectedArray<'_> {
             return Ok(());
         }
         let found = format!("shape {}", array.getattr("shape")?);
-        Err(Error::combined(self.argument, found, self.text).into())
+        Err(Error::value(self.argument, found, self.text).into())
     }
 
     fn wrong_kind(&self, found: String) -> PyErr {
-        type_error(Error::combined(self.argument, found, self.text))
+        type_error(Error::value(self.argument, found, self.text))
     }
 }
 
@@ -135,7 +135,7 @@ fn face_rows(kind: FaceKind, array: &Bound<'_, PyUntypedArray>) -> PyResult<Face
 
 fn face_sequences(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<FaceCorners> {
     let (mut counts, mut corners) = (Vec::new(), Vec::new());
-    let refused = |found| type_error(Error::combined(kind.argument, found, kind.wanted));
+    let refused = |found| type_error(Error::value(kind.argument, found, kind.wanted));
     for (face, member) in sequence_items(given, refused)?.enumerate() {
         let wanted = "a sequence of vertex indices";
         let vertices =

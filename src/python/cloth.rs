@@ -233,7 +233,7 @@ fn read_properties(
         let Some(factors) = factors(name, given)? else { continue };
         if factors.len() != vertex_count {
             let wanted = format!("{vertex_count}, one per vertex");
-            return Err(Error::combined(name, format!("{} factors", factors.len()), wanted).into());
+            return Err(Error::value(name, format!("{} factors", factors.len()), wanted).into());
         }
         for (all, factor) in properties.iter_mut().zip(factors) {
             all[kind] = factor;
@@ -291,5 +291,5 @@ fn read_uv(given: &Bound<'_, PyAny>, vertex_count: usize, polygons: &Polygons) -
         return Ok(Uv::Corner(rows));
     }
     let wanted = format!("{vertex_count}, one per vertex, or {corner_count}, one per face corner");
-    Err(Error::combined("uv", format!("{} rows", rows.len()), wanted).into())
+    Err(Error::value("uv", format!("{} rows", rows.len()), wanted).into())
 }

@@ -19,20 +19,20 @@ const MAX_SHOWN_LENGTH: usize = 60;
 pub(super) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     let wanted = "a number";
     if given.is_instance_of::<PyBool>() {
-        return Err(type_error(Error::combined(argument, type_name(given), wanted)));
+        return Err(type_error(Error::value(argument, type_name(given), wanted)));
     }
     given.extract().map_err(|cause: PyErr| {
         let py = given.py();
         if cause.is_instance_of::<PyOverflowError>(py) {
-            return Error::combined(argument, shortened_repr(given), "a number of float64").into();
+            return Error::value(argument, shortened_repr(given), "a number of float64").into();
         }
-        caused_by(type_error(Error::combined(argument, type_name(given), wanted)), cause, py)
+        caused_by(type_error(Error::value(argument, type_name(given), wanted)), cause, py)
     })
 }
 
 /// A whole number, 0 or more.
 pub(super) fn index(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
-    whole(given, |found, wanted| Error::combined(argument, found, wanted))
+    whole(given, |found, wanted| Error::value(argument, found, wanted))
 }
 
 /// A whole number, 0 or more; `refused(found, expected)` makes the error.
@@ -53,13 +53,13 @@ pub(super) fn whole(
 
 /// True or False.
 pub(super) fn flag(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "True or False"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "True or False"));
     given.extract().map_err(refused)
 }
 
 /// A text.
 pub(super) fn text(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "str"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "str"));
     given.extract().map_err(refused)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn dictionary<'py>(
     argument: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "dict"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "dict"));
     given.cast().cloned().map_err(refused)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn instance<'py, Class: PyClass>(
 ) -> PyResult<Bound<'py, Class>> {
     given.cast::<Class>().cloned().map_err(|_| {
         let wanted = format!("weft.{}", Class::NAME);
-        type_error(Error::combined(argument, type_name(given), wanted))
+        type_error(Error::value(argument, type_name(given), wanted))
     })
 }
 
@@ -90,7 +90,7 @@ pub(super) fn instances<Class: PyClass>(
 ) -> PyResult<Vec<Py<Class>>> {
     let wanted = format!("a sequence of weft.{}", Class::NAME);
     let members = given.try_iter().map_err(|cause| {
-        let error = type_error(Error::combined(argument, type_name(given), &wanted));
+        let error = type_error(Error::value(argument, type_name(given), &wanted));
         caused_by(error, cause, given.py())
     })?;
     let take = |(position, member): (usize, PyResult<Bound<'_, PyAny>>)| {
@@ -115,7 +115,7 @@ pub(super) fn set_fields(
         let name = text("name of a field", &name)?;
         if !set(&name, &value)? {
             let wanted = format!("one of {}", known.join(", "));
-            return Err(type_error(Error::combined(class, format!("no field {name}"), wanted)));
+            return Err(type_error(Error::value(class, format!("no field {name}"), wanted)));
         }
     }
     Ok(())

@@ -454,7 +454,7 @@ impl PySimulation {
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()
-            .map_err(|_| type_error(Error::combined("bytes", type_name(bytes), "bytes")))?;
+            .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
         self.compute(py, move |simulation| simulation.restore(&bytes))
     }
 

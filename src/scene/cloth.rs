@@ -60,7 +60,7 @@ impl Cloth {
         let rest = rest_positions.unwrap_or(&positions);
         if rest.len() != positions.len() {
             let found = format!("{} vertices", rest.len());
-            return Err(Error::combined("rest_positions", found, format!("{}", positions.len())));
+            return Err(Error::value("rest_positions", found, format!("{}", positions.len())));
         }
         check_positions("rest_positions", rest)?;
         if let Some(uv) = uv {
@@ -218,7 +218,7 @@ pub(crate) fn check_factors<T, const N: usize>(
 ) -> Result<()> {
     if entries.len() != vertex_count {
         let found = format!("{} factors", entries.len());
-        return Err(Error::combined(argument, found, format!("{vertex_count}, one per vertex")));
+        return Err(Error::value(argument, found, format!("{vertex_count}, one per vertex")));
     }
     for (vertex, entry) in entries.iter().enumerate() {
         for factor in factors(entry) {

@@ -292,20 +292,20 @@ impl Settings {
     pub fn checked(self) -> Result<Self> {
         if !(self.time_step.is_finite() && self.time_step >= Self::MIN_TIME_STEP) {
             let wanted = format!("a finite number, {:e} or more", Self::MIN_TIME_STEP);
-            return Err(Error::combined("time_step", self.time_step, wanted));
+            return Err(Error::value("time_step", self.time_step, wanted));
         }
         check_positive("tolerance", self.tolerance)?;
         check_vector("gravity", &self.gravity)?;
         check_vector("wind", &self.wind)?;
         if !(self.air_density.is_finite() && self.air_density >= 0.0) {
-            return Err(Error::combined("air_density", self.air_density, "a number, 0 or more"));
+            return Err(Error::value("air_density", self.air_density, "a number, 0 or more"));
         }
         if self.max_iterations == 0 {
-            return Err(Error::combined("max_iterations", 0, "1 or more"));
+            return Err(Error::value("max_iterations", 0, "1 or more"));
         }
         if self.threads > Self::MAX_THREADS {
             let wanted = format!("0 (all cores) to {}", Self::MAX_THREADS);
-            return Err(Error::combined("threads", self.threads, wanted));
+            return Err(Error::value("threads", self.threads, wanted));
         }
         Ok(self)
     }
@@ -316,7 +316,7 @@ pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Error::combined(name, value, "a finite number more than 0"))
+    Err(Error::value(name, value, "a finite number more than 0"))
 }
 
 /// Refuses a duration that is not finite, or so short that velocities from displacements within it are rounding errors.
@@ -326,7 +326,7 @@ pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
         return Ok(());
     }
     let wanted = format!("{:e} s or more", Settings::MIN_TIME_STEP);
-    Err(Error::combined(name, format!("{seconds:e} s"), wanted))
+    Err(Error::value(name, format!("{seconds:e} s"), wanted))
 }
 
 /// Refuses a vector that is not finite.

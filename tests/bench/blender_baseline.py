@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Runs one sheet with Blender's own cloth, as an artist gets it: default settings, quality 5.
 
-Self collision is off where it is in Weft's runs; where nothing is to be hit, so is collision. Where
-it is on, its distance is a part of an edge: with Blender's default a sheet of this size blows up.
+Self collision is off where it is in Weft's runs; where nothing is to be hit, so is collision. Its
+distance is a fraction of an edge: with Blender's default a sheet of this size blows up.
 """
 
 import sys

@@ -122,7 +122,7 @@ def profile_line(case: str, side: int, row: dict) -> str:
 
 
 def time_error_lines(row: dict) -> list[str]:
-    """What the steps of one program do, as a table."""
+    """Steps and iterations of one program as a table."""
     seconds = [f"{second:g} s" for second in row["seconds"]]
     lines = [f"\n| mm from {row['converged']}, after | " + " | ".join(seconds) + " |"]
     lines.append("|---|" + "--:|" * len(seconds))

@@ -2,7 +2,7 @@
 """One garment of the walking body with one program, judged at every frame.
 
 Blender's own cloth as an artist gets it: default settings, quality 5, self collision with a
-distance that is a part of an edge, as in the other benchmark.
+distance that is a fraction of an edge, as in the other benchmark.
 """
 
 import argparse

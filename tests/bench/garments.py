@@ -52,7 +52,7 @@ def one_run(wanted: argparse.Namespace, program: str, garment: str, cuts: int) -
 
 
 def table_line(garment: str, row: dict, first: dict) -> str:
-    """What one program did, beside the one that ran first."""
+    """Results of one program beside those of the program that ran first."""
     seconds = row["seconds"]
     ratio = first["seconds"].mean() / seconds.mean()
     cells = [garment, str(row["vertices"]), row["program"], f"{1e3 * seconds.mean():.0f}"]

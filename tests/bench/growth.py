@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How Weft's time and memory grow with the vertices of a sheet, and what a second thread brings.
+"""Growth of time and memory with the vertices of a sheet, and speed-up by a second thread.
 
 Prints tables and writes them to out/growth.md. The power is that of the line that fits best, both
 scales being logarithmic. Runs with one and with two threads must give the same bits.
@@ -59,7 +59,7 @@ def growth_lines(case: str, sides: list[int], wanted: argparse.Namespace) -> lis
 
 
 def thread_line(case: str, side: int, frames: int) -> str:
-    """What a second thread brings, in turn twice, so that a busy moment does not decide."""
+    """Speed-up by a second thread, measured twice so that a busy moment does not decide."""
     rows = [one_run(case, side, frames, threads) for _ in range(2) for threads in THREADS]
     if len({row["digest"] for row in rows}) > 1:
         sys.exit(f"weft: {case} {side}x{side} depends on the number of threads")

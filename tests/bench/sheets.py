@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The scenes that Blender's cloth and Weft are compared on, and what is measured on them.
+"""Scenes that compare Blender's cloth with Weft, and the measurements on them.
 
 A flat 1 m sheet of N x N vertices either hangs by two corners and swings down, or falls from half
 a metre onto a sphere, without and with collision with itself. Both programs get the same polygons,
@@ -93,7 +93,7 @@ def depth_in_sphere(positions: np.ndarray) -> np.ndarray:
 
 
 def measure(frames: np.ndarray, case: str, side: int) -> dict:
-    """What the table shows of one run, from its positions `(frames, vertices, 3)`."""
+    """Entries of the table for one run, from its positions `(frames, vertices, 3)`."""
     stretch = edge_stretch(frames, side)
     measured = {
         "finite": bool(np.isfinite(frames).all()),

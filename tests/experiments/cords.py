@@ -183,7 +183,7 @@ def scheme_limits(side: int) -> dict[str, float]:
 
 
 def implicit_limit(side: int) -> float:
-    """The same of implicit Euler with one solution a step."""
+    """Longest stable step of implicit Euler with one linear solve a step, in s."""
     springs = Springs(side)
     return largest_step(lambda h: is_stable(springs, springs.implicit(h), h, 8.0), 0.02, 0.2)
 
@@ -223,7 +223,7 @@ def stable_steps() -> Finding:
 
 
 def pins() -> Finding:
-    """What pins outside the solver do."""
+    """Effect of pins outside the solver."""
     rows = []
     for filtered in (True, False):
         for h in (0.01, 0.02, 0.05):

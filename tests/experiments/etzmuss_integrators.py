@@ -67,7 +67,7 @@ def skirt(material: weft.Material, **settings: object) -> weft.Simulation:
 
 
 def hanging(material: weft.Material, **settings: object) -> weft.Simulation:
-    """The same cloth held at two corners, which touches nothing."""
+    """A cloth pinned at two corners, which touches nothing."""
     points, quads = grid((19, 19), (0.76, 0.76))
     cloth = weft.Cloth(points, quads, material)
     simulation = weft.Simulation([cloth], settings=_settings(self_collision=False, **settings))
@@ -191,7 +191,7 @@ def flag(integrator: str, step: float, frames: int) -> tuple[np.ndarray, np.ndar
 
 
 def figure_3_2() -> Finding:
-    """What implicit Euler takes from a flag."""
+    """Energy that implicit Euler dissipates in a flag."""
     names, step = ("bdf2", "implicit_euler"), 0.02
     _, quads = grid((40, 40), (1.0, 1.0))
     drawn = {"bend": [], "kinetic": []}
@@ -235,7 +235,7 @@ def figure_3_2() -> Finding:
 
 
 def figure_3_3() -> Finding:
-    """What one linear solve per step misses."""
+    """Errors of one linear solve per step."""
     names = ("bdf2", "sbdf2")
     missing = _missing(names)
     source = "Etzmuss 2002, figure 3.3"

@@ -6,7 +6,7 @@ import plot
 import weft
 from page import AGREES, PARTLY, Finding, Table
 
-HEIGHT, WIDTH = 1.0, 0.9  # m: a piece whose base is held and whose other end moves along x
+HEIGHT, WIDTH = 1.0, 0.9  # m: a piece whose base is pinned and whose other end moves along x
 TRIANGLE = [(0.0, 0.0, 0.0), (0.0, WIDTH, 0.0), (HEIGHT, 0.4, 0.0)]
 QUAD = [(0.0, 0.0, 0.0), (0.0, WIDTH, 0.0), (HEIGHT, WIDTH, 0.0), (HEIGHT, 0.0, 0.0)]
 PIECES = {"fem": TRIANGLE, "particles": QUAD, "mass_spring": QUAD}
@@ -125,7 +125,7 @@ def branches() -> Finding:
 
 
 def decay(model: str, frequency: float, **fields: object) -> tuple[float, float]:
-    """Frequency and Q of the free oscillation of a piece, so many Hz without loss."""
+    """Frequency and Q of the free oscillation of a piece with a frequency in Hz without loss."""
     modulus = 40.0
     # A third of a triangle swings, and half of a quad.
     shared = 3.0 if PIECES[model] is TRIANGLE else 2.0

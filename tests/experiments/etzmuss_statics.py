@@ -22,7 +22,7 @@ class Case:
     material: weft.Material
     gravity: tuple[float, float, float]
     solution: dict[str, object]  # by model: points of the rest shape to places
-    held: object  # which points are held: a function of x and y
+    pinned: object  # which points are pinned: a function of x and y
     sliding: object = None  # points that are free along x alone
 
 
@@ -56,15 +56,15 @@ def error(case: Case, model: str, side: int) -> float:
         self_collision=False,
     )
     simulation = weft.Simulation([cloth], settings=settings)
-    held = np.flatnonzero(case.held(points[:, 0], points[:, 1]))
-    simulation.set_pins(0, held)
+    pinned = np.flatnonzero(case.pinned(points[:, 0], points[:, 1]))
+    simulation.set_pins(0, pinned)
     if case.sliding is not None:
         sliding = np.flatnonzero(case.sliding(points[:, 0], points[:, 1]))
         across = [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
         simulation.set_guided_velocity(0, sliding, across, (0.0, 0.0, 0.0))
     settle(simulation)
     distances = np.linalg.norm(simulation.positions() - wanted, axis=1)
-    return float(distances.sum() / (len(points) - len(held)))
+    return float(distances.sum() / (len(points) - len(pinned)))
 
 
 def integrated(slope, ends: np.ndarray) -> np.ndarray:
@@ -111,9 +111,9 @@ def sheared() -> Case:
         return np.column_stack([along, points[:, 1] + integrated(load, points[:, 0]), points[:, 2]])
 
     fields = STIFF | {"stretch_warp": modulus, "stretch_weft": modulus, "shear": shear}
-    held = lambda x, y: (x < 1e-9) | (np.abs(y) > 0.5 - 1e-9)  # noqa: E731
+    pinned = lambda x, y: (x < 1e-9) | (np.abs(y) > 0.5 - 1e-9)  # noqa: E731
     solutions = dict.fromkeys(MODELS, solution)
-    return Case("sheared", weft.Material(**fields), (0.0, force, 0.0), solutions, held)
+    return Case("sheared", weft.Material(**fields), (0.0, force, 0.0), solutions, pinned)
 
 
 def thread(load: float, steps: int) -> np.ndarray:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What an experiment found, and the page and file that it is written to."""
+"""Result of an experiment, and the page and file that it is written to."""
 
 import json
 from collections.abc import Sequence

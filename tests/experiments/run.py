@@ -27,7 +27,7 @@ MODULES = (
 
 
 def failed(name: str) -> page.Finding:
-    """What stands on the page where an experiment has ended in an error."""
+    """Entry of the page for an experiment that has ended in an error."""
     text = traceback.format_exc().strip().splitlines()[-1]
     return page.Finding(name, name, "", f"It ended in an error: {text}", page.SKIPPED, "")
 

@@ -24,7 +24,7 @@ def offered(setting: str) -> tuple[str, ...]:
 
 
 def grid(sides: tuple[int, int], lengths: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of a rectangle of so many cells along x and y, in m, and its quads."""
+    """Positions of a rectangle with numbers of cells along x and y, in m, and its quads."""
     lines = [
         np.linspace(0.0, length, side + 1) for side, length in zip(sides, lengths, strict=True)
     ]
@@ -75,7 +75,7 @@ def round_body(
 
 @dataclass
 class Run:
-    """What a simulation of some frames has cost and given."""
+    """Cost and result of a simulation of some frames."""
 
     simulated: float = 0.0  # s
     steps: int = 0

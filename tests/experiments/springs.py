@@ -26,7 +26,7 @@ def _ends(offset: tuple[int, int]) -> tuple[tuple, tuple]:
 
 @dataclass
 class Springs:
-    """A square grid with springs to 16 neighbours, held at two corners."""
+    """A square grid with springs to 16 neighbours, pinned at two corners."""
 
     side: int
     stiffness: float = 15.0
@@ -54,7 +54,7 @@ class Springs:
         return self.rest.copy(), np.zeros_like(self.rest)
 
     def acceleration(self, x: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Springs, their damping, drag and gravity; none where held."""
+        """Springs, their damping, drag and gravity; none where pinned."""
         force = -self.drag * v
         force[..., 2] -= self.mass * GRAVITY
         for first, second, length in self.members:

@@ -21,7 +21,7 @@ use weft::{Vec3, geometry::Trajectory};
 /// Coordinates that change with time.
 type Vector = [Polynomial; 3];
 
-/// A part of a hull, and when it is within the gap.
+/// A feature of a hull, and when it is within the gap.
 struct Part {
     /// Not positive, or zero if there is no gap, where its line or plane is within the gap.
     distance: Polynomial,

@@ -103,7 +103,7 @@ impl Polynomial {
         self
     }
 
-    /// A multiple of what is left when divided.
+    /// A multiple of the remainder of a division.
     fn remainder(&self, divisor: &Self) -> Self {
         let (Some(leading), mut rest) = (divisor.0.last(), self.0.clone()) else {
             return self.clone();

@@ -45,7 +45,7 @@ impl Polynomial {
         roots
     }
 
-    /// What the signs within an interval can be.
+    /// Possible signs within an interval.
     fn signs_along(&self, interval: &Interval) -> Signs {
         let degree = self.0.len().saturating_sub(1);
         let scaled = self.0.iter().enumerate();

@@ -70,7 +70,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        """What the first failure was, or that there was none."""
+        """Kind of the first failure, or "ok"."""
         return self.failures[0].split(":")[1].strip() if self.failures else "ok"
 
     def fail(self, frame: int, kind: str, what: str) -> None:
@@ -125,7 +125,7 @@ class Judge:
         """Vertices below a floor, on another side of a closed obstacle, or still in one."""
         if not self.scene.watch_sides:
             return 0
-        # What started entangled belongs outside in the end.
+        # Cloth that starts inside belongs outside in the end.
         inside_wanted = self.scene.demand is not Demand.UNTANGLES
         inside = sum(
             int((now != (before & inside_wanted)).sum())
@@ -197,7 +197,7 @@ class Run:
         clock = time.perf_counter()
         try:
             report = self.simulation.advance(step)
-        except Exception as error:  # whatever it raises is what is to be found out
+        except Exception as error:  # any exception is a result
             self.result.fail(frame, "raised", f"{type(error).__name__}: {error}")
             return False
         wall = time.perf_counter() - clock

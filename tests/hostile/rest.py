@@ -136,8 +136,8 @@ def slope(friction: float, size: int, length: float, on_cloth: bool) -> Scene:
         ground = inclined(moved(plate(length), middle), 0.0)
         return Scene([upper], [Obstacle("plane", *ground, friction=friction)])
     rows = round(length / 0.1)
-    held = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
-    lower = Body("lower", *held, cotton, pins=np.arange(len(held[0])))
+    pinned = inclined(moved(strip(rows, 8, length, 0.8), middle), 0.0)
+    lower = Body("lower", *pinned, cotton, pins=np.arange(len(pinned[0])))
     return Scene([upper, lower], [])
 
 
@@ -198,13 +198,13 @@ def friction_on_a_solid(quick: bool) -> list[Figure]:
 
 @measure
 def friction_on_cloth(quick: bool) -> list[Figure]:
-    """Sticks or slides on a held sheet as Coulomb's law has it."""
+    """Sticks or slides on a pinned sheet as Coulomb's law has it."""
     return friction_figures(quick, on_cloth=True)
 
 
 @measure
 def friction_solved_closely(quick: bool) -> list[Figure]:
-    """The same on a solid, with a tolerance at which errors of the solver do not count."""
+    """Friction of a sheet on a solid, with a tolerance far below errors that count."""
     return friction_figures(quick, on_cloth=False, tolerance=1e-4)
 
 
@@ -255,7 +255,7 @@ def same_shape(name: str, one: tuple[float, float], other: tuple[float, float]) 
 
 @measure
 def resolution_and_frame_rate(quick: bool) -> list[Figure]:
-    """The same drape with four times the vertices, and with more frames a second."""
+    """A drape with four times the vertices, and with more frames a second."""
     size, seconds = (20, 3.0) if quick else (50, 3.0)
     usual = drape_shape(size, 24.0, seconds)
     finer = drape_shape(2 * size, 24.0, seconds)
@@ -279,7 +279,7 @@ def trembling(size: int, drop: float) -> float:
 
 @measure
 def drape_at_rest(quick: bool) -> list[Figure]:
-    """Folds that hang from a ball come to rest, and do not tremble for what is left unsolved."""
+    """Folds that hang from a ball come to rest, and do not tremble by unsolved residuals."""
     size = 24 if quick else 50
     mean = np.mean([trembling(size, 0.2 + 1e-4 * start) for start in range(4)])
     return [Figure("difference of displacements from frame to frame, m", mean, 0.0, TREMBLES)]
@@ -315,7 +315,7 @@ def equal(name: str, one: bytes, other: bytes) -> Figure:
 
 @measure
 def threads(quick: bool) -> list[Figure]:
-    """The same bits with 1, 2 and 8 threads, and on every run."""
+    """Equal bits with 1, 2 and 8 threads, and on every run."""
     # Large enough that the work is divided at all.
     size, seconds = (32, 0.5) if quick else (50, 1.0)
     one = bits(crumpling(size), seconds, threads=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Runs hostile scenes at length and writes a table of what came out.
+"""Runs hostile scenes at length and writes a table of the results.
 
     python tests/hostile/soak.py                       everything, into out/soak.md
     python tests/hostile/soak.py --quick               in the form that the tests use
@@ -28,7 +28,7 @@ from families import RECIPES
 from harness import PATIENCE, Frame, Result, Run, frames_as_arrays
 from rest import MEASURES, Figure
 
-CHANCE = "chance_"  # what scenes begin with whose size is a seed
+CHANCE = "chance_"  # prefix of scenes whose size is a seed
 HEADER = (
     "| scene | vertices | frames | s/frame | steps | rejected | Newton/step | most Newton a frame "
     "| contacts | stretch | intersections | strayed | verdict |"
@@ -168,7 +168,7 @@ def scene_in_process(name: str, options: argparse.Namespace, *more: str) -> list
 
 
 def written(name: str, folder: Path) -> Result:
-    """What a run that did not end well had written by then, and told into its log."""
+    """Lines that a failed run had written, and the end of its log."""
     result = Result(name, 0)
     told = (folder / f"{name}.log").read_text().splitlines()
     result.failures = [line for line in told if line.startswith("frame ")]

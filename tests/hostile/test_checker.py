@@ -15,7 +15,7 @@ from meshes import ball, box, grid, torus, vector
 
 TRIANGLE = np.array([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)])
 TINY = 1e-12
-# What passes a test of signs easily and what does not: equal, nearly equal, tiny and huge numbers.
+# Easy and hard numbers for a test of signs: equal, nearly equal, tiny and huge numbers.
 AWKWARD = st.sampled_from([0.0, 1.0, 0.1, 0.3, 1 / 3, 0.1 + 0.2, 1e-17, 1e-160, 1e6]) | st.floats(
     -1.0, 1.0
 )

@@ -19,14 +19,14 @@ LIMIT = 90.0  # s, for a scene that takes seconds
 
 
 def short(name: str, size: int | None = None) -> list[str]:
-    """What failed in a scene, with so many vertices along a side."""
+    """Failures of a scene, with a number of vertices along a side."""
     recipe = RECIPES[name]
     scene = recipe.build(size or recipe.quick.size, recipe.quick.seconds)
     return Run(name, scene, OUT).go(round(recipe.quick.seconds * scene.frame_rate)).failures
 
 
 def short_soup(seed: int, count: int) -> list[str]:
-    """What failed as random triangles of cloth fell on others."""
+    """Failures of random triangles of cloth that fall on others."""
     run = Run(f"soup-{seed}", soup(seed, count), OUT)
     return run.go(round(0.6 * FRAME_RATE)).failures
 
@@ -58,7 +58,7 @@ def elsewhere() -> Iterator[Elsewhere]:
     process.close()
 
 
-# What a squeeze does to cloth today that it should not. Where a box leaves cloth no room at all,
+# Known failures of squeezed cloth. Where a box leaves cloth no space at all,
 # the last knots may come undone too late, with slightly other arithmetic here as well. It may not
 # stall, die or take too long.
 SQUEEZED = {"overstretched", "too fast", "intersection", "strayed"}
@@ -91,7 +91,7 @@ def test_what_was_pressed_through_the_floor_comes_back_at_once(elsewhere, size):
     assert not failures, "\n".join(["", *failures])
 
 
-# At these sizes cloth stayed hooked on held edges, drawn out to many times its length.
+# At these sizes cloth stayed hooked on pinned edges, drawn out to many times its length.
 @pytest.mark.parametrize("size", [10, 12])
 def test_pins_that_have_crossed_let_cloth_go(elsewhere, size):
     failures = elsewhere(short, "pins_cross_each_other", size)

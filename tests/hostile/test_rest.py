@@ -4,7 +4,7 @@
 import pytest
 from rest import MEASURES, Figure
 
-# What misses its bounds today, and wider ones that it keeps.
+# Figures that miss their bounds today, and wider bounds that they keep.
 MISSES = {
     ("resolution_and_frame_rate", "silhouette, 1600 to 400 vertices"): (0.8, 1.2),
     ("resolution_and_frame_rate", "silhouette, 60 to 24 frames a second"): (0.8, 1.2),

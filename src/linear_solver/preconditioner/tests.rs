@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     linear_solver::{
         conjugate_gradients::{
-            LinearSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
+            FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
         },
         filter::Filter,
         pattern::Pattern,
@@ -124,7 +124,7 @@ impl Sheets {
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
         let filter = &Filter::new(self.count());
-        let system = LinearSystem { matrix: &self.matrix, right_side: &side, filter };
+        let system = FilteredSystem { matrix: &self.matrix, right_side: &side, filter };
         let mut workspace = Workspace::default();
         conjugate_gradients(system, preconditioner, stopping, &mut workspace, &mut solution)
     }

@@ -39,7 +39,7 @@ fn bending(criterion: &mut Criterion) {
         }
         group.bench_function(format!("product, {threads} threads"), |bencher| {
             pool.install(|| {
-                bencher.iter(|| bending.add_gauss_newton_product(black_box(&positions), &mut out))
+                bencher.iter(|| bending.add_gauss_newton_product(black_box(&positions), &mut out));
             });
         });
         group.bench_function(format!("another rigidity, {threads} threads"), |bencher| {

@@ -147,7 +147,7 @@ fn self_contact(criterion: &mut Criterion) {
             group.bench_function(format!("refit, {threads} threads"), |b| {
                 b.iter(|| {
                     pool.install(|| {
-                        tree.refit_with(|edge| SweptAabbF32::from(&cloth.bounds(edge)))
+                        tree.refit_with(|edge| SweptAabbF32::from(&cloth.bounds(edge)));
                     });
                 });
             });

@@ -53,7 +53,7 @@ def _placed(draw: Draw, mesh: Mesh, room: object = ROOM) -> Mesh:
 
 
 def _solid(draw: Draw, smallest: float, rings: bool) -> Mesh:
-    """What may become a collider, open ones among it."""
+    """Candidates for colliders, open meshes among them."""
     size = draw.uniform(smallest, 0.3)
     kinds = (
         lambda: ball(size, int(draw.integers(1, 4))),
@@ -164,7 +164,7 @@ def _finished(draw: Draw, scene: Scene, scaled: float = 0.15) -> Scene:
         scene.settings["integrator"] = str(draw.choice(others))
     if draw.random() < 0.15:
         scene.settings["model"] = str(draw.choice(["baraff_witkin", "choi_ko", "mass_spring"]))
-    # What begins nearer than the gap is pressed apart.
+    # Cloth that begins nearer than the gap is pressed apart.
     scene.stretch_limit, scene.speed_limit, scene.energy_growth = 20.0, 80.0, 10.0
     return _scaled(scene, 10.0 ** draw.uniform(-1.5, 1.5)) if draw.random() < scaled else scene
 
@@ -272,5 +272,5 @@ def chance_tangled(seed: int, seconds: float) -> Scene:
     scene = tangled(cloths, [*_obstacles(draw, solids), floor(GROUND, WIDE)])
     # Cloth inside of a solid from the start belongs there.
     scene.watch_sides = False
-    # What is larger falls and slips off as slowly as it should.
+    # Larger cloth falls and slips off as slowly as it should.
     return _finished(draw, scene, scaled=0.0)

@@ -61,19 +61,19 @@ def copied_from_a_ball(size: int, seconds: float) -> Scene:
 
 @scene(quick=(3, 1.0), soak=(4, 3.0))
 def copied_from_a_ball_and_divided(size: int, seconds: float) -> Scene:
-    """The same with a vertex in the middle of each edge."""
+    """Cloth on a ball, with a vertex in the middle of each edge."""
     return on_a_ball(divided(*ball(RADIUS, size)), size, 1e-7)
 
 
 @scene(quick=(3, 1.0), soak=(4, 3.0))
 def copied_from_a_ball_and_moved(size: int, seconds: float) -> Scene:
-    """The same a bit farther away, so that edges pass below vertices of the ball here and there."""
+    """Cloth a bit farther from a ball: edges pass below vertices of the ball here and there."""
     return on_a_ball(ball(RADIUS, size), size, 1e-5)
 
 
 @scene(quick=(3, 2.25), soak=(4, 3.0))
 def copied_from_a_ball_and_moved_farther(size: int, seconds: float) -> Scene:
-    """The same so far away that some vertices are not in one place with the ball any more."""
+    """Cloth so far from a ball that some vertices no longer coincide with the ball."""
     skin = Body("skin", *cap(ball(RADIUS, size), 3e-5), fabric())
     return tangled([skin], [Obstacle("ball", *ball(RADIUS, size))])
 
@@ -88,7 +88,7 @@ def copied_from_the_side(size: int, seconds: float) -> Scene:
 
 @scene(quick=(8, 1.0), soak=(20, 3.0))
 def hangs_from_a_ceiling(size: int, seconds: float) -> Scene:
-    """A tube whose closed end lies exactly in an open ceiling that looks up, held there."""
+    """A tube whose closed end lies exactly in an open ceiling that looks up, pinned there."""
     lid, lids = moved(grid(size, 0.4), (0, 0, 0.5))
     border = rim(size, size)
     hem = lid[border] - vector(0, 0, 0.3)
@@ -110,8 +110,8 @@ def copied_exactly(size: int, seconds: float) -> Scene:
 def copied_and_held(size: int, seconds: float) -> Scene:
     """Half of the copy stays on its ball."""
     positions, triangles = cap(ball(RADIUS, size), 1e-7)
-    held = np.flatnonzero(positions[:, 0] > 0.15)
-    skin = Body("skin", positions, triangles, fabric(), pins=held)
+    pinned = np.flatnonzero(positions[:, 0] > 0.15)
+    skin = Body("skin", positions, triangles, fabric(), pins=pinned)
     return copies([skin], [Obstacle("ball", *ball(RADIUS, size))])
 
 

@@ -12,7 +12,7 @@ HEIGHT = 0.06  # m, over the floor
 
 
 def folded(flat: Mesh, positions: np.ndarray, height: float = HEIGHT) -> Scene:
-    """Cloth that is not folded when it is at rest, at so many m over the floor."""
+    """Cloth that is not folded when it is at rest, at a height in m over the floor."""
     raised, triangles = moved((positions, flat[1]), (0, 0, height))
     cloth = Body("cloth", raised, triangles, fabric(), rest_positions=flat[0])
     return copies([cloth], [floor(0.0)])
@@ -24,7 +24,7 @@ def mirrored(coordinates: np.ndarray, fold: float) -> np.ndarray:
 
 
 def diagonally(positions: np.ndarray, fold: float) -> np.ndarray:
-    """A sheet folded across its corners, so many m off the middle."""
+    """A sheet folded across its corners, at a distance in m off the middle."""
     along = positions @ (np.sqrt(0.5), np.sqrt(0.5), 0.0)
     shift = (mirrored(along, fold) - along)[:, None]
     return positions + shift * (np.sqrt(0.5), np.sqrt(0.5), 0.0)
@@ -48,7 +48,7 @@ def folded_between_edges(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.0), soak=(30, 3.0))
 def folded_in_the_middle_of_faces(size: int, seconds: float) -> Scene:
-    """The same with faces that the fold leaves no width, in the plane of the floor."""
+    """A folded sheet with faces that have no width, in the plane of the floor."""
     flat = grid(2 * (size // 2), 0.5)
     positions = np.stack([mirrored(flat[0][:, 0], 0.0), *flat[0].T[1:]], axis=1)
     return folded(flat, positions, height=0.0)

@@ -97,7 +97,7 @@ def box_without_room(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.5), soak=(30, 2.5))
 def jump_through_a_held_sheet(size: int, seconds: float) -> Scene:
-    """A ball jumps a metre through a sheet held by its whole rim, and back half a second later."""
+    """A ball jumps a metre through a sheet with a pinned rim, and back after half a second."""
     sheet = held_by_rim(size)
     low, sides = moved(ball(0.15, 2), (*SHIFT, -0.4))
     frame = 1.0 / 24.0
@@ -110,7 +110,7 @@ def jump_through_a_held_sheet(size: int, seconds: float) -> Scene:
 
 @scene(quick=(13, 1.5), soak=(25, 2.5))
 def held_vertex_goes_through_cloth(size: int, seconds: float) -> Scene:
-    """A small sheet held by its rim is drawn through a large one held by its rim, and back."""
+    """A small sheet pinned by its rim is drawn through a large one pinned by its rim, and back."""
     lower = held_by_rim(size)
     small = size // 2 + 1
     flat, faces = moved(turned(grid(small, 0.3), UP, ASKEW), (*SHIFT, 0.1))

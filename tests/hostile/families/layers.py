@@ -121,9 +121,9 @@ def knot_pulled_tight(size: int, seconds: float) -> Scene:
 
 @scene(quick=(14, 1.0), soak=(36, 2.0))
 def sheet_shot_at_a_sheet(size: int, seconds: float) -> Scene:
-    """A small sheet is driven at 10 m/s to just above one that is held by its rim, and let go."""
+    """A small sheet moves at 10 m/s to just above one pinned at its rim, and is released."""
     positions, triangles = grid(size)
-    lower = Body("held", positions, triangles, fabric(), pins=rim(size, size))
+    lower = Body("pinned", positions, triangles, fabric(), pins=rim(size, size))
     small = max(6, size // 2)
     flat, faces = moved(turned(grid(small, 0.4), UP, ASKEW), (*SHIFT, 0.9))
     corners = np.array([0, small - 1, small * (small - 1), small * small - 1])
@@ -206,9 +206,9 @@ def tube_crushed_between_plates(size: int, seconds: float) -> Scene:
     )
 
 
-def swinging(held: np.ndarray, offset: float) -> Path:
+def swinging(pinned: np.ndarray, offset: float) -> Path:
     def path(time: float) -> np.ndarray:
-        return held + vector(0.0, offset * np.cos(6.0 * time) - offset, 0.0)
+        return pinned + vector(0.0, offset * np.cos(6.0 * time) - offset, 0.0)
 
     return path
 

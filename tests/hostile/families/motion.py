@@ -44,18 +44,18 @@ def first_obstacle(state: State) -> np.ndarray:
 
 
 def carried(path: Path, offset: object) -> Path:
-    """The same path elsewhere."""
+    """A shifted path."""
     return lambda time: path(time) + offset
 
 
 def held_by_rim(size: int, length: float = 1.0, material: str = "cotton") -> Body:
-    """A level sheet whose whole rim is held."""
+    """A level sheet whose whole rim is pinned."""
     positions, triangles = grid(size, length)
     return Body("sheet", positions, triangles, fabric(material), pins=rim(size, size))
 
 
 def hanging(size: int, length: float = 1.0, material: str = "cotton") -> Body:
-    """An upright sheet in the plane y = 0, its upper edge held at z = 0."""
+    """An upright sheet in the plane y = 0, its upper edge pinned at z = 0."""
     positions, triangles = turned(grid(size, length), (1, 0, 0), 0.5 * np.pi)
     positions = positions - (0, 0, positions[:, 2].max())
     pins = np.flatnonzero(positions[:, 2] > -1e-9)
@@ -63,7 +63,7 @@ def hanging(size: int, length: float = 1.0, material: str = "cotton") -> Body:
 
 
 def shot(size: int, speed: float) -> Scene:
-    """A ball that meets a sheet held by its rim from below, and stops 0.2 m beyond it."""
+    """A ball that meets a sheet pinned by its rim from below, and stops 0.2 m beyond it."""
     sheet = held_by_rim(size)
     sheet.positions = sheet.positions - (*SHIFT, 0.0)
     radius = 0.12
@@ -98,7 +98,7 @@ def ball_at_50_metres_a_second(size: int, seconds: float) -> Scene:
 
 @scene(quick=(16, 0.75), soak=(32, 1.5))
 def needle_shoots_up(size: int, seconds: float) -> Scene:
-    """A sharp tip at 3 m/s into a sheet held by its rim, between vertices."""
+    """A sharp tip at 3 m/s into a sheet pinned by its rim, between vertices."""
     sheet = held_by_rim(size)
     sheet.positions = sheet.positions - (*SHIFT, 0.0)
     positions, triangles = cone(6, 0.02, 0.6)
@@ -246,11 +246,11 @@ def whirled_by_a_corner(size: int, seconds: float) -> Scene:
 
 @scene(quick=(16, 0.75), soak=(36, 1.5))
 def blades_from_both_sides(size: int, seconds: float) -> Scene:
-    """Two knives push a held sheet past each other, eight centimetres apart."""
+    """Two knives push a pinned sheet past each other, eight centimetres apart."""
     positions, triangles = grid(size)
     pins = np.flatnonzero(np.abs(positions[:, 0]) > 0.5 - 1e-9)
     sheet = Body("sheet", positions, triangles, fabric(), pins=pins)
-    # Edges across the span between the held ends.
+    # Edges across the span between the pinned ends.
     upward, sides = turned(wedge(1.4, 0.03, 0.3), UP, 0.5 * np.pi)
     downward = upward * (1, 1, -1)
     rise = along(upward + vector(0.04, 0, 0), (0.0, (0, 0, -0.05)), (0.25, (0, 0, 0.035)))
@@ -330,13 +330,13 @@ def sleeve_over_a_growing_limb(size: int, seconds: float) -> Scene:
 def curtain_is_drawn(size: int, seconds: float) -> Scene:
     """The upper edge of a hanging sheet is pushed together to a quarter, in pleats."""
     sheet = hanging(size)
-    held = sheet.positions[sheet.pins]
+    pinned = sheet.positions[sheet.pins]
 
     def path(time: float) -> np.ndarray:
         narrow = np.interp(time, (0.0, 0.8 * seconds), (1.0, 0.25))
         # Four pleats, nowhere longer along their curve than the edge was straight.
-        pleats = np.sqrt(1.0 - narrow**2) / (8.0 * np.pi) * np.cos(8.0 * np.pi * held[:, 0])
-        return held * (narrow, 1.0, 1.0) + np.outer(pleats, (0, 1, 0))
+        pleats = np.sqrt(1.0 - narrow**2) / (8.0 * np.pi) * np.cos(8.0 * np.pi * pinned[:, 0])
+        return pinned * (narrow, 1.0, 1.0) + np.outer(pleats, (0, 1, 0))
 
     sheet.path = path
     return Scene([sheet], [], stretch_limit=1.0)

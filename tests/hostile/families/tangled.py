@@ -45,11 +45,11 @@ def crossed_layers(size: int, seconds: float) -> Scene:
 def sleeve_through_a_torso(size: int, seconds: float) -> Scene:
     """A sleeve-like tube that stands halfway in the wall of a torso-like one, both hanging."""
     torso, sides = tube(2 * size, size, 0.2, 0.5)
-    held = np.flatnonzero(torso[:, 2] > 0.25 - 1e-9)
+    pinned = np.flatnonzero(torso[:, 2] > 0.25 - 1e-9)
     sleeve, faces = turned(tube(size, size, 0.05, 0.4), (0, 1, 0), 0.5 * np.pi)
     sleeve = sleeve + vector(0.2, 0.013, 0.05)
     cloths = [
-        Body("torso", torso, sides, fabric(), pins=held),
+        Body("torso", torso, sides, fabric(), pins=pinned),
         Body("sleeve", sleeve, faces, fabric()),
     ]
     return tangled(cloths, [floor(-0.4)])
@@ -91,11 +91,11 @@ def dress_beside_its_body(size: int, seconds: float) -> Scene:
 def shirt_in_and_out_of_a_dress(size: int, seconds: float) -> Scene:
     """A shirt over a dress on one side of a body and under it on the other, its hem halfway."""
     dress, sides = tube(2 * size, 2 * size, 0.18, 0.6)
-    held = np.flatnonzero(dress[:, 2] > 0.3 - 1e-9)
+    pinned = np.flatnonzero(dress[:, 2] > 0.3 - 1e-9)
     shirt, faces = turned(tube(2 * size, size, 0.18, 0.25), UP, ASKEW)
     shirt = shirt + vector(0.025, 0.012, 0.15)
     cloths = [
-        Body("dress", dress, sides, fabric(), pins=held),
+        Body("dress", dress, sides, fabric(), pins=pinned),
         Body("shirt", shirt, faces, fabric()),
     ]
     return tangled(cloths, [Obstacle("body", *cylinder(24, 9, 0.14, 1.0)), floor(-0.55)])

@@ -172,7 +172,7 @@ class Scenery:
     def intersections_also_rounded(
         self, positions: np.ndarray
     ) -> tuple["Intersections", "Intersections"]:
-        """Every edge and face that share a point; the same after rounding to float32."""
+        """Every edge and face that share a point, also after rounding to float32."""
         rounded = positions.astype(np.float32).astype(np.float64)
         pairs = self.pairs(positions, float(np.abs(rounded - positions).max()))
         return self._among(positions, *pairs), self._among(rounded, *pairs)
@@ -190,7 +190,7 @@ class Scenery:
 
 
 class Intersections(Sequence[Intersection]):
-    """What was found in one frame; in a bad one so much that each is made only when asked for."""
+    """Intersections of one frame, each built only when asked for: a bad frame has very many."""
 
     def __init__(
         self,

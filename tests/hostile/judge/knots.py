@@ -31,7 +31,7 @@ def determinant(line: np.ndarray) -> int:
 
 
 def _crossings(starts: np.ndarray, ends: np.ndarray) -> list[tuple[float, float]]:
-    """For each crossing the place along the line of what is below, and of what is above."""
+    """Places along the line of the lower and the upper strand of each crossing."""
     count = len(starts)
     i, j = np.triu_indices(count, 2)
     apart = ~((i == 0) & (j == count - 1))

@@ -60,7 +60,7 @@ def stays_out_of(positions: np.ndarray, triangles: np.ndarray) -> Order:
 
 
 def stays_above(height: float, cloth: int = 0) -> Order:
-    """A part of a cloth is higher than the top of what it hangs over."""
+    """Some vertices of a cloth are higher than the top of the body below."""
 
     def order(state: State) -> str | None:
         top = float(state.cloths[cloth][:, 2].max())
@@ -136,7 +136,7 @@ def linked(loop: slice, line: slice) -> Order:
 
 
 def winds_round(axis: tuple[float, float], line: slice) -> Order:
-    """A line, in order from its held end, goes round an upright pole, never through it.
+    """A line, in order from its pinned end, goes round an upright pole, never through it.
 
     Followed from frame to frame: the angle that the line covers about the pole changes steadily.
     """

@@ -35,7 +35,7 @@ fn a_sheet_comes_to_rest_at_the_thickness_of_both() {
     }
 }
 
-/// An upright sheet of 1 m in the plane y = 0, held along its boundary.
+/// An upright sheet of 1 m in the plane y = 0, pinned along its boundary.
 fn drum(count: usize, settings: Settings, solid: Collider) -> Simulation {
     let (flat, polygons) = grid(count, count, [1.0; 2]);
     let upright = flat.iter().map(|point| Vec3::new(point.x, 0.0, point.y)).collect();
@@ -127,7 +127,7 @@ fn a_sheet_that_falls_over_a_ball_has_no_vertex_inside() {
     }
 }
 
-/// A tip comes up at .2 m/s under a triangle, next to the edge that is held: the free corner, with a thousandth of the
+/// A tip comes up at .2 m/s under a triangle, next to the edge that is pinned: the free corner, with a thousandth of the
 /// part in it, is not thrown away to end the impact there.
 #[test]
 fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
@@ -153,7 +153,7 @@ fn a_face_that_is_mostly_held_throws_its_free_corner_nowhere() {
     }
 }
 
-/// What a corner that is drawn a million million kilometres away does to its cloth cannot be computed. When the corner is
+/// The cloth of a corner that is pulled a million million kilometres away cannot be computed. When the corner is
 /// back the rest of the cloth is there as well, and has not flown after it.
 #[test]
 fn what_is_beyond_the_range_of_numbers_comes_to_rest() {

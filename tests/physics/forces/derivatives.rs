@@ -141,8 +141,8 @@ fn a_rigid_motion_calls_for_no_force() {
     let (strip, mesh) = strip_and_mesh();
     let material = fabric();
     let mut membrane = Membrane::new(&mesh, std::slice::from_ref(&material));
-    let held = vec![false; strip.points.len()];
-    let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &held);
+    let pinned = vec![false; strip.points.len()];
+    let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &pinned);
     let flat = vec![[0.0; 3]; membrane.triangle_count()];
     let mut noise = Noise::new(3);
     for _ in 0..20 {
@@ -171,8 +171,8 @@ fn shaken_forces(seed: u64, size: f64, with_bending: bool) -> (Vec<Vec3>, Vec<Ve
     let history = StrainHistory { reference: strains.as_slice(), inverse_beta: 100.0 };
     let (_, mut forces) = evaluate(&mut membrane, &now, history);
     if with_bending {
-        let held = vec![false; now.len()];
-        let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &held);
+        let pinned = vec![false; now.len()];
+        let mut bending = Bending::new(&mesh, &[BendingLaw::from(&material)], &pinned);
         let mut angles = vec![0.0; bending.hinge_count()];
         bending.angles(&past, &mut angles);
         let history = StrainHistory { reference: &angles, inverse_beta: 100.0 };

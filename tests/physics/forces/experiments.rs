@@ -23,10 +23,10 @@ pub(crate) fn check_order(name: &str, sides: &[usize], error: impl Fn(usize) -> 
     assert!(order(0) > 1.8 && order(last - 1) > 1.9, "{name}: {errors:?}");
 }
 
-/// From where vertices should be, in m; of those that are not held.
-pub(crate) fn mean_distance(simulation: &Simulation, wanted: &[Vec3], held: &[usize]) -> f64 {
+/// From where vertices should be, in m; of those that are not pinned.
+pub(crate) fn mean_distance(simulation: &Simulation, wanted: &[Vec3], pinned: &[usize]) -> f64 {
     let pairs = simulation.positions(0).unwrap().iter().zip(wanted);
-    pairs.map(|(a, b)| (a - b).norm()).sum::<f64>() / (wanted.len() - held.len()) as f64
+    pairs.map(|(a, b)| (a - b).norm()).sum::<f64>() / (wanted.len() - pinned.len()) as f64
 }
 
 /// The integral of a smooth function from 0 to `end` (Simpson's rule).
@@ -67,19 +67,19 @@ fn the_hanging_square_converges_at_second_order() {
         let cloth = strip.cloth(material, strip.points.clone(), 0.0);
         let settings = Settings { gravity: Vec3::x() * force, ..calm() };
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        let held = strip.vertices(0..1);
-        simulation.set_pins(0, &held, None).unwrap();
+        let pinned = strip.vertices(0..1);
+        simulation.set_pins(0, &pinned, None).unwrap();
         settle(&mut simulation, 1.0e-8);
         let place = |x: f64| integral(|s| stretch_under(force * (1.0 - s) / modulus), x);
         let wanted = strip.map(|point| Vec3::new(place(point.x), point.y, 0.0));
-        mean_distance(&simulation, &wanted, &held)
+        mean_distance(&simulation, &wanted, &pinned)
     });
 }
 
 /// Fixed along one edge and sheared by 10 N/m² along that edge; Young's modulus 10⁶ N/m, shear modulus 100 N/m.
 ///
 /// Threads along x are not stretched, so that with w = f(1 − x)/G the slope of the sheet is y' = w and
-/// x' = √(1 − w²). Its stress is pure shear, which the edges along x have to bear: they are led along the solution.
+/// x' = √(1 − w²). Its stress is pure shear, which the edges along x have to bear: their displacements are prescribed by the solution.
 #[test]
 fn the_sheared_square_converges_at_second_order() {
     let (modulus, shear, force) = (1.0e6, 100.0, 10.0);
@@ -98,7 +98,7 @@ fn the_sheared_square_converges_at_second_order() {
             let along = integral(|s| (1.0 - load(s).powi(2)).sqrt(), point.x);
             Vec3::new(along, point.y + integral(load, point.x), 0.0)
         });
-        let held: Vec<usize> = (0..strip.points.len())
+        let pinned: Vec<usize> = (0..strip.points.len())
             .filter(|vertex| {
                 let point = strip.points[*vertex];
                 point.x < 1.0e-9 || point.y.abs() > 0.5 - 1.0e-9
@@ -107,9 +107,9 @@ fn the_sheared_square_converges_at_second_order() {
         let cloth = strip.cloth(material, wanted.clone(), 0.0);
         let settings = Settings { gravity: Vec3::y() * force, ..calm() };
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        simulation.set_pins(0, &held, None).unwrap();
+        simulation.set_pins(0, &pinned, None).unwrap();
         settle(&mut simulation, 1.0e-8);
-        mean_distance(&simulation, &wanted, &held)
+        mean_distance(&simulation, &wanted, &pinned)
     });
 }
 
@@ -186,11 +186,11 @@ fn the_bent_square_converges_at_second_order() {
         let cloth = strip.cloth(material, strip.points.clone(), 0.0);
         let settings = Settings { gravity: Vec3::z() * -force, ..calm() };
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        let (held, sliding) = (strip.vertices(0..1), strip.vertices(side..side + 1));
-        simulation.set_pins(0, &held, None).unwrap();
+        let (pinned, sliding) = (strip.vertices(0..1), strip.vertices(side..side + 1));
+        simulation.set_pins(0, &pinned, None).unwrap();
         let across = [Vec3::y(), Vec3::z()];
         simulation.set_guided_velocity(0, &sliding, &across, Vec3::zeros()).unwrap();
         settle(&mut simulation, 1.0e-8);
-        mean_distance(&simulation, &wanted, &held)
+        mean_distance(&simulation, &wanted, &pinned)
     });
 }

@@ -25,13 +25,13 @@ struct Swing {
 }
 
 impl Swing {
-    /// The strip out of its plane by `AMPLITUDE` times a mode, which is a function of x; columns held.
+    /// The strip out of its plane by `AMPLITUDE` times a mode, which is a function of x; columns pinned.
     fn new(
         strip: Strip,
         material: Material,
         settings: Settings,
         mode: impl Fn(f64) -> f64,
-        held: &[usize],
+        pinned: &[usize],
     ) -> Self {
         let masses = strip.masses(material.density);
         let mode: Vec<f64> = strip.points.iter().map(|point| mode(point.x)).collect();
@@ -43,9 +43,9 @@ impl Swing {
         }
         let cloth = strip.cloth(material, start, 0.0);
         let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-        let held: Vec<usize> =
-            held.iter().flat_map(|column| strip.columns[*column].clone()).collect();
-        simulation.set_pins(0, &held, None).unwrap();
+        let pinned: Vec<usize> =
+            pinned.iter().flat_map(|column| strip.columns[*column].clone()).collect();
+        simulation.set_pins(0, &pinned, None).unwrap();
         Self { strip, mode, masses, simulation }
     }
 
@@ -84,12 +84,12 @@ fn beam_mode(number: f64, sign: f64) -> impl Fn(f64) -> f64 {
 }
 
 /// ωL²√(ρ/B) of a strip of 1 m.
-fn beam_frequency(strip: Strip, number: f64, held: &[usize]) -> f64 {
+fn beam_frequency(strip: Strip, number: f64, pinned: &[usize]) -> f64 {
     let bending = 0.01;
-    let sign = if held.len() > 2 { -1.0 } else { 1.0 };
+    let sign = if pinned.len() > 2 { -1.0 } else { 1.0 };
     let scale = (bending / DENSITY).sqrt();
     let mode = beam_mode(number, sign);
-    let swing = Swing::new(strip, stiff(bending, 0.0), vacuum(), mode, held);
+    let swing = Swing::new(strip, stiff(bending, 0.0), vacuum(), mode, pinned);
     TAU / swing.period(TAU / (number * number * scale)) / scale
 }
 
@@ -144,7 +144,7 @@ fn bessel(x: f64) -> f64 {
     parts.sum::<f64>() / f64::from(count)
 }
 
-/// A sheet without bending rigidity, held along its upper edge, swings as a chain does: its modes are
+/// A sheet without bending rigidity, pinned along its upper edge, swings as a chain does: its modes are
 /// J₀(j√(s/L)) at the distance s from its lower edge.
 #[test]
 fn a_hanging_sheet_swings_like_a_chain() {

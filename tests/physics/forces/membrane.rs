@@ -138,11 +138,11 @@ fn an_irregular_mesh_with_its_boundary_stretched_alike_stretches_alike_inside() 
         let shift = Vec3::new(noise.next(), noise.next(), noise.next()) * 0.02;
         affine(x) + if is_inside(x) { shift } else { Vec3::zeros() }
     });
-    let held: Vec<usize> =
+    let pinned: Vec<usize> =
         (0..strip.points.len()).filter(|vertex| !is_inside(&strip.points[*vertex])).collect();
     let cloth = strip.cloth(fabric.material(), start, 0.5);
     let mut simulation = Simulation::new(&[cloth], &[], calm()).unwrap();
-    simulation.set_pins(0, &held, None).unwrap();
+    simulation.set_pins(0, &pinned, None).unwrap();
     settle(&mut simulation, 1.0e-9);
     for (vertex, found) in simulation.positions(0).unwrap().iter().enumerate() {
         let error = (found - affine(&strip.points[vertex])).norm();

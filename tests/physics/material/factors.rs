@@ -26,7 +26,7 @@ fn times(curve: Option<&Hysteresis>, factor: f64) -> Option<Hysteresis> {
     curve.map(|curve| Hysteresis { load: branch(&curve.load), unload: branch(&curve.unload) })
 }
 
-/// The same fabric so many times as stiff.
+/// The fabric with multiplied stiffnesses.
 fn stiffer(material: &Material) -> Material {
     let [stretch, shear, bend] = FACTORS;
     let curves = &material.curves;
@@ -68,7 +68,7 @@ fn fabrics(model: Model) -> [Material; 2] {
     [elastic(), curved]
 }
 
-/// A wavy sheet, pulled and let go.
+/// A wavy sheet, pulled and released.
 fn shaken(model: Model, material: &Material, factors: Option<[f64; 3]>) -> Simulation {
     let sheet = Sheet::new(Division::Nonuniform, [0.3, 0.2], [6, 5]);
     let start = sheet.map(|p| {

@@ -64,13 +64,13 @@ pub(crate) fn check_in_scenes(settings: &Settings, material: &Material) {
 
     let mut simulation = dropping(settings, material);
     simulation.set_pins(0, &[0, 6], None).unwrap();
-    let held = simulation.positions(0).unwrap()[6];
+    let pinned = simulation.positions(0).unwrap()[6];
     // Until its free corner is on the floor: what it does when it folds over there is another matter.
     for _ in 0..4 {
         let report = simulation.advance(1.0 / 24.0).unwrap();
         assert!(report.converged && report.max_stretch < 0.5, "{name}: {report:?}");
     }
-    assert_eq!(simulation.positions(0).unwrap()[6], held, "{name}");
+    assert_eq!(simulation.positions(0).unwrap()[6], pinned, "{name}");
 }
 
 #[test]
@@ -111,12 +111,12 @@ fn every_model_falls_on_a_floor_and_hangs_from_pins() {
 
             let mut simulation = falling(model, integrator, 1);
             simulation.set_pins(0, &[0, 11], None).unwrap();
-            let held = simulation.positions(0).unwrap()[11];
+            let pinned = simulation.positions(0).unwrap()[11];
             for _ in 0..12 {
                 let report = simulation.advance(1.0 / 24.0).unwrap();
                 assert!(report.converged, "{name}: {report:?}");
             }
-            assert_eq!(simulation.positions(0).unwrap()[11], held, "{name}");
+            assert_eq!(simulation.positions(0).unwrap()[11], pinned, "{name}");
             let report = simulation.advance(1.0 / 24.0).unwrap();
             assert!(report.max_stretch < 0.5, "{name}: stretched by {}", report.max_stretch);
         }

@@ -35,12 +35,12 @@ fn the_hanging_square_of_particles_converges_at_second_order() {
             let cloth = sheet.cloth(material, sheet.points.clone(), 0.0);
             let settings = Settings { gravity: Vec3::x() * force, ..settings() };
             let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-            let held = sheet.columns(0..1);
-            simulation.set_pins(0, &held, None).unwrap();
+            let pinned = sheet.columns(0..1);
+            simulation.set_pins(0, &pinned, None).unwrap();
             settle(&mut simulation, 1.0e-8);
             let place = |x: f64| x + force / modulus * (x - 0.5 * x * x);
             let wanted = sheet.map(|point| Vec3::new(place(point.x), point.y, 0.0));
-            mean_distance(&simulation, &wanted, &held)
+            mean_distance(&simulation, &wanted, &pinned)
         };
         if division == Division::Curvilinear {
             check_order("hanging", &SIDES, error);
@@ -71,14 +71,14 @@ fn the_sheared_square_of_particles_converges_at_second_order() {
                 Vec3::new(along, point.y + integral(load, point.x), 0.0)
             });
             let is_held = |point: &Vec3| point.x < 1.0e-9 || point.y.abs() > 0.5 - 1.0e-9;
-            let held: Vec<usize> =
+            let pinned: Vec<usize> =
                 (0..sheet.points.len()).filter(|vertex| is_held(&sheet.points[*vertex])).collect();
             let cloth = sheet.cloth(material, wanted.clone(), 0.0);
             let settings = Settings { gravity: Vec3::y() * force, ..settings() };
             let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-            simulation.set_pins(0, &held, None).unwrap();
+            simulation.set_pins(0, &pinned, None).unwrap();
             settle(&mut simulation, 1.0e-8);
-            mean_distance(&simulation, &wanted, &held)
+            mean_distance(&simulation, &wanted, &pinned)
         });
     }
 }
@@ -109,17 +109,17 @@ fn the_bent_square_of_particles_converges_at_second_order() {
             let cloth = sheet.cloth(material, sheet.points.clone(), 0.0);
             let settings = Settings { gravity: Vec3::z() * -force, ..settings() };
             let mut simulation = Simulation::new(&[cloth], &[], settings).unwrap();
-            let (held, sliding) = (sheet.columns(0..1), sheet.columns(side..side + 1));
-            simulation.set_pins(0, &held, None).unwrap();
+            let (pinned, sliding) = (sheet.columns(0..1), sheet.columns(side..side + 1));
+            simulation.set_pins(0, &pinned, None).unwrap();
             let across = [Vec3::y(), Vec3::z()];
             simulation.set_guided_velocity(0, &sliding, &across, Vec3::zeros()).unwrap();
             settle(&mut simulation, 1.0e-8);
-            mean_distance(&simulation, &wanted, &held)
+            mean_distance(&simulation, &wanted, &pinned)
         });
     }
 }
 
-/// A point of a curve given at equal distances along it, at a part of its length.
+/// A point of a curve given at equal distances along it, at a fraction of its length.
 fn between(shape: &[[f64; 2]], part: f64) -> [f64; 2] {
     let place = part * (shape.len() - 1) as f64;
     let index = (place as usize).min(shape.len() - 2);

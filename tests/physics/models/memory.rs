@@ -204,7 +204,7 @@ fn no_model_gains_energy_in_free_flight() {
     }
 }
 
-/// A square of one quad with its left side held, whose right side moves along x.
+/// A square of one quad with its left side pinned, whose right side moves along x.
 fn oscillator(model: Model, quality: ConstantQ, frequency: f64) -> Simulation {
     let material = Material {
         stretch_warp: 40.0,
@@ -307,7 +307,7 @@ fn soft(model: Model, has_curves: bool) -> Material {
     taken(model, material).checked().unwrap()
 }
 
-/// Also where whole quads have been held since, which clamps what is beside them.
+/// Also where whole quads have been pinned since, which clamps their neighbours.
 #[test]
 fn a_checkpoint_remembers_what_the_material_does_in_every_model() {
     let clamp = [0, 1, 7, 8];

@@ -75,7 +75,7 @@ impl Trial {
         [force / strain / wanted[0], contraction / wanted[1]]
     }
 
-    /// Shear modulus of a square sheared by its held boundary, from its energy, over that of the material.
+    /// Shear modulus of a square sheared by its pinned boundary, from its energy, over that of the material.
     fn shear(self) -> f64 {
         let sample = Sample::new(self.faces, 0.4, [12, 12]);
         let angle = 0.02;

@@ -18,7 +18,7 @@ struct Effort {
     unsolved: usize,
 }
 
-/// A sheet without weight to speak of in its stiffness, hung from two corners, with so many updates allowed.
+/// A sheet without weight to speak of in its stiffness, hung from two corners, with a limit of updates.
 fn effort(stiffness: f64, damping: f64, solver: Solver, allowed: usize) -> Effort {
     let (density, edge) = (0.2, SIZE / (SIDE - 1) as f64);
     let modulus = stiffness * density * edge * edge / (STEP * STEP);

@@ -338,7 +338,7 @@ fn contacts_come_through_a_simulation_in_which_nothing_can_meet() {
     alone.advance(FRAME).unwrap();
 }
 
-/// The scheme keeps what is quadratic exactly; the energy of a stretched sheet is not.
+/// The scheme conserves quadratic invariants exactly; the energy of a stretched sheet is none.
 #[test]
 fn the_implicit_midpoint_rule_lets_no_energy_drift() {
     let material =

@@ -118,7 +118,7 @@ fn resolution_and_frame_rate_do_not_change_how_a_sheet_drapes() {
     });
 }
 
-/// Two sheets, held at a corner, drawn at another, and guided at a third; if they are to `touch`, one lies close above the
+/// Two sheets, pinned at a corner, pulled by a spring at another, with a prescribed velocity at a third; if they are to `touch`, one lies close above the
 /// other over a ball. Vertex `v` is number `v · stride` modulo their number, which has no factor in common with it.
 /// Gives positions in the order of `v`.
 fn numbered(stride: usize, settings: &Settings, touch: bool) -> Vec<Vec3> {
@@ -157,7 +157,7 @@ fn the_numbering_of_vertices_makes_no_difference() {
         tolerance: 1.0e-5,
         ..Settings::default()
     };
-    // Sheets that are drawn and guided by their corners buckle: less finely solved they may end on the way to it.
+    // Sheets that are pulled and moved by their corners buckle: less finely solved they may end on the way to it.
     let finely = Settings { tolerance: 1.0e-7, ..Settings::default() };
     for settings in [
         finely,

@@ -5,7 +5,7 @@ use crate::{fixtures::oscillator::Oscillator, fixtures::scenes};
 use std::f64::consts::TAU;
 use weft::{Integrator, Material, Settings, Simulation, Solver, Vec3};
 
-/// Part of the energy of one mode that is left after ten periods. The first period, which holds the start of the
+/// Fraction of the energy of one mode that is left after ten periods. The first period, which holds the start of the
 /// scheme, is not counted, and the last step is taken in part.
 fn energy_kept(integrator: Integrator, solver: Solver, step_angle: f64) -> f64 {
     let settings = Settings { integrator, solver, max_iterations: 200, ..Settings::default() };
@@ -74,7 +74,7 @@ fn viscosity_takes_the_energy_of_a_kelvin_voigt_spring() {
     assert!((kept / wanted - 1.0).abs() < 2e-3, "{kept}, not {wanted}");
 }
 
-/// A small soft sheet, held at two corners, and what moves it.
+/// A small soft sheet, pinned at two corners, and what moves it.
 #[derive(Clone, Copy, Debug)]
 struct Motion {
     integrator: Integrator,
@@ -125,7 +125,7 @@ impl Motion {
         simulation
     }
 
-    /// The shape after `DURATION`, with so many rounds of the rhythm.
+    /// The shape after `DURATION`, with a number of rounds of the rhythm.
     fn shape(self, rounds: usize) -> Vec<Vec3> {
         let mut simulation = self.simulation();
         let unit = DURATION / (rounds as f64 * self.rhythm.iter().sum::<f64>());
@@ -146,7 +146,7 @@ impl Motion {
     }
 }
 
-/// What is checked of an integrator: its order, and the number of even steps from which on errors show it.
+/// Order of an integrator, and the number of even steps from which on errors show it.
 fn check_order(integrator: Integrator, solver: Solver, order: f64, steps: usize) {
     for (rhythm, rounds) in [(EVEN, steps), (UNEVEN, steps / 6)] {
         for (damping, air_density) in [(0.0, 0.0), (0.02, 0.0), (0.0, 1.2)] {

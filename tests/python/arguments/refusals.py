@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Tables of malformed calls: what is called, what it raises, and what the message says."""
+"""Tables of malformed calls: function, exception and message."""
 
 from collections.abc import Callable
 

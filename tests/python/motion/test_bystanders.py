@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a cloth meets nothing of changes nothing that can be seen of it."""
+"""Objects that a cloth does not touch leave its motion unchanged."""
 
 import numpy as np
 import pytest

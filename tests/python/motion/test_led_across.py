@@ -19,7 +19,7 @@ def cube() -> weft.Collider:
 
 
 def held_in_the_middle(height: float) -> tuple[weft.Simulation, np.ndarray]:
-    """A small level sheet away from all edges of the cube, held by its middle, and that place."""
+    """A small level sheet away from all edges of the cube, pinned by its middle, and that place."""
     line = np.linspace(-0.1, 0.1, SIDE)
     positions = np.array([(x + 0.11, y + 0.07, height) for x in line for y in line])
     cells = [SIDE * column + row for column in range(SIDE - 1) for row in range(SIDE - 1)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Cloth that is pressed from both sides keeps its place, and is not thrown when it is let go."""
+"""Cloth that is pressed from both sides keeps its place, and is not thrown when it is released."""
 
 import numpy as np
 import pytest
@@ -21,26 +21,26 @@ def sheet(side: int, width: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def squeezed(time_step: float, room: float) -> tuple[float, float]:
-    """A sheet between two held ones, 1 mm thick each, with so much room in m between these.
+    """A sheet between two pinned ones, 1 mm thick each, with so much room in m between these.
 
     The mean height of the one in the middle, in m, and the mean speed at which it goes up once
     the upper one has gone, in m/s.
     """
     cotton = weft.Material.preset("cotton")
-    held, triangles = sheet(12, 0.33)
+    pinned, triangles = sheet(12, 0.33)
     small, _ = sheet(12, 0.165)
     # Nothing is above anything else, nor in one line with it.
     shifts = np.array([(0.0, 0.0, 0.0), (0.003, 0.001, 0.002), (0.004, 0.003, 0.0)])
-    starts = [held, small + shifts[1], held + shifts[2] + 0.0041 * UP]
+    starts = [pinned, small + shifts[1], pinned + shifts[2] + 0.0041 * UP]
     cloths = [weft.Cloth(start, triangles, cotton) for start in starts]
     settings = weft.Settings(time_step=time_step, air_density=0.0)
     scene = weft.Simulation(cloths, settings=settings)
-    everything = np.arange(len(held))
+    everything = np.arange(len(pinned))
     scene.set_pins(0, everything)
     scene.set_pins(2, everything)
 
     def advance(height: float) -> None:
-        scene.set_pins(2, everything, held + shifts[2] + height * UP)
+        scene.set_pins(2, everything, pinned + shifts[2] + height * UP)
         report = scene.advance(FRAME)
         assert report.unresolved_contacts == 0
 
@@ -60,6 +60,6 @@ def test_what_is_squeezed_keeps_its_place_whatever_the_steps_and_is_not_thrown(r
     for middle, fastest in found:
         # Between both, of which the lower one carries the weight.
         assert abs(middle / (0.5 * room) - 1.0) < 0.1
-        # By no more than the speed with which what is too close is parted: 2 mm in .1 s.
+        # By no more than the speed that separates cloth within the thickness: 2 mm in .1 s.
         assert fastest < 0.04
     assert abs(found[0][0] / found[1][0] - 1.0) < 0.06

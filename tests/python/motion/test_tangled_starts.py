@@ -82,7 +82,7 @@ def test_faces_doubled_in_place_fall_and_lie_on_each_other(height):
     floor = weft.Collider(corners, [(0, 1, 2)], thickness=gap)
     scene = weft.Simulation([doubled], [floor])
     reports = [scene.advance(FRAME) for _ in range(24)]
-    # What is in one place at rest keeps next to nothing, and not more than both thicknesses.
+    # Coincident cloth keeps next to no distance, and at most both thicknesses.
     heights = scene.positions()[:, 2] + height
     assert 2.0 * gap - 1.0e-4 < heights.min()
     # A corner may be folded over: three layers that keep both thicknesses. None rebounds.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checkpoints: going on from one gives the same bits; what is not one is refused."""
+"""Checkpoints: continuing from one gives the same bits; invalid ones are refused."""
 
 import numpy as np
 import pytest
@@ -92,7 +92,7 @@ def test_bytes_may_be_mutable(kind, checkpoint):
 
 
 def flipped(data: bytes, place: int) -> bytes:
-    """One bit changed at a part of the length, in thousandths."""
+    """One bit changed at a fraction of the length, in thousandths."""
     damaged = bytearray(data)
     damaged[(len(data) - 1) * place // 1000] ^= 0x10
     return bytes(damaged)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a simulation tells about itself."""
+"""Reports, energies and errors of a simulation."""
 
 from time import perf_counter
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What is said by vertex: stiffness, friction, what is left out of contacts, soft pins."""
+"""Properties by vertex: stiffness, friction, contact filters, soft pins."""
 
 import numpy as np
 import pytest
@@ -234,9 +234,9 @@ def test_soft_pins_are_released_become_hard_and_go_into_checkpoints():
         one.advance(FRAME)
     assert scene.positions().tobytes() == other.positions().tobytes()
     scene.set_pins(0, [0])
-    held = scene.positions()[0]
+    pinned = scene.positions()[0]
     scene.advance(FRAME)
-    assert np.array_equal(scene.positions()[0], held)
+    assert np.array_equal(scene.positions()[0], pinned)
     scene.release_pins(0)
     before = scene.positions()[:, 2].mean()
     scene.advance(FRAME)

@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     linear_solver::{
-        conjugate_gradients::{LinearSystem, StoppingCriterion, Workspace, conjugate_gradients},
+        conjugate_gradients::{FilteredSystem, StoppingCriterion, Workspace, conjugate_gradients},
         filter::Filter,
     },
     simd::dot,
@@ -39,7 +39,7 @@ fn iterations_hardly_grow_with_the_mesh() {
         multigrid.update(&matrix);
         let mut solution = vec![[0.0; 4]; side.len()];
         let filter = &Filter::new(side.len());
-        let system = LinearSystem { matrix: &matrix, right_side: &side, filter };
+        let system = FilteredSystem { matrix: &matrix, right_side: &side, filter };
         let stopping = StoppingCriterion {
             relative_tolerance: 1e-4,
             absolute_tolerance: 0.0,

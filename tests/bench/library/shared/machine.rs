@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the machine can do: memory bandwidth by a triad, a = b + s·c, and fused multiply-adds; with the registers
+//! Limits of the machine: memory bandwidth by a triad, a = b + s·c, and fused multiply-adds; with the registers
 //! that the library uses where it runs on x86-64, eight single numbers wide.
 
 use super::THREADS;

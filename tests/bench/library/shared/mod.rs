@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What several benches use: meshes, kernels, what these need, and what the machine can do.
+//! Meshes and kernels of several benches, the work of the kernels, and the limits of the machine.
 #![allow(dead_code, reason = "every bench uses a part")]
 
 pub(crate) mod folded;
