@@ -30,25 +30,29 @@ use rayon::prelude::*;
 /// Heuristic parameters of seams.
 struct SewingParameters {
     /// Stiffness of a closed pair (multiples of the larger membrane modulus). Effect: larger keeps closed seams closer
-    /// together under load; smaller lets them gape. Evidence: none: not varied.
+    /// together under load; smaller lets them gape. Evidence: `tests/python/motion/test_sewing.py` passes with 2, 10
+    /// and 40: the value sets the gap of a loaded seam alone.
     stiffness_factor: f64,
     /// Fraction of the closing time after which the length at rest is 0 and pairs become stiff. Effect: larger leaves
-    /// less time to become stiff, with jerks; smaller pulls the pairs together faster. Evidence: none: not varied.
+    /// less time to become stiff, with jerks; smaller pulls the pairs together faster. Evidence:
+    /// `test_a_seam_closes_within_its_time` and `test_a_seam_closes_with_every_integrator` (fail with 0.99, pass with
+    /// 0.375).
     closed_fraction: f64,
     /// Fraction of that time in which the rate of shrinking grows to its constant value. Effect: larger starts more
-    /// gently and ends faster; smaller starts with a jerk. Evidence: none: not varied.
+    /// gently and ends faster; smaller starts with a jerk. Evidence:
+    /// `test_a_bounded_force_holds_the_weight_that_it_can_and_no_more` (fails with 0.01, passes with 0.6).
     acceleration_fraction: f64,
     /// Kelvin-Voigt time of a closing pair (s). Effect: larger damps the closing more and delays it; smaller lets
-    /// closing cloth swing. Evidence: none: not varied.
+    /// closing cloth swing.
     closing_damping: f64,
     /// Friction of a closed pair in all directions over its stiffness (s). Effect: larger damps vibrations between both
-    /// ends more; smaller leaves them to schemes without damping. Evidence: none: not varied.
+    /// ends more; smaller leaves them to schemes without damping.
     closed_damping: f64,
     /// Largest friction of a closed pair at 1 m/s (fraction of its largest force). Effect: larger slows closed seams
-    /// that still move apart; smaller damps stiff seams less. Evidence: none: not varied.
+    /// that still move apart; smaller damps stiff seams less.
     max_friction_fraction: f64,
     /// Largest force of a pair if none is given, as the strain of the cloth beside it (1). Effect: larger closes
-    /// against more resistance and stretches the cloth more; smaller leaves seams open. Evidence: none: not varied.
+    /// against more resistance and stretches the cloth more; smaller leaves seams open.
     max_stretch: f64,
 }
 

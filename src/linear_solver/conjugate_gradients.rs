@@ -49,8 +49,8 @@ pub struct StoppingCriterion {
 /// Heuristic parameters of the conjugate gradients.
 struct ConjugateGradientsParameters {
     /// Ratio of the residual to the initial one that ends a solve before `min_iterations` (1). Effect: larger ends a
-    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution. Evidence: none: neither
-    /// tests nor scenes depend on it (0 tried).
+    /// solve earlier than `min_iterations`; smaller takes iterations on an exact solution. Evidence:
+    /// `a_solve_makes_as_many_iterations_as_it_is_told` (fails with 0 and 0.1); no scene changes with 0.
     early_reduction: f64,
 }
 
@@ -60,7 +60,7 @@ impl ConjugateGradientsParameters {
 
 /// A linear system with constraints: S A S d = S b.
 #[derive(Clone, Copy)]
-pub struct FilteredSystem<'a> {
+pub struct LinearSystem<'a> {
     /// S A S + (I − S)δ: see [`Filter::apply_to`].
     pub matrix: &'a BlockMatrix,
     /// S b.
@@ -73,13 +73,13 @@ pub struct FilteredSystem<'a> {
 ///
 /// The residual is measured in the norm of the preconditioner's inverse.
 pub fn conjugate_gradients(
-    system: FilteredSystem<'_>,
+    system: LinearSystem<'_>,
     preconditioner: &mut dyn Preconditioner,
     stopping: StoppingCriterion,
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
-    let FilteredSystem { matrix, right_side, filter } = system;
+    let LinearSystem { matrix, right_side, filter } = system;
     workspace.reset(right_side);
     preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
     filter.apply(&mut workspace.image);

@@ -34,16 +34,18 @@ pub(crate) const BRANCHES: usize = 8;
 /// Heuristic parameters of the fit of the chain.
 struct ChainFitParameters {
     /// Ratio of the slowest and fastest element to the ends of the band (1). Effect: larger covers frequencies beyond
-    /// the band, with fewer elements in it; smaller lets Q drift at its ends. Evidence: none: not varied.
+    /// the band, with fewer elements in it; smaller lets Q drift at its ends. Evidence:
+    /// `the_chain_keeps_q_within_a_tenth_over_two_decades` (fails with 1 and 1.5, passes with 6).
     margin: f64,
     /// Number of frequencies of the fit. Effect: larger takes longer; smaller lets Q oscillate between the samples.
-    /// Evidence: none: not varied.
+    /// Evidence: `the_chain_keeps_q_within_a_tenth_over_two_decades` passes with 10, 20 and 40.
     frequencies: usize,
     /// Number of Gauss-Seidel sweeps of a fit. Effect: larger takes longer at set-up; smaller stops before convergence.
-    /// Evidence: none: not varied.
+    /// Evidence: `the_chain_keeps_q_within_a_tenth_over_two_decades` (fails with 50, passes with 200).
     sweeps: usize,
     /// Number of successive fits; each weights the errors of Q by the compliance of the previous one. Effect: larger
-    /// takes longer; 1 weights the errors of Q by the uncorrected compliance. Evidence: none: not varied.
+    /// takes longer; 1 weights the errors of Q by the uncorrected compliance. Evidence:
+    /// `the_chain_keeps_q_within_a_tenth_over_two_decades` (fails with 1, passes with 2).
     fits: usize,
 }
 
@@ -78,14 +80,18 @@ impl ConstantQ {
     pub(super) fn check(&self) -> Result<()> {
         let Self { q, low, high } = *self;
         if !(q.is_finite() && q >= Self::MIN_Q) {
-            return Err(Error::value("quality.q", q, format!("a number, {} or more", Self::MIN_Q)));
+            return Err(Error::combined(
+                "quality.q",
+                q,
+                format!("a number, {} or more", Self::MIN_Q),
+            ));
         }
         if !(low.is_finite() && low > 0.0) {
-            return Err(Error::value("quality.low", low, "a finite number more than 0"));
+            return Err(Error::combined("quality.low", low, "a finite number more than 0"));
         }
         if !(high.is_finite() && high > low && high <= Self::MAX_BAND_RATIO * low) {
             let wanted = format!("more than low, up to {} times as much", Self::MAX_BAND_RATIO);
-            return Err(Error::value("quality.high", high, wanted));
+            return Err(Error::combined("quality.high", high, wanted));
         }
         Ok(())
     }

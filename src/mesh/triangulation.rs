@@ -32,7 +32,8 @@ impl TriangulatedFaces {
     }
 }
 
-/// Two diagonals count as equally long below this relative difference.
+/// Relative difference below which two diagonals count as equally long. Evidence: no test fails with 0; without it
+/// rounding decides the pattern of grids.
 const LENGTH_TOLERANCE: f64 = 1.0e-3;
 
 pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<TriangulatedFaces> {

@@ -21,7 +21,8 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
+/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact; below it forces are bounded.
+/// Evidence: `forces_are_the_gradient_of_the_potential` (fails with 0.5); with 10⁻⁹ no test fails.
 const MIN_REST_RATIO: f64 = 0.05;
 
 /// Triangles or hinges that are worth a task of their own.

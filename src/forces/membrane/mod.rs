@@ -248,7 +248,7 @@ impl Membrane {
     pub fn predict_stress(&self, direction: &[Vec3], predicted_stress: &mut [Tension]) {
         match self.history.inelastic() {
             None => {
-                self.predict_by(direction, predicted_stress, |t| self.viscoelastic_triangles(t))
+                self.predict_by(direction, predicted_stress, |t| self.viscoelastic_triangles(t));
             }
             Some(inelastic) => {
                 self.predict_by(direction, predicted_stress, |t| {

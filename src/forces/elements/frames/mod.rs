@@ -41,7 +41,8 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Lower bound of λ (1 at rest) in the geometric part of the tangent.
+/// Lower bound of λ (1 at rest) in the geometric part of the tangent. Evidence: no scene or test changes with 10⁻⁹;
+/// kept as a guard against division by 0.
 const MIN_STRETCH: f64 = 0.05;
 
 /// Measures of one frame.

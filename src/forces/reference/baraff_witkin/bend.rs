@@ -35,7 +35,8 @@ use crate::{
 };
 use rayon::prelude::*;
 
-/// Ratio of the height of a triangle and the length of an edge to the rest shape down to which ∂θ/∂x is exact.
+/// Ratio of the height of a triangle and the length of an edge to the rest shape down to which ∂θ/∂x is exact; below it
+/// forces are bounded. Evidence: with 10⁻⁹ squeezed sheets change, but no figure of theirs.
 const MIN_REST_RATIO: f64 = 0.05;
 /// k over the rigidity of a plate of equilateral triangles, 2/√3.
 const EQUILATERAL: f64 = 1.154_700_538_379_251_5;

@@ -59,13 +59,13 @@ pub fn choi_ko(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
 /// Heuristic parameters of mass-spring models.
 struct SpringParameters {
     /// Smallest length of a spring in the transverse stiffness (fraction of its length at rest). Effect: larger softens
-    /// crushed springs across; smaller makes the tangent of crushed springs larger. Evidence: none: neither tests nor
-    /// scenes depend on it (1e-9 tried).
+    /// crushed springs across; smaller makes the tangent of crushed springs larger. Evidence: no scene or test changes
+    /// with 10⁻⁹; kept as a guard against division by 0.
     min_length_ratio: f64,
     /// Smallest length of a bend spring (root of the area it represents); shorter ones are left out. They connect sides
     /// of cloth that is folded onto itself at rest: without a lever arm their stiffness is 10⁸ times that of flat
     /// cloth, or infinite. Effect: larger leaves out springs of sharp folds at rest; smaller admits nearly infinite
-    /// stiffness. Evidence: none: no scene depends on it (0 tried).
+    /// stiffness. Evidence: no scene or test changes with 0; kept as a guard against division by 0.
     min_bend_spring_length: f64,
 }
 
