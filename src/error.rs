@@ -54,7 +54,7 @@ pub enum Error {
 
 impl Error {
     /// A value that cannot be used, with nothing to index.
-    pub fn combined(
+    pub fn value(
         argument: impl Into<String>,
         found: impl fmt::Display,
         wanted: impl Into<String>,

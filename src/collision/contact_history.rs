@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is remembered of the contacts from one step to the next.
+//! Contact history: what the contacts of a step pass on to the next.
 
 use super::{
     contact::Contact,
@@ -8,60 +8,63 @@ use super::{
 use crate::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// A contact as a step has left it.
+/// Contact at the end of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct ContactRecord {
     is_vertex_face: bool,
     features: [u32; 2],
-    /// Way from the anchor, in m.
+    /// Tangential displacement from the stick anchor, in m.
     tangential_displacement: Vec3,
     /// Normal force, in N.
     normal_force: f64,
-    /// Direction in which it slid; zero where it held.
+    /// Unit slip direction; zero for a sticking contact.
     slip_direction: Vec3,
-    /// Whether it is one of two edges that would have crossed without it.
+    /// Whether it is an edge pair that was stiffened after a CCD hit.
     is_stiffened: bool,
 }
 
-/// The contacts at the end of the last step.
+/// Contacts at the end of the last step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ContactHistory {
-    /// In order of their features, those of vertices first.
+    /// In order of their features, vertex–face contacts first.
     records: Vec<ContactRecord>,
-    /// Time for which surfaces have crossed, in s; `None` where none have.
+    /// Time in s for which surfaces have intersected; `None` without intersections.
     pub(crate) intersection_time: Option<f64>,
-    /// Whether something held has ever been led through something else whose motion is given.
+    /// Whether a pinned feature has ever been moved through another kinematic one.
     pub(crate) had_kinematic_intersection: bool,
 }
 
-/// What a contact takes over from the last step.
+/// Quantities that a contact inherits from the last step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PriorContact {
+    /// Tangential displacement from the stick anchor, in m.
     pub(crate) tangential_displacement: Vec3,
+    /// Normal force, in N.
     pub(crate) normal_force: f64,
+    /// Unit slip direction; zero for a sticking contact.
     pub(crate) slip_direction: Vec3,
-    /// Force in N that it goes on pressing with: only of the very pair, or a vertex would press on all triangles around.
+    /// Preload in N: only of the same pair, or a vertex would press on all triangles around.
     pub(crate) preload: f64,
-    /// Whether it was there.
+    /// Whether the contact existed in the last step.
     pub(crate) existed: bool,
 }
 
 impl ContactRecord {
-    /// A contact at the end of a step; `None` where nothing presses.
+    /// Record of a contact at the end of a step; `None` without a normal force.
     fn from_contact(mut contact: Contact, positions: &[Vec3]) -> Option<Self> {
-        let between = contact.relative_position(positions);
-        contact.update_force_and_slip(&between);
-        let reach = contact.elastic_tangential_displacement(&between);
-        let way = reach.norm();
-        let part = if way > contact.slip_length() { contact.slip_length() / way } else { 1.0 };
-        let PrimitivePair { kind, features, .. } = contact.pair;
+        let relative_position = contact.relative_position(positions);
+        contact.update_force_and_slip(&relative_position);
+        let displacement = contact.elastic_tangential_displacement(&relative_position);
+        let (length, slip_length) = (displacement.norm(), contact.slip_length());
+        let elastic_fraction = if length > slip_length { slip_length / length } else { 1.0 };
+        let PrimitivePair { kind, features, stiffening_count, .. } = contact.pair;
         (contact.current_normal_force() > 0.0).then_some(Self {
             is_vertex_face: kind == PairKind::VertexFace,
             features,
-            tangential_displacement: reach * part,
+            tangential_displacement: displacement * elastic_fraction,
             normal_force: contact.current_normal_force(),
             slip_direction: contact.slip_direction,
-            is_stiffened: kind == PairKind::EdgeEdge && contact.pair.stiffening_count > 0,
+            is_stiffened: kind == PairKind::EdgeEdge && stiffening_count > 0,
         })
     }
 
@@ -71,7 +74,7 @@ impl ContactRecord {
 }
 
 impl ContactHistory {
-    /// Before the first step, when nobody has looked yet for what crosses.
+    /// History before the first step, when no intersections have been looked for.
     pub(crate) fn unexamined() -> Self {
         Self {
             records: Vec::new(),
@@ -80,11 +83,12 @@ impl ContactHistory {
         }
     }
 
-    /// Remembers those contacts that press with all vertices at `positions`, in m.
+    /// History of the contacts with a normal force, with all vertices at `positions` in m.
     pub(crate) fn new<'a>(
         contacts: impl Iterator<Item = &'a Contact>,
         positions: &[Vec3],
-        (intersection_time, had_kinematic_intersection): (Option<f64>, bool),
+        intersection_time: Option<f64>,
+        had_kinematic_intersection: bool,
     ) -> Self {
         let mut records: Vec<ContactRecord> = contacts
             .filter_map(|contact| ContactRecord::from_contact(*contact, positions))
@@ -98,38 +102,39 @@ impl ContactHistory {
         self.records.len()
     }
 
-    /// Whether all features are among so many vertices, edges and triangles.
+    /// Whether all features exist in a mesh with these numbers of vertices, edges and triangles.
     pub(crate) fn has_valid_features(&self, [vertices, edges, triangles]: [usize; 3]) -> bool {
-        self.records.iter().all(|held| {
-            let limits = if held.is_vertex_face { [vertices, triangles] } else { [edges; 2] };
-            held.features.iter().zip(limits).all(|(feature, limit)| (*feature as usize) < limit)
+        self.records.iter().all(|record| {
+            let counts = if record.is_vertex_face { [vertices, triangles] } else { [edges; 2] };
+            record.features.iter().zip(counts).all(|(feature, count)| (*feature as usize) < count)
         })
     }
 
-    /// Names of the pairs of edges that would have crossed without their contact.
+    /// Keys of the edge pairs that were stiffened after a CCD hit.
     pub(crate) fn stiffened_edge_pairs(&self) -> impl Iterator<Item = (PairKind, [u32; 2])> {
-        let rescued = self.records.iter().filter(|held| held.is_stiffened);
-        rescued.map(|held| (PairKind::EdgeEdge, held.features))
+        let stiffened = self.records.iter().filter(|record| record.is_stiffened);
+        stiffened.map(|record| (PairKind::EdgeEdge, record.features))
     }
 
-    /// What there was of a pair; a vertex that has gone over to another triangle brings its anchor along.
+    /// Prior state of a pair; a vertex that has moved on to another triangle brings its stick
+    /// anchor along.
     pub(crate) fn prior_contact(&self, pair: &PrimitivePair) -> PriorContact {
-        let order = (pair.kind != PairKind::VertexFace, pair.features);
-        let place = self.records.partition_point(|held| held.sort_key() < order);
-        let exact = self.records.get(place).filter(|held| held.sort_key() == order);
-        let found = exact.or_else(|| {
-            let near = [place.checked_sub(1), Some(place)].into_iter().flatten();
-            near.filter_map(|place| self.records.get(place)).find(|held| {
-                held.is_vertex_face
+        let key = (pair.kind != PairKind::VertexFace, pair.features);
+        let index = self.records.partition_point(|record| record.sort_key() < key);
+        let same_pair = self.records.get(index).filter(|record| record.sort_key() == key);
+        let found = same_pair.or_else(|| {
+            let neighbours = [index.checked_sub(1), Some(index)].into_iter().flatten();
+            neighbours.filter_map(|index| self.records.get(index)).find(|record| {
+                record.is_vertex_face
                     && pair.kind == PairKind::VertexFace
-                    && held.features[0] == pair.features[0]
+                    && record.features[0] == pair.features[0]
             })
         });
-        found.map_or_else(PriorContact::default, |held| PriorContact {
-            tangential_displacement: held.tangential_displacement,
-            normal_force: held.normal_force,
-            slip_direction: held.slip_direction,
-            preload: if exact.is_none() { 0.0 } else { held.normal_force },
+        found.map_or_else(PriorContact::default, |record| PriorContact {
+            tangential_displacement: record.tangential_displacement,
+            normal_force: record.normal_force,
+            slip_direction: record.slip_direction,
+            preload: if same_pair.is_none() { 0.0 } else { record.normal_force },
             existed: true,
         })
     }

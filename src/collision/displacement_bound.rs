@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far vertices have come from the places where pairs were measured: what was far apart there needs no look as long
-//! as it cannot have come near since.
+//! Displacement bound of a Verlet list: pairs that were far apart on the predicted trajectories
+//! need no test as long as no vertex has deviated enough to bring them together.
 
 use super::primitive_pair::PrimitivePair;
 use crate::{Vec3, parallel::reductions};
 use rayon::prelude::*;
 
-/// Of the vertices of cloths; those of colliders go where they were expected.
+/// Deviations of the vertices of cloths from their predicted positions. Colliders reach theirs
+/// exactly.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DisplacementBound {
+    /// Ends of the trajectories on which pairs were measured, in m.
     predicted_positions: Vec<Vec3>,
-    /// In m.
+    /// Distances from there, in m.
     deviations: Vec<f64>,
 }
 
 impl DisplacementBound {
-    /// Pairs have been measured on the ways to these places, in m.
-    pub(crate) fn set_predicted_positions(&mut self, expected: &[Vec3]) {
+    /// Sets the ends of the trajectories on which pairs have been measured, in m.
+    pub(crate) fn set_predicted_positions(&mut self, positions: &[Vec3]) {
         self.predicted_positions.clear();
-        self.predicted_positions.extend_from_slice(expected);
+        self.predicted_positions.extend_from_slice(positions);
         self.deviations.clear();
-        self.deviations.resize(expected.len(), 0.0);
+        self.deviations.resize(positions.len(), 0.0);
     }
 
-    /// The vertices have come to these places instead, in m.
+    /// Updates the deviations for the present `positions`, in m.
     pub(crate) fn update(&mut self, positions: &[Vec3]) {
-        let each =
-            self.deviations.par_iter_mut().zip(self.predicted_positions.par_iter().zip(positions));
-        each.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK)
-            .for_each(|(length, (expected, position))| *length = (position - expected).norm());
+        let predicted = self.predicted_positions.par_iter();
+        let each = self.deviations.par_iter_mut().zip(predicted.zip(positions));
+        each.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(
+            |(deviation, (predicted, position))| *deviation = (position - predicted).norm(),
+        );
     }
 
-    /// The vertices that have come farther from there than their bound in m, in ascending order; `None` where pairs have
-    /// not been measured for so many vertices.
+    /// Vertices whose deviation exceeds their bound in m, in ascending order; `None` where pairs
+    /// have not been measured for `count` vertices.
     pub(crate) fn vertices_exceeding(
         &self,
         count: usize,
@@ -43,17 +46,18 @@ impl DisplacementBound {
             .par_iter()
             .enumerate()
             .with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK);
-        let beyond = each.filter(|(vertex, length)| **length > bound(*vertex));
-        (self.deviations.len() == count).then(|| beyond.map(|(vertex, _)| vertex as u32).collect())
+        let exceeding = each.filter(|(vertex, deviation)| **deviation > bound(*vertex));
+        (self.deviations.len() == count)
+            .then(|| exceeding.map(|(vertex, _)| vertex as u32).collect())
     }
 
-    /// Whether the pair must still be farther apart than `reach` in m.
-    pub(crate) fn certifies_separation(&self, pair: &PrimitivePair, reach: f64) -> bool {
-        let farthest = |vertices: &[u32]| {
+    /// Whether the pair certainly still is farther apart than `distance` in m.
+    pub(crate) fn certifies_separation(&self, pair: &PrimitivePair, distance: f64) -> bool {
+        let max_deviation = |vertices: &[u32]| {
             let each = vertices.iter().filter_map(|vertex| self.deviations.get(*vertex as usize));
-            each.fold(0.0, |most: f64, length| most.max(*length))
+            each.fold(0.0, |max: f64, deviation| max.max(*deviation))
         };
         let (first, second) = pair.vertices_by_feature();
-        pair.clearance - farthest(first) - farthest(second) > reach
+        pair.clearance - max_deviation(first) - max_deviation(second) > distance
     }
 }

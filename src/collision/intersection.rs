@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Edge–triangle intersections of the collision mesh.
 
-use crate::{Vec3, geometry::segment_intersects_triangle, surface::CollisionMesh};
+use crate::{
+    geometry::segment_intersects_triangle,
+    surface::{CollisionMesh, Configuration},
+};
 
-/// An edge that goes through a triangle.
+/// Edge and triangle that intersect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Intersection {
     pub(crate) edge: u32,
@@ -11,24 +14,23 @@ pub(crate) struct Intersection {
 }
 
 impl Intersection {
-    /// Of the edge and of the triangle.
-    pub(crate) fn bodies(self, surfaces: &CollisionMesh) -> [u32; 2] {
-        let [end, _] = surfaces.edges[self.edge as usize];
-        [surfaces.bodies[end as usize], surfaces.body_of_triangle(self.triangle)]
+    /// Bodies of the edge and of the triangle.
+    pub(crate) fn bodies(self, mesh: &CollisionMesh) -> [u32; 2] {
+        let [end, _] = mesh.edges[self.edge as usize];
+        [mesh.bodies[end as usize], mesh.body_of_triangle(self.triangle)]
     }
 }
 
-/// Whether an edge goes through a triangle that it has no vertex in common with.
+/// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded.
 pub(crate) fn is_intersecting(
-    surfaces: &CollisionMesh,
-    positions: &[Vec3],
-    crossing: Intersection,
+    configuration: Configuration<'_>,
+    Intersection { edge, triangle }: Intersection,
 ) -> bool {
-    let ends = surfaces.edges[crossing.edge as usize];
-    let corners = surfaces.triangles[crossing.triangle as usize];
-    let at = |vertex: u32| positions[vertex as usize];
-    let [from, to] = ends.map(at);
+    let mesh = configuration.mesh;
+    let ends = mesh.edges[edge as usize];
+    let corners = mesh.triangles[triangle as usize];
+    let [start, end] = configuration.edge_ends(edge);
     !ends.iter().any(|vertex| corners.contains(vertex))
-        && !surfaces.excludes_pair(&ends, &corners)
-        && segment_intersects_triangle(&from, &to, &corners.map(at))
+        && !mesh.excludes_pair(&ends, &corners)
+        && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Collision detection, and what contacts do.
+//! Contacts of the collision mesh: broad phase, narrow phase, contact law and contact history.
 //!
-//! [`MovingTree`], [`closest_on_triangle`] and [`point_triangle_impact`] and their like answer questions of geometry. `surfaces`
-//! joins cloths and colliders, `broad_phase` finds features that may meet, `pair` says how two of
-//! them touch, `contact` what forces that makes, `impulse` what it makes of velocities; `response` leads the
-//! contacts of a scene through the corrections of a step and keeps what it promises.
+//! `broad_phase` finds candidate pairs by swept BVHs, `trajectory_culling` and `primitive_pair` are the narrow phase
+//! down to CCD and to the linearised contact, `contact` is the law of its normal force and friction,
+//! `contact_history` what it passes on to the next step, and `displacement_bound` certifies pairs of a Verlet list
+//! without a test.
 
 mod broad_phase;
+mod cloth_components;
 mod contact;
 mod contact_history;
 mod displacement_bound;
@@ -14,11 +15,12 @@ mod intersection;
 mod primitive_pair;
 mod trajectory_culling;
 
-pub(crate) use broad_phase::{BroadPhase, FeatureSubset};
+pub(crate) use broad_phase::{BroadPhase, CandidateQuery, FeatureSubset};
+pub(crate) use cloth_components::ClothComponents;
 pub(crate) use contact::{Contact, ContactForce};
 pub(crate) use contact_history::{ContactHistory, PriorContact};
 pub(crate) use displacement_bound::DisplacementBound;
 pub(crate) use intersection::{Intersection, is_intersecting};
 pub(crate) use primitive_pair::{
-    DetectionBounds, LinearisedContact, PairKind, PrimitivePair, Trajectories,
+    DetectionBounds, DetectionRange, LinearisedContact, PairKind, PrimitivePair, Trajectories,
 };

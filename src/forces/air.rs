@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Wind, drag, lift and the resistance of air at rest.
 //!
-//! Etzmuss 2002, eq. 2.35–2.37, made physical: the force on an area A with normal n, met by air of density ρ
-//! at the relative velocity u = wind − v, is ½ρA‖u‖(c_drag·u_n + c_lift·u_t) with u_n, u_t its parts
-//! across and along the face. Air at rest resists by the same law.
+//! Etzmuss 2002, eq. 2.35–2.37, made physical: the force on an area A with normal n, met by air of density ρ at the
+//! relative velocity u = wind − v, is ½ρA‖u‖(c_drag·u_n + c_lift·u_t) with u_n, u_t its components normal and
+//! tangential to the face. Air at rest resists by the same law.
 //!
 //! ‖u‖ and n are taken at the velocity and shape the time scheme predicts for the end of the step, which
 //! leaves the force linear in the velocity and the scheme second order:
@@ -26,7 +26,7 @@ struct Coefficients {
     lift: f64,
 }
 
-/// What a face adds to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
+/// Contribution of a face to D of its corners, along·I + beyond·nnᵀ: n, along and beyond.
 type FaceResistance = [f64; 5];
 
 /// Air around all cloths of a scene.
@@ -59,7 +59,7 @@ impl Air {
         }
     }
 
-    /// Shares room with others.
+    /// Sets a shared buffer.
     pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
         self.buffers = buffers;
     }
@@ -85,7 +85,7 @@ impl Air {
         self.wind
     }
 
-    /// Whether there is air and any cloth that feels it.
+    /// Whether the density is not 0 and any cloth has an aerodynamic coefficient.
     #[must_use]
     pub fn is_active(&self) -> bool {
         self.density > 0.0 && self.coefficients.iter().any(|c| c.drag > 0.0 || c.lift > 0.0)
@@ -113,9 +113,9 @@ impl Air {
             for (face, _) in incidence.elements_of(vertex) {
                 let [x, y, z, own, beyond] = faces[face as usize];
                 along += own;
-                let parts = [x * x, y * y, z * z, x * y, x * z, y * z];
-                for (sum, part) in products.iter_mut().zip(parts) {
-                    *sum += beyond * part;
+                let dyad = [x * x, y * y, z * z, x * y, x * z, y * z];
+                for (sum, entry) in products.iter_mut().zip(dyad) {
+                    *sum += beyond * entry;
                 }
             }
             let [a, b, c, d, e, f] = products;

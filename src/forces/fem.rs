@@ -17,32 +17,32 @@ use crate::{
     simd::{Kernel, Lanes, dispatch},
 };
 
-/// The elements of the model. Where the lengths at rest are scaled, strains are those against the scaled rest shape.
+/// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.
 #[must_use]
-pub fn fem(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    let ModelInput { mesh, materials, .. } = *sheets;
+pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *input;
     let buffers = BufferPool::new(1);
     let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
-    membrane.set_gradients(scaled_gradients(mesh, sheets.rest_scale));
+    membrane.set_gradients(scaled_gradients(mesh, input.rest_scale));
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_buffers(buffers);
     bending.set_materials(mesh, materials);
-    if !sheets.property_scale.is_empty() {
+    if !input.property_scale.is_empty() {
         let triangles = mesh.topology.triangles.iter();
         let scales: Vec<[f64; 3]> =
-            triangles.map(|corners| sheets.mean_property_scale(corners)).collect();
+            triangles.map(|corners| input.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
     }
     vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }
 
-/// The membrane, with what the next tangent needs.
+/// The membrane with the predicted stress for its next tangent.
 struct MembraneElements {
     membrane: Membrane,
     predicted_stress: Vec<Tension>,
-    /// Whether the next tangent takes its geometric part from `predicted`.
+    /// Whether the geometric part of the next tangent is taken at `predicted_stress`.
     is_predicted: bool,
 }
 
@@ -57,9 +57,9 @@ impl MembraneElements {
 impl AddBlock<3> for Vec<TriangleTangent> {
     #[inline(always)]
     fn add_block(&self, triangle: usize, i: usize, j: usize, block: &mut BlockColumns) {
-        let part = self[triangle].block(i, j);
-        for (column, part) in block.iter_mut().zip(part) {
-            *column = std::array::from_fn(|row| column[row] + part[row]);
+        let entries = self[triangle].block(i, j);
+        for (column, entries) in block.iter_mut().zip(entries) {
+            *column = std::array::from_fn(|row| column[row] + entries[row]);
         }
     }
 }
@@ -232,12 +232,12 @@ impl Elements for BendingElements {
         self.bending.set_material(mesh, cloth, material);
     }
 
-    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        self.bending.set_pinned(mesh, held);
+    fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        self.bending.set_pinned(mesh, pinned);
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {
-        self.bending.start_memory(positions);
+        self.bending.start_history(positions);
     }
 
     fn begin_stage(&mut self, duration: f64) {
@@ -248,23 +248,23 @@ impl Elements for BendingElements {
         self.bending.end_step(positions, duration);
     }
 
-    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        self.bending.set_steepest(is_steepest);
+    fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        self.bending.set_stiffest_tangent(is_stiffest);
     }
 
     fn clear_internal_variables(&mut self) {
-        self.bending.forget();
+        self.bending.clear_internal_variables();
     }
 
     fn internal_variables(&self) -> Vec<f64> {
-        self.bending.memory()
+        self.bending.internal_variables()
     }
 
     fn internal_variable_count(&self) -> usize {
-        self.bending.memory_count()
+        self.bending.internal_variable_count()
     }
 
     fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
-        self.bending.set_memory(mesh, values);
+        self.bending.set_internal_variables(mesh, values);
     }
 }

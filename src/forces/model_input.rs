@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the models of a scene are made from.
+//! Input of all cloth models: mesh, materials and factors of the vertices.
 
 use crate::{
     material::Material,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// All cloths of a scene as one mesh, with what else was said about them.
+/// All cloths of a scene as one mesh, with their materials and the factors of their vertices.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelInput<'a> {
     /// All cloths, joined.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a time scheme tells the viscous forces about the past.
+//! Past strains of a time scheme, for viscous forces.
 //!
 //! Every implicit scheme here ends its step with a rate of the form (ε(x) − ε̂)/β: ε̂ combines past
 //! strains, β is the step times a coefficient. A Kelvin-Voigt stress C·τ·ε̇ (Etzmuss 2002, section

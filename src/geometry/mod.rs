@@ -21,7 +21,8 @@ pub use closest_point::{
     closest_points_of_segments,
 };
 pub(crate) use orthonormal_basis::OrthonormalBasis;
-pub(crate) use roundoff::coordinate_error;
+pub(crate) use roundoff::{coordinate_error, to_f32_clamped};
 pub use segment_triangle::segment_intersects_triangle;
+pub(crate) use swept_bvh::PairVisitor;
 pub use swept_bvh::{SweptAabb, SweptAabbF32, SweptBvh};
 pub(crate) use winding_number::{ClosedSurface, is_closed_surface};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Winding number of a closed triangle surface around a point.
+//! Winding number of a closed triangle surface about a point.
 
 use super::{
     aabb_tree::{Aabb, AabbTree},
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::Vec3;
 
-/// A surface with an inside.
+/// Closed triangle surface, with a tree for queries.
 pub(crate) struct ClosedSurface {
     triangles: Vec<[Vec3; 3]>,
     bounds: Aabb,
@@ -26,7 +26,8 @@ impl ClosedSurface {
         }
     }
 
-    /// Whether all of these points are inside that are not on the surface but for rounding, and there are such.
+    /// Whether all points that are off the surface by more than rounding are inside, and there are
+    /// such.
     pub(crate) fn encloses(&self, points: &[Vec3]) -> bool {
         let rounding = coordinate_error(points);
         let is_on = |point: &Vec3| {
@@ -44,12 +45,13 @@ impl ClosedSurface {
         are_inside && has_inside
     }
 
-    /// Whether the surface, where it faces outward, goes round a point.
+    /// Whether a point is inside of a surface that faces outward.
     pub(crate) fn contains(&self, point: &Vec3) -> bool {
         self.winding_number(point) > 0
     }
 
-    /// How many times it goes round a point, facing outward.
+    /// Winding number about a point of a surface that faces outward, from the signed intersections
+    /// with a vertical segment.
     pub(crate) fn winding_number(&self, point: &Vec3) -> i32 {
         let height = self.bounds.upper.z - self.bounds.lower.z;
         let above = Vec3::new(point.x, point.y, self.bounds.upper.z + height);
@@ -65,7 +67,7 @@ impl ClosedSurface {
     }
 }
 
-/// Whether every edge is run along once in each direction.
+/// Whether every edge occurs once in each direction.
 pub(crate) fn is_closed_surface(triangles: &[[u32; 3]]) -> bool {
     let sides = triangles.iter().flat_map(|[a, b, c]| [[*a, *b], [*b, *c], [*c, *a]]);
     let mut there: Vec<[u32; 2]> = sides.collect();

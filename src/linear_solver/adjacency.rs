@@ -38,7 +38,7 @@ impl Adjacency {
     pub(crate) fn patch_order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = Vec::with_capacity(self.vertex_count());
         let mut taken = vec![false; self.vertex_count()];
-        // Where patches can start: along those before, the oldest first.
+        // Candidate first vertices of patches, along the boundaries of earlier ones, the oldest first.
         let mut shores: VecDeque<u32> = VecDeque::new();
         let mut untouched = 0..self.vertex_count() as u32;
         let mut front: VecDeque<u32> = VecDeque::new();

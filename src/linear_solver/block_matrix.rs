@@ -39,7 +39,7 @@ impl BlockPair {
     }
 }
 
-/// The blocks of a symmetric matrix on a [`Pattern`], and a changing [`Coupling`] outside of it.
+/// The blocks of a symmetric matrix on a [`Pattern`], and a changing [`ContactBlocks`] outside of it.
 #[derive(Clone, Debug)]
 pub struct BlockMatrix {
     pattern: Arc<Pattern>,
@@ -93,7 +93,7 @@ impl BlockMatrix {
         }
     }
 
-    /// Where its blocks are.
+    /// Its sparsity pattern.
     #[must_use]
     pub fn pattern(&self) -> &Arc<Pattern> {
         &self.pattern
@@ -111,7 +111,7 @@ impl BlockMatrix {
     }
 
     /// Adds B_ij and its transpose B_ji for i ≠ j, and says whether the pattern has them; where it does not,
-    /// nothing is changed, and they belong into [`Self::set_coupling`].
+    /// nothing is changed, and they belong into [`Self::set_contact_blocks`].
     pub fn add_pair(&mut self, i: usize, j: usize, block: &Block) -> bool {
         let (i, j, block) = if i > j { (i, j, *block) } else { (j, i, block.transposed()) };
         if i / GROUP == j / GROUP {
@@ -159,23 +159,23 @@ impl BlockMatrix {
         &self.contact_blocks
     }
 
-    /// Sets the blocks B_ij with i < j outside the pattern, in any order; those of the same pair are summed in the
-    /// order given, and the transposed half is implied. What rows give to themselves and to their
-    /// neighbours belongs to the ordinary blocks.
+    /// Sets the blocks B_ij with i < j outside the pattern, in any order; blocks of equal indices are summed in the
+    /// given order, and the transposed half is implied. Blocks on the pattern are added with [`Self::add_diagonal`] and
+    /// [`Self::add_pair`].
     pub fn set_contact_blocks(&mut self, entries: &[(u32, u32, Block)]) {
         self.contact_blocks.set(self.pattern.row_count(), entries);
     }
 
-    /// Takes away all blocks outside the pattern.
+    /// Removes all blocks outside the pattern.
     pub fn clear_contact_blocks(&mut self) {
         self.contact_blocks.clear();
     }
 
-    /// Takes over the blocks outside the pattern, which come as rows that follow each other.
-    pub(crate) fn replace_contact_blocks(&mut self, parts: Vec<ContactBlocks>) {
+    /// Replaces the blocks outside the pattern by lists of consecutive rows.
+    pub(crate) fn replace_contact_blocks(&mut self, lists: Vec<ContactBlocks>) {
         self.contact_blocks.clear();
-        for part in &parts {
-            self.contact_blocks.append(part);
+        for list in &lists {
+            self.contact_blocks.append(list);
         }
     }
 
@@ -207,8 +207,8 @@ impl BlockMatrix {
         });
     }
 
-    /// Fills the blocks on the pattern group by group, in parallel; they come as they are. Gives what `fill` gives for
-    /// each group.
+    /// Fills the blocks on the pattern group by group, in parallel; `fill` gets their present values. Returns the
+    /// results of `fill`.
     pub fn fill<Value: Send>(
         &mut self,
         fill: impl Fn(GroupBlocks<'_>) -> Value + Sync,
@@ -259,23 +259,23 @@ impl BlockMatrix {
     }
 
     /// Calls `visit(row, column, block)` for those blocks below the diagonal inside the group whose rows these are that have a
-    /// row or a column which is `wanted`.
+    /// row or a column which is `is_selected`.
     pub(crate) fn visit_group_blocks(
         &self,
         rows: &Range<usize>,
-        wanted: impl Fn(usize) -> bool,
+        is_selected: impl Fn(usize) -> bool,
         mut visit: impl FnMut(usize, usize, &Block),
     ) {
         for row in rows.clone() {
             let slots = self.pattern.pairs(row);
-            let is_wanted = wanted(row);
+            let row_is_selected = is_selected(row);
             for (columns, pair) in
                 self.pattern.near_columns()[slots.clone()].iter().zip(&self.pairs[slots])
             {
                 let count = 1 + usize::from(columns[0] != columns[1]);
                 for (half, column) in columns.iter().enumerate().take(count) {
                     let column = rows.start + usize::from(*column);
-                    if is_wanted || wanted(column) {
+                    if row_is_selected || is_selected(column) {
                         visit(row, column, &pair.get(half));
                     }
                 }
@@ -299,11 +299,11 @@ impl BlockMatrix {
         self.times_and_dot(vector, result);
     }
 
-    /// `result` = matrix · `vector`; gives ⟨`vector`, `result`⟩.
+    /// `result` = matrix · `vector`; returns ⟨`vector`, `result`⟩.
     pub fn times_and_dot(&self, vector: &[Row3], result: &mut [Row3]) -> f64 {
         let length = task_length(result.len());
         let tasks = result.par_chunks_mut(length).enumerate();
-        let parts: Vec<Vec<f64>> = tasks
+        let sums: Vec<Vec<f64>> = tasks
             .map(|(task, result)| {
                 let groups = result.chunks_mut(GROUP).enumerate();
                 let product = |(group, result): (usize, &mut [Row3])| {
@@ -316,11 +316,11 @@ impl BlockMatrix {
                 groups.map(product).collect()
             })
             .collect();
-        parts.iter().flatten().sum()
+        sums.iter().flatten().sum()
     }
 }
 
-/// The product with a group of rows, and its scalar product with their part of the vector.
+/// Product of a group of rows and the vector, and its scalar product with the group's entries of the vector.
 struct Product<'a> {
     near: LowerGroupBlocks<'a>,
     diagonals: &'a [Block],

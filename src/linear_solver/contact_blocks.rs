@@ -16,8 +16,8 @@ pub struct ContactBlocks {
 type HalfEntry = (u32, u32);
 
 impl ContactBlocks {
-    /// Takes the blocks B_ij with i < j, in any order. Those of the same pair are summed in the order given;
-    /// the transposed half is implied.
+    /// Sets the blocks from B_ij with i < j, in any order. Blocks of equal indices are summed in the given order; the
+    /// transposed half is implied.
     pub(crate) fn set(&mut self, row_count: usize, entries: &[(u32, u32, Block)]) {
         self.clear();
         if entries.is_empty() {
@@ -39,7 +39,7 @@ impl ContactBlocks {
         }
     }
 
-    /// Forgets all blocks.
+    /// Removes all blocks.
     pub(crate) fn clear(&mut self) {
         self.list.clear();
         self.blocks.clear();
@@ -60,7 +60,7 @@ impl ContactBlocks {
         }
     }
 
-    /// Where the blocks are.
+    /// Rows and columns of the blocks.
     #[must_use]
     pub fn rows(&self) -> &SparseRows {
         &self.list
@@ -72,7 +72,7 @@ impl ContactBlocks {
         OffGroupBlocks { list: &self.list, blocks: &self.blocks }
     }
 
-    /// Where the blocks are, and the blocks.
+    /// Rows and columns of the blocks, and the blocks to be changed.
     pub(crate) fn parts_mut(&mut self) -> (&SparseRows, &mut [Block]) {
         (&self.list, &mut self.blocks)
     }

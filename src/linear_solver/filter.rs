@@ -2,10 +2,10 @@
 //! Directions that are eliminated from a linear system A d = b: Baraff and Witkin 1998, sections 5.1 and 5.3, and Etzmuss 2002,
 //! section 4.2.
 //!
-//! A vertex whose displacement is prescribed along some directions has the projector S = I − Σ ccᵀ onto the
-//! others ([`Filter`]). With d = z + y, where z is prescribed along directions q and y is free, Etzmuss 2002, eq. 4.3, becomes
-//! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need the rows qᵀA alone, which
-//! are gathered before the filter takes them out of the matrix.
+//! A vertex whose displacement is prescribed along some directions has the projector S = I − Σ ccᵀ onto the others
+//! ([`Filter`]). With d = z + y, where z is prescribed along directions q and y is free, Etzmuss 2002, eq. 4.3, becomes
+//! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
+//! are gathered before the filter projects them out of the matrix.
 
 use super::{block_matrix::BlockMatrix, pattern::GROUP};
 use crate::{
@@ -32,14 +32,14 @@ impl Filter {
         Self { projectors: Vec::new(), index: vec![0; row_count] }
     }
 
-    /// Takes away all constraints.
+    /// Removes all constraints.
     pub fn clear(&mut self) {
         for (row, _) in self.projectors.drain(..) {
             self.index[row as usize] = 0;
         }
     }
 
-    /// Constrains a row to the directions that `projector` leaves. Rows come in ascending order.
+    /// Constrains a row to the range of `projector`. Rows have to be added in ascending order.
     pub fn constrain(&mut self, row: usize, projector: &Matrix3<f64>) {
         debug_assert!(self.projectors.last().is_none_or(|(last, _)| (*last as usize) < row));
         self.projectors.push((row as u32, Block::from_matrix(projector)));
@@ -52,7 +52,7 @@ impl Filter {
         self.projectors.is_empty()
     }
 
-    /// Takes the constrained directions out of `vector`.
+    /// Projects `vector` onto the free directions.
     pub fn apply(&self, vector: &mut [Row3]) {
         for (row, projector) in &self.projectors {
             let entry = &mut vector[*row as usize];
@@ -60,8 +60,8 @@ impl Filter {
         }
     }
 
-    /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that what does not know of
-    /// constraints, a preconditioner, sees them in the matrix.
+    /// Turns A into S A S + (I − S)·δ with δ the mean diagonal of the row, so that a preconditioner of the matrix
+    /// respects the constraints.
     pub fn apply_to(&self, matrix: &mut BlockMatrix) {
         if self.is_empty() {
             return;
@@ -89,7 +89,7 @@ impl Filter {
 fn keep_definite(diagonal: &mut Block, projector: &Block) {
     let free = projector.0[0][0] + projector.0[1][1] + projector.0[2][2];
     let trace = diagonal.0[0][0] + diagonal.0[1][1] + diagonal.0[2][2];
-    // All directions held: nothing is left of the row, and any positive value serves.
+    // All three directions are constrained: the row is 0, and any positive value makes it definite.
     let scale = if free > 0.5 { trace / free } else { 1.0 };
     diagonal.add(&Block::scaled_identity(scale));
     diagonal.add_scaled(-scale, projector);
@@ -118,7 +118,7 @@ pub struct Prescribed {
     loads: Vec<Row3>,
 }
 
-/// Part of a row.
+/// An entry of one of the rows.
 #[derive(Clone, Copy, Debug)]
 struct RowEntry {
     /// Number of the direction.
@@ -155,26 +155,26 @@ impl Prescribed {
     fn gather(&mut self, matrix: &BlockMatrix, directions: &[(u32, Row3)]) {
         let count = matrix.pattern().row_count();
         self.groups.resize_with(count.div_ceil(GROUP), Vec::new);
-        self.groups.par_iter_mut().enumerate().for_each(|(group, parts)| {
+        self.groups.par_iter_mut().enumerate().for_each(|(group, entries)| {
             let rows = group * GROUP..((group + 1) * GROUP).min(count);
             let place = |end: usize| directions.partition_point(|(row, _)| (*row as usize) < end);
             let numbers = place(rows.start)..place(rows.end);
-            parts.clear();
+            entries.clear();
             if !numbers.is_empty() {
-                gather_group(matrix, (directions, numbers), &rows, parts);
+                gather_group(matrix, (directions, numbers), &rows, entries);
             }
         });
     }
 
     fn subtract(&self, right_side: &mut [Row3]) {
         for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
-            let way = self.directions[*direction as usize].displacement;
+            let displacement = self.directions[*direction as usize].displacement;
             let right = &mut right_side[*column as usize];
-            *right = std::array::from_fn(|k| right[k] - way as f32 * entry[k]);
+            *right = std::array::from_fn(|k| right[k] - displacement as f32 * entry[k]);
         }
     }
 
-    /// Adds the prescribed displacements to the free part of a solution.
+    /// Adds the prescribed displacements to the free components of a solution.
     pub fn complete(&self, solution: &mut [Row3]) {
         for Direction { row, unit, displacement } in &self.directions {
             let given = rounded(&(unit * *displacement));
@@ -182,7 +182,7 @@ impl Prescribed {
         }
     }
 
-    /// The right side b of the last elimination, where `free` is what is left of it.
+    /// The right side b of the last elimination, from its filtered values `free`.
     #[must_use]
     pub fn loads<'a>(&'a self, free: &'a [Row3]) -> &'a [Row3] {
         if self.directions.is_empty() { free } else { &self.loads }
@@ -211,12 +211,12 @@ impl Prescribed {
     }
 }
 
-/// Gathers the parts of rows in one group, of directions with these numbers.
+/// Gathers the entries of one group of rows for the directions with these numbers.
 fn gather_group(
     matrix: &BlockMatrix,
     (directions, numbers): (&[(u32, Row3)], Range<usize>),
     rows: &Range<usize>,
-    parts: &mut Vec<RowEntry>,
+    entries: &mut Vec<RowEntry>,
 ) {
     let mut places = [None; GROUP];
     for number in numbers {
@@ -226,7 +226,7 @@ fn gather_group(
         let Some(number) = places[row - rows.start] else { return };
         let along = &directions[number].1;
         let entry = if is_transposed { block.times(along) } else { across(along, block) };
-        parts.push(RowEntry { direction: number as u32, column: column as u32, entry });
+        entries.push(RowEntry { direction: number as u32, column: column as u32, entry });
     };
     for row in rows.clone() {
         visit(row, row, &matrix.diagonals()[row], false);

@@ -10,7 +10,7 @@ pub(crate) type GroupVector = [Row3; GROUP];
 /// The blocks below the diagonal of a group of rows.
 #[derive(Clone, Copy)]
 pub(crate) struct LowerGroupBlocks<'a> {
-    /// Where the pairs of every row start, and where the last end.
+    /// First pair of every row, and end of the last.
     pub(crate) starts: &'a [u32],
     /// Columns of the pairs of the group.
     pub(crate) columns: &'a [[u16; 2]],

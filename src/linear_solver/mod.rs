@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Linear algebra of a step: a sparse matrix of 3×3 blocks, constraints as filters, conjugate gradients.
 //!
-//! Newton's method corrects in `f64`; inside a correction the matrix and the search directions are `f32`,
-//! which halves the memory moved and costs no accuracy, because the next correction starts again from a
+//! Newton's method updates positions in `f64`; inside an iteration the matrix and the search directions are `f32`,
+//! which halves the memory traffic and costs no accuracy, because the next iteration starts again from a
 //! force in `f64`.
 
 mod adjacency;
@@ -16,7 +16,9 @@ mod pattern;
 pub mod preconditioner;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
-pub use conjugate_gradients::{SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients};
+pub use conjugate_gradients::{
+    FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
+};
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The order of the rows of a linear system: not that of the vertices, which may be any.
+//! Order of the rows of a linear system, independent of the order of the vertices.
 //!
-//! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the better the less lies
-//! between groups. So each group is a compact patch of the mesh. Nothing but the linear algebra knows of rows.
+//! A matrix is stored, multiplied and smoothed in groups of consecutive rows (see `pattern`), the faster, the fewer
+//! blocks are between groups. So each group is a compact patch of the mesh. Rows occur in the linear algebra alone.
 
 use super::adjacency::Adjacency;
 use crate::{Vec3, parallel::reductions, simd::Row3};
 use rayon::prelude::*;
 
-/// Which row each vertex of a mesh has, and which vertex each row.
+/// Permutation between the vertices of a mesh and the rows of the linear system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordering {
     rows: Vec<u32>,
@@ -16,11 +16,11 @@ pub struct Ordering {
 }
 
 impl Ordering {
-    /// Gives compact patches of a mesh consecutive rows: [`GROUP`](crate::linear_solver::pattern::GROUP) vertices each, and each patch next to those
-    /// before.
+    /// Numbers compact patches of a mesh consecutively: [`GROUP`](crate::linear_solver::pattern::GROUP) vertices each,
+    /// and each patch adjacent to those before.
     ///
-    /// Within a patch rows go from its first vertex outwards: in an order without a pattern smoothing and aggregates, which
-    /// both go row by row, would be worse.
+    /// Within a patch rows are ordered from its first vertex outwards, which is better for smoothing and aggregation,
+    /// both row by row, than an irregular order.
     #[must_use]
     pub fn new(vertex_count: usize, edges: &[[u32; 2]]) -> Self {
         let vertices = Adjacency::new(vertex_count, edges).patch_order();
@@ -51,7 +51,7 @@ impl Ordering {
         edges.iter().map(|edge| edge.map(|vertex| self.rows[vertex as usize])).collect()
     }
 
-    /// Puts the vectors of vertices into rows, in single precision.
+    /// Copies the vectors of vertices to their rows, in single precision.
     pub fn gather(&self, of_vertices: &[Vec3], rows: &mut [Row3]) {
         let each = (rows, &self.vertices)
             .into_par_iter()
@@ -62,7 +62,7 @@ impl Ordering {
         });
     }
 
-    /// Gives each vertex what `made` makes of its number and the vector in its row.
+    /// Sets each vertex to `value(vertex, vector in its row)`.
     pub fn scatter_with(
         &self,
         rows: &[Row3],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which blocks of a symmetric sparse matrix are not zero.
+//! Sparsity pattern of a symmetric block matrix.
 //!
 //! Rows are gathered into groups of [`GROUP`] consecutive ones. Inside a group only the blocks below the diagonal are
-//! stored, two side by side; each serves for its transpose too. What couples different groups is stored in
-//! both halves, so that every group can be worked on by a thread of its own.
+//! stored, in pairs; each also represents its transpose. Blocks between different groups are stored in both halves, so
+//! that every group can be processed by a thread of its own.
 
 use sprs::{CsMatI, CsStructureI, TriMatI};
 use std::ops::Range;
@@ -11,14 +11,14 @@ use std::ops::Range;
 /// Rows of a group.
 pub const GROUP: usize = 256;
 
-/// More groups than this for each thread need not be dealt evenly.
+/// Largest number of groups per thread that are distributed evenly.
 const MAX_EVEN_GROUPS: usize = 8;
 
-/// Rows of a task: few groups are dealt evenly to the threads, many go by twos, and two are not worth another thread, since
-/// they go side by side anyway. No result depends on it.
+/// Rows of a task. Few groups are distributed evenly over the threads, many in pairs, because the sweeps of two groups
+/// are interleaved. No result depends on it.
 pub(crate) fn task_length(row_count: usize) -> usize {
-    let part = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
-    if part > MAX_EVEN_GROUPS { 2 * GROUP } else { part.max(2) * GROUP }
+    let groups = row_count.div_ceil(GROUP).div_ceil(rayon::current_num_threads());
+    if groups > MAX_EVEN_GROUPS { 2 * GROUP } else { groups.max(2) * GROUP }
 }
 
 /// Sparse rows: columns of those rows that have any.
@@ -26,21 +26,21 @@ pub(crate) fn task_length(row_count: usize) -> usize {
 pub struct SparseRows {
     /// Rows that have columns, ascending.
     rows: Vec<u32>,
-    /// Where the columns of each listed row start, and where the last end; empty without rows.
+    /// First column of each listed row, and end of the last; empty without rows.
     starts: Vec<u32>,
     /// Columns of each listed row, ascending.
     columns: Vec<u32>,
 }
 
 impl SparseRows {
-    /// Forgets all rows.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.starts.clear();
         self.columns.clear();
     }
 
-    /// Gives back room for more.
+    /// Releases unused capacity.
     fn shrink_to_fit(&mut self) {
         for list in [&mut self.rows, &mut self.starts, &mut self.columns] {
             list.shrink_to_fit();
@@ -106,12 +106,12 @@ impl SparseRows {
     }
 }
 
-/// Which blocks are not zero.
+/// Sparsity pattern of a symmetric block matrix.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
-    /// Where the pairs of blocks left of the diagonal start, for every row.
+    /// First pair of blocks left of the diagonal of every row, and end of the last.
     near_starts: Vec<u32>,
-    /// Columns of a pair, counted from the start of the group, ascending; the same twice where the pair is one.
+    /// Columns of a pair, counted from the start of the group, ascending; a single block repeats its column.
     near_columns: Vec<[u16; 2]>,
     /// Columns of other groups.
     far: SparseRows,
@@ -211,7 +211,7 @@ impl Pattern {
         CsStructureI::new((self.row_count(), self.row_count()), starts, columns, values)
     }
 
-    /// Where each row's pairs start.
+    /// First pair of every row, and end of the last.
     pub(crate) fn near_starts(&self) -> &[u32] {
         &self.near_starts
     }

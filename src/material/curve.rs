@@ -3,10 +3,11 @@
 //!
 //! These are the lists of Eberhardt (Etzmuss 2002, section 2.1.3): every piece is a slope C and an offset h, with the
 //! stress C(ε − h), and which branch holds follows from the history of the strain. Between the branches, after a
-//! reversal, the stress changes with the modulus of the material, of which the offset of that line is all that has to
-//! be remembered.
+//! reversal, the stress changes with the modulus of the material, and the offset of that line is the only internal
+//! variable.
 //!
-//! Beyond its points a branch goes on with its last slope. Where the branches would cross there, they go on as one.
+//! Beyond its points a branch is continued with its last slope. If the branches cross there, they coincide from then
+//! on.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub struct Hysteresis {
     pub unload: Vec<CurvePoint>,
 }
 
-/// Measured curves in place of the moduli that they are named for; `None` where the modulus alone holds.
+/// Measured curves in place of the moduli that they are named for; `None`: the modulus alone.
 ///
 /// Strain and stress are those of the linear law: ½(λ² − 1) for a stretch by λ, with the force per width over λ (an
 /// elongation e under a force F per width is the point e + ½e², F/(1 + e)), the scalar product of both yarns, and
@@ -32,11 +33,11 @@ pub struct Hysteresis {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Curves {
-    /// Of a strip along the warp, in N/m.
+    /// Stress in N/m over strain of a strip along the warp.
     pub stretch_warp: Option<Hysteresis>,
-    /// Of a strip along the weft, in N/m.
+    /// Stress in N/m over strain of a strip along the weft.
     pub stretch_weft: Option<Hysteresis>,
-    /// Of shear, in N/m.
+    /// Stress in N/m over shear strain.
     pub shear: Option<Hysteresis>,
     /// Moment per width in N over curvature in 1/m of a strip along the warp.
     pub bend_warp: Option<Hysteresis>,
@@ -81,7 +82,7 @@ impl Curves {
 
 /// Most points of a branch.
 const MAX_POINTS: usize = 256;
-/// How much steeper than the modulus a piece may be by rounding.
+/// Relative excess of a slope over the modulus that is taken for rounding.
 const ROUNDING: f64 = 1.0e-9;
 
 impl Hysteresis {
@@ -91,7 +92,7 @@ impl Hysteresis {
         Self { unload: points.clone(), load: points }
     }
 
-    /// Both branches as they act: where they would cross beyond their points, they go on as one.
+    /// Both branches in effect: if they cross beyond their points, they coincide from then on.
     #[must_use]
     pub fn joined(&self) -> Self {
         let unload = limited(&self.unload, &self.load);
@@ -99,10 +100,10 @@ impl Hysteresis {
         Self { load, unload }
     }
 
-    /// Refuses what is no curve, or not one of a material with this modulus.
+    /// Refuses lists that are no valid curve of a material with this modulus.
     pub(super) fn check(&self, name: &str, modulus: f64) -> Result<()> {
         if modulus <= 0.0 {
-            return Err(Error::combined(
+            return Err(Error::value(
                 name,
                 "a modulus of 0",
                 "a modulus more than 0 for reversals",
@@ -116,7 +117,7 @@ impl Hysteresis {
             let (upper, lower) = (stress_at(&self.load, strain), stress_at(&self.unload, strain));
             if upper < lower - ROUNDING * (upper.abs() + lower.abs()) {
                 let found = format!("{lower:?} of unload above {upper:?} of load at {strain:?}");
-                return Err(Error::combined(name, found, "unload nowhere above load"));
+                return Err(Error::value(name, found, "unload nowhere above load"));
             }
         }
         let joined = self.joined();
@@ -125,7 +126,7 @@ impl Hysteresis {
         let rounding = ROUNDING * stresses.fold(0.0, f64::max);
         if upper < -rounding || lower > rounding {
             let found = format!("from {lower:?} to {upper:?} without strain");
-            return Err(Error::combined(name, found, "0 between both branches without strain"));
+            return Err(Error::value(name, found, "0 between both branches without strain"));
         }
         Ok(())
     }
@@ -134,7 +135,7 @@ impl Hysteresis {
 fn check_branch(name: &str, points: &[CurvePoint], modulus: f64) -> Result<()> {
     if !(2..=MAX_POINTS).contains(&points.len()) {
         let found = format!("{} points", points.len());
-        return Err(Error::combined(name, found, format!("2 to {MAX_POINTS}")));
+        return Err(Error::value(name, found, format!("2 to {MAX_POINTS}")));
     }
     let refuse = |index: usize, wanted: String| {
         let [strain, stress] = points[index];
@@ -166,7 +167,7 @@ pub(crate) fn stress_at(points: &[CurvePoint], strain: f64) -> f64 {
     let last = points.len() - 1;
     let after = points.partition_point(|point| point[0] < strain).clamp(1, last);
     let ([left, low], [right, high]) = (points[after - 1], points[after]);
-    // From the nearer end: what is far beyond the points keeps its precision.
+    // From the nearer end, to keep precision far beyond the points.
     if strain > right {
         high + (high - low) / (right - left) * (strain - right)
     } else {
@@ -174,7 +175,7 @@ pub(crate) fn stress_at(points: &[CurvePoint], strain: f64) -> f64 {
     }
 }
 
-/// A branch that beyond the last point of both goes on below `limit`.
+/// A branch, continued below `limit` beyond the last point of both.
 fn limited(points: &[CurvePoint], limit: &[CurvePoint]) -> Vec<CurvePoint> {
     let mut limited = points.to_vec();
     let end = limit[limit.len() - 1][0].max(points[points.len() - 1][0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a fabric is made of, in SI units, checked when built.
+//! A fabric: its parameters in SI units, checked when built.
 
 mod constant_q;
 mod curve;
@@ -49,10 +49,10 @@ pub struct Material {
     pub air_lift: f64,
     /// Coulomb coefficient of friction.
     pub friction: f64,
-    /// Contact thickness, in m: the gap this cloth keeps on its side of a contact.
+    /// Contact thickness, in m: this cloth's share of the smallest gap of a contact.
     pub thickness: f64,
-    /// Measured curves of stress over strain. The modulus of the same name, which no piece may be steeper than, is then
-    /// that of small reversals.
+    /// Measured curves of stress over strain. The modulus of the same name is then that of small reversals, and the
+    /// upper bound of all slopes.
     pub curves: Curves,
     /// Loss of energy in every cycle at any speed, of stretch, shear and bending alike. Moduli are then those of
     /// slow changes; fast ones are stiffer.
@@ -80,7 +80,7 @@ pub struct PlateRigidity {
 }
 
 impl Material {
-    /// Checks every field and hands the material on.
+    /// Returns the material if every field is valid.
     ///
     /// # Errors
     /// Names the first field that is not finite, out of range, or makes the elastic matrix
@@ -88,18 +88,18 @@ impl Material {
     pub fn checked(self) -> Result<Self> {
         for (name, value) in self.fields() {
             if !value.is_finite() {
-                return Err(Error::combined(name, value, "a finite number"));
+                return Err(Error::value(name, value, "a finite number"));
             }
         }
         let positive = [("density", self.density)];
         for (name, value) in positive {
             if value <= 0.0 {
-                return Err(Error::combined(name, value, "more than 0"));
+                return Err(Error::value(name, value, "more than 0"));
             }
         }
         for (name, value) in self.fields() {
             if value < 0.0 {
-                return Err(Error::combined(name, value, "0 or more"));
+                return Err(Error::value(name, value, "0 or more"));
             }
         }
         self.check_definite()?;
@@ -112,7 +112,7 @@ impl Material {
         Ok(self)
     }
 
-    /// Whether stress is more than the moduli times strain and its rate: then the past matters.
+    /// Whether stress is not a function of strain and its rate alone: then the history matters.
     #[must_use]
     pub fn is_inelastic(&self) -> bool {
         self.quality.is_some() || self.curves != Curves::NONE
@@ -120,14 +120,14 @@ impl Material {
 
     fn check_definite(&self) -> Result<()> {
         if self.poisson > 0.0 && self.poisson.powi(2) * self.stretch_weft >= self.stretch_warp {
-            return Err(Error::combined(
+            return Err(Error::value(
                 "poisson",
                 self.poisson,
                 "poisson² · stretch_weft < stretch_warp, or the elastic matrix is not positive definite",
             ));
         }
         if self.poisson >= 1.0 {
-            return Err(Error::combined(
+            return Err(Error::value(
                 "poisson",
                 self.poisson,
                 "less than 1, or the bending matrix is not positive definite",
@@ -183,9 +183,9 @@ impl Material {
 
     /// The plate matrix whose *strips* have the rigidities given.
     ///
-    /// A strip with free long edges bends with D₁₁ − D₁₂²/D₂₂, which is what a cantilever test
-    /// measures; so D₁₁ = bend_warp/(1 − ν²), D₂₂ = bend_weft/(1 − ν²), D₁₂ = ν√(D₁₁D₂₂), and unless
-    /// `bend_twist` is given D₆₆ = (√(D₁₁D₂₂) − D₁₂)/2, the isotropic value.
+    /// A strip with free long edges bends with D₁₁ − D₁₂²/D₂₂, the rigidity that a cantilever test measures; so D₁₁ =
+    /// bend_warp/(1 − ν²), D₂₂ = bend_weft/(1 − ν²), D₁₂ = ν√(D₁₁D₂₂), and unless `bend_twist` is given D₆₆ =
+    /// (√(D₁₁D₂₂) − D₁₂)/2, the isotropic value.
     #[must_use]
     pub fn plate_rigidity(&self) -> PlateRigidity {
         let scale = 1.0 / (1.0 - self.poisson.powi(2));
@@ -195,7 +195,7 @@ impl Material {
         PlateRigidity { d11, d22, d12, d66: self.bend_twist.unwrap_or(0.5 * (mean - d12)) }
     }
 
-    /// The same fabric so many times as stiff against stretch, shear and bending; its curves stay what they are.
+    /// The fabric with its stiffness against stretch, shear and bending multiplied; its curves are not changed.
     pub(crate) fn with_stiffness_factors(&self, [stretch, shear, bend]: [f64; 3]) -> Self {
         Self {
             stretch_warp: stretch * self.stretch_warp,

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Fabrics by name.
 //!
-//! Where each value is from, measured or estimated, stands field by field in `addon/presets`, whose files
-//! have the same values; a test compares them. Measured are, above all: areal density, stretch, shear and
-//! contraction of poplin, denim, silk, wool and canvas (Clyde, Teran, Tamstorf, Modeling and data-driven
-//! parameter estimation for woven fabrics, 2017); bending of fabrics of the same weight (Feng, Huang, Xu,
-//! Wang, Learning-based bending stiffness parameter estimation by a drape tester, ACM Transactions on
-//! Graphics 41, 2022); rubber (Treloar, Stress-strain data for vulcanised rubber under various types of
-//! deformation, Transactions of the Faraday Society 40, 1944).
+//! The source of each value, measured or estimated, is given field by field in `addon/presets`, whose files have the
+//! same values; a test compares them. Measured are, above all: areal density, stretch, shear and contraction of poplin,
+//! denim, silk, wool and canvas (Clyde, Teran, Tamstorf, Modeling and data-driven parameter estimation for woven
+//! fabrics, 2017); bending of fabrics of the same weight (Feng, Huang, Xu, Wang, Learning-based bending stiffness
+//! parameter estimation by a drape tester, ACM Transactions on Graphics 41, 2022); rubber (Treloar, Stress-strain data
+//! for vulcanised rubber under various types of deformation, Transactions of the Faraday Society 40, 1944).
 
 use super::{Material, curve::Curves};
 use crate::error::{Error, Result};

@@ -25,7 +25,7 @@ const COEFFICIENTS: [f64; 7] = [
 /// for the vector 0. Neither may be infinite.
 #[inline]
 pub(super) fn atan2(y: f64, x: f64) -> f64 {
-    // Where nearly all edges of a fine mesh are.
+    // Case of nearly all edges of a fine mesh.
     if y.abs() < TAN_PI_16 * x { atan_near_zero(y / x) } else { atan2_general(y, x) }
 }
 
@@ -59,7 +59,7 @@ fn atan_near_zero(z: f64) -> f64 {
     z + z * square * (low + high * (fourth * fourth))
 }
 
-/// [`arc_tangent`] of four vectors, with the same bits.
+/// [`atan2`] of four vectors, bit by bit equal.
 #[inline(always)]
 pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4] {
     let (high, wide) = (lanes.magnitude(y), lanes.magnitude(x));
@@ -85,7 +85,7 @@ pub(super) fn atan2_lanes<F: F64x4>(lanes: F, y: F::Four, x: F::Four) -> [f64; 4
     std::array::from_fn(|k| angle[k].copysign(y[k]))
 }
 
-/// [`near_zero`] of four numbers.
+/// [`atan_near_zero`] of four numbers.
 #[inline(always)]
 fn atan_near_zero_lanes<F: F64x4>(lanes: F, z: F::Four) -> F::Four {
     let [c0, c1, c2, c3, c4, c5, c6] = COEFFICIENTS;

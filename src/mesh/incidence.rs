@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From vertices to the elements around them, so that sums over elements are gathered in a fixed order.
+//! Vertex-to-element incidence: sums over elements are gathered in a fixed order.
 
 use sprs::CsStructureI;
 
@@ -7,7 +7,7 @@ use sprs::CsStructureI;
 #[derive(Clone, Debug, Default)]
 pub struct Incidence {
     starts: Vec<u32>,
-    /// Elements with corners: see [`entry`].
+    /// Elements with corners: see [`pack`].
     entries: Vec<u32>,
 }
 
@@ -19,13 +19,13 @@ fn pack(element: usize, corner: usize) -> u32 {
 }
 
 impl Incidence {
-    /// Turns the corner lists of elements round. Elements come in ascending order at every vertex.
+    /// Inverts the corner lists of elements. Elements come in ascending order at every vertex.
     #[must_use]
     pub fn new<const CORNERS: usize>(elements: &[[u32; CORNERS]], vertex_count: usize) -> Self {
         Self::of_list(elements.as_flattened(), CORNERS, vertex_count)
     }
 
-    /// The same for elements of `corner_count` corners in one list.
+    /// Incidence of elements with `corner_count` corners each in one list.
     ///
     /// # Panics
     /// If `corner_count` is 0 or more than 16, or there are more than 268 million elements.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The surface: what is connected to what, and its undeformed shape.
+//! The surface: topology and undeformed shape.
 //!
-//! [`Polygons`] checks what a caller gives and cuts it into triangles; [`Topology`] winds them alike
-//! and finds the edges; [`RestShape`] measures them in yarn axes; [`Quads`] finds the faces of four corners again. [`Mesh`] holds the last two, for one
-//! cloth or, joined, for all cloths of a scene.
+//! [`Polygons`] checks polygons and triangulates them; [`Topology`] orients the triangles consistently and finds the
+//! edges; [`RestShape`] measures them in yarn axes; [`Quads`] finds the faces of four corners again. [`Mesh`] holds the
+//! last two, for one cloth or, joined, for all cloths of a scene.
 
 mod atan2;
 mod incidence;
@@ -19,7 +19,7 @@ mod yarn_axes;
 
 pub use incidence::Incidence;
 pub use polygons::{Polygons, check_positions};
-pub use quads::{Fan, Quads};
+pub use quads::{Fan, QuadCorner, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};
@@ -104,7 +104,7 @@ impl Mesh {
         sum / edges.len().max(1) as f64
     }
 
-    /// The same of each cloth.
+    /// Mean length of the edges of each cloth at rest, in m.
     #[must_use]
     pub fn mean_edge_lengths(&self) -> Vec<f64> {
         let mut sums = vec![(0.0, 0_usize); self.cloth_starts.len() - 1];

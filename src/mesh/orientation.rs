@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Winding all triangles of a connected piece the same way round.
+//! Consistent orientation of all triangles of a connected piece.
 
 use super::topology::half_edges;
 
-/// Triangles wound like the first of their piece. Where a piece has only one side, some neighbours stay
-/// wound against each other.
+/// Triangles oriented like the first of their piece. In a piece that is not orientable some neighbours remain
+/// inconsistent.
 pub(super) fn orient_consistently(triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let neighbours = neighbours(triangles);
     let mut wound = triangles.to_vec();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Polygons as a caller gives them: checked, every refusal by index.
+//! Input polygons, checked; every error names the index.
 
 use super::triangulation::{self, TriangulatedFaces};
 use crate::{
@@ -25,7 +25,7 @@ impl Polygons {
     /// If `counts` do not add up to the number of corners.
     pub fn new(counts: &[usize], corners: &[usize], vertex_count: usize) -> Result<Self> {
         if counts.is_empty() {
-            return Err(Error::combined("faces", "no faces", "one face or more"));
+            return Err(Error::value("faces", "no faces", "one face or more"));
         }
         assert_eq!(counts.iter().sum::<usize>(), corners.len(), "corner counts");
         let mut starts = vec![0];
@@ -92,7 +92,7 @@ fn check_face(face: usize, corners: &[usize], vertex_count: usize) -> Result<()>
 /// Names the argument and the first such vertex.
 pub fn check_positions(argument: &str, positions: &[Vec3]) -> Result<()> {
     if positions.is_empty() {
-        return Err(Error::combined(argument, "no vertices", "one vertex or more"));
+        return Err(Error::value(argument, "no vertices", "one vertex or more"));
     }
     match positions.iter().position(|point| !point.iter().all(|value| value.is_finite())) {
         Some(vertex) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The quadrilaterals that a mesh was made of, and how they lie around its vertices.
+//! The quadrilaterals of the original mesh, and their order around its vertices.
 
 use super::Mesh;
 use crate::Vec3;
@@ -16,13 +16,22 @@ pub struct Quads {
     pub cloths: Vec<u32>,
 }
 
+/// A corner of a quad.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuadCorner {
+    /// The quad.
+    pub quad: u32,
+    /// The corner, 0 to 3.
+    pub corner: u8,
+}
+
 /// Quads around a vertex in their order: each has one edge at the vertex in common with the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fan {
     /// The vertex in the middle.
     pub vertex: u32,
-    /// Each quad with its corner that is the vertex.
-    pub quads: Vec<(u32, u8)>,
+    /// The corner of each quad at the vertex.
+    pub quads: Vec<QuadCorner>,
     /// Whether the last quad has an edge in common with the first.
     pub is_closed: bool,
 }
@@ -42,7 +51,7 @@ impl Quads {
         quads
     }
 
-    /// The first face of a mesh that is no convex quad, and what it is instead.
+    /// The first face of a mesh that is no convex quad, and a description of it.
     #[must_use]
     pub fn first_other_face(mesh: &Mesh) -> Option<(usize, String)> {
         for triangles in faces(mesh) {
@@ -64,24 +73,25 @@ impl Quads {
         let mut around = vec![Vec::new(); vertex_count];
         for (quad, corners) in self.vertices.iter().enumerate() {
             for (corner, vertex) in corners.iter().enumerate() {
-                around[*vertex as usize].push((quad as u32, corner as u8));
+                let member = QuadCorner { quad: quad as u32, corner: corner as u8 };
+                around[*vertex as usize].push(member);
             }
         }
         let each = around.into_iter().enumerate();
         each.flat_map(|(vertex, quads)| self.fans_of(vertex as u32, quads)).collect()
     }
 
-    /// The corner of a quad that follows one of its corners after some others.
+    /// The vertex `count` corners after a corner of a quad.
     #[must_use]
-    pub fn corner_after(&self, (quad, corner): (u32, u8), count: usize) -> u32 {
-        self.vertices[quad as usize][(corner as usize + count) % 4]
+    pub fn corner_after(&self, start: QuadCorner, count: usize) -> u32 {
+        self.vertices[start.quad as usize][(usize::from(start.corner) + count) % 4]
     }
 
-    fn fans_of(&self, vertex: u32, mut quads: Vec<(u32, u8)>) -> Vec<Fan> {
+    fn fans_of(&self, vertex: u32, mut quads: Vec<QuadCorner>) -> Vec<Fan> {
         let mut fans = Vec::new();
         while !quads.is_empty() {
             // An open fan starts at the quad whose first edge belongs to no other quad.
-            let is_first = |member: &(u32, u8)| {
+            let is_first = |member: &QuadCorner| {
                 let edge = self.corner_after(*member, 1);
                 quads.iter().all(|other| self.corner_after(*other, 3) != edge)
             };
@@ -116,8 +126,8 @@ impl Fan {
         spokes
     }
 
-    /// Pairs of spokes that continue each other through the vertex, where quads lie around it as in a grid, inside,
-    /// on a boundary or at a corner of it; nothing where they do not.
+    /// Pairs of spokes that continue each other through the vertex, if the quads around it form a grid or a part
+    /// of one at its boundary; `None` otherwise.
     #[must_use]
     pub fn lines(&self) -> Option<&'static [[usize; 2]]> {
         match (self.is_closed, self.quads.len()) {
@@ -148,7 +158,7 @@ fn around(mesh: &Mesh, triangle: usize) -> [u32; 4] {
     [a, b, *far.unwrap_or(&a), c]
 }
 
-/// Whether every corner of a quad turns the same way, none of them hardly at all.
+/// Whether a quad is convex, with every corner above the smallest ratio of areas.
 fn is_convex(points: &[Vec3; 4]) -> bool {
     let normal = (points[2] - points[0]).cross(&(points[3] - points[1]));
     let size = normal.norm();
@@ -159,7 +169,8 @@ fn is_convex(points: &[Vec3; 4]) -> bool {
     })
 }
 
-/// Least ratio of the parallelogram of a corner to twice the area of its quad.
+/// Smallest ratio of the parallelogram of a corner to twice the area of a convex quad. Evidence: no test fails with 0;
+/// kept as a guard against degenerate corners.
 const MIN_CORNER_RATIO: f64 = 0.01;
 
 #[cfg(test)]

@@ -24,14 +24,14 @@ pub fn gradients_of_all_corners([second, third]: &ShapeGradients) -> [[f64; 2]; 
     [[-second[0] - third[0], -second[1] - third[1]], *second, *third]
 }
 
-/// Areas, yarn axes and angles at rest; what many go through is shared.
+/// Areas, yarn axes and angles at rest; lists with several users are shared.
 #[derive(Clone, Debug, Default)]
 pub struct RestShape {
-    /// Where the vertices are at rest, in m.
+    /// Positions of the vertices at rest, in m.
     pub positions: Arc<Vec<Vec3>>,
     /// Area of each triangle, in m².
     pub areas: Arc<Vec<f64>>,
-    /// Of each triangle.
+    /// Gradients of the shape functions of each triangle, in 1/m.
     pub gradients: Arc<Vec<ShapeGradients>>,
     /// A third of the area of the triangles around each vertex, in m².
     pub vertex_areas: Arc<Vec<f64>>,

@@ -32,9 +32,8 @@ impl Edge {
 pub struct Topology {
     /// Number of vertices, used or not.
     pub vertex_count: usize,
-    /// Vertices of each triangle; in every connected piece all wind the same way round. A piece that
-    /// cannot be wound so (a Möbius band) is cut open: the edges left over appear twice, as boundaries.
-    /// Shared by all who go through them.
+    /// Vertices of each triangle; every connected piece is oriented consistently. A piece that is not orientable (a
+    /// Möbius band) is cut open: the edges left over appear twice, as boundaries. Shared by all users of the list.
     pub triangles: Arc<Vec<[u32; 3]>>,
     /// Triangles around each vertex.
     pub incidence: Arc<Incidence>,

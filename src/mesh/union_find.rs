@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What belongs together because it was joined, directly or by others.
+//! Union-find: groups of members that were joined directly or by others.
 
-/// Members that are joined to groups, each with the name of its smallest member.
+/// Disjoint sets of members; the root of a set is its smallest member.
 #[derive(Clone, Debug)]
 pub(crate) struct UnionFind {
-    /// A member of the same group that is smaller, or the member itself where it is the smallest.
+    /// Parent of each member: a smaller one of the same set; the member itself if it is the root.
     parents: Vec<u32>,
 }
 
@@ -14,14 +14,14 @@ impl UnionFind {
         Self { parents: (0..count as u32).collect() }
     }
 
-    /// Makes one group of those of two members.
+    /// Unites the sets of two members.
     pub(crate) fn union(&mut self, one: u32, other: u32) {
         let [one, other] = [one, other].map(|member| self.find(member));
         self.parents[one.max(other) as usize] = one.min(other);
     }
 
-    /// The smallest member of the group that a member is in. The way there is halved for whoever asks next, or long chains
-    /// would take a time that grows with the square of their length.
+    /// Root of the set of a member: its smallest member. Paths are halved, or long chains would take a time that grows
+    /// with the square of their length.
     pub(crate) fn find(&mut self, mut member: u32) -> u32 {
         while self.parents[member as usize] != member {
             let parent = self.parents[member as usize];
@@ -31,7 +31,7 @@ impl UnionFind {
         member
     }
 
-    /// The name of the group of every member.
+    /// Root of the set of every member.
     pub(crate) fn roots(mut self) -> Vec<u32> {
         (0..self.parents.len() as u32).map(|member| self.find(member)).collect()
     }
@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(groups.roots(), [0, 1, 2, 0, 2, 2]);
     }
 
-    /// Without halving the ways this would take some 10¹¹ steps.
+    /// Without path halving this would take some 10¹¹ steps.
     #[test]
     fn a_long_chain_is_followed_once() {
         let count = 500_000;

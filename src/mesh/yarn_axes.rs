@@ -33,7 +33,7 @@ impl Uv {
         };
         if coordinates.len() != wanted {
             let found = format!("{} coordinates", coordinates.len());
-            return Err(Error::combined("uv", found, format!("{wanted}, one per {kind}")));
+            return Err(Error::value("uv", found, format!("{wanted}, one per {kind}")));
         }
         match coordinates.iter().position(|uv| !(uv[0].is_finite() && uv[1].is_finite())) {
             Some(index) => {
@@ -55,7 +55,7 @@ impl Uv {
     }
 }
 
-/// Unit warp direction of every triangle. A triangle without usable UVs takes the axis rule.
+/// Unit warp direction of every triangle. A triangle without usable UVs gets it from the axis rule.
 pub(super) fn warp_directions(
     cut: &TriangulatedFaces,
     positions: &[Vec3],
@@ -91,7 +91,8 @@ fn in_plane(points: &[Vec3; 3], first: usize) -> Vec3 {
         direction[axis % 3] = 1.0;
         direction - normal * normal[axis % 3]
     };
-    // The axis makes less than 8 degrees with the normal: its shadow in the plane says nothing.
+    // The angle between axis and normal is less than 8 degrees: the projection onto the plane has no reliable
+    // direction.
     let shadow = if normal[first].abs() < 0.99 { laid(first) } else { laid(first + 1) };
     shadow.normalize()
 }

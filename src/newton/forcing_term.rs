@@ -1,57 +1,100 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! When the linear equations of a correction count as solved.
+//! Forcing term: how closely conjugate gradients solve the linear system of a Newton step.
 
 use super::objective::Objective;
 use crate::linear_solver::StoppingCriterion;
 
-/// Relative residual of the linear equations of a correction, and of one of nonlinear equations where anything touches:
-/// that changes what touches what, and the next correction begins elsewhere anyway.
-const LINEAR_TOLERANCE: f64 = 0.1;
-const TOUCHING_TOLERANCE: f64 = 0.2;
-/// The same of a first correction where contacts join layers of cloth: their stiffness hides errors from the norm that is
-/// measured in, and what moves or holds all layers together is found here.
-const HARD_TOLERANCE: f64 = 0.03;
-/// What is left of the linear equations of a correction need not be less than this part of the correction that ends the
-/// stage. The first correction, on which the others build, and equations that are quadratic themselves are solved as if
-/// there were no such part. (With half as much again soft coarse sheets are led astray: what is left is more than the norm
-/// of the preconditioner says.)
-const ENOUGH: f64 = 0.08;
-/// In steps shorter than this, in s, it is a smaller part where nothing touches: there what ends a stage does not become
-/// shorter with the step, and errors of many steps add up.
-const LONG_STEP: f64 = 1.0 / 24.0;
-/// Least conjugate gradient iterations of a correction where anything touches: stiff errors go first, and a correction that
-/// takes only these leaves the others to the next one, which costs more than iterations. And most iterations of any.
-const LEAST_ITERATIONS: usize = 3;
-const MOST_ITERATIONS: usize = 2000;
+/// Parameters of the forcing term.
+struct ForcingTermParameters {
+    /// Relative residual. Effect: larger costs Newton iterations; smaller costs conjugate gradient iterations.
+    /// Evidence: `sheet/pinned16_96` (0.2: 5.3 mm instead of 1.8 mm from the reference);
+    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
+    linear_tolerance: f64,
+    /// Relative residual of nonlinear objectives during contact, where the step changes the active set and the next one
+    /// starts from other contacts anyway. Effect: larger costs Newton iterations; smaller costs conjugate gradient
+    /// iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (0.1: 13.7 mm and 18.7 mm instead of 16.9 mm
+    /// and 23.9 mm from the reference).
+    contact_tolerance: f64,
+    /// Relative residual of the first step where contacts couple layers of cloth. Their stiffness hides errors from the
+    /// energy norm, and the common motion of all layers is found here. Effect: larger loses the support of stacked
+    /// layers; smaller costs conjugate gradient iterations. Evidence: none: no test or figure depends on it (0.015,
+    /// 0.06 and 0.2 tried; bits of `sheet/self16_solve` and hostile scenes change).
+    layered_first_tolerance: f64,
+    /// Residual in the energy norm below which conjugate gradients stop whatever the relative residual (fraction of the
+    /// Newton threshold). Not for the first step, on which the others build, nor for quadratic objectives. Effect:
+    /// larger leaves errors that the norm of the preconditioner underestimates; smaller costs conjugate gradient
+    /// iterations. Evidence: `sheet/pinned16_solve` (0.04: 18 % more conjugate gradient iterations; 0.16: 13 % fewer,
+    /// and 1.1 mm instead of 0.7 mm from the reference). With 0.12 soft coarse sheets drift.
+    absolute: f64,
+    /// Step duration below which `absolute` shrinks in proportion without contact, in s: the Newton threshold does not
+    /// shrink with the step, and the errors of many steps accumulate. Effect: larger costs conjugate gradient
+    /// iterations in short steps; smaller accumulates errors. Evidence: `sheet/pinned16_solve` (1/12 s: 18 % more
+    /// conjugate gradient iterations); `sheet/pinned24_96` (1/48 s: 5 % fewer).
+    reference_step: f64,
+    /// Lower bound of conjugate gradient iterations during contact. The first ones remove stiff errors only; a step of
+    /// those alone leaves the others to the next Newton iteration. Effect: larger and smaller cost time. Evidence:
+    /// `contact::friction::accelerated_ground_carries_a_sheet_along` (fails with 0); contact scenes (6 doubles the
+    /// iterations, 1 saves 42 %).
+    min_iterations: usize,
+    /// Upper bound of conjugate gradient iterations. Effect: larger lets an ill-conditioned system take longer; smaller
+    /// ends it earlier. Evidence: none: neither tests nor scenes depend on it (1000, 4000 and no limit tried).
+    max_iterations: usize,
+}
 
-/// When the linear equations of a correction are solved, the square of which that may be left is `enough`, in J; `is_joined`
-/// where contacts join layers of cloth.
-pub(crate) fn linear_stopping_criterion(
-    problem: &Objective<'_>,
-    (is_first, enough): (bool, f64),
-    is_joined: bool,
-) -> StoppingCriterion {
-    let touches = !problem.response.contacts().is_empty();
-    let tolerance = match (is_first && is_joined, touches && problem.quadratic_model.is_none()) {
-        (true, _) => HARD_TOLERANCE,
-        (false, true) => TOUCHING_TOLERANCE,
-        (false, false) => LINEAR_TOLERANCE,
+impl ForcingTermParameters {
+    const DEFAULT: Self = Self {
+        linear_tolerance: 0.1,
+        contact_tolerance: 0.2,
+        layered_first_tolerance: 0.03,
+        absolute: 0.08,
+        reference_step: 1.0 / 24.0,
+        min_iterations: 3,
+        max_iterations: 2000,
     };
-    let least = if touches { LEAST_ITERATIONS } else { 0 };
+}
+
+const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
+
+/// Linear system of a Newton step, as far as its accuracy depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinearSolveContext {
+    /// Whether it is the first step of the solve.
+    pub(crate) is_first: bool,
+    /// Squared residual in the energy norm that may remain, in J.
+    pub(crate) absolute_tolerance: f64,
+}
+
+/// Stopping criterion of conjugate gradients. `couples_layers` says whether contacts couple layers of cloth.
+pub(crate) fn linear_stopping_criterion(
+    objective: &Objective<'_>,
+    context: LinearSolveContext,
+    couples_layers: bool,
+) -> StoppingCriterion {
+    let has_contacts = !objective.response.contacts().is_empty();
+    let is_nonlinear = objective.quadratic_model.is_none();
+    let tolerance = if context.is_first && couples_layers {
+        PARAMETERS.layered_first_tolerance
+    } else if has_contacts && is_nonlinear {
+        PARAMETERS.contact_tolerance
+    } else {
+        PARAMETERS.linear_tolerance
+    };
     StoppingCriterion {
         relative_tolerance: tolerance,
-        absolute_tolerance: enough,
-        min_iterations: least,
-        max_iterations: MOST_ITERATIONS,
+        absolute_tolerance: context.absolute_tolerance,
+        min_iterations: if has_contacts { PARAMETERS.min_iterations } else { 0 },
+        max_iterations: PARAMETERS.max_iterations,
     }
 }
 
-/// The part of the correction that ends a stage which linear equations may leave.
-pub(crate) fn forcing_factor(problem: &Objective<'_>) -> f64 {
-    let touches = !problem.response.contacts().is_empty();
-    match problem.quadratic_model {
+/// Residual that the linear system may leave in the energy norm (fraction of the Newton threshold).
+pub(crate) fn forcing_factor(objective: &Objective<'_>) -> f64 {
+    let has_contacts = !objective.response.contacts().is_empty();
+    match objective.quadratic_model {
         Some(_) => 0.0,
-        None if touches => ENOUGH,
-        None => ENOUGH * (problem.stage.duration / LONG_STEP).min(1.0),
+        None if has_contacts => PARAMETERS.absolute,
+        None => {
+            PARAMETERS.absolute * (objective.stage.duration / PARAMETERS.reference_step).min(1.0)
+        }
     }
 }

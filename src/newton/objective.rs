@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the equations of a stage are made of, and their potential.
+//! Objective of a stage: the potential without contacts plus that of contacts, whose minimum Newton's method finds.
 
-use super::quadratic_model::QuadraticModel;
+use super::{parameters::NewtonParameters, quadratic_model::QuadraticModel};
 use crate::{
     Vec3,
     collision::Contact,
@@ -11,27 +11,27 @@ use crate::{
     time_integration::{Stage, State},
 };
 
-/// The first corrections of each so many look anew at the directions of contacts; in the others these settle.
-const SETTLING: usize = 3;
-const RENEWAL: usize = 8;
+const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
 
-/// What a stage is made of.
+/// Objective of a stage, with what it is evaluated from.
 pub(crate) struct Objective<'a> {
     pub(crate) dynamics: &'a mut EquationsOfMotion,
     pub(crate) response: &'a mut CollisionResponse,
     pub(crate) stage: &'a Stage,
+    /// State at the start of the step.
     pub(crate) state: &'a State,
+    /// Dirichlet conditions of the step, in order of vertices.
     pub(crate) prescribed_displacements: &'a [PrescribedDisplacement],
-    /// The potential without contacts, where it is not that of the stage.
+    /// Potential without contacts where it is not that of the stage.
     pub(crate) quadratic_model: Option<&'a QuadraticModel<'a>>,
 }
 
-/// In J.
+/// Value of an objective, in J.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Potential {
-    /// Without contacts.
+    /// Potential without contacts.
     without_contacts: f64,
-    /// Of contacts.
+    /// Potential of contacts.
     pub(crate) contact: f64,
 }
 
@@ -42,59 +42,70 @@ impl Potential {
 }
 
 impl Objective<'_> {
-    /// The same problem with another potential without contacts.
+    /// This objective with a quadratic model as its potential without contacts.
     pub(crate) fn with_quadratic_model<'b>(
         &'b mut self,
-        quadratic: &'b QuadraticModel<'b>,
+        quadratic_model: &'b QuadraticModel<'b>,
     ) -> Objective<'b> {
-        let Self { stage, state, prescribed_displacements: guidance, .. } = *self;
-        let (dynamics, response) = (&mut *self.dynamics, &mut *self.response);
+        let Self { stage, state, prescribed_displacements, .. } = *self;
         Objective {
-            dynamics,
-            response,
+            dynamics: &mut *self.dynamics,
+            response: &mut *self.response,
             stage,
             state,
-            prescribed_displacements: guidance,
-            quadratic_model: Some(quadratic),
+            prescribed_displacements,
+            quadratic_model: Some(quadratic_model),
         }
     }
 
-    /// Puts what is guided where it is to be.
+    /// Moves vertices with Dirichlet conditions to where these place them.
     pub(crate) fn apply_prescribed_displacements(&self, positions: &mut [Vec3]) {
-        for guide in self.prescribed_displacements {
-            let position = &mut positions[guide.vertex];
-            *position = guide.constrained_end(&self.state.positions[guide.vertex], position);
+        for prescribed in self.prescribed_displacements {
+            let position = &mut positions[prescribed.vertex];
+            let start = &self.state.positions[prescribed.vertex];
+            *position = prescribed.constrained_end(start, position);
         }
     }
 
-    /// The potential at `positions`, and the residuals without contacts in N.
+    /// Evaluates the potential at `positions`, and the residuals (forces) without contacts, in N.
     pub(crate) fn evaluate(
         &mut self,
         positions: &[Vec3],
         residuals: &mut [Vec3],
         report: &mut Report,
     ) -> Potential {
-        let inside = match self.quadratic_model {
-            Some(quadratic) => quadratic.evaluate(positions, residuals),
+        let without_contacts = match self.quadratic_model {
+            Some(model) => model.evaluate(positions, residuals),
             None => self.dynamics.evaluate(self.stage, positions, residuals, report),
         };
-        Potential { without_contacts: inside, contact: self.response.contact_potential(positions) }
+        Potential { without_contacts, contact: self.response.contact_potential(positions) }
     }
 
-    /// Which surfaces touch after so many corrections.
+    /// Detects contacts at `positions`. Normals are updated in the first iterations of every cycle and frozen in the
+    /// others, so that Newton's method converges.
     pub(crate) fn detect_contacts(
         &mut self,
         positions: &[Vec3],
-        iterations: usize,
+        iteration: usize,
         report: &mut Report,
     ) -> Vec<Contact> {
         let response = &mut *self.response;
         report.time(Task::Contact, || {
-            if iterations % RENEWAL < SETTLING {
+            if iteration % PARAMETERS.normal_update_cycle < PARAMETERS.normal_updates {
                 response.detect_contacts(positions)
             } else {
                 response.detect_contacts_with_frozen_normals(positions)
             }
         })
+    }
+
+    /// Whether tangents use predicted stresses. Not during contact: compressed and crumpled cloth is stretched by the
+    /// contacts of its Newton steps, not by rotation, and a prediction without them removes tensions in one iteration
+    /// and restores them in the next. A stage that extrapolates beyond the point of its equations has no damping, and
+    /// needs the solution that is found with predictions; otherwise impacts double their energy more often.
+    pub(crate) fn uses_stress_prediction(&self) -> bool {
+        let is_contact_free = self.response.contacts().is_empty();
+        let extrapolates = self.stage.extrapolation_factor > 1.0;
+        self.quadratic_model.is_none() && (is_contact_free || extrapolates)
     }
 }

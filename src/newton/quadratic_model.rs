@@ -1,107 +1,126 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Potentials that are quadratic but for contacts: Φ(x) = ½⟨x − x̄, H(x − x̄)⟩ − ⟨r, x − x̄⟩.
+//! Quadratic model of the potential without contacts: Φ(x) = ½⟨x − x̄, H(x − x̄)⟩ − ⟨r, x − x̄⟩.
 //!
-//! What explicit schemes, schemes with one solve and iterations with a fixed matrix find without contacts is the
-//! minimum of such a potential. With the potentials of contacts added, [`crate::newton`] finds the minimum of both: the
-//! least change to what the scheme wants, in the norm of its own matrix, that keeps what the response promises.
+//! Without contacts the result of an explicit scheme, of a semi-implicit scheme and of an update of the fixed-point
+//! iteration is the minimum of such a model. With the potential of contacts added, [`crate::newton`] finds the minimum
+//! of the sum: the smallest change of that result, in the norm of H, that satisfies the contacts.
 
-use super::objective::Objective;
 use crate::{
     Vec3,
     linear_solver::{BlockMatrix, Ordering},
     parallel::reductions,
     simd::Block,
-    system::{ConstantStiffness, SpringTarget, TangentMatrix},
+    system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness, SpringTarget, TangentMatrix},
     time_integration::Stage,
 };
 
-/// H of a quadratic potential.
+/// Hessian H of a quadratic model.
 pub(crate) enum ModelHessian<'a> {
     /// M/β².
     Inertia,
-    /// M/β² + K + D/β, and the springs of pins.
+    /// M/β² + K + D/β, plus the stiffness of spring targets.
     Constant(&'a ConstantStiffness),
-    /// Any other, with the inertia in it, and the order of its rows.
+    /// Any matrix that includes inertia, with the order of its rows.
     Matrix(&'a BlockMatrix, &'a Ordering),
 }
 
-/// A quadratic potential.
+/// Point around which an objective is expanded.
+#[derive(Clone, Copy)]
+pub(crate) struct Expansion<'a> {
+    /// Expansion point x̄, in m.
+    pub(crate) point: &'a [Vec3],
+    /// Residuals r = −∇Φ(x̄), in N.
+    pub(crate) residuals: &'a [Vec3],
+}
+
+/// Quadratic potential of a stage.
 pub(crate) struct QuadraticModel<'a> {
-    pub(crate) hessian: ModelHessian<'a>,
+    hessian: ModelHessian<'a>,
     /// Factors of K and D.
     factors: [f64; 2],
-    /// Diagonal of M/β² with the springs of pins, in kg/s².
+    /// Diagonal of H without K and D: M/β² and the stiffness of spring targets, in kg/s².
     diagonal: Vec<f64>,
-    /// x̄, in m.
-    pub(crate) expansion_point: &'a [Vec3],
-    /// r, in N.
-    pub(crate) expansion_residuals: &'a [Vec3],
-    /// Potentials with the same number have the same matrix.
+    expansion: Expansion<'a>,
+    /// Identifier of the matrix: models with equal identifiers have the same H.
     pub(crate) matrix_id: Option<[u64; 3]>,
 }
 
 impl<'a> QuadraticModel<'a> {
-    /// The potential around `reference`, with the coefficients of a stage.
+    /// Quadratic model around an expansion, with the coefficients of a stage.
     pub(crate) fn new(
         hessian: ModelHessian<'a>,
         stage: &Stage,
         masses: &[f64],
-        (expansion_point, expansion_residuals): (&'a [Vec3], &'a [Vec3]),
+        expansion: Expansion<'a>,
     ) -> Self {
-        let Stage { beta, extrapolation_factor: reach, .. } = *stage;
+        let Stage { beta, extrapolation_factor, .. } = *stage;
         Self {
             hessian,
-            factors: [1.0 / reach, 1.0 / (beta * reach)],
-            diagonal: masses.iter().map(|mass| mass / (beta * beta * reach)).collect(),
-            expansion_point,
-            expansion_residuals,
+            factors: [1.0 / extrapolation_factor, 1.0 / (beta * extrapolation_factor)],
+            diagonal: masses
+                .iter()
+                .map(|mass| mass / (beta * beta * extrapolation_factor))
+                .collect(),
+            expansion,
             matrix_id: None,
         }
     }
 
-    /// The same with springs that draw vertices.
-    pub(crate) fn with_spring_targets(
-        mut self,
-        reach: f64,
-        goals: &[Option<SpringTarget>],
+    /// Quadratic model with K and D, the spring targets of the stage included.
+    pub(crate) fn with_constant_stiffness(
+        dynamics: &EquationsOfMotion,
+        stage: &Stage,
+        stiffness: &'a RevisedStiffness,
+        expansion: Expansion<'a>,
     ) -> Self {
-        for (diagonal, goal) in self.diagonal.iter_mut().zip(goals) {
-            *diagonal += goal.map_or(0.0, |goal| goal.stiffness / reach);
+        let hessian = ModelHessian::Constant(&stiffness.matrix);
+        let targets = &dynamics.spring_targets;
+        let model = Self::new(hessian, stage, &dynamics.masses, expansion);
+        let mut model = model.with_spring_targets(stage.extrapolation_factor, targets);
+        model.matrix_id = Some(matrix_id(stage, stiffness.revision, targets));
+        model
+    }
+
+    /// This model with the stiffness of spring targets added.
+    fn with_spring_targets(
+        mut self,
+        extrapolation_factor: f64,
+        targets: &[Option<SpringTarget>],
+    ) -> Self {
+        for (diagonal, target) in self.diagonal.iter_mut().zip(targets) {
+            *diagonal += target.map_or(0.0, |target| target.stiffness / extrapolation_factor);
         }
         self
     }
 
     /// Φ at `positions` in J, and −∇Φ in N as `residuals`.
     pub(crate) fn evaluate(&self, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
-        let moved: Vec<Vec3> = positions
-            .iter()
-            .zip(self.expansion_point)
-            .map(|(x, reference)| x - reference)
-            .collect();
-        let images = self.hessian_product(&moved);
-        for ((residual, start), image) in
-            residuals.iter_mut().zip(self.expansion_residuals).zip(&images)
-        {
-            *residual = start - image;
+        let Expansion { point, residuals: expansion_residuals } = self.expansion;
+        let displacements: Vec<Vec3> =
+            positions.iter().zip(point).map(|(x, origin)| x - origin).collect();
+        let products = self.hessian_product(&displacements);
+        let pairs = expansion_residuals.iter().zip(&products);
+        for (residual, (at_point, product)) in residuals.iter_mut().zip(pairs) {
+            *residual = at_point - product;
         }
         reductions::sum_blocked(positions.len(), reductions::MIN_VERTICES_PER_TASK, |vertex| {
-            moved[vertex].dot(&(images[vertex] * 0.5 - self.expansion_residuals[vertex]))
+            displacements[vertex].dot(&(products[vertex] * 0.5 - expansion_residuals[vertex]))
         })
     }
 
-    /// H times a field.
+    /// Product of H and a field.
     pub(crate) fn hessian_product(&self, field: &[Vec3]) -> Vec<Vec3> {
-        let mut images = match self.hessian {
+        let mut products = match self.hessian {
             ModelHessian::Inertia => vec![Vec3::zeros(); field.len()],
             ModelHessian::Constant(matrix) => matrix.multiply(self.factors, field),
             ModelHessian::Matrix(matrix, ordering) => {
                 return matrix_product(matrix, ordering, field);
             }
         };
-        for ((image, part), inertia) in images.iter_mut().zip(field).zip(&self.diagonal) {
-            *image += part * *inertia;
+        for ((product, value), diagonal) in products.iter_mut().zip(field).zip(&self.diagonal) {
+            *product += value * *diagonal;
         }
-        images
+        products
     }
 
     /// Fills the matrix of `tangent` with H.
@@ -112,13 +131,14 @@ impl<'a> QuadraticModel<'a> {
                 Block::scaled_identity(value as f32)
             }),
             ModelHessian::Constant(constant) => {
-                constant.fill_tangent(self.factors, &self.diagonal, tangent)
+                constant.fill_tangent(self.factors, &self.diagonal, tangent);
             }
-            ModelHessian::Matrix(own, _) => tangent.matrix.clone_from(own),
+            ModelHessian::Matrix(matrix, _) => tangent.matrix.clone_from(matrix),
         }
     }
 }
 
+/// Product of a matrix and a field, in single precision.
 fn matrix_product(matrix: &BlockMatrix, ordering: &Ordering, field: &[Vec3]) -> Vec<Vec3> {
     let mut rounded = vec![[0.0; 4]; field.len()];
     ordering.gather(field, &mut rounded);
@@ -129,28 +149,14 @@ fn matrix_product(matrix: &BlockMatrix, ordering: &Ordering, field: &[Vec3]) -> 
     images
 }
 
-/// The potential around a place with forces in N, with the constant matrix of a revision and springs that draw vertices.
-pub(crate) fn constant_quadratic_model<'a>(
-    problem: &Objective<'_>,
-    (matrix, revision): (&'a ConstantStiffness, u64),
-    around: (&'a [Vec3], &'a [Vec3]),
-) -> QuadraticModel<'a> {
-    let (stage, goals) = (problem.stage, &problem.dynamics.spring_targets);
-    let masses = &problem.dynamics.masses;
-    let quadratic = QuadraticModel::new(ModelHessian::Constant(matrix), stage, masses, around);
-    let mut quadratic = quadratic.with_spring_targets(stage.extrapolation_factor, goals);
-    quadratic.matrix_id = Some(matrix_id(stage, revision, goals));
-    quadratic
-}
-
-/// Numbers the matrix of such a potential.
-fn matrix_id(stage: &Stage, revision: u64, goals: &[Option<SpringTarget>]) -> [u64; 3] {
-    // The offset and the factor of the 64-bit FNV-1a hash.
+/// Identifier of the matrix of a model with a revision of K and D and these spring targets, in a stage.
+fn matrix_id(stage: &Stage, revision: u64, targets: &[Option<SpringTarget>]) -> [u64; 3] {
+    // Offset and factor of the 64-bit FNV-1a hash.
     let mixed = |hash: u64, value: u64| (hash ^ value).wrapping_mul(0x0100_0000_01b3);
     let mut hash = mixed(0xcbf2_9ce4_8422_2325, revision);
-    for (vertex, goal) in goals.iter().enumerate() {
-        if let Some(goal) = goal {
-            hash = mixed(mixed(hash, vertex as u64), goal.stiffness.to_bits());
+    for (vertex, target) in targets.iter().enumerate() {
+        if let Some(target) = target {
+            hash = mixed(mixed(hash, vertex as u64), target.stiffness.to_bits());
         }
     }
     [hash, stage.beta.to_bits(), stage.extrapolation_factor.to_bits()]

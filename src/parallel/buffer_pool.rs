@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pool of reusable buffers: what every step allocates anew and frees scatters over the heaps of all threads.
+//! Pool of reusable buffers: buffers allocated and freed in every step fragment the heaps of all threads.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Buffers that are handed out and given back; clones of a pool share them.
+/// Buffers that are taken and returned; clones of a pool share them.
 #[derive(Clone, Debug)]
 pub struct BufferPool<Buffer> {
     buffers: Arc<Mutex<Vec<Buffer>>>,
@@ -22,7 +22,7 @@ impl<Buffer: Default> BufferPool<Buffer> {
         self.idle(|buffers| buffers.pop().unwrap_or_default())
     }
 
-    /// Gives a buffer back. If the pool is full, the one that has been idle longest is freed.
+    /// Returns a buffer. If the pool is full, the one that has been idle longest is freed.
     pub(crate) fn give(&self, buffer: Buffer) {
         self.idle(|buffers| {
             if buffers.len() == self.capacity {

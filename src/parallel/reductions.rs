@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Loops over all cores whose results do not depend on how many there are.
 //!
-//! Sums are taken over blocks of fixed size and the blocks added in order, so that every thread count
-//! rounds alike.
+//! Sums are computed over blocks of fixed size and the blocks added in order, so that rounding does not depend on the
+//! number of threads.
 
 use rayon::prelude::*;
 
-/// Elements that are worth a task of their own.
+/// Smallest number of elements of a task.
 pub(crate) const MIN_ELEMENTS_PER_TASK: usize = 512;
-/// Vertices that are worth a task of their own.
+/// Smallest number of vertices of a task.
 pub(crate) const MIN_VERTICES_PER_TASK: usize = 512;
-/// The same where next to nothing is done for each of them.
+/// Smallest number of vertices of a task with very little work per vertex.
 pub(crate) const MIN_LIGHT_VERTICES_PER_TASK: usize = 1024;
 
-/// Calls `one(index, a, b)` for the members of two lists and sums what it gives.
+/// Sum of `one(index, a, b)` over the members of two lists.
 pub(crate) fn sum_zipped<A: Send, B: Send>(
     first: &mut [A],
     second: &mut [B],
@@ -47,14 +47,14 @@ pub(crate) fn split_rows<'a, T>(
     groups
 }
 
-/// What `one(index)` gives over `0..count`, in order, in the `room` of others.
+/// Values of `one(index)` over `0..count` that are not `None`, in order, in the buffer `room`.
 pub(crate) fn collect<T: Send>(
     count: usize,
     block: usize,
     mut room: Vec<T>,
     one: impl Fn(usize) -> Option<T> + Sync,
 ) -> Vec<T> {
-    /// Blocks whose members are held apart from the rest at a time: all together may be many.
+    /// Blocks whose members are in separate lists at a time: all together may be many.
     const BATCH: usize = 256;
     room.clear();
     for first in (0..count).step_by(BATCH * block) {
@@ -65,15 +65,15 @@ pub(crate) fn collect<T: Send>(
     room
 }
 
-/// Moves the members of `parts` to the end of a list, which grows by a quarter if it has to: doubled it would be half
+/// Moves the members of `lists` to the end of a list. It grows by a quarter if necessary: doubling leaves it half
 /// empty.
-pub(crate) fn append<T>(parts: Vec<Vec<T>>, list: &mut Vec<T>) {
-    let count: usize = parts.iter().map(Vec::len).sum();
+pub(crate) fn append<T>(lists: Vec<Vec<T>>, list: &mut Vec<T>) {
+    let count: usize = lists.iter().map(Vec::len).sum();
     if list.len() + count > list.capacity() {
         list.reserve_exact(count.max(list.len() / 4));
     }
-    for mut part in parts {
-        list.append(&mut part);
+    for mut members in lists {
+        list.append(&mut members);
     }
 }
 

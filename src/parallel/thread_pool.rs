@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The threads of a simulation.
 //!
-//! A step is hundreds of loops of ten to a hundred microseconds. To wake a thread that has gone to sleep between two
-//! of them takes as long as the loop, so idle threads keep looking for work while a frame is computed, and let others
-//! run meanwhile.
+//! A step is hundreds of loops of ten to a hundred microseconds. Waking a thread between two of them takes as long as
+//! the loop, so idle threads spin while a frame is computed, and yield to other processes.
 
 use super::reductions;
 use crate::error::{Error, Result};
@@ -17,20 +16,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A thread that has found no work for so long goes to sleep: what is computed meanwhile has loops so long that
-/// waking it does not count.
+/// Time without work after which a thread goes to sleep: the loops of such a phase are so long that waking it does not
+/// matter.
 const IDLE_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Threads, of one simulation alone.
+/// Thread pool of one simulation.
 #[derive(Clone)]
 pub(crate) struct SimulationThreads {
     pool: Arc<ThreadPool>,
-    /// How many have work enough to be kept awake.
+    /// Number of threads that are kept awake: those with enough work.
     active_count: usize,
 }
 
 impl SimulationThreads {
-    /// So many threads, one on every core if none, for so many vertices.
+    /// A pool of `threads` threads, one per core if 0, for a simulation of `vertices` vertices.
     ///
     /// # Errors
     /// The system refuses them.
@@ -44,7 +43,7 @@ impl SimulationThreads {
         Ok(Self { pool: Arc::new(pool), active_count: awake })
     }
 
-    /// Does `work` with the threads, which stay awake meanwhile.
+    /// Runs `work` in the pool; idle threads spin meanwhile.
     pub(crate) fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         self.pool.install(|| {
             let _end = self.stay_awake();
@@ -52,7 +51,7 @@ impl SimulationThreads {
         })
     }
 
-    /// Keeps other threads awake than this one until what is given back is dropped.
+    /// Keeps the other threads awake until the returned guard is dropped.
     fn stay_awake(&self) -> SpinGuard {
         let end = SpinGuard(Arc::default());
         let (threads, awake) = (self.pool.current_num_threads(), self.active_count);
@@ -60,7 +59,7 @@ impl SimulationThreads {
             && awake > 1
         {
             let is_over = Arc::clone(&end.0);
-            // None of them is waited for, so a core that others have taken holds up nothing.
+            // Nothing waits for them, so a core that is in use by another process delays nothing.
             self.pool.spawn_broadcast(move |context| {
                 let place = (context.index() + threads - own) % threads;
                 if (1..awake).contains(&place) {
@@ -72,7 +71,7 @@ impl SimulationThreads {
     }
 }
 
-/// Over when it is dropped, by a panic too.
+/// Ends the spinning when it is dropped, by a panic too.
 struct SpinGuard(Arc<AtomicBool>);
 
 impl Drop for SpinGuard {
@@ -81,8 +80,8 @@ impl Drop for SpinGuard {
     }
 }
 
-/// Does what work there is. The patience is what keeps this from holding up for ever a task that waits for another one
-/// and runs this meanwhile.
+/// Runs available tasks. The timeout ends it where a task that waits for another one runs this meanwhile and would be
+/// delayed for ever.
 fn spin_for_work(is_over: &AtomicBool) {
     let mut idle_since = Instant::now();
     while !is_over.load(Relaxed) {
@@ -122,7 +121,7 @@ mod tests {
                 SimulationThreads::new(THREADS, vertices * reductions::MIN_VERTICES_PER_TASK)
                     .unwrap();
             assert_eq!(workers.active_count, awake);
-            // Who may look for work knows when that is over.
+            // The guard ends the spinning.
             let end = workers.pool.install(|| workers.stay_awake());
             assert_eq!(Arc::strong_count(&end.0) > 1, awake > 1, "{awake} awake");
         }
@@ -130,7 +129,7 @@ mod tests {
 
     #[test]
     fn who_looks_for_work_does_it_until_it_is_over() {
-        // There is no other thread that might do what ends this.
+        // No other thread can end this.
         let is_over = Arc::new(AtomicBool::new(false));
         let ending = Arc::clone(&is_over);
         single().install(|| {

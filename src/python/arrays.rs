@@ -14,17 +14,17 @@ use numpy::{
 };
 use pyo3::{prelude::*, types::PyIterator};
 
-/// Polygons as they are given: corner counts, and all corners in one list.
+/// Input polygons: corner counts, and all corners in one list.
 pub(super) struct FaceCorners {
     pub(super) counts: Vec<usize>,
     pub(super) corners: Vec<usize>,
 }
 
-/// An argument that holds an array, for refusals.
+/// An array argument, for error messages.
 #[derive(Clone, Copy)]
 struct ExpectedArray<'text> {
     argument: &'text str,
-    /// What its elements must be, and its shape.
+    /// Expected elements and shape, for error messages.
     text: &'text str,
     /// Its shape; `None` is any number.
     shape: &'text [Option<usize>],
@@ -39,15 +39,15 @@ impl ExpectedArray<'_> {
             return Ok(());
         }
         let found = format!("shape {}", array.getattr("shape")?);
-        Err(Error::combined(self.argument, found, self.text).into())
+        Err(Error::value(self.argument, found, self.text).into())
     }
 
     fn wrong_kind(&self, found: String) -> PyErr {
-        type_error(Error::combined(self.argument, found, self.text))
+        type_error(Error::value(self.argument, found, self.text))
     }
 }
 
-/// Polygons as an argument, for refusals.
+/// A polygon argument, for error messages.
 #[derive(Clone, Copy)]
 pub(super) struct FaceKind {
     /// Name of the argument.
@@ -56,7 +56,7 @@ pub(super) struct FaceKind {
     pub(super) element: &'static str,
     /// Corners that the faces of an array may have.
     pub(super) widths: &'static [usize],
-    /// What is wanted in all.
+    /// Expected argument, for error messages.
     pub(super) wanted: &'static str,
 }
 
@@ -135,7 +135,7 @@ fn face_rows(kind: FaceKind, array: &Bound<'_, PyUntypedArray>) -> PyResult<Face
 
 fn face_sequences(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<FaceCorners> {
     let (mut counts, mut corners) = (Vec::new(), Vec::new());
-    let refused = |found| type_error(Error::combined(kind.argument, found, kind.wanted));
+    let refused = |found| type_error(Error::value(kind.argument, found, kind.wanted));
     for (face, member) in sequence_items(given, refused)?.enumerate() {
         let wanted = "a sequence of vertex indices";
         let vertices =
@@ -164,7 +164,7 @@ pub(super) fn to_array<'py>(
     Ok(array)
 }
 
-/// The members of what came; `refused` makes an error of its type.
+/// Members of a sequence; `refused` makes the error of an argument of another type.
 fn sequence_items<'py>(
     given: &Bound<'py, PyAny>,
     refused: impl FnOnce(String) -> PyErr,
@@ -211,7 +211,7 @@ fn check_integers(wanted: ExpectedArray<'_>, array: &Bound<'_, PyUntypedArray>) 
     }
 }
 
-/// Indices of an array of integers; `refused` is told where, what came and what was wanted.
+/// Indices of an array of integers; `refused(index, found, expected)` makes the error.
 fn integers(
     array: &Bound<'_, PyUntypedArray>,
     refused: impl Fn(usize, String, &str) -> Error,

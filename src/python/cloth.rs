@@ -28,7 +28,7 @@ const PAIRS: FaceKind = FaceKind {
     wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
 };
 
-/// Time in which sewn vertices come together where nothing else is said, in s.
+/// Default closing time of seams, in s.
 const SEWING_TIME: f64 = 1.0;
 
 /// A sheet of cloth: triangles, quads, n-gons or a mixture, in one piece or several. Immutable.
@@ -152,7 +152,7 @@ impl PyCloth {
 /// A keyword that may be left out.
 type OptionalArgument<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 
-/// What was said about a cloth besides its shape and fabric.
+/// Optional arguments of a cloth.
 struct ClothOptions {
     mass: Option<Vec<f64>>,
     rest: Option<Vec<[f64; 2]>>,
@@ -233,7 +233,7 @@ fn read_properties(
         let Some(factors) = factors(name, given)? else { continue };
         if factors.len() != vertex_count {
             let wanted = format!("{vertex_count}, one per vertex");
-            return Err(Error::combined(name, format!("{} factors", factors.len()), wanted).into());
+            return Err(Error::value(name, format!("{} factors", factors.len()), wanted).into());
         }
         for (all, factor) in properties.iter_mut().zip(factors) {
             all[kind] = factor;
@@ -291,5 +291,5 @@ fn read_uv(given: &Bound<'_, PyAny>, vertex_count: usize, polygons: &Polygons) -
         return Ok(Uv::Corner(rows));
     }
     let wanted = format!("{vertex_count}, one per vertex, or {corner_count}, one per face corner");
-    Err(Error::combined("uv", format!("{} rows", rows.len()), wanted).into())
+    Err(Error::value("uv", format!("{} rows", rows.len()), wanted).into())
 }

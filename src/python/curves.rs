@@ -71,7 +71,7 @@ fn known_keys(argument: &str, given: &Bound<'_, PyDict>, known: &[&str]) -> PyRe
         let key = text(argument, &key)?;
         if !known.contains(&key.as_str()) {
             let wanted = format!("the keys {}", known.join(", "));
-            return Err(Error::combined(argument, format!("key {key}"), wanted).into());
+            return Err(Error::value(argument, format!("key {key}"), wanted).into());
         }
     }
     Ok(())
@@ -82,14 +82,13 @@ fn entry<'py>(
     given: &Bound<'py, PyDict>,
     key: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let missing = || Error::combined(argument, format!("no {key}"), format!("a dict with {key}"));
+    let missing = || Error::value(argument, format!("no {key}"), format!("a dict with {key}"));
     Ok(given.get_item(key)?.ok_or_else(missing)?)
 }
 
 fn points(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Vec<CurvePoint>> {
-    let refused = || {
-        type_error(Error::combined(argument, type_name(given), "a sequence of (strain, stress)"))
-    };
+    let refused =
+        || type_error(Error::value(argument, type_name(given), "a sequence of (strain, stress)"));
     if given.is_instance_of::<PyString>() {
         return Err(refused());
     }

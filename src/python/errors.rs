@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the core refuses becomes a Python exception here, and nowhere else; so does a panic.
+//! Errors of the core and panics become Python exceptions in this file only.
 
 use crate::error::Error;
 use pyo3::{
@@ -33,18 +33,18 @@ impl From<Error> for PyErr {
     }
 }
 
-/// The same words as a `TypeError`: what came is of the wrong kind.
+/// Error as a `TypeError`: the argument has a wrong type.
 pub(super) fn type_error(error: Error) -> PyErr {
     PyTypeError::new_err(error.to_string())
 }
 
-/// Adds what Python or NumPy said itself.
+/// Adds the exception of Python or NumPy as the cause.
 pub(super) fn caused_by(error: PyErr, cause: PyErr, py: Python<'_>) -> PyErr {
     error.set_cause(py, Some(cause));
     error
 }
 
-/// Lets no panic, which is a bug in this library, reach Python as anything but a `RuntimeError`.
+/// Turns a panic, which is a bug in this library, into a `RuntimeError`.
 pub(super) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = format!("internal error, please report it: {}", message(panic.as_ref()));

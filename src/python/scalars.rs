@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Single arguments in, each refusal naming the argument, what came and what was wanted.
+//! Conversion of single arguments; each error names the argument, the value found and the value expected.
 
 use super::errors::{caused_by, type_error};
 use crate::error::Error;
@@ -10,32 +10,32 @@ use pyo3::{
     types::{PyBool, PyDict},
 };
 
-/// What an index must be.
+/// Expected value of an index, for error messages.
 pub(super) const NOT_NEGATIVE: &str = "an integer, 0 or more, of 64 bits";
-/// Longest text of a value that is repeated in a refusal.
+/// Largest length of a value in an error message, in characters.
 const MAX_SHOWN_LENGTH: usize = 60;
 
-/// A finite or infinite number; the core says which of them it takes.
+/// A number, finite or not; the core checks the range.
 pub(super) fn number(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
     let wanted = "a number";
     if given.is_instance_of::<PyBool>() {
-        return Err(type_error(Error::combined(argument, type_name(given), wanted)));
+        return Err(type_error(Error::value(argument, type_name(given), wanted)));
     }
     given.extract().map_err(|cause: PyErr| {
         let py = given.py();
         if cause.is_instance_of::<PyOverflowError>(py) {
-            return Error::combined(argument, shortened_repr(given), "a number of float64").into();
+            return Error::value(argument, shortened_repr(given), "a number of float64").into();
         }
-        caused_by(type_error(Error::combined(argument, type_name(given), wanted)), cause, py)
+        caused_by(type_error(Error::value(argument, type_name(given), wanted)), cause, py)
     })
 }
 
 /// A whole number, 0 or more.
 pub(super) fn index(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<usize> {
-    whole(given, |found, wanted| Error::combined(argument, found, wanted))
+    whole(given, |found, wanted| Error::value(argument, found, wanted))
 }
 
-/// A whole number, 0 or more, in a place that `refused` knows: it is told what came and what was wanted.
+/// A whole number, 0 or more; `refused(found, expected)` makes the error.
 pub(super) fn whole(
     given: &Bound<'_, PyAny>,
     refused: impl Fn(String, &str) -> Error,
@@ -53,13 +53,13 @@ pub(super) fn whole(
 
 /// True or False.
 pub(super) fn flag(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "True or False"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "True or False"));
     given.extract().map_err(refused)
 }
 
 /// A text.
 pub(super) fn text(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "str"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "str"));
     given.extract().map_err(refused)
 }
 
@@ -68,7 +68,7 @@ pub(super) fn dictionary<'py>(
     argument: &str,
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let refused = |_| type_error(Error::combined(argument, type_name(given), "dict"));
+    let refused = |_| type_error(Error::value(argument, type_name(given), "dict"));
     given.cast().cloned().map_err(refused)
 }
 
@@ -79,7 +79,7 @@ pub(super) fn instance<'py, Class: PyClass>(
 ) -> PyResult<Bound<'py, Class>> {
     given.cast::<Class>().cloned().map_err(|_| {
         let wanted = format!("weft.{}", Class::NAME);
-        type_error(Error::combined(argument, type_name(given), wanted))
+        type_error(Error::value(argument, type_name(given), wanted))
     })
 }
 
@@ -90,7 +90,7 @@ pub(super) fn instances<Class: PyClass>(
 ) -> PyResult<Vec<Py<Class>>> {
     let wanted = format!("a sequence of weft.{}", Class::NAME);
     let members = given.try_iter().map_err(|cause| {
-        let error = type_error(Error::combined(argument, type_name(given), &wanted));
+        let error = type_error(Error::value(argument, type_name(given), &wanted));
         caused_by(error, cause, given.py())
     })?;
     let take = |(position, member): (usize, PyResult<Bound<'_, PyAny>>)| {
@@ -104,7 +104,7 @@ pub(super) fn instances<Class: PyClass>(
     members.enumerate().map(take).collect()
 }
 
-/// Hands every keyword to `set`, which says whether there is such a field of `class`.
+/// Calls `set` with every keyword; it returns whether `class` has such a field.
 pub(super) fn set_fields(
     class: &str,
     fields: Option<&Bound<'_, PyDict>>,
@@ -115,7 +115,7 @@ pub(super) fn set_fields(
         let name = text("name of a field", &name)?;
         if !set(&name, &value)? {
             let wanted = format!("one of {}", known.join(", "));
-            return Err(type_error(Error::combined(class, format!("no field {name}"), wanted)));
+            return Err(type_error(Error::value(class, format!("no field {name}"), wanted)));
         }
     }
     Ok(())
@@ -133,7 +133,7 @@ pub(super) fn fields_of<'py>(
     Ok(fields)
 }
 
-/// The call that makes an object with these fields.
+/// Constructor call of an object with these fields.
 pub(super) fn constructor(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<String> {
     let mut parts = Vec::new();
     for (name, value) in fields {
@@ -142,12 +142,12 @@ pub(super) fn constructor(class: &str, fields: &Bound<'_, PyDict>) -> PyResult<S
     Ok(format!("{class}({})", parts.join(", ")))
 }
 
-/// Name of the type of what came.
+/// Name of the type of an argument.
 pub(super) fn type_name(given: &Bound<'_, PyAny>) -> String {
     given.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string())
 }
 
-/// What came as Python writes it, or its type where that is long or fails.
+/// The `repr` of an argument, or its type if that is long or fails.
 fn shortened_repr(given: &Bound<'_, PyAny>) -> String {
     match given.repr().map(|text| text.to_string()) {
         Ok(text) if text.len() <= MAX_SHOWN_LENGTH => text,

@@ -166,7 +166,7 @@ impl PySettings {
     }
 }
 
-/// Sets a field; `false`: there is none of this name.
+/// Sets a field. Returns whether there is one of this name.
 fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     match name {
         "integrator" => settings.integrator = Integrator::from_name(&text(name, value)?)?,

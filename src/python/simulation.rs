@@ -51,12 +51,12 @@ use std::sync::{
 #[pyclass(name = "Simulation", module = "weft", frozen)]
 pub(super) struct PySimulation {
     simulation: Mutex<Simulation>,
-    /// Whether a call is in the simulation. It is claimed with the GIL held, so that only a call that
-    /// releases the GIL is ever seen by another thread.
+    /// Whether a call is running. It is set with the GIL held, so that another thread only sees a call that has
+    /// released the GIL.
     is_claimed: AtomicBool,
 }
 
-/// The right to use a simulation, given back when dropped.
+/// Exclusive use of a simulation until it is dropped.
 struct ExclusiveUse<'flag>(&'flag AtomicBool);
 
 impl Drop for ExclusiveUse<'_> {
@@ -66,13 +66,13 @@ impl Drop for ExclusiveUse<'_> {
 }
 
 impl PySimulation {
-    /// Works on the simulation, unless another thread is in it.
+    /// Runs `work` on the simulation, unless another thread uses it.
     fn with<Value>(&self, work: impl FnOnce(&mut Simulation) -> Result<Value>) -> PyResult<Value> {
         let _claim = self.claim()?;
         guarded(|| Ok(work(&mut *self.locked()?)?))
     }
 
-    /// Works on the simulation without the GIL, unless another thread is in it.
+    /// Runs `work` on the simulation without the GIL, unless another thread uses it.
     fn compute<Value: Send>(
         &self,
         py: Python<'_>,
@@ -91,7 +91,7 @@ impl PySimulation {
         Ok(ExclusiveUse(&self.is_claimed))
     }
 
-    /// The simulation of the one who has claimed it.
+    /// The simulation, for the call with exclusive use.
     fn locked(&self) -> PyResult<MutexGuard<'_, Simulation>> {
         self.simulation.lock().map_err(|_poisoned| {
             PyRuntimeError::new_err(
@@ -454,7 +454,7 @@ impl PySimulation {
     fn restore(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<()> {
         let bytes: PyBackedBytes = bytes
             .extract()
-            .map_err(|_| type_error(Error::combined("bytes", type_name(bytes), "bytes")))?;
+            .map_err(|_| type_error(Error::value("bytes", type_name(bytes), "bytes")))?;
         self.compute(py, move |simulation| simulation.restore(&bytes))
     }
 

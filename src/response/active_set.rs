@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The active set: which contacts are met as constraints, and the directions that these and prescribed motion eliminate from
-//! the equations of a Newton step. Constraints are contacts of particles with solids, after Etzmuss 2002, section 4.4.
+//! The active set: constrained contacts, and the directions that these and prescribed motion
+//! eliminate from the equations of a Newton step. Constraints are contacts of particles with
+//! solids, after Etzmuss 2002, section 4.4.
 //!
-//! The collision direction of a vertex of cloth in the collision area of a solid is the normal of its contact. In every correction
-//! its displacement along that direction is the one that leads to the target position, at the distance wanted, and
-//! is taken out of the equations by a filter. What is left of them along the direction is the force of the
-//! constraint. It is carried to the next correction, and where it pulls, the vertex is released.
+//! The collision direction of a cloth vertex in the collision area of a solid is the normal of its
+//! contact. In every Newton iteration its displacement along that direction is prescribed: it leads
+//! to the target position, at the target gap, and is eliminated from the equations by a filter. The
+//! remaining residual along the direction is the constraint force (the multiplier). It is carried
+//! to the next iteration; where it pulls, the constraint is deactivated.
 //!
-//! A vertex has one constraint. What else it meets, it meets by the law of [`Contact`]: other faces of solids, as in a corner,
-//! all solids where two of them press on it from opposite sides and no displacement would do, and
-//! what would have been crossed even so. Contacts of several particles go by the law as well.
+//! A vertex has at most one constraint. All its other contacts follow the penalty law of
+//! [`Contact`]: other faces of solids, as in a corner; all solids if two of them press from
+//! opposite sides, where no displacement is admissible; and contacts that were stiffened after a
+//! CCD hit. Contacts of several particles follow the law as well.
 //!
-//! **Descent.** With the forces λ that the equations A d = b + λn have found, and the lift c = n·d of a constraint, the slope
-//! of Φ + ½ max(0, λ + kc)²/k along d is −dᵀA d − kc² where it presses: a Newton step that meets the
-//! constraints goes down, whatever it does to the gaps. (This is the augmented Lagrangian, with the new multipliers.)
+//! **Descent.** With the forces λ that the equations A d = b + λn have found, and the violation c =
+//! n·d of a constraint, the slope of Φ + ½ max(0, λ + kc)²/k along d is −dᵀA d − kc² where it
+//! presses: a Newton step that meets the constraints is a descent direction, whatever it does to
+//! the gaps. (This is the augmented Lagrangian, with the new multipliers.)
 //!
-//! **When constraints are solved.** A Newton step leaves the gaps of all constraints right, so it would be short even if they
-//! all pulled. What pulls therefore counts as the Newton step that its release will take, at least: λ²/a of
-//! each alone, with the entry a of the matrix, and of all together with their inertia.
+//! **Convergence.** A Newton step leaves the gaps of all constraints right, so it would be short
+//! even if all multipliers were negative. A pulling constraint therefore counts at least as the
+//! Newton step that its deactivation will cause: λ²/a of each alone, with the entry a of the
+//! matrix, and of all together with their inertia.
 
 use super::CollisionResponse;
 use crate::{
@@ -28,39 +33,47 @@ use crate::{
 };
 use nalgebra::Matrix3;
 
-/// A normal of which prescribed motion leaves less than this free is not constrained: nothing moves along it.
-const SMALLEST_FREE: f64 = 1.0e-3;
+/// Smallest length of the component of a normal that prescribed motion leaves free. Below it the
+/// contact is not constrained: its vertex does not move along the normal.
+const MIN_FREE_LENGTH: f64 = 1.0e-3;
 
-/// An active constraint.
+/// Constraint of the active set: the displacement of a vertex along a direction is prescribed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Constraint {
-    /// Place among the contacts.
+pub(crate) struct ActiveConstraint {
+    /// Index of its contact.
     contact: usize,
+    /// Cloth vertex.
     pub(crate) vertex: usize,
+    /// Unit normal from the solid to the vertex.
     pub(crate) normal: Vec3,
-    /// Displacement along the normal that leads to the distance wanted, in m.
-    lift: f64,
+    /// Displacement along the normal to the target position, in m.
+    violation: f64,
 }
 
-/// A constraint as an eliminated direction.
+/// Vertex with prescribed motion.
 #[derive(Clone, Copy, Debug)]
-struct Eliminated {
-    /// Place of the contact.
+pub(crate) struct PrescribedVertex {
+    pub(crate) vertex: usize,
+    /// Projector onto its free directions.
+    pub(crate) projector: Matrix3<f64>,
+}
+
+/// Constraint as an eliminated direction.
+#[derive(Clone, Copy, Debug)]
+struct EliminatedConstraint {
+    /// Index of its contact.
     contact: usize,
-    /// Component of the normal that prescribed motion leaves free: its length.
-    length: f64,
+    /// Length of the component of the normal that prescribed motion leaves free.
+    free_length: f64,
     direction: Direction,
 }
-
-/// Vertex with prescribed motion, and the projector onto its free directions.
-pub(crate) type Given = (usize, Matrix3<f64>);
 
 /// Directions that are eliminated from the equations of a Newton step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActiveSet {
-    /// In order of their rows.
-    constraints: Vec<Eliminated>,
-    /// Projectors of rows, while they are found.
+    /// Sorted by row.
+    constraints: Vec<EliminatedConstraint>,
+    /// Projectors of rows, while they are collected.
     projectors: Vec<(usize, Matrix3<f64>)>,
     pub(crate) prescribed: Prescribed,
 }
@@ -68,35 +81,38 @@ pub(crate) struct ActiveSet {
 /// New multiplier of a constraint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multiplier {
+    /// Row of its vertex.
     pub(crate) row: usize,
-    /// Square that the constraint adds to that of the Newton step in the norm of the equations, in J.
+    /// Squared energy norm that the constraint adds to that of the Newton step, in J.
     pub(crate) square: f64,
     /// Force by which it pulls, in N.
     pub(crate) pull: Vec3,
 }
 
 impl ActiveSet {
-    /// Finds the directions with the cloths at `positions`, and sets the filter. Prescribed motion comes in order of its
-    /// vertices.
-    pub(crate) fn find(
+    /// Eliminates the active constraints of the cloths at `positions` in m and all prescribed
+    /// vertices, in ascending order, and sets the filter of the rows in an ordering.
+    pub(crate) fn set(
         &mut self,
-        given: impl Iterator<Item = Given>,
-        (response, positions): (&CollisionResponse, &[Vec3]),
-        (ordering, filter): (&Ordering, &mut Filter),
+        prescribed: impl Iterator<Item = PrescribedVertex>,
+        constraints: impl Iterator<Item = ActiveConstraint>,
+        ordering: &Ordering,
+        filter: &mut Filter,
     ) {
         self.constraints.clear();
         self.projectors.clear();
-        let mut given = given.peekable();
-        for constraint in response.active_constraints(positions) {
+        let row_of = |one: PrescribedVertex| (ordering.row(one.vertex), one.projector);
+        let mut prescribed = prescribed.peekable();
+        for constraint in constraints {
             let vertex = constraint.vertex;
-            while let Some(before) = given.next_if(|(other, _)| *other < vertex) {
-                self.projectors.push((ordering.row(before.0), before.1));
+            while let Some(previous) = prescribed.next_if(|other| other.vertex < vertex) {
+                self.projectors.push(row_of(previous));
             }
-            let own = given.next_if(|(other, _)| *other == vertex);
-            let free = own.map_or_else(Matrix3::identity, |(_, projector)| projector);
+            let same = prescribed.next_if(|other| other.vertex == vertex);
+            let free = same.map_or_else(Matrix3::identity, |one| one.projector);
             self.eliminate(&constraint, &free, ordering.row(vertex));
         }
-        self.projectors.extend(given.map(|(vertex, projector)| (ordering.row(vertex), projector)));
+        self.projectors.extend(prescribed.map(row_of));
         self.constraints.sort_unstable_by_key(|one| one.direction.row);
         self.projectors.sort_unstable_by_key(|(row, _)| *row);
         filter.clear();
@@ -107,125 +123,136 @@ impl ActiveSet {
     }
 
     /// Eliminates the component of a normal that a projector leaves free.
-    fn eliminate(&mut self, constraint: &Constraint, free: &Matrix3<f64>, row: usize) {
-        let Constraint { contact, normal, lift, .. } = *constraint;
-        let along = free * normal;
-        let length = along.norm();
-        if length < SMALLEST_FREE {
+    fn eliminate(&mut self, constraint: &ActiveConstraint, free: &Matrix3<f64>, row: usize) {
+        let ActiveConstraint { contact, normal, violation, .. } = *constraint;
+        let component = free * normal;
+        let free_length = component.norm();
+        if free_length < MIN_FREE_LENGTH {
             self.projectors.push((row, *free));
             return;
         }
-        let unit = along / length;
+        let unit = component / free_length;
         self.projectors.push((row, free - unit * unit.transpose()));
-        let direction = Direction { row, unit, displacement: lift / length };
-        self.constraints.push(Eliminated { contact, length, direction });
+        let direction = Direction { row, unit, displacement: violation / free_length };
+        self.constraints.push(EliminatedConstraint { contact, free_length, direction });
     }
 
-    /// Gives constraints the forces that a `solution` has found. Returns their multipliers, in order of their rows, and the
-    /// change of the potential's slope by them, in J.
-    pub(crate) fn balance(
+    /// Updates the multipliers of a response from the `solution` of the linear system. Returns
+    /// them, sorted by row, and the change of the potential's slope by them, in J.
+    pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],
         response: &mut CollisionResponse,
     ) -> (Vec<Multiplier>, f64) {
-        let pressing = |response: &CollisionResponse, one: &Eliminated| {
+        let normal_force = |response: &CollisionResponse, one: &EliminatedConstraint| {
             let contact = &response.contacts()[one.contact];
             contact.normal_force_at(
-                contact.target_distance() - one.direction.displacement * one.length,
+                contact.target_distance() - one.direction.displacement * one.free_length,
             )
         };
-        let mut gained = 0.0;
+        let mut slope_change = 0.0;
         let mut forces = Vec::with_capacity(self.constraints.len());
         let mut multipliers = Vec::with_capacity(self.constraints.len());
         let found = self.prescribed.forces(solution);
-        for (one, (direction, stiffness, more)) in self.constraints.iter().zip(found) {
+        for (one, (direction, stiffness, increment)) in self.constraints.iter().zip(found) {
             let Direction { row, unit, displacement } = *direction;
-            let old = pressing(response, one);
-            let force = old + more / one.length;
-            let left = force.min(0.0) * one.length;
-            let square = more * displacement + left * left / stiffness;
-            multipliers.push(Multiplier { row, square, pull: unit * left });
-            gained -= old * displacement * one.length;
+            let previous = normal_force(response, one);
+            let force = previous + increment / one.free_length;
+            let pull = force.min(0.0) * one.free_length;
+            let square = increment * displacement + pull * pull / stiffness;
+            multipliers.push(Multiplier { row, square, pull: unit * pull });
+            slope_change -= previous * displacement * one.free_length;
             forces.push((one.contact, force));
         }
         response.accept_multipliers(forces.into_iter());
         for one in &self.constraints {
-            gained += pressing(response, one) * one.direction.displacement * one.length;
+            slope_change +=
+                normal_force(response, one) * one.direction.displacement * one.free_length;
         }
-        (multipliers, gained)
+        (multipliers, slope_change)
     }
 }
 
 impl CollisionResponse {
-    /// Decides which of `contacts` are constraints.
-    pub(crate) fn choose_active_set(&self, contacts: &mut [Contact]) {
-        let of_one_vertex = |a: &Contact, b: &Contact| {
-            let are_of_vertices =
+    /// Selects the constraints among `contacts`, which are sorted by key.
+    pub(super) fn choose_active_set(&self, contacts: &mut [Contact]) {
+        let have_common_vertex = |a: &Contact, b: &Contact| {
+            let are_vertex_face =
                 a.pair.kind == PairKind::VertexFace && b.pair.kind == PairKind::VertexFace;
-            are_of_vertices && a.pair.features[0] == b.pair.features[0]
+            are_vertex_face && a.pair.features[0] == b.pair.features[0]
         };
-        for contacts in contacts.chunk_by_mut(of_one_vertex) {
-            let chosen = self.strongest_constraint(contacts);
-            for (place, contact) in contacts.iter_mut().enumerate() {
-                let is_chosen = chosen == Some(place);
-                if is_chosen != contact.is_active_constraint() {
-                    contact.set_active_constraint(is_chosen, contact.current_normal_force());
+        for contacts in contacts.chunk_by_mut(have_common_vertex) {
+            let constraint = self.strongest_constraint(contacts);
+            for (index, contact) in contacts.iter_mut().enumerate() {
+                let is_constraint = constraint == Some(index);
+                if is_constraint != contact.is_active_constraint() {
+                    contact.set_active_constraint(is_constraint, contact.current_normal_force());
                 }
             }
         }
     }
 
-    /// Which of the contacts of a vertex is its constraint: the one that is, or the one that presses most.
+    /// Index of the constraint among the contacts of one vertex: the active one, or else that with
+    /// the largest normal force; `None` where two solids oppose each other.
     fn strongest_constraint(&self, contacts: &[Contact]) -> Option<usize> {
-        let mut chosen: Option<(usize, f64)> = None;
-        for (place, contact) in contacts.iter().enumerate() {
+        let mut constraint: Option<(usize, f64)> = None;
+        for (index, contact) in contacts.iter().enumerate() {
             if !self.is_vertex_collider_contact(contact) {
                 continue;
             }
             let normal = contact.linearised.normal;
             let opposes = |other: &Contact| other.linearised.normal.dot(&normal) < 0.0;
-            let mut before =
-                contacts[..place].iter().filter(|other| self.is_vertex_collider_contact(other));
-            if before.any(opposes) {
+            let mut previous =
+                contacts[..index].iter().filter(|other| self.is_vertex_collider_contact(other));
+            if previous.any(opposes) {
                 return None;
             }
-            let presses = contact.normal_force_at(contact.linearised.gap);
-            let rank = if contact.is_active_constraint() { f64::INFINITY } else { presses };
-            if contact.pair.stiffening_count == 0 && chosen.is_none_or(|(_, most)| rank > most) {
-                chosen = Some((place, rank));
+            let normal_force = contact.normal_force_at(contact.linearised.gap);
+            let rank = if contact.is_active_constraint() { f64::INFINITY } else { normal_force };
+            if contact.pair.stiffening_count == 0
+                && constraint.is_none_or(|(_, max_rank)| rank > max_rank)
+            {
+                constraint = Some((index, rank));
             }
         }
-        chosen.map(|(place, _)| place)
+        constraint.map(|(index, _)| index)
     }
 
-    /// Whether a contact is one of a cloth's vertex with a solid.
+    /// Whether a contact is one of a cloth vertex with a collider face.
     fn is_vertex_collider_contact(&self, contact: &Contact) -> bool {
-        let [vertex, corner, ..] = contact.pair.vertices;
-        contact.pair.kind == PairKind::VertexFace && self.is_cloth(vertex) && !self.is_cloth(corner)
+        let [vertex, face_vertex, ..] = contact.pair.vertices;
+        contact.pair.kind == PairKind::VertexFace
+            && self.is_cloth(vertex)
+            && !self.is_cloth(face_vertex)
     }
 
-    /// The constraints that press with the cloths at `positions`, in order of their vertices.
+    /// Active constraints with the cloths at `positions` in m, in the order of their vertices.
     pub(crate) fn active_constraints(
         &self,
         positions: &[Vec3],
-    ) -> impl Iterator<Item = Constraint> {
-        self.contacts.iter().enumerate().filter_map(|(place, contact)| {
-            let lift = contact.constraint_violation(&self.relative_position(contact, positions))?;
-            let vertex = contact.pair.vertices[0] as usize;
-            Some(Constraint { contact: place, vertex, normal: contact.linearised.normal, lift })
+    ) -> impl Iterator<Item = ActiveConstraint> {
+        self.contacts.iter().enumerate().filter_map(|(index, contact)| {
+            let violation =
+                contact.constraint_violation(&self.relative_position(contact, positions))?;
+            Some(ActiveConstraint {
+                contact: index,
+                vertex: contact.pair.vertices[0] as usize,
+                normal: contact.linearised.normal,
+                violation,
+            })
         })
     }
 
-    /// Takes the forces in N that the equations have found for constraints, by their places among the contacts. What pulled
-    /// and has been released is free from now on.
+    /// Accepts the multipliers in N that the linear solve has found, by index of the contact.
+    /// Constraints that pulled are deactivated first.
     fn accept_multipliers(&mut self, forces: impl Iterator<Item = (usize, f64)>) {
         for contact in
             self.contacts.iter_mut().filter(|contact| contact.current_normal_force() < 0.0)
         {
             contact.set_normal_force(0.0);
         }
-        for (place, force) in forces {
-            self.contacts[place].set_normal_force(force);
+        for (index, force) in forces {
+            self.contacts[index].set_normal_force(force);
         }
     }
 }

@@ -3,13 +3,14 @@
 
 use crate::{Vec3, scene::Collider};
 
-/// A collider on its way through a frame.
+/// Linear motion of a collider's vertices between two frames.
 #[derive(Clone, Debug)]
 pub(crate) struct ColliderMotion {
     frame_positions: [Vec<Vec3>; 2],
 }
 
 impl ColliderMotion {
+    /// Motion of a collider at rest.
     pub(crate) fn new(collider: &Collider) -> Self {
         Self {
             frame_positions: [
@@ -19,7 +20,7 @@ impl ColliderMotion {
         }
     }
 
-    /// Positions to reach at the end of the frame that begins.
+    /// Sets the positions at the end of the frame, in m.
     pub(crate) fn set_target(&mut self, positions: Vec<Vec3>) {
         self.frame_positions[1] = positions;
     }
@@ -29,29 +30,31 @@ impl ColliderMotion {
         &self.frame_positions
     }
 
-    /// Takes the way of a frame from a checkpoint.
+    /// Restores the positions of a frame from a checkpoint, in m.
     pub(crate) fn set_frame_positions(&mut self, frame: [Vec<Vec3>; 2]) {
         self.frame_positions = frame;
     }
 
+    /// Number of vertices of the collider.
     pub(crate) fn vertex_count(&self) -> usize {
         self.frame_positions[0].len()
     }
 
-    /// The frame has ended when it had come to `part` of itself; the next one starts there.
-    pub(crate) fn end_frame(&mut self, part: f64) {
+    /// Ends the frame at a `fraction` of its duration; the next one starts there.
+    pub(crate) fn end_frame(&mut self, fraction: f64) {
         let [start, end] = &mut self.frame_positions;
         for (start, end) in start.iter_mut().zip(end) {
-            if part < 1.0 {
-                *end = *start + (*end - *start) * part;
+            if fraction < 1.0 {
+                *end = *start + (*end - *start) * fraction;
             }
             *start = *end;
         }
     }
 
-    /// Positions at a `part` of the frame from 0 to 1, in m; exact where nothing moves.
-    pub(crate) fn positions_at(&self, part: f64) -> impl Iterator<Item = Vec3> {
+    /// Positions at a `fraction` of the frame from 0 to 1, in m; exact for vertices at rest.
+    pub(crate) fn positions_at(&self, fraction: f64) -> impl Iterator<Item = Vec3> {
         let pairs = self.frame_positions[0].iter().zip(&self.frame_positions[1]);
-        pairs.map(move |(from, to)| if part < 1.0 { from + (to - from) * part } else { *to })
+        pairs
+            .map(move |(from, to)| if fraction < 1.0 { from + (to - from) * fraction } else { *to })
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What contacts do with the cloths where they are: forces, stiffness and potential.
+//! Contact forces, stiffness matrices and potential at given positions.
 
 use super::CollisionResponse;
 use crate::{
@@ -10,28 +10,30 @@ use crate::{
 use rayon::prelude::*;
 
 impl CollisionResponse {
-    /// The contacts, and what draws crossings apart.
+    /// All contacts: those detected, then those of layer recovery, then those of edge recovery.
     pub(crate) fn all_contacts(&self) -> impl Iterator<Item = &Contact> {
         self.contacts.iter().chain(&self.layer_recovery_contacts).chain(&self.recovery_contacts)
     }
 
-    /// What all of these do with the cloths at `positions`, in the same order.
+    /// Forces and stiffness of all contacts with the cloths at `positions` in m, in the order of
+    /// [`Self::all_contacts`].
     pub(crate) fn contact_forces(&self, positions: &[Vec3]) -> Vec<ContactForce> {
-        let drawing = self.layer_recovery_contacts.par_iter().chain(&self.recovery_contacts);
+        let recovery = self.layer_recovery_contacts.par_iter().chain(&self.recovery_contacts);
         let each = self
             .contacts
             .par_iter()
-            .chain(drawing)
+            .chain(recovery)
             .with_min_len(reductions::MIN_ELEMENTS_PER_TASK / 4);
         let one =
             |contact: &Contact| contact.contact_force(&self.relative_position(contact, positions));
         each.map(one).collect()
     }
 
-    /// Σ weight · position of a contact, with the cloths at `positions`.
+    /// Relative position Σ weight · position of a contact in m, with the cloths at `positions` in m
+    /// and the colliders at their end positions.
     pub(crate) fn relative_position(&self, contact: &Contact, positions: &[Vec3]) -> Vec3 {
-        let parts = contact.pair.vertices.iter().zip(&contact.linearised.weights);
-        parts
+        let weighted_vertices = contact.pair.vertices.iter().zip(&contact.linearised.weights);
+        weighted_vertices
             .map(|(vertex, weight)| {
                 let index = *vertex as usize;
                 positions.get(index).unwrap_or_else(|| &self.end_positions[index]) * *weight
@@ -39,42 +41,42 @@ impl CollisionResponse {
             .sum()
     }
 
-    /// Potential of all contacts with the cloths at `positions`, in J.
+    /// Potential of all contacts in J, with the cloths at `positions` in m.
     pub(crate) fn contact_potential(&self, positions: &[Vec3]) -> f64 {
-        let of = |contact: &Contact| {
+        let potential = |contact: &Contact| {
             contact.contact_force(&self.relative_position(contact, positions)).potential
         };
         let contacts = &self.contacts;
-        let touching =
-            reductions::sum_blocked(contacts.len(), reductions::MIN_ELEMENTS_PER_TASK, |place| {
-                of(&contacts[place])
+        let detected =
+            reductions::sum_blocked(contacts.len(), reductions::MIN_ELEMENTS_PER_TASK, |index| {
+                potential(&contacts[index])
             });
-        touching
+        detected
             + self
                 .layer_recovery_contacts
                 .iter()
                 .chain(&self.recovery_contacts)
-                .map(of)
+                .map(potential)
                 .sum::<f64>()
     }
 
-    /// By how much `contacts` with the cloths at `positions` have another potential than those there are, in J, for
-    /// what has come and what has gone.
+    /// Change of the contact potential in J if `contacts` replace the current ones, from added and
+    /// removed pairs only, with the cloths at `positions` in m.
     pub(crate) fn active_set_potential_change(
         &self,
         contacts: &[Contact],
         positions: &[Vec3],
     ) -> f64 {
-        let of = |contact: &Contact| {
+        let potential = |contact: &Contact| {
             contact.contact_force(&self.relative_position(contact, positions)).potential
         };
-        let come = contacts_absent_from(contacts, &self.contacts).map(of);
-        let gone = contacts_absent_from(&self.contacts, contacts).map(of);
-        come.sum::<f64>() - gone.sum::<f64>()
+        let added = contacts_absent_from(contacts, &self.contacts).map(potential);
+        let removed = contacts_absent_from(&self.contacts, contacts).map(potential);
+        added.sum::<f64>() - removed.sum::<f64>()
     }
 }
 
-/// The contacts of pairs that `others` do not have; both are in order.
+/// The contacts of pairs that are absent from `others`; both are sorted by key.
 fn contacts_absent_from<'a>(
     contacts: &'a [Contact],
     others: &'a [Contact],

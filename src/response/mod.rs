@@ -1,119 +1,142 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The contacts of a scene through the corrections of a step.
+//! Collision response of a scene within a time step: detection, active set, validation.
 //!
-//! [`Response::begin`] finds the pairs that may meet on the way that is expected, [`Response::refreshed`] looks before every
-//! correction which of them touch, [`Response::verify`] checks the way that came out against all
-//! pairs there are, and [`Response::retreat`] (in `retreat`) keeps the promise where nothing else has.
+//! [`CollisionResponse::begin_step`] builds the Verlet list of the pairs that may meet along the
+//! predicted trajectories. [`CollisionResponse::detect_contacts`] finds the contacts of a Newton
+//! iteration. [`CollisionResponse::validate_step`] checks the trajectories of the solution against
+//! all pairs by CCD. [`CollisionResponse::truncate_displacements`] (in `fallback`) shortens
+//! displacements where no iteration has led to a valid step.
 //!
-//! **What is promised.** No step hands on a state in which surfaces have crossed that had not before. Every
-//! step moves all vertices on straight ways, from the state it was given to the one it hands on. Two surfaces of
-//! triangles that do not cross at the start can only come to do so at a moment at which a vertex
-//! meets a triangle or an edge an edge. [`Response::verify`] passes a step only if continuous detection excludes both for
-//! every pair whose boxes come together, and the boxes of all others are apart at every
-//! time; both are proved conservative under rounding where they are computed (see `time_of_impact` and
-//! `moving_tree`). It even asks for a distance: a part of the thickness, or half of the distance
-//! there was if that is less, or nearly all of one that is hardly there, so the next step never starts from a touch. But
-//! surfaces that had crossed may be left with less than rounding can tell from none when they come apart, or be given so.
-//! Between such only this is promised, that a vertex which ends over a face is on the side that it belongs on (see `pair`);
-//! and nothing between parts of cloths that are crushed (see `tangle`).
+//! **Guarantee.** No accepted step contains an intersection that its start did not have. A step
+//! moves all vertices on straight trajectories from its start positions to its end positions. Two
+//! triangle surfaces that do not intersect at the start can only come to do so at a time at which a
+//! vertex meets a triangle or an edge meets an edge. [`CollisionResponse::validate_step`] accepts a
+//! step only if CCD excludes both for every pair whose swept boxes overlap, and the boxes of all
+//! other pairs are disjoint at every time; both are proved conservative under rounding where they
+//! are computed (see `geometry::ccd` and `geometry::swept_bvh`). It requires a remaining gap as
+//! well: a fraction of the thickness, or half of the initial gap if that is less, or nearly all of
+//! a very small initial gap. So no step starts at distance zero.
+//!
+//! **Exceptions.** Surfaces that had intersected may end up closer than rounding resolves, or be
+//! given so. Between these only this is guaranteed: a vertex that ends over a face is on the side
+//! where it belongs (see `primitive_pair`). Filtered pairs have no guarantee: features at an
+//! intersection, cloth above the limit of intersections (see `untangling::intersection_analysis`),
+//! and overstretched cloth (see `untangling::overstretch_release`).
 
 mod active_set;
+mod activity;
 mod collider_motion;
 mod contact_forces;
-mod driving;
+mod detection;
 mod fallback;
 mod impact_impulses;
-pub(crate) mod landing;
-mod sliding;
 mod step_validation;
 mod stiffening;
 mod untangling_pass;
 
-pub(crate) use active_set::{ActiveSet, Multiplier};
+pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
-pub(crate) use fallback::TruncationResult;
 
 use crate::{
     Vec3,
-    collision::{
-        BroadPhase, Contact, ContactHistory, DetectionBounds, PairKind, PrimitivePair,
-        PriorContact, Trajectories,
-    },
-    mesh::NO_INDEX,
+    collision::{BroadPhase, Contact, ContactHistory, PairKind, PrimitivePair, Trajectories},
     parallel::{BufferPool, reductions},
-    surface::{CollisionMesh, EdgeConvexity, SurfaceProperties},
+    surface::{CollisionMesh, Configuration, EdgeConvexity, SurfaceProperties},
     untangling::{IntersectionState, OverstretchRelease, find_enclosed_cloths},
 };
+use detection::DETECTION;
 use rayon::prelude::*;
 use step_validation::{VerletList, clear_buffer};
 
-/// Surfaces that start nearer than their thickness are moved apart by the thickness in this time, in s.
-pub(crate) const PARTING_TIME: f64 = 0.1;
-/// Contacts are looked for this part of the thickness farther away than they are felt.
-const SLACK: f64 = 0.5;
-/// Sine of the angle by which the direction of a contact may lean over a neighbouring face, and of one that presses.
-/// Surfaces are polygons, and what presses bends them: were both the same, contacts at edges would press themselves
-/// away, and come back, for ever.
-const LEANING: [f64; 2] = [1.0e-3, 0.1];
-/// When contacts settle, pairs are taken in that keep less than this part of their distance: what were left out longer
-/// would sink in, and be thrown out again by the next step.
-const CLOSE: f64 = 0.98;
+/// A step that is about to be solved.
+pub(crate) struct StepStart<'a> {
+    /// Positions of the cloths at the start of the step, in m.
+    pub(crate) start_positions: &'a [Vec3],
+    /// Predicted positions of the cloths at the end of the step, in m.
+    pub(crate) predicted_positions: &'a [Vec3],
+    /// For each cloth vertex, whether its trajectory is prescribed.
+    pub(crate) is_pinned: &'a [bool],
+    /// Start and end of the step as fractions of the frame.
+    pub(crate) frame_fractions: [f64; 2],
+    /// Duration of the step, in s.
+    pub(crate) duration: f64,
+}
 
-/// The contacts of a scene.
+/// Outcome of a displacement truncation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TruncationResult {
+    /// Vertices with a changed displacement, in ascending order.
+    pub(crate) truncated_vertices: Vec<u32>,
+    /// Number of vertices left at their start positions.
+    pub(crate) frozen_vertex_count: usize,
+    /// Number of pairs that violate their gap nevertheless.
+    pub(crate) violating_pair_count: usize,
+}
+
+/// State of the collision response of all cloths and colliders.
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionResponse {
     mesh: CollisionMesh,
     collider_motions: Vec<ColliderMotion>,
     broad_phase: BroadPhase,
-    /// Where all vertices are when the step begins, and where they have come to; of none where there is nothing to meet.
+    /// Positions of all vertices at the start of the step, in m; empty without colliders and
+    /// self-collision.
     start_positions: Vec<Vec3>,
+    /// Positions of all vertices at the end of the step, in m: cloths at the trial point, colliders at
+    /// their prescribed positions.
     end_positions: Vec<Vec3>,
-    /// Vertices whose motion is given.
+    /// For each cloth vertex, whether it is pinned: its trajectory is prescribed.
     is_pinned: Vec<bool>,
-    /// For every edge.
+    /// Convexity of the surface at each edge, in the order of the edges.
     edge_convexities: Vec<EdgeConvexity>,
-    /// Those that are looked at after each correction, in order. What is not idle of the watched ones is among them, with
-    /// clearances on the ways that these were looked for along, or 0.
+    /// Pairs of the Verlet list that are evaluated in each Newton iteration, sorted by key; all but
+    /// the redundant edge pairs. Their clearances hold for the trajectories of the list, or are 0.
     candidate_pairs: Vec<PrimitivePair>,
+    /// Contacts of the current iterate, sorted by key.
     contacts: Vec<Contact>,
     buffers: BufferPool<Vec<Contact>>,
-    /// For every pair its place among the contacts, or [`NONE`].
+    /// For each candidate pair the index of its contact, or [`NO_INDEX`](crate::mesh::NO_INDEX).
     contact_of_pair: Vec<u32>,
-    /// What crosses at the start of the step, what draws its edges, and what draws whole pieces.
+    /// Intersections at the start of the step; `None` without any.
     intersection_state: Option<IntersectionState>,
+    /// Recovery contacts of intersected edges.
     recovery_contacts: Vec<Contact>,
+    /// Recovery contacts of whole components.
     layer_recovery_contacts: Vec<Contact>,
-    /// What other cloth lets go in the step.
+    /// Overstretched cloth that has no contact with cloth in this step.
     overstretch_release: OverstretchRelease,
     contact_history: ContactHistory,
     verlet_list: VerletList,
-    /// Whether something held is led through something else whose motion is given.
+    /// Whether a pair of pinned or collider features intersects on its prescribed trajectories.
     has_kinematic_intersection: bool,
-    /// Whether a collider has got another surface since the trees were fitted to where it is.
+    /// Whether a collider's surface properties have changed since its trees were refitted.
     has_changed_collider_surface: bool,
+    /// Duration of the step, in s.
     duration: f64,
     has_self_collision: bool,
 }
 
 impl CollisionResponse {
-    /// `positions` are those of the cloths, in m.
+    /// Response at the start of a simulation, with the cloths' vertices at `positions` in m.
     pub(crate) fn new(
         mut mesh: CollisionMesh,
         collider_motions: Vec<ColliderMotion>,
         positions: &[Vec3],
         has_self_collision: bool,
     ) -> Self {
-        let is_alone = collider_motions.is_empty() && !has_self_collision;
-        let mut start_positions = if is_alone { Vec::new() } else { positions.to_vec() };
+        let is_disabled = collider_motions.is_empty() && !has_self_collision;
+        let mut start_positions = if is_disabled { Vec::new() } else { positions.to_vec() };
         start_positions
-            .extend(collider_motions.iter().flat_map(|obstacle| obstacle.positions_at(0.0)));
-        mesh.enclosed_cloths = find_enclosed_cloths(&mesh, &start_positions);
-        let motion = Trajectories { starts: &start_positions, ends: &start_positions };
+            .extend(collider_motions.iter().flat_map(|collider| collider.positions_at(0.0)));
+        let start = Configuration { mesh: &mesh, positions: &start_positions };
+        let enclosed_cloths = find_enclosed_cloths(start);
         let mut edge_convexities = vec![EdgeConvexity::default(); mesh.edges.len()];
-        update_edge_convexities(&mesh, &start_positions, &mut edge_convexities);
+        update_edge_convexities(start, &mut edge_convexities);
+        mesh.enclosed_cloths = enclosed_cloths;
+        let trajectories = Trajectories { starts: &start_positions, ends: &start_positions };
         Self {
             edge_convexities,
-            broad_phase: BroadPhase::new(&mesh, motion),
+            broad_phase: BroadPhase::new(&mesh, trajectories),
             end_positions: start_positions.clone(),
             start_positions,
             is_pinned: vec![false; positions.len()],
@@ -125,7 +148,7 @@ impl CollisionResponse {
             recovery_contacts: Vec::new(),
             layer_recovery_contacts: Vec::new(),
             overstretch_release: OverstretchRelease::default(),
-            // What crosses at the start is not known before it has been looked for.
+            // Intersections at the start are unknown before the first step.
             contact_history: ContactHistory::unexamined(),
             verlet_list: VerletList::default(),
             has_kinematic_intersection: false,
@@ -137,26 +160,29 @@ impl CollisionResponse {
         }
     }
 
+    /// Motion of each collider in the frame.
     pub(crate) fn collider_motions(&self) -> &[ColliderMotion] {
         &self.collider_motions
     }
 
+    /// Motion of each collider in the frame, to be changed between frames.
     pub(crate) fn collider_motions_mut(&mut self) -> &mut [ColliderMotion] {
         &mut self.collider_motions
     }
 
-    /// The smallest thickness of a cloth, in m.
+    /// Smallest contact thickness of a cloth, in m.
     pub(crate) fn min_cloth_thickness(&self) -> f64 {
         let cloths = &self.mesh.surface_properties[..self.cloth_vertex_count()];
         cloths.iter().map(|surface| surface.thickness).fold(f64::INFINITY, f64::min)
     }
 
-    /// Numbers of vertices, edges and triangles.
+    /// Numbers of vertices, edges and triangles of the collision mesh.
     pub(crate) fn feature_counts(&self) -> [usize; 3] {
-        let surfaces = &self.mesh;
-        [surfaces.surface_properties.len(), surfaces.edges.len(), surfaces.triangles.len()]
+        let mesh = &self.mesh;
+        [mesh.surface_properties.len(), mesh.edges.len(), mesh.triangles.len()]
     }
 
+    /// Sets the friction and thickness of cloth vertices.
     pub(crate) fn set_surface_properties(
         &mut self,
         vertices: std::ops::Range<usize>,
@@ -165,6 +191,7 @@ impl CollisionResponse {
         self.mesh.set_surface_properties(vertices, surface);
     }
 
+    /// Sets the friction and thickness of a collider.
     pub(crate) fn set_collider_surface_properties(
         &mut self,
         collider: usize,
@@ -175,84 +202,96 @@ impl CollisionResponse {
         self.has_changed_collider_surface = true;
     }
 
+    /// Friction and thickness of a collider.
     pub(crate) fn collider_surface_properties(&self, collider: usize) -> SurfaceProperties {
         self.mesh.surface_properties[self.mesh.vertices_of_collider(collider).start]
     }
 
-    /// Contacts when the last step ended.
+    /// Contact history at the end of the last step.
     pub(crate) fn contact_history(&self) -> &ContactHistory {
         &self.contact_history
     }
 
-    pub(crate) fn set_contact_history(&mut self, memory: ContactHistory) {
-        self.contact_history = memory;
+    /// Accepts the contact history of a step, or restores one.
+    pub(crate) fn set_contact_history(&mut self, history: ContactHistory) {
+        self.contact_history = history;
     }
 
     fn trajectories(&self) -> Trajectories<'_> {
         Trajectories { starts: &self.start_positions, ends: &self.end_positions }
     }
 
+    /// All vertices at the start of the step.
+    fn start_configuration(&self) -> Configuration<'_> {
+        Configuration { mesh: &self.mesh, positions: &self.start_positions }
+    }
+
     fn cloth_vertex_count(&self) -> usize {
         self.mesh.cloth_vertex_count
     }
 
-    /// Begins a step from `starts`, on which the cloths' vertices are expected to come to `expected`, over a part of
-    /// the frame that takes `duration` in s.
-    pub(crate) fn begin_step(
-        &mut self,
-        (starts, expected): (&[Vec3], &[Vec3]),
-        is_held: &[bool],
-        (part, duration): ([f64; 2], f64),
-    ) {
-        let count = self.cloth_vertex_count();
-        self.duration = duration;
-        self.is_pinned.copy_from_slice(is_held);
+    /// Begins a step: moves the colliders, refits the trees to the predicted trajectories, and builds
+    /// the intersection state and the Verlet list.
+    pub(crate) fn begin_step(&mut self, step: &StepStart<'_>) {
+        self.duration = step.duration;
+        self.is_pinned.copy_from_slice(step.is_pinned);
         if self.is_collision_disabled() {
             return;
         }
-        self.start_positions[..count].copy_from_slice(starts);
-        self.end_positions[..count].copy_from_slice(expected);
+        let count = self.cloth_vertex_count();
+        self.start_positions[..count].copy_from_slice(step.start_positions);
+        self.end_positions[..count].copy_from_slice(step.predicted_positions);
+        let has_moved = self.move_colliders(step.frame_fractions);
+        self.refit(has_moved);
+        self.prepare_untangling();
+        let pairs = std::mem::take(&mut self.candidate_pairs);
+        self.candidate_pairs = self.build_verlet_list(pairs);
+        self.restore_stiffened_edge_pairs();
+        let mut buffer = self.buffers.take();
+        clear_buffer(&mut buffer, self.contacts.len());
+        self.accept_contacts(buffer);
+    }
+
+    /// Moves the colliders to their trajectories between two fractions of the frame. Returns whether
+    /// their trees and edges need an update.
+    fn move_colliders(&mut self, [start, end]: [f64; 2]) -> bool {
+        let count = self.cloth_vertex_count();
         let mut has_moved = std::mem::take(&mut self.has_changed_collider_surface);
-        for (side, part) in
-            [(&mut self.start_positions, part[0]), (&mut self.end_positions, part[1])]
+        for (side, fraction) in [(&mut self.start_positions, start), (&mut self.end_positions, end)]
         {
             let positions =
-                self.collider_motions.iter().flat_map(|obstacle| obstacle.positions_at(part));
+                self.collider_motions.iter().flat_map(|collider| collider.positions_at(fraction));
             for (position, new) in side[count..].iter_mut().zip(positions) {
                 has_moved |= *position != new;
                 *position = new;
             }
         }
-        let (surfaces, motion) =
-            (&self.mesh, Trajectories { starts: &self.start_positions, ends: &self.end_positions });
-        self.broad_phase.set_trajectories(motion);
-        if has_moved {
-            self.broad_phase.refit_colliders(surfaces);
-        }
-        self.broad_phase.refit_cloths(surfaces, 1.0 + SLACK);
-        let changed =
-            if has_moved { self.edge_convexities.len() } else { surfaces.cloth_edge_count };
-        update_edge_convexities(
-            surfaces,
-            &self.start_positions,
-            &mut self.edge_convexities[..changed],
-        );
-        self.prepare_untangling();
-        let pairs = std::mem::take(&mut self.candidate_pairs);
-        self.candidate_pairs = self.build_verlet_list(pairs);
-        self.restore_stiffened_edge_pairs();
-        let mut none = self.buffers.take();
-        clear_buffer(&mut none, self.contacts.len());
-        self.accept_contacts(none);
+        has_moved
     }
 
-    /// Whether there is nothing to meet.
+    /// Refits the trees to the present trajectories, and updates the convexity of the edges.
+    fn refit(&mut self, have_colliders_moved: bool) {
+        let (mesh, trajectories) =
+            (&self.mesh, Trajectories { starts: &self.start_positions, ends: &self.end_positions });
+        self.broad_phase.set_trajectories(trajectories);
+        if have_colliders_moved {
+            self.broad_phase.refit_colliders(mesh);
+        }
+        self.broad_phase.refit_cloths(mesh, 1.0 + DETECTION.skin);
+        let changed =
+            if have_colliders_moved { self.edge_convexities.len() } else { mesh.cloth_edge_count };
+        let start = Configuration { mesh, positions: &self.start_positions };
+        update_edge_convexities(start, &mut self.edge_convexities[..changed]);
+    }
+
+    /// Whether the scene has neither colliders nor self-collision.
     fn is_collision_disabled(&self) -> bool {
         self.collider_motions.is_empty() && !self.has_self_collision
     }
 
-    /// Whether vertices and triangles keep two edges apart. Not edges that pressed in the last step: pressed flat they would
-    /// let go of each other, and without each other bend until they press again, for ever.
+    /// Whether vertex–face pairs already separate the surfaces at two edges. An edge pair that
+    /// pressed in the last step is not redundant: without its contact the edges would bend until
+    /// they press again, in a cycle.
     fn is_redundant_edge_pair(&self, pair: &PrimitivePair) -> bool {
         let [first, second] = pair.features.map(|feature| feature as usize);
         pair.kind == PairKind::EdgeEdge
@@ -260,224 +299,72 @@ impl CollisionResponse {
             && !self.contact_history.prior_contact(pair).existed
     }
 
-    /// Whether a pair is kept apart: some vertex of it is free to give way, and it is not tangled already, nor let go.
+    /// Whether a pair must keep its minimum gap: it has a free vertex and is not filtered.
     fn is_active_pair(&self, pair: &PrimitivePair) -> bool {
         self.has_free_vertex(pair) && !self.is_filtered_pair(pair)
     }
 
-    /// Whether some vertex of a pair is free.
+    /// Whether a vertex of a pair is free, that is of cloth and not pinned.
     fn has_free_vertex(&self, pair: &PrimitivePair) -> bool {
         pair.vertices.iter().any(|vertex| self.is_pinned.get(*vertex as usize) == Some(&false))
     }
 
-    /// Whether a pair is without contact and promise for what crosses.
+    /// Whether a pair has neither contact nor guarantee, as it is at an intersection or
+    /// overstretched.
     fn is_filtered_pair(&self, pair: &PrimitivePair) -> bool {
-        self.intersection_state.as_ref().is_some_and(|tangle| tangle.filters(&self.mesh, pair))
+        self.intersection_state.as_ref().is_some_and(|state| state.filters(&self.mesh, pair))
             || self.overstretch_release.filters(&self.mesh, pair)
     }
 
-    /// Whether some vertex of a pair is held and none is free to give way.
+    /// Whether the motion of a pair is prescribed: it has a pinned vertex and no free one.
     fn is_kinematic_pair(&self, pair: &PrimitivePair) -> bool {
-        let mut held = pair.vertices.iter().map(|vertex| self.is_pinned.get(*vertex as usize));
-        held.clone().any(|held| held == Some(&true)) && held.all(|held| held != Some(&false))
+        let mut pinned = pair.vertices.iter().map(|vertex| self.is_pinned.get(*vertex as usize));
+        pinned.clone().any(|pinned| pinned == Some(&true))
+            && pinned.all(|pinned| pinned != Some(&false))
     }
 
-    /// Looks which pairs touch with the cloths at `positions`, the start of the search. Friction is that of the last step.
-    pub(crate) fn detect_initial_contacts(&mut self, positions: &[Vec3]) {
-        self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, _| {
-            let PriorContact { normal_force: force, slip_direction: sliding, .. } =
-                self.contact_history.prior_contact(pair);
-            let mut contact = self.unloaded_contact(pair, force > 0.0)?;
-            contact.set_normal_force(force);
-            contact.slip_direction = sliding;
-            Some(contact)
-        });
-        self.choose_active_set(&mut contacts);
-        self.accept_contacts(contacts);
-    }
-
-    /// Which pairs touch with the cloths at `positions`, and in which direction.
-    pub(crate) fn detect_contacts(&mut self, positions: &[Vec3]) -> Vec<Contact> {
-        self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, known| {
-            self.detect_contact(pair, known).or_else(|| self.separated_contact(known))
-        });
-        self.choose_active_set(&mut contacts);
-        contacts
-    }
-
-    /// The contacts there are with the cloths at `positions`, with their directions, so that corrections can settle, and
-    /// of others only those that have come close.
-    pub(crate) fn detect_contacts_with_frozen_normals(
-        &mut self,
-        positions: &[Vec3],
-    ) -> Vec<Contact> {
-        self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, known| match known {
-            Some(known) if pair.stiffening_count == 0 && !known.linearised.has_penetrated => {
-                Some(self.with_updated_forces(*known))
-            }
-            Some(_) => self.detect_contact(pair, known),
-            None => self
-                .detect_contact(pair, None)
-                .filter(|new| new.linearised.gap < CLOSE * new.target_distance()),
-        });
-        self.choose_active_set(&mut contacts);
-        contacts
-    }
-
-    /// Goes on with contacts that have been found, in order.
-    pub(crate) fn accept_contacts(&mut self, contacts: Vec<Contact>) {
-        self.buffers.give(std::mem::replace(&mut self.contacts, contacts));
-        self.index_contacts();
-    }
-
-    /// Finds the contact of each pair.
-    pub(crate) fn index_contacts(&mut self) {
-        let mut place = 0;
-        // Both are in order.
-        let places = self.candidate_pairs.iter().map(|pair| match self.contacts.get(place) {
-            Some(contact) if contact.pair.key() == pair.key() => {
-                place += 1;
-                place as u32 - 1
-            }
-            _ => NO_INDEX,
-        });
-        self.contact_of_pair.clear();
-        self.contact_of_pair.extend(places);
-    }
-
-    fn set_trial_positions(&mut self, positions: &[Vec3]) {
-        if self.is_collision_disabled() {
-            return;
-        }
-        let count = self.cloth_vertex_count();
-        self.end_positions[..count].copy_from_slice(positions);
-        self.verlet_list.displacement_bound.update(positions);
-    }
-
-    /// What `one` makes of pairs and the contacts that they were, in their order; of those that are far apart nothing.
-    fn collect_contacts(
-        &self,
-        one: impl Fn(&PrimitivePair, Option<&Contact>) -> Option<Contact> + Sync,
-    ) -> Vec<Contact> {
-        let contact = |place: usize| {
-            let pair = &self.candidate_pairs[place];
-            let known = self.contacts.get(self.contact_of_pair[place] as usize);
-            if known.is_none()
-                && self.verlet_list.displacement_bound.certifies_separation(pair, pair.thickness)
-            {
-                return None;
-            }
-            one(pair, known)
-        };
-        let buffer = self.buffers.take();
-        reductions::collect(
-            self.candidate_pairs.len(),
-            reductions::MIN_ELEMENTS_PER_TASK / 4,
-            buffer,
-            contact,
-        )
-    }
-
-    /// The contact of a pair that has let go, which the next correction must not go through unseen.
-    fn separated_contact(&self, known: Option<&Contact>) -> Option<Contact> {
-        let mut contact = self.with_updated_forces(*known?);
-        contact.linearised.has_penetrated = false;
-        (contact.current_normal_force() <= 0.0).then_some(contact)
-    }
-
-    /// A contact with the forces it has now.
-    fn with_updated_forces(&self, mut contact: Contact) -> Contact {
-        contact.update_force_and_slip(&contact.relative_position(&self.end_positions));
-        contact
-    }
-
-    /// The contact of a pair that touches, with the forces it has now.
-    fn detect_contact(&self, pair: &PrimitivePair, known: Option<&Contact>) -> Option<Contact> {
-        let mut contact = self.unloaded_contact(
-            pair,
-            known.is_some_and(|known| known.current_normal_force() > 0.0),
-        )?;
-        if let Some(known) = known {
-            contact.slip_direction = known.slip_direction;
-            contact
-                .set_active_constraint(known.is_active_constraint(), known.current_normal_force());
-        }
-        Some(self.with_updated_forces(contact))
-    }
-
-    /// The contact of a pair that touches, or that has pressed and is still near, without forces.
-    fn unloaded_contact(&self, pair: &PrimitivePair, has_pressed: bool) -> Option<Contact> {
-        let surfaces = &self.mesh;
-        let [first, second] = pair
-            .representative_vertices()
-            .map(|vertex| surfaces.surface_properties[vertex as usize]);
-        let room = if has_pressed { 1.0 + SLACK } else { 1.0 };
-        let leaning = LEANING[usize::from(has_pressed)];
-        let bounds =
-            DetectionBounds { detection_distance: room * pair.thickness, max_normal_tilt: leaning };
-        let touch = pair.linearised_contact(surfaces, self.trajectories(), bounds)?;
-        let thickness = pair.thickness;
-        if touch.gap >= thickness && !has_pressed {
-            return None;
-        }
-        let remembered = self.contact_history.prior_contact(pair);
-        let area = pair.area(surfaces, &touch.weights);
-        let mut contact = Contact::new(*pair, touch, thickness, area);
-        contact.recover_gap(thickness * self.duration / PARTING_TIME, remembered.preload);
-        if touch.gap >= contact.target_distance() && !has_pressed {
-            return None;
-        }
-        let bodies = pair.representative_vertices().map(|vertex| surfaces.bodies[vertex as usize]);
-        let is_smooth =
-            self.intersection_state.as_ref().is_some_and(|tangle| tangle.is_frictionless(bodies));
-        contact.friction = if is_smooth { 0.0 } else { (first.friction * second.friction).sqrt() };
-        contact.initial_tangential_displacement = remembered.tangential_displacement;
-        contact.is_new = !remembered.existed;
-        contact.initial_relative_position = contact.relative_position(&self.start_positions);
-        Some(contact)
-    }
-
-    /// The contacts as they were last looked at.
+    /// Contacts of the current iterate.
     pub(crate) fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// What draws the edges of crossings.
+    /// Recovery contacts of intersected edges.
     pub(crate) fn recovery_contacts(&self) -> &[Contact] {
         &self.recovery_contacts
     }
 
-    /// Whether the motion of a vertex is sought, not given.
+    /// Whether a vertex belongs to a cloth.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
         self.mesh.is_cloth(vertex)
     }
 
-    /// Whether the motion of a cloth's vertex is given.
+    /// Whether a cloth vertex is pinned.
     pub(crate) fn is_pinned(&self, vertex: usize) -> bool {
         self.is_pinned[vertex]
     }
 
-    /// What is to be remembered of a step whose ways have been checked, and of which so many pairs are `crossing`.
-    pub(crate) fn new_contact_history(&self, crossing: usize) -> ContactHistory {
-        // What began in a touch may have gone to either side.
-        let is_undecided = || {
+    /// Contact history at the end of a validated step, in which `violating_pair_count` pairs intersect.
+    pub(crate) fn new_contact_history(&self, violating_pair_count: usize) -> ContactHistory {
+        // The side of a pair that began at distance zero is unknown.
+        let has_unknown_side = || {
             self.candidate_pairs.iter().any(|pair| pair.is_coincident_at_start(self.trajectories()))
         };
-        let crosses =
-            crossing > 0 || self.has_kinematic_intersection || !self.overstretch_release.is_empty();
-        let is_tangled = crosses || self.intersection_state.is_some() || is_undecided();
+        let has_intersections = violating_pair_count > 0
+            || self.has_kinematic_intersection
+            || !self.overstretch_release.is_empty();
+        let is_intersecting =
+            has_intersections || self.intersection_state.is_some() || has_unknown_side();
         let before =
             self.contact_history.intersection_time.filter(|_| self.intersection_state.is_some());
-        let crossed_for = is_tangled.then(|| before.map_or(0.0, |time| time + self.duration));
-        let was_led_across =
+        let intersection_time =
+            is_intersecting.then(|| before.map_or(0.0, |time| time + self.duration));
+        let had_kinematic_intersection =
             self.contact_history.had_kinematic_intersection || self.has_kinematic_intersection;
         ContactHistory::new(
             self.contacts.iter(),
             &self.end_positions,
-            (crossed_for, was_led_across),
+            intersection_time,
+            had_kinematic_intersection,
         )
     }
 
@@ -486,28 +373,25 @@ impl CollisionResponse {
         self.duration
     }
 
-    /// Velocity of a collider's vertex, in m/s.
+    /// Velocity of a collider vertex, in m/s.
     pub(crate) fn collider_velocity(&self, vertex: u32) -> Vec3 {
         self.displacement(vertex) / self.duration
     }
 
-    /// The way of a vertex in the step, in m.
+    /// Displacement of a vertex in the step, in m.
     pub(crate) fn displacement(&self, vertex: u32) -> Vec3 {
         self.end_positions[vertex as usize] - self.start_positions[vertex as usize]
     }
 
-    /// Where all vertices were when the step began, in m.
+    /// Positions of all vertices at the start of the step, in m.
     pub(crate) fn start_positions(&self) -> &[Vec3] {
         &self.start_positions
     }
 }
 
-/// Measures the first edges.
-fn update_edge_convexities(
-    surfaces: &CollisionMesh,
-    positions: &[Vec3],
-    ridges: &mut [EdgeConvexity],
-) {
-    let each = ridges.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.for_each(|(edge, ridge)| *ridge = surfaces.edge_convexity(edge, positions));
+/// Updates the convexity at the first edges.
+fn update_edge_convexities(configuration: Configuration<'_>, convexities: &mut [EdgeConvexity]) {
+    let each = convexities.par_iter_mut().enumerate();
+    each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
+        .for_each(|(edge, convexity)| *convexity = configuration.edge_convexity(edge as u32));
 }

@@ -10,18 +10,18 @@ use crate::{
 };
 use std::{collections::HashSet, sync::Arc};
 
-/// Vertices of one cloth that are sewn together, as a caller describes them.
+/// Vertices of one cloth that are sewn together: input of a seam.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sewing {
     /// Both vertices of each pair.
     pub pairs: Vec<[u32; 2]>,
-    /// Time in which they come together, in s.
+    /// Closing time, in s.
     pub time: f64,
-    /// Largest force of a pair, in N; `None` is what stretches the cloth beside it by a quarter.
+    /// Largest force of a pair, in N; `None`: the force that stretches the cloth beside it by a quarter.
     pub force: Option<f64>,
 }
 
-/// A sheet of cloth: where it starts, how it is connected, its undeformed shape and its fabric.
+/// A sheet of cloth: initial positions, mesh with undeformed shape, and fabric.
 #[derive(Clone, Debug)]
 pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
@@ -60,7 +60,7 @@ impl Cloth {
         let rest = rest_positions.unwrap_or(&positions);
         if rest.len() != positions.len() {
             let found = format!("{} vertices", rest.len());
-            return Err(Error::combined("rest_positions", found, format!("{}", positions.len())));
+            return Err(Error::value("rest_positions", found, format!("{}", positions.len())));
         }
         check_positions("rest_positions", rest)?;
         if let Some(uv) = uv {
@@ -82,7 +82,7 @@ impl Cloth {
         })
     }
 
-    /// The same cloth with the mass of each vertex multiplied.
+    /// Returns the cloth with the mass of each vertex multiplied.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
@@ -92,8 +92,8 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth shrunk or lengthened: lengths at rest along warp and weft are multiplied by a pair of factors for
-    /// each vertex, of which every element takes the mean (Baraff and Witkin 1998, eq. 10: b_u and b_v).
+    /// Returns the cloth shrunk or lengthened: lengths at rest along warp and weft are multiplied by a pair of factors
+    /// for each vertex, of which every element takes the mean (Baraff and Witkin 1998, eq. 10: b_u and b_v).
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
@@ -103,8 +103,8 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. Only models of
-    /// springs take it.
+    /// Returns the cloth with the stiffness of every spring multiplied by the mean of the factors at its ends. For
+    /// mass-spring models only.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
@@ -114,8 +114,8 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth with its stiffness against stretch, shear and bending multiplied by three factors for each vertex,
-    /// of which every element takes the mean over its own. Curves are multiplied as moduli are.
+    /// Returns the cloth with its stiffness against stretch, shear and bending multiplied by three factors for each
+    /// vertex, of which every element takes the mean over its own. Curves are multiplied as moduli are.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number above 0, or the wrong number of factors.
@@ -131,7 +131,7 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth with the friction of each vertex multiplied.
+    /// Returns the cloth with the friction of each vertex multiplied.
     ///
     /// # Errors
     /// Names the first factor that is not a finite number of 0 or more, or the wrong number of factors.
@@ -143,8 +143,8 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth with vertices that pass through colliders, and vertices that pass through cloth. An edge or a
-    /// triangle passes through where all its vertices do.
+    /// Returns the cloth with vertices that pass through colliders, and vertices that pass through cloth. An edge or a
+    /// triangle passes through if all its vertices do.
     ///
     /// # Errors
     /// The wrong number of entries.
@@ -154,14 +154,14 @@ impl Cloth {
         Ok(self)
     }
 
-    /// The same cloth, passing through some colliders, by their indices in the simulation.
+    /// Returns the cloth passing through some colliders, by their indices in the simulation.
     #[must_use]
     pub fn with_ignored_colliders(mut self, colliders: Vec<u32>) -> Self {
         self.ignored_colliders = colliders;
         self
     }
 
-    /// The same cloth with pairs of vertices that are drawn together and then held.
+    /// Returns the cloth with pairs of vertices that are pulled together and then joined.
     ///
     /// # Errors
     /// Names the first pair with an index that is no vertex, with one vertex twice, of an edge, or that is there twice; a time or a
@@ -218,7 +218,7 @@ pub(crate) fn check_factors<T, const N: usize>(
 ) -> Result<()> {
     if entries.len() != vertex_count {
         let found = format!("{} factors", entries.len());
-        return Err(Error::combined(argument, found, format!("{vertex_count}, one per vertex")));
+        return Err(Error::value(argument, found, format!("{vertex_count}, one per vertex")));
     }
     for (vertex, entry) in entries.iter().enumerate() {
         for factor in factors(entry) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Solids: moving triangle meshes that cloth must not pass through.
+//! Colliders: moving triangle meshes that cloth must not pass through.
 
 use crate::{
     Vec3,
@@ -7,7 +7,7 @@ use crate::{
     mesh::check_positions,
 };
 
-/// A triangle mesh that moves as the caller says. It may be open, and it may intersect itself.
+/// Triangle mesh with prescribed motion. It may be open, and it may intersect itself.
 #[derive(Clone, Debug)]
 pub struct Collider {
     positions: Vec<Vec3>,
@@ -32,7 +32,7 @@ impl Collider {
     ) -> Result<Self> {
         check_positions("positions", &positions)?;
         if triangles.is_empty() {
-            return Err(Error::combined("triangles", "no triangles", "one triangle or more"));
+            return Err(Error::value("triangles", "no triangles", "one triangle or more"));
         }
         for (index, corners) in triangles.iter().enumerate() {
             if let Some(vertex) = corners.iter().find(|vertex| **vertex >= positions.len()) {
@@ -43,7 +43,7 @@ impl Collider {
         }
         for (name, value) in [("friction", friction), ("thickness", thickness)] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::combined(name, value, "a finite number, 0 or more"));
+                return Err(Error::value(name, value, "a finite number, 0 or more"));
             }
         }
         let triangles =
@@ -51,7 +51,7 @@ impl Collider {
         Ok(Self { positions, triangles, friction, thickness })
     }
 
-    /// Positions at first, in m.
+    /// Initial positions, in m.
     pub(crate) fn initial_positions(&self) -> &[Vec3] {
         &self.positions
     }

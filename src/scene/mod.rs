@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a caller gives, cloths, colliders and settings, and the report that comes back.
+//! Input and output of a simulation: cloths, colliders, settings and report.
 
 mod cloth;
 mod collider;

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a simulation tells about what it did.
+//! Report of an advance or a step: counts, residual, times.
 
 use std::time::{Duration, Instant};
 
-/// Stages of the work, as they are timed.
+/// Timed task of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Refitting collider trees and looking for faces near vertices.
+    /// Broad phase: refit of bounding volume hierarchies and search for candidate pairs.
     BroadPhase,
-    /// Contacts: impacts, planes, friction.
+    /// Narrow phase: contact detection, CCD, friction, truncation.
     Contact,
     /// Forces and energies.
     Forces,
-    /// Building the matrix.
+    /// Assembly of the tangent matrix.
     Assembly,
-    /// Building the preconditioner.
+    /// Construction of the preconditioner.
     Preconditioner,
     /// Conjugate gradients.
     LinearSolve,
 }
 
 impl Task {
-    /// All tasks, with their names in a report.
+    /// All tasks with their names in a report.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::BroadPhase, "broad_phase"),
         (Self::Contact, "contact"),
@@ -46,7 +46,8 @@ pub enum RejectionReason {
     Instability,
     /// Conjugate gradients found no descent direction, or the linear equations overflow single precision.
     LinearSolve,
-    /// The last Newton step, or update of the fixed-point iteration, is longer than the threshold at the iteration limit.
+    /// The last Newton step, or update of the fixed-point iteration, is longer than the threshold at the iteration
+    /// limit.
     NewtonStep,
     /// A potential, position or velocity is not a finite number.
     NotFinite,
@@ -82,31 +83,31 @@ impl RejectionReason {
     }
 }
 
-/// Account of an advance or a step.
+/// Report of an advance or a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Steps taken.
+    /// Accepted steps.
     pub steps: usize,
-    /// Steps given up and tried again with a shorter length.
+    /// Rejected steps, each retried with half its length.
     pub rejected_steps: usize,
-    /// Newton corrections of all steps, or updates of the fixed-point solver.
+    /// Newton iterations of all steps, or updates of the fixed-point iteration.
     pub newton_iterations: usize,
     /// Conjugate gradient iterations of all steps.
     pub linear_iterations: usize,
-    /// Pairs that press on each other at the end: a vertex and a triangle, or two edges.
+    /// Pairs under contact pressure at the end: a vertex and a triangle, or two edges.
     pub contacts: usize,
-    /// Places where surfaces cross, added up over all steps: edges that go through triangles where a step begins, and pairs
-    /// that it could not keep from crossing.
+    /// Intersections, summed over all steps: edge-triangle intersections at the start of a step, and pairs whose
+    /// penetration the step could not prevent.
     pub unresolved_contacts: usize,
-    /// The largest residual that any step was accepted with: see `Settings::tolerance`.
+    /// Largest residual of an accepted step, see `Settings::tolerance`.
     pub residual: f64,
-    /// Whether every step was solved as closely as `Settings::tolerance` says, and none had to stop a vertex for good so that
-    /// it crosses nothing. Where much moves or contacts come and go, eight times the tolerance will do; four times where the
-    /// equations are linear.
+    /// Whether every step satisfied the convergence criteria of `Settings::tolerance`, and none froze a vertex to
+    /// prevent a penetration. For fast motion and changing contacts the criteria allow eight times the tolerance; four
+    /// times for linear equations.
     pub converged: bool,
-    /// The largest principal stretch of any triangle at the end, less 1, against its lengths at rest as they are scaled.
+    /// Largest principal stretch of a triangle at the end, minus 1, relative to its scaled lengths at rest.
     pub max_stretch: f64,
-    /// Time in all, in s.
+    /// Total time, in s.
     pub total_seconds: f64,
     seconds: [f64; Task::ALL.len()],
     /// Rejected steps by reason, in the order of `RejectionReason::ALL`.
@@ -133,7 +134,7 @@ impl Default for Report {
 }
 
 impl Report {
-    /// Times a task.
+    /// Runs a task and adds its time.
     pub(crate) fn time<Value>(&mut self, task: Task, work: impl FnOnce() -> Value) -> Value {
         let start = Instant::now();
         let value = work();
@@ -160,7 +161,7 @@ impl Report {
         named.filter(|(_, count)| **count > 0).map(|((_, name), count)| (*name, *count))
     }
 
-    /// Time by task, in s, with the names of the tasks.
+    /// Time by task in s, with the names of the tasks.
     pub fn seconds(&self) -> impl Iterator<Item = (&'static str, f64)> {
         Task::ALL.iter().zip(&self.seconds).map(|((_, name), seconds)| (*name, *seconds))
     }

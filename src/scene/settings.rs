@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a scene is simulated.
+//! Settings of a simulation.
 
 use crate::{
     Vec3,
@@ -7,10 +7,10 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How time is stepped.
+/// Time integration scheme.
 ///
-/// Explicit schemes need steps as short as the stiffest fibre swings; `Simulation::advance` makes them so short by
-/// itself, and refuses what would take absurdly many.
+/// Explicit schemes need steps shorter than the period of the stiffest vibration; `Simulation::advance` chooses them,
+/// and refuses a duration that needs too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Integrator {
     /// Two-step backward differentiation: second order, A- and L-stable. The default.
@@ -19,19 +19,21 @@ pub enum Integrator {
     ImplicitEuler,
     /// The implicit midpoint rule: second order, damps nothing.
     ImplicitMidpoint,
-    /// Implicit for a constant linear part of the forces, explicit for the rest: first order, one linear system a step.
+    /// Implicit for a constant linearisation of the forces, explicit for the rest: first order, one linear system per
+    /// step.
     ImexEuler,
-    /// Two-step backward differentiation for that part, extrapolation for the rest: second order, one linear system.
+    /// Two-step backward differentiation for the constant linearisation, extrapolation for the rest: second order, one
+    /// linear system per step.
     Sbdf2,
-    /// Explicit Euler: first order, feeds all motion that nothing damps.
+    /// Explicit Euler: first order, amplifies undamped motion.
     Euler,
-    /// Euler-Cromer: explicit, first order, keeps the energy of oscillations.
+    /// Euler-Cromer: explicit, first order, conserves the energy of oscillations on average.
     SymplecticEuler,
     /// The explicit midpoint rule: second order.
     Midpoint,
     /// The classical Runge-Kutta method: explicit, fourth order.
     Rk4,
-    /// Verlet's method with velocities: explicit, second order, keeps the energy of oscillations.
+    /// Velocity Verlet: explicit, second order, conserves the energy of oscillations on average.
     Verlet,
 }
 
@@ -76,13 +78,13 @@ impl Integrator {
         }
     }
 
-    /// Whether all forces are those at the end of a step, or inside of it.
+    /// Whether all forces are evaluated at the end of a step, or inside it.
     #[must_use]
     pub fn is_implicit(self) -> bool {
         matches!(self, Self::Bdf2 | Self::ImplicitEuler | Self::ImplicitMidpoint)
     }
 
-    /// Whether all forces are taken from known states, so that steps have to be short.
+    /// Whether all forces are evaluated at known states, so that steps have to be short.
     #[must_use]
     pub fn is_explicit(self) -> bool {
         matches!(
@@ -92,14 +94,14 @@ impl Integrator {
     }
 }
 
-/// How the equations of an implicit integrator are solved.
+/// Solver of the nonlinear equations of an implicit integrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Solver {
     /// Newton's method with line search. The default.
     Newton,
     /// The iteration of Etzmuss 2002, section 3.4.3, with a constant matrix.
     FixedPoint,
-    /// One linearisation a step, and shorter steps where the cloth stretches by much (Baraff and Witkin 1998).
+    /// One linearisation per step, and shorter steps if the cloth stretches by much (Baraff and Witkin 1998).
     Linearised,
 }
 
@@ -127,14 +129,14 @@ impl Solver {
     }
 }
 
-/// What the cloth is made of in the computer.
+/// Discrete model of the cloth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Model {
     /// Linear triangles with plate-exact bending. The default.
     Fem,
     /// The particle system of Etzmuss 2002 on quads, bent as a thin plate.
     Particles,
-    /// The same, bent as a membrane.
+    /// The particle system of Etzmuss 2002 on quads, bent as a membrane.
     ParticlesMembrane,
     /// The triangles of Baraff and Witkin 1998.
     BaraffWitkin,
@@ -179,14 +181,14 @@ impl Model {
         matches!(self, Self::Particles | Self::ParticlesMembrane | Self::MassSpring16)
     }
 
-    /// Whether it is made of springs.
+    /// Whether it is a mass-spring model.
     #[must_use]
     pub fn has_springs(self) -> bool {
         matches!(self, Self::ChoiKo | Self::MassSpring | Self::MassSpring16)
     }
 }
 
-/// What speeds up the linear equations inside a correction. Results agree to the tolerance.
+/// Preconditioner of the conjugate gradients in a Newton iteration. Results agree to the tolerance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Preconditioning {
     /// Smoothed aggregation: iterations hardly grow with the mesh. The default.
@@ -224,15 +226,15 @@ impl Preconditioning {
 /// Settings of a simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How time is stepped.
+    /// Time integration scheme.
     pub integrator: Integrator,
-    /// How the equations of an implicit integrator are solved.
+    /// Solver of the nonlinear equations of an implicit integrator.
     pub solver: Solver,
-    /// What the cloth is made of in the computer.
+    /// Discrete model of the cloth.
     pub model: Model,
-    /// Longest step, in s. The default, 1/24 s, is one step a film frame: BDF(2) then follows a swing about as well as
-    /// implicit Euler does with five steps a frame. Half of it follows at less than half the distance, and costs
-    /// half as much again.
+    /// Longest step, in s. The default, 1/24 s, is one step per film frame: BDF(2) then follows a swing about as
+    /// accurately as implicit Euler with five steps per frame. Half of it has less than half the error, at one and a
+    /// half times the cost.
     pub time_step: f64,
     /// Acceleration of gravity, in m/s².
     pub gravity: Vec3,
@@ -242,17 +244,17 @@ pub struct Settings {
     pub air_density: f64,
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
-    /// A step is solved when the correction d that its residual asks for is shorter than this part of the mean edge
-    /// length, or of 1/87 of the root of the smallest cloth's area if that is more (the edges of a square of 10 000
-    /// vertices); while nothing touches, than half of this part of the way of all vertices in the step, up to
-    /// eight times as long; while anything touches, up to eight times as long where much moves. Its length is
-    /// √(dᵀAd) with A the matrix of the step, as the way that all vertices would have to move together for
-    /// the same: errors of shape count by their inertia, those of strain by their much larger stiffness.
+    /// Convergence threshold of a step, as a fraction of the mean edge length, or of 1/87 of the root of the smallest
+    /// cloth's area if that is larger (the edge length of a square of 10 000 vertices). The step has converged when the
+    /// Newton step d of its residual is shorter. Without contacts the threshold rises to half of this fraction of the
+    /// displacement of the step, with contacts where much moves, up to eight times in both cases. The length of d is
+    /// its energy norm √(dᵀAd), A being the matrix of the step, as the equivalent rigid displacement: errors of shape
+    /// count by their inertia, those of strain by their much larger stiffness.
     pub tolerance: f64,
-    /// Newton corrections after which a step is given up and tried again with half the length; four times as many
-    /// updates with the fixed-point solver.
+    /// Newton iterations after which a step is rejected and retried with half the length; four times as many with the
+    /// fixed-point solver.
     pub max_iterations: usize,
-    /// What speeds up the linear equations.
+    /// Preconditioner of the linear equations.
     pub preconditioner: Preconditioning,
     /// Threads; 0 for one on every core.
     pub threads: usize,
@@ -283,27 +285,27 @@ impl Settings {
     /// Most threads that may be asked for.
     pub const MAX_THREADS: usize = 1024;
 
-    /// Checks every field and hands the settings on.
+    /// Returns the settings if every field is valid.
     ///
     /// # Errors
     /// Names the first field that is not finite or out of range.
     pub fn checked(self) -> Result<Self> {
         if !(self.time_step.is_finite() && self.time_step >= Self::MIN_TIME_STEP) {
             let wanted = format!("a finite number, {:e} or more", Self::MIN_TIME_STEP);
-            return Err(Error::combined("time_step", self.time_step, wanted));
+            return Err(Error::value("time_step", self.time_step, wanted));
         }
         check_positive("tolerance", self.tolerance)?;
         check_vector("gravity", &self.gravity)?;
         check_vector("wind", &self.wind)?;
         if !(self.air_density.is_finite() && self.air_density >= 0.0) {
-            return Err(Error::combined("air_density", self.air_density, "a number, 0 or more"));
+            return Err(Error::value("air_density", self.air_density, "a number, 0 or more"));
         }
         if self.max_iterations == 0 {
-            return Err(Error::combined("max_iterations", 0, "1 or more"));
+            return Err(Error::value("max_iterations", 0, "1 or more"));
         }
         if self.threads > Self::MAX_THREADS {
             let wanted = format!("0 (all cores) to {}", Self::MAX_THREADS);
-            return Err(Error::combined("threads", self.threads, wanted));
+            return Err(Error::value("threads", self.threads, wanted));
         }
         Ok(self)
     }
@@ -314,22 +316,22 @@ pub(crate) fn check_positive(name: &str, value: f64) -> Result<()> {
     if value.is_finite() && value > 0.0 {
         return Ok(());
     }
-    Err(Error::combined(name, value, "a finite number more than 0"))
+    Err(Error::value(name, value, "a finite number more than 0"))
 }
 
-/// Refuses a duration that is no number, or so short that a velocity found from ways within it is rounding.
+/// Refuses a duration that is not finite, or so short that velocities from displacements within it are rounding errors.
 pub(crate) fn check_duration(name: &str, seconds: f64) -> Result<()> {
     check_positive(name, seconds)?;
     if seconds >= Settings::MIN_TIME_STEP {
         return Ok(());
     }
     let wanted = format!("{:e} s or more", Settings::MIN_TIME_STEP);
-    Err(Error::combined(name, format!("{seconds:e} s"), wanted))
+    Err(Error::value(name, format!("{seconds:e} s"), wanted))
 }
 
 /// Refuses a vector that is not finite.
 pub(crate) fn check_vector(name: &str, value: &Vec3) -> Result<()> {
-    match value.iter().position(|part| !part.is_finite()) {
+    match value.iter().position(|component| !component.is_finite()) {
         Some(axis) => Err(Error::element(name, "component", axis, value[axis], "a finite number")),
         None => Ok(()),
     }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 /// A 3-vector; the fourth lane is 0.
 pub type Row3 = [f32; 4];
 
-/// Smallest determinant of a matrix that is not taken for singular, relative to the product of its diagonal.
+/// Determinant over the product of the diagonal below which a matrix counts as singular.
 const SINGULAR_DETERMINANT: f64 = 1e-12;
 
 /// A 3×3 matrix by columns; the fourth lane of each is 0.
@@ -149,8 +149,8 @@ impl Block {
 pub fn dot(a: &[Row3], b: &[Row3]) -> f64 {
     let length = 4 * reductions::MIN_VERTICES_PER_TASK;
     let chunks = a.par_chunks(length).zip(b.par_chunks(length));
-    let parts: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
-    parts.iter().sum()
+    let sums: Vec<f64> = chunks.map(|(a, b)| serial_dot(a, b)).collect();
+    sums.iter().sum()
 }
 
 /// Scalar product of two short lists of vectors, summed in `f64`.

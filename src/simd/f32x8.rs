@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Arithmetic on eight numbers in single precision at once, with the widest registers that the machine has.
 //!
-//! As with four of double precision, every implementation does the same operations in the same order. Names differ from those
-//! of the same operations there, as lanes have both.
+//! Every implementation does the same operations in the same order. Names differ from those of `f64x4`, because lanes
+//! have both.
 
 use wide::f32x8;
 
@@ -10,26 +10,26 @@ use wide::f32x8;
 pub(crate) trait F32x8: Copy {
     /// Eight numbers.
     type Eight: Copy;
-    /// Places among eight.
+    /// Mask of eight lanes.
     type Mask: Copy;
 
     fn load(self, values: &[f32; 8]) -> Self::Eight;
-    /// The other way.
+    /// Array of the lanes.
     fn to_array(self, eight: Self::Eight) -> [f32; 8];
     fn sum(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn difference(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn multiply(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn divide(self, a: Self::Eight, b: Self::Eight) -> Self::Eight;
     fn square_root(self, a: Self::Eight) -> Self::Eight;
-    /// Where a < b.
+    /// Mask of the lanes with a < b.
     fn less_than(self, a: Self::Eight, b: Self::Eight) -> Self::Mask;
     fn and(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     fn or(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// `x` in these places, and `y` elsewhere.
+    /// `x` in the lanes of the mask, and `y` elsewhere.
     fn select(self, places: Self::Mask, x: Self::Eight, y: Self::Eight) -> Self::Eight;
-    /// A bit for each place.
+    /// One bit for each lane of the mask.
     fn mask_bits(self, places: Self::Mask) -> u32;
-    /// The first numbers of eight rows, the second ones, and so on.
+    /// Transposed rows: the first numbers of eight rows, the second ones, and so on.
     fn transpose_rows(self, row: impl Fn(usize) -> [f32; 4]) -> [Self::Eight; 4];
 
     /// `a` where it is less, and `b` elsewhere.
@@ -44,7 +44,7 @@ pub(crate) trait F32x8: Copy {
         self.select(self.less_than(b, a), a, b)
     }
 
-    /// The same number eight times.
+    /// A vector of eight equal numbers.
     #[inline(always)]
     fn splat(self, value: f32) -> Self::Eight {
         self.load(&[value; 8])
@@ -257,7 +257,7 @@ mod tests {
                 lanes.square_root(a),
                 lanes.minimum(a, b),
                 lanes.maximum(a, b),
-                // Of 0/0 there is no less.
+                // NaN is not less than anything.
                 lanes.minimum(lanes.divide(a, a), b),
                 lanes.select(less, b, a),
             ];

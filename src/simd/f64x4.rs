@@ -22,7 +22,7 @@ pub(crate) trait F64x4: Copy {
     /// `x` where a < b, and `y` elsewhere.
     fn select_less(self, a: Self::Four, b: Self::Four, x: Self::Four, y: Self::Four) -> Self::Four;
 
-    /// The same number four times.
+    /// A vector of four equal numbers.
     #[inline(always)]
     fn splat_four(self, value: f64) -> Self::Four {
         self.load_four(&[value; 4])
@@ -70,9 +70,9 @@ pub(crate) trait F64x4: Copy {
     /// Vector products.
     #[inline(always)]
     fn cross(self, a: &[Self::Four; 3], b: &[Self::Four; 3]) -> [Self::Four; 3] {
-        let part =
+        let component =
             |i: usize, j: usize| self.minus(self.product(a[i], b[j]), self.product(a[j], b[i]));
-        [part(1, 2), part(2, 0), part(0, 1)]
+        [component(1, 2), component(2, 0), component(0, 1)]
     }
 
     /// Scalar products.
@@ -83,7 +83,7 @@ pub(crate) trait F64x4: Copy {
     }
 }
 
-/// Places of four members from `first` on in a list of `count`; past the end the last one again.
+/// Indices of four members from `first` on in a list of `count`; past the end the last one again.
 #[inline(always)]
 pub(crate) fn lane_indices(first: usize, count: usize) -> [usize; 4] {
     let last = count - 1;

@@ -20,7 +20,7 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
     /// Rows instead of columns, in each half for itself.
     fn transpose(self, columns: [Self::Eight; 3]) -> [Self::Eight; 3];
 
-    /// The same numbers, of twice the width.
+    /// Four numbers in double precision.
     fn widened(self, row: &Row3) -> Self::Four;
     /// Four numbers, rounded.
     fn rounded(self, four: Self::Four) -> Row3;
@@ -51,9 +51,9 @@ pub(crate) trait Lanes: F64x4 + F32x8 {
     }
 }
 
-/// A computation that can be done with any lanes.
+/// A computation that is generic over the SIMD lanes.
 pub(crate) trait Kernel {
-    /// What it gives.
+    /// Result of the computation.
     type Output;
 
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
@@ -69,7 +69,7 @@ pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     kernel.run(Portable)
 }
 
-/// Eight lanes as the compiler sees fit.
+/// Portable eight lanes; the compiler chooses the instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -189,10 +189,10 @@ mod avx {
 
         #[inline(always)]
         fn times(self, block: &Block, vector: &Row3) -> Row3 {
-            let part = |k: usize| -> __m128 {
+            let product = |k: usize| -> __m128 {
                 self.sse._mm_mul_ps(cast(block.0[k]), self.sse._mm_set1_ps(vector[k]))
             };
-            cast(self.sse._mm_add_ps(self.sse._mm_add_ps(part(0), part(1)), part(2)))
+            cast(self.sse._mm_add_ps(self.sse._mm_add_ps(product(0), product(1)), product(2)))
         }
 
         #[inline(always)]

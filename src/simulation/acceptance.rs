@@ -1,78 +1,74 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Acceptance of a solved step, and rejection with the criterion that it violates.
+//! Acceptance of a trial step, or its rejection with the criterion that it violates.
 //!
-//! A step is accepted if all of the following hold, in this order: its positions and velocities are finite numbers; the
-//! equations of all its stages have converged (`newton`, `fixed_point`); a linearised step changes no stretch drastically
-//! (`step_control`); truncated displacements have not raised the energy, or shorter steps do not help against that
-//! (`Squeeze`); no energy comes from nothing (`gains`). A rejected step is retried with half its length.
+//! A step is accepted if all of the following hold, in this order: its positions and velocities are finite; the
+//! equations of all its stages have converged (`newton`, `fixed_point`); a linearised step changes no stretch
+//! drastically (`step_control`); truncated displacements have not raised the energy, or shorter steps do not help
+//! against that (`TruncationTolerance`); the energy does not rise without a cause (`energy_guard`). A rejected step is
+//! retried with half its length.
 
 use super::{
     Simulation,
+    energy_guard::EnergyGuardParameters,
     step::TrialStep,
     step_control::{StepInterval, TruncationTolerance},
 };
 use crate::scene::{RejectionReason, Report};
 
-/// Rise of the energy above which displacements that were truncated count as torn, as a fraction of the energy before
-/// without that of gravity.
-const TORN: f64 = 0.02;
-
 impl Simulation {
-    /// Whether a step may be taken, or the first criterion that it violates.
+    /// Whether a trial step is accepted; otherwise the first criterion that it violates.
     pub(crate) fn acceptance(
         &self,
-        candidate: &TrialStep,
-        span: StepInterval,
-        squeeze: &mut TruncationTolerance,
+        trial: &TrialStep,
+        interval: StepInterval,
+        truncation: &mut TruncationTolerance,
     ) -> Result<(), RejectionReason> {
-        if candidate.first_nonfinite_vertex().is_some() {
+        if trial.first_nonfinite_vertex().is_some() {
             return Err(RejectionReason::NotFinite);
         }
-        candidate.outcome.unmet.map_or(Ok(()), Err)?;
-        if self.is_linearised() && !self.stretches_little(candidate) {
+        trial.outcome.unmet.map_or(Ok(()), Err)?;
+        if self.is_linearised() && !self.has_small_stretch_change(trial) {
             return Err(RejectionReason::StretchChange);
         }
-        if !squeeze.tolerates(self.torn(candidate)) {
+        if !truncation.tolerates(self.harmful_truncations(trial)) {
             return Err(RejectionReason::TruncatedDisplacement);
         }
-        if self.has_spurious_energy_gain(candidate, span) {
+        if self.has_spurious_energy_gain(trial, interval) {
             return Err(RejectionReason::EnergyGain);
         }
         Ok(())
     }
 
-    /// Gives up a step; the next one is half as long.
-    pub(crate) fn reject(
+    /// Rejects a trial step. The next one is half as long.
+    pub(crate) fn reject_step(
         &mut self,
-        candidate: TrialStep,
+        trial: TrialStep,
         reason: RejectionReason,
-        span: StepInterval,
+        interval: StepInterval,
         report: &mut Report,
     ) {
-        self.preferred_step_size = 0.5 * span.duration;
+        self.preferred_step_size = 0.5 * interval.duration;
         if reason.is_convergence_failure() {
             self.step_control.record_rejection();
         }
         report.reject(reason);
-        self.discard_step(candidate);
+        self.discard_step(trial);
     }
 
-    fn stretches_little(&self, candidate: &TrialStep) -> bool {
-        self.dynamics.has_small_stretch_change(&self.state.positions, candidate.positions())
+    fn has_small_stretch_change(&self, trial: &TrialStep) -> bool {
+        self.dynamics.has_small_stretch_change(&self.state.positions, trial.positions())
     }
 
     /// Number of vertices with truncated displacements, if these raised the energy; otherwise 0.
-    fn torn(&self, candidate: &TrialStep) -> usize {
-        if candidate.truncated_vertices == 0 || self.response.intersection_count() > 0 {
+    fn harmful_truncations(&self, trial: &TrialStep) -> usize {
+        if trial.truncated_vertices == 0 || self.response.intersection_count() > 0 {
             return 0;
         }
         let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
-        let grown = candidate.energy(&self.dynamics) - before.total();
-        if grown > TORN * (before.total() - before.gravity) {
-            candidate.truncated_vertices
-        } else {
-            0
-        }
+        let gain = trial.energy(&self.dynamics) - before.total();
+        let allowed_fraction = EnergyGuardParameters::DEFAULT.truncation_gain;
+        let is_harmful = gain > allowed_fraction * (before.total() - before.gravity);
+        if is_harmful { trial.truncated_vertices } else { 0 }
     }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Looking at a simulation, and changing what drives it.
+//! Accessors: the state of a simulation, and its boundary conditions, colliders, materials and external forces.
 
 use super::{Simulation, surface};
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Simulation {
-    /// Seconds simulated.
+    /// Simulated time, in s.
     #[must_use]
     pub fn time(&self) -> f64 {
         self.state.time
@@ -35,7 +35,7 @@ impl Simulation {
     /// Positions of a cloth's vertices, in m.
     ///
     /// # Errors
-    /// An index that is no cloth.
+    /// A cloth index out of range.
     pub fn positions(&self, cloth: usize) -> Result<&[Vec3]> {
         self.check_cloth(cloth)?;
         Ok(&self.state.positions[self.dynamics.mesh.vertices_of(cloth)])
@@ -44,28 +44,28 @@ impl Simulation {
     /// Velocities of a cloth's vertices, in m/s.
     ///
     /// # Errors
-    /// An index that is no cloth.
+    /// A cloth index out of range.
     pub fn velocities(&self, cloth: usize) -> Result<&[Vec3]> {
         self.check_cloth(cloth)?;
         Ok(&self.state.velocities[self.dynamics.mesh.vertices_of(cloth)])
     }
 
-    /// Energies of all cloths.
+    /// Energy of all cloths.
     pub fn energy(&mut self) -> Energy {
         self.dynamics.energy(&self.state.positions, &self.state.velocities)
     }
 
-    /// Whether there are seams, and soft pins.
+    /// Whether there are seams, and whether there are soft pins.
     #[must_use]
     pub fn has_springs(&self) -> [bool; 2] {
         [!self.dynamics.seams.is_empty(), !self.dynamics.spring_targets.is_empty()]
     }
 
-    /// Holds vertices from now on. `targets` in m are reached in straight lines by the end of the next
-    /// advance; without them vertices are held where they are, or stay on the way they are on.
+    /// Pins vertices from now on. They reach `targets` in m along straight lines by the end of the next advance;
+    /// without targets they stay where they are, or on the path that was set before.
     ///
     /// # Errors
-    /// An index that is no cloth or vertex, or targets that are not finite or not one for each vertex.
+    /// A cloth or vertex index out of range, or targets that are not finite or not one for each vertex.
     pub fn set_pins(
         &mut self,
         cloth: usize,
@@ -76,19 +76,20 @@ impl Simulation {
         let first = self.dynamics.mesh.vertices_of(cloth).start;
         for (index, vertex) in vertices.iter().enumerate() {
             let vertex = first + vertex;
-            let here = self.state.positions[vertex];
+            let position = self.state.positions[vertex];
             let target = targets.map(|targets| targets[index]);
-            let end =
-                target.or_else(|| self.boundary_conditions.kinematic_end(vertex)).unwrap_or(here);
-            self.boundary_conditions.set_kinematic(vertex, here, end);
+            let end = target
+                .or_else(|| self.boundary_conditions.kinematic_end(vertex))
+                .unwrap_or(position);
+            self.boundary_conditions.set_kinematic(vertex, position, end);
         }
         self.update_pinned_vertices();
         Ok(())
     }
 
-    /// Draws vertices to `targets` in m from now on, each by a spring of a stiffness in N/m. Targets are moved in
-    /// straight lines until the end of the next advance; without them they stay where they are, or
-    /// are where the vertices are.
+    /// Attaches vertices to spring targets from now on, with a stiffness in N/m for each. The targets reach `targets`
+    /// in m along straight lines by the end of the next advance; without `targets` they stay where they are, which is
+    /// at first where the vertices are.
     ///
     /// # Errors
     /// As [`Self::set_pins`]; a stiffness that is not a finite number above 0.
@@ -125,10 +126,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// Lets vertices go; `None` lets all of the cloth go.
+    /// Releases vertices; `None` releases all of the cloth.
     ///
     /// # Errors
-    /// An index that is no cloth or vertex.
+    /// A cloth or vertex index out of range.
     pub fn release_pins(&mut self, cloth: usize, vertices: Option<&[usize]>) -> Result<()> {
         self.check_cloth(cloth)?;
         let range = self.dynamics.mesh.vertices_of(cloth);
@@ -149,12 +150,12 @@ impl Simulation {
         Ok(())
     }
 
-    /// Prescribes the velocity of vertices along one, two or three directions from now on; along
-    /// others they stay free.
+    /// Prescribes the velocity of vertices in m/s along one, two or three directions from now on. Along others they are
+    /// free.
     ///
     /// # Errors
-    /// An index that is no cloth or vertex, directions that are not finite or not independent, or
-    /// a velocity that is not finite.
+    /// A cloth or vertex index out of range, directions that are not finite or not independent, or a velocity that is
+    /// not finite.
     pub fn set_guided_velocity(
         &mut self,
         cloth: usize,
@@ -177,26 +178,27 @@ impl Simulation {
         Ok(())
     }
 
-    /// Collider vertices to reach in straight lines by the end of the next advance, in m.
+    /// Sets the positions in m that the vertices of a collider reach along straight lines by the end of the next
+    /// advance.
     ///
     /// # Errors
-    /// An index that is no collider, another number of vertices, or positions that are not finite.
+    /// A collider index out of range, another number of vertices, or positions that are not finite.
     pub fn set_collider(&mut self, collider: usize, positions: Vec<Vec3>) -> Result<()> {
         let count = self.collider_count();
-        let Some(obstacle) = self.response.collider_motions_mut().get_mut(collider) else {
+        let Some(motion) = self.response.collider_motions_mut().get_mut(collider) else {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::combined("collider", collider, wanted));
+            return Err(Error::value("collider", collider, wanted));
         };
-        check_count("positions", positions.len(), obstacle.vertex_count())?;
+        check_count("positions", positions.len(), motion.vertex_count())?;
         check_positions("positions", &positions)?;
-        obstacle.set_target(positions);
+        motion.set_target(positions);
         Ok(())
     }
 
-    /// Gives a cloth another material from now on.
+    /// Sets the material of a cloth from now on.
     ///
     /// # Errors
-    /// An index that is no cloth, a material that does not pass its checks, or one that the model cannot simulate.
+    /// A cloth index out of range, an invalid material, or one that the model cannot simulate.
     pub fn set_material(&mut self, cloth: usize, material: Material) -> Result<()> {
         self.check_cloth(cloth)?;
         let material = material.checked()?;
@@ -208,7 +210,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// New gravity, in m/s².
+    /// Sets gravity, in m/s².
     ///
     /// # Errors
     /// A component that is not finite.
@@ -221,7 +223,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// New velocity of the air, in m/s.
+    /// Sets the velocity of the air, in m/s.
     ///
     /// # Errors
     /// A component that is not finite.
@@ -231,10 +233,10 @@ impl Simulation {
         Ok(())
     }
 
-    /// Forces on a cloth's vertices in N, held until changed.
+    /// Sets the external forces on the vertices of a cloth in N, until changed.
     ///
     /// # Errors
-    /// An index that is no cloth, or forces that are not finite or not one for each vertex.
+    /// A cloth index out of range, or forces that are not finite or not one for each vertex.
     pub fn set_vertex_forces(&mut self, cloth: usize, forces: &[Vec3]) -> Result<()> {
         self.check_cloth(cloth)?;
         let vertices = self.dynamics.mesh.vertices_of(cloth);
@@ -242,17 +244,17 @@ impl Simulation {
         check_positions("forces", forces)?;
         let count = self.dynamics.vertex_count();
         self.dynamics.vertex_forces.resize(count, Vec3::zeros());
-        let held = &mut self.dynamics.vertex_forces[vertices];
-        if held != forces {
+        let present = &mut self.dynamics.vertex_forces[vertices];
+        if present != forces {
             self.state.previous = None;
         }
-        held.copy_from_slice(forces);
+        present.copy_from_slice(forces);
         Ok(())
     }
 
-    /// The matrix of the linear equations at the shape that forces were last evaluated at, filled anew: with the
-    /// inertia of implicit Euler steps of `duration` in s, without contacts; see [`Self::ordering`] for its rows. It works
-    /// with the threads of the caller.
+    /// Assembles the tangent matrix at the positions where forces were last evaluated, without contacts, with the
+    /// inertia of implicit Euler steps of `duration` in s. [`Self::ordering`] is the order of its rows. Runs on the
+    /// threads of the caller.
     pub fn assemble(&mut self, duration: f64) -> &BlockMatrix {
         let stage = Stage { beta: duration, ..Stage::STATIC };
         let tangent = self.newton.tangent_without_contacts();
@@ -260,16 +262,16 @@ impl Simulation {
         &tangent.matrix
     }
 
-    /// The rows of the vertices in the linear equations.
+    /// Order of the vertices in the rows of the tangent matrix.
     #[must_use]
     pub fn ordering(&self) -> &Ordering {
         self.newton.ordering()
     }
 
     pub(crate) fn update_pinned_vertices(&mut self) {
-        let held = self.boundary_conditions.pinned(self.state.positions.len());
-        self.dynamics.set_pinned(&held);
-        self.dynamics.spring_targets = self.boundary_conditions.spring_targets(held.len(), 0.0);
+        let pinned = self.boundary_conditions.pinned(self.state.positions.len());
+        self.dynamics.set_pinned(&pinned);
+        self.dynamics.spring_targets = self.boundary_conditions.spring_targets(pinned.len(), 0.0);
     }
 
     fn check_cloth(&self, cloth: usize) -> Result<()> {
@@ -277,7 +279,7 @@ impl Simulation {
             return Ok(());
         }
         let wanted = format!("an index below the {} cloths", self.cloth_count());
-        Err(Error::combined("cloth", cloth, wanted))
+        Err(Error::value("cloth", cloth, wanted))
     }
 
     fn check_pins(&self, cloth: usize, vertices: &[usize], targets: Option<&[Vec3]>) -> Result<()> {
@@ -305,14 +307,14 @@ fn check_count(argument: &str, found: usize, wanted: usize) -> Result<()> {
     if found == wanted {
         return Ok(());
     }
-    Err(Error::combined(argument, format!("{found} rows"), format!("{wanted}")))
+    Err(Error::value(argument, format!("{found} rows"), format!("{wanted}")))
 }
 
-/// One to three unit directions, none of them (nearly) a combination of the others.
+/// One to three unit directions, none of them (nearly) a linear combination of the others.
 fn independent_directions(directions: &[Vec3]) -> Result<Vec<Vec3>> {
     if directions.is_empty() || directions.len() > 3 {
         let found = format!("{} directions", directions.len());
-        return Err(Error::combined("directions", found, "one, two or three"));
+        return Err(Error::value("directions", found, "one, two or three"));
     }
     let mut units: Vec<Vec3> = Vec::new();
     for (index, direction) in directions.iter().enumerate() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Settings that may change while a simulation goes on, as animations ask for.
+//! Animated settings: settings, surface properties and rest scales that may change during a simulation.
 
 use super::Simulation;
 use crate::{
@@ -11,21 +11,21 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What can be changed of settings, surfaces and rest shapes, as it is now; part of checkpoints.
+/// Present values of everything that may be animated; stored in checkpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AnimatedSettings {
     time_step: f64,
     tolerance: f64,
     max_iterations: usize,
     air_density: f64,
-    /// Friction and thickness of each collider.
+    /// Friction coefficient and thickness in m of each collider.
     collider_surfaces: Vec<[f64; 2]>,
-    /// Factors on lengths at rest of each vertex; empty where there are none.
+    /// Factors on the lengths at rest along warp and weft, for each vertex; empty if all are 1.
     rest_scale: Vec<[f64; 2]>,
 }
 
 impl AnimatedSettings {
-    /// Whether these can be those of a simulation of so many colliders and vertices.
+    /// Whether the lists have the lengths of a simulation with these numbers of colliders and vertices.
     pub(crate) fn fits(&self, collider_count: usize, vertex_count: usize) -> bool {
         self.collider_surfaces.len() == collider_count
             && (self.rest_scale.is_empty() || self.rest_scale.len() == vertex_count)
@@ -33,30 +33,30 @@ impl AnimatedSettings {
 }
 
 impl Simulation {
-    /// The settings as they are now.
+    /// Present settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Takes the longest step, the tolerance, the number of corrections and the density of the air from other settings,
-    /// from now on. What else they say has no effect.
+    /// Sets the time step, the tolerance, the iteration limit and the air density from now on. Other fields of
+    /// `settings` have no effect.
     ///
     /// # Errors
     /// A setting out of range.
     pub fn set_settings(&mut self, settings: Settings) -> Result<()> {
         let Settings { time_step, tolerance, max_iterations, air_density, .. } =
             settings.checked()?;
-        let was_longest = self.preferred_step_size >= self.settings.time_step;
+        let was_at_maximum = self.preferred_step_size >= self.settings.time_step;
         self.preferred_step_size =
-            if was_longest { time_step } else { self.preferred_step_size.min(time_step) };
+            if was_at_maximum { time_step } else { self.preferred_step_size.min(time_step) };
         self.settings =
             Settings { time_step, air_density, tolerance, max_iterations, ..self.settings.clone() };
         self.dynamics.air.set_density(air_density);
         Ok(())
     }
 
-    /// Gives a collider another friction and thickness in m, from now on.
+    /// Sets the friction coefficient and the thickness in m of a collider from now on.
     ///
     /// # Errors
     /// An index that is no collider, or a value that is not a finite number of 0 or more.
@@ -69,11 +69,11 @@ impl Simulation {
         let count = self.collider_count();
         if collider >= count {
             let wanted = format!("an index below the {count} colliders");
-            return Err(Error::combined("collider", collider, wanted));
+            return Err(Error::value("collider", collider, wanted));
         }
         for (name, value) in [("friction", friction), ("thickness", thickness)] {
             if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::combined(name, value, "a finite number, 0 or more"));
+                return Err(Error::value(name, value, "a finite number, 0 or more"));
             }
         }
         self.response
@@ -81,7 +81,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Multiplies the lengths at rest of a cloth along warp and weft by other factors for each vertex, from now on.
+    /// Sets the factors on the lengths at rest of a cloth along warp and weft, for each vertex, from now on.
     ///
     /// # Errors
     /// An index that is no cloth, or factors that are not finite numbers above 0 or not one pair for each vertex.
@@ -97,7 +97,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// Tells contacts how long edges are at rest.
+    /// Updates the lengths at rest of edges in the collision response.
     pub(crate) fn update_rest_length_scales(&mut self) {
         let EquationsOfMotion { mesh, rest_scale, .. } = &self.dynamics;
         let edges = self.response.cloth_edges().filter(|_| !rest_scale.is_empty());
@@ -108,8 +108,8 @@ impl Simulation {
 
     pub(crate) fn animated_settings(&self) -> AnimatedSettings {
         let Settings { time_step, tolerance, max_iterations, air_density, .. } = self.settings;
-        let surfaces =
-            (0..self.collider_count()).map(|one| self.response.collider_surface_properties(one));
+        let surfaces = (0..self.collider_count())
+            .map(|index| self.response.collider_surface_properties(index));
         AnimatedSettings {
             time_step,
             tolerance,

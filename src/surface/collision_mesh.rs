@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All surfaces that may touch, in one numbering: first the vertices, edges and triangles of the cloths, then
-//! those of the colliders.
+//! Collision mesh: all cloths and colliders in one numbering, first the vertices, edges and
+//! triangles of the cloths, then those of the colliders.
 
 use super::{
     contact_filter::ContactFilter, outward_winding::wound_outward, seam_adjacency::SeamAdjacency,
@@ -8,35 +8,12 @@ use super::{
 use crate::{
     Vec3,
     geometry::is_closed_surface,
-    mesh::{Incidence, NO_INDEX},
+    mesh::{Incidence, NO_INDEX, UnionFind},
     scene::Collider,
 };
 use std::sync::Arc;
 
-/// Part of the thickness that a flat surface may fall away by. Where it is ridged its edges touch; what they lack by then
-/// is a jump, which would keep what lies on them from coming to rest.
-const FLAT: f64 = 0.02;
-
-/// How ridged a surface is at an edge.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EdgeConvexity {
-    /// Of the edge, in m.
-    length: f64,
-    /// How far from it the surface is known to be flat, in m; 0 where it is not, and at borders.
-    flat_distance: f64,
-}
-
-impl EdgeConvexity {
-    /// Whether vertices and triangles keep two surfaces apart where their edges cross. They do where both
-    /// are flat, and where one is flat for as far as the edge of the other goes: over a plane a straight edge is
-    /// lowest at one of its ends.
-    pub(crate) fn is_redundant_with(&self, other: &Self) -> bool {
-        let are_flat = self.flat_distance > 0.0 && other.flat_distance > 0.0;
-        are_flat || self.flat_distance >= other.length || other.flat_distance >= self.length
-    }
-}
-
-/// What a vertex brings into a contact.
+/// Contact properties of a vertex.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SurfaceProperties {
     /// Coulomb coefficient of friction.
@@ -45,44 +22,45 @@ pub(crate) struct SurfaceProperties {
     pub(crate) thickness: f64,
 }
 
-/// The corners opposite an edge.
+/// Triangles adjacent to an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EdgeAdjacency {
+    /// Vertices opposite the edge in its first two triangles, or [`NO_INDEX`].
     pub(crate) opposite_vertices: [u32; 2],
-    /// The first triangle at the edge.
+    /// First triangle at the edge.
     pub(crate) first_triangle: u32,
 }
 
-/// Cloths and colliders as one surface.
+/// Cloths and colliders as one triangle mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionMesh {
     pub(crate) triangles: Vec<[u32; 3]>,
     pub(crate) edges: Vec<[u32; 2]>,
-    /// The edge opposite each corner of a triangle.
+    /// Edges of every triangle, each opposite the corner of the same number.
     pub(crate) triangle_edges: Vec<[u32; 3]>,
-    /// For every edge.
+    /// Adjacent triangles of every edge.
     pub(crate) edge_adjacency: Vec<EdgeAdjacency>,
-    /// The triangles around every vertex.
+    /// Triangles around every vertex.
     pub(crate) vertex_triangles: Incidence,
-    /// For every vertex.
+    /// Contact properties of every vertex.
     pub(crate) surface_properties: Vec<SurfaceProperties>,
-    /// The cloth or, counted on, the collider of every vertex.
+    /// Body of every vertex: the cloths come first, then the colliders.
     pub(crate) bodies: Vec<u32>,
-    /// For every collider whether it has an inside.
+    /// For every collider whether it encloses a volume.
     pub(crate) is_closed: Vec<bool>,
-    /// The cloths that belong inside of colliders, each with the body of the collider.
+    /// Pairs of a cloth and the body of a solid that it belongs inside of.
     pub(crate) enclosed_cloths: Vec<[u32; 2]>,
-    /// Undeformed positions of the cloths' vertices, in m.
+    /// Rest positions of the vertices of cloth, in m.
     pub(crate) rest_positions: Arc<Vec<Vec3>>,
-    /// Area of cloth around each of its vertices, in m².
+    /// Rest area of cloth around each of its vertices, in m².
     pub(crate) vertex_areas: Arc<Vec<f64>>,
-    /// Mean length of the undeformed edges at each vertex of cloth, in m.
+    /// Mean rest length of the edges at each vertex of cloth, in m.
     pub(crate) mean_edge_lengths: Vec<f64>,
-    /// Factor on the undeformed length of each edge of cloth; empty where all are 1.
+    /// Factor on the rest length of each edge of cloth; empty where all are 1.
     pub(crate) rest_length_scales: Vec<f64>,
     pub(crate) seams: SeamAdjacency,
     contact_filter: ContactFilter,
-    /// Whether there are seams or exclusions.
+    /// Whether there are seams or filtered contacts.
     has_excluded_pairs: bool,
     /// Factor on the friction of each vertex of cloth; empty where all are 1.
     friction_scale: Vec<f64>,
@@ -92,19 +70,19 @@ pub(crate) struct CollisionMesh {
     pub(crate) cloth_triangle_count: usize,
 }
 
-/// What the cloths bring.
+/// Collision data of all cloths of a scene.
 pub(crate) struct ClothCollisionData<'a> {
-    /// None where nothing can meet.
+    /// Triangles of cloth; none in a scene without collisions.
     pub(crate) triangles: &'a [[u32; 3]],
     /// First vertex of each cloth, and the number of all vertices last.
     pub(crate) vertex_offsets: &'a [usize],
-    /// One for each cloth.
+    /// Contact properties of each cloth.
     pub(crate) surface_properties: Vec<SurfaceProperties>,
-    /// Undeformed positions, in m.
+    /// Rest positions, in m.
     pub(crate) rest_positions: Arc<Vec<Vec3>>,
-    /// Area around each vertex, in m².
+    /// Rest area around each vertex, in m².
     pub(crate) vertex_areas: Arc<Vec<f64>>,
-    /// Pairs of vertices that are sewn together.
+    /// Pairs of sewn vertices.
     pub(crate) seams: &'a [[u32; 2]],
     pub(crate) contact_filter: ContactFilter,
     /// Factor on the friction of each vertex; empty where all are 1.
@@ -115,31 +93,13 @@ impl CollisionMesh {
     pub(crate) fn new(cloths: ClothCollisionData<'_>, colliders: &[Collider]) -> Self {
         let cloth_vertices = cloths.rest_positions.len();
         let cloth_count = cloths.surface_properties.len();
-        let mut triangles = cloths.triangles.to_vec();
-        let (mut surfaces, mut bodies) = (Vec::new(), Vec::new());
-        let lengths = cloths.vertex_offsets.windows(2).map(|pair| pair[1] - pair[0]);
-        for (cloth, (surface, length)) in
-            cloths.surface_properties.into_iter().zip(lengths).enumerate()
-        {
-            surfaces.extend(std::iter::repeat_n(surface, length));
-            bodies.extend(std::iter::repeat_n(cloth as u32, length));
-        }
-        for (index, collider) in colliders.iter().enumerate() {
-            let first = surfaces.len() as u32;
-            let Collider { friction, thickness, .. } = *collider;
-            surfaces.extend(std::iter::repeat_n(
-                SurfaceProperties { friction, thickness },
-                collider.vertex_count(),
-            ));
-            bodies
-                .extend(std::iter::repeat_n((cloth_count + index) as u32, collider.vertex_count()));
-            let outward = wound_outward(&collider.triangles, collider.initial_positions());
-            triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
-        }
-        let (edges, sides, wings) = build_edges(&triangles);
+        let triangles = joined_triangles(cloths.triangles, cloth_vertices, colliders);
+        let bodies = bodies_of_vertices(cloths.vertex_offsets, colliders);
+        let surface_properties = properties_of_vertices(&cloths, colliders);
+        let (edges, triangle_edges, edge_adjacency) = build_edges(&triangles);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
-        let mut joined = Self {
-            vertex_triangles: Incidence::new(&triangles, surfaces.len()),
+        let mut mesh = Self {
+            vertex_triangles: Incidence::new(&triangles, surface_properties.len()),
             cloth_edge_count: edges.partition_point(is_of_cloth),
             cloth_triangle_count: cloths.triangles.len(),
             is_closed: colliders
@@ -154,9 +114,9 @@ impl CollisionMesh {
             seams: SeamAdjacency::new(cloths.seams, cloths.triangles, cloth_vertices),
             triangles,
             edges,
-            triangle_edges: sides,
-            edge_adjacency: wings,
-            surface_properties: surfaces,
+            triangle_edges,
+            edge_adjacency,
+            surface_properties,
             bodies,
             has_excluded_pairs: !(cloths.seams.is_empty() && cloths.contact_filter.is_empty()),
             contact_filter: cloths.contact_filter,
@@ -164,29 +124,29 @@ impl CollisionMesh {
             cloth_count,
             cloth_vertex_count: cloth_vertices,
         };
-        joined.scale_friction(0..cloth_vertices);
-        joined
+        mesh.scale_friction(0..cloth_vertices);
+        mesh
     }
 
-    /// Gives vertices of cloth another surface.
+    /// Changes the contact properties of vertices of cloth.
     pub(crate) fn set_surface_properties(
         &mut self,
         vertices: std::ops::Range<usize>,
-        surface: &SurfaceProperties,
+        properties: &SurfaceProperties,
     ) {
-        self.surface_properties[vertices.clone()].fill(*surface);
+        self.surface_properties[vertices.clone()].fill(*properties);
         self.scale_friction(vertices);
     }
 
     fn scale_friction(&mut self, vertices: std::ops::Range<usize>) {
         if let Some(scales) = self.friction_scale.get(vertices.clone()) {
-            for (kind, scale) in self.surface_properties[vertices].iter_mut().zip(scales) {
-                kind.friction *= scale;
+            for (properties, scale) in self.surface_properties[vertices].iter_mut().zip(scales) {
+                properties.friction *= scale;
             }
         }
     }
 
-    /// Whether two features never touch, because they are sewn together or left out.
+    /// Whether two features never are in contact: sewn together, or excluded by the contact filter.
     pub(crate) fn excludes_pair(&self, one: &[u32], other: &[u32]) -> bool {
         self.has_excluded_pairs && {
             let bodies = [one, other].map(|feature| self.bodies[feature[0] as usize]);
@@ -195,12 +155,12 @@ impl CollisionMesh {
         }
     }
 
-    /// Whether the motion of a vertex is sought, not given.
+    /// Whether a vertex belongs to a cloth rather than to a collider.
     pub(crate) fn is_cloth(&self, vertex: u32) -> bool {
         (vertex as usize) < self.cloth_vertex_count
     }
 
-    /// Whether a vertex belongs to any triangle. What does not is no surface.
+    /// Whether a vertex belongs to any triangle. Isolated vertices take no part in contacts.
     pub(crate) fn has_triangles(&self, vertex: u32) -> bool {
         self.vertex_triangles.elements_of(vertex as usize).next().is_some()
     }
@@ -214,13 +174,14 @@ impl CollisionMesh {
         end(body)..end(body + 1)
     }
 
-    /// Whether a body is a collider that has an inside.
+    /// Whether a body is a closed collider.
     pub(crate) fn is_solid(&self, body: u32) -> bool {
         let collider = (body as usize).checked_sub(self.cloth_count);
         collider.is_some_and(|collider| self.is_closed[collider])
     }
 
-    /// The side of a solid's triangles on which a cloth belongs: 1 where they face, or −1. `None` of what is no solid.
+    /// Side of the triangles of a solid on which a cloth belongs: 1 outside, −1 inside. `None` for
+    /// a body that is no solid.
     pub(crate) fn required_side_of_solid(&self, cloth: u32, body: u32) -> Option<f64> {
         let side = if self.enclosed_cloths.contains(&[cloth, body]) { -1.0 } else { 1.0 };
         self.is_solid(body).then_some(side)
@@ -231,53 +192,71 @@ impl CollisionMesh {
         self.cloth_count + self.is_closed.len()
     }
 
-    /// The body of a triangle.
+    /// Body of a triangle.
     pub(crate) fn body_of_triangle(&self, triangle: u32) -> u32 {
         self.bodies[self.triangles[triangle as usize][0] as usize]
     }
 
-    /// Unit normal of a triangle; `None` where it has no area.
-    pub(crate) fn triangle_normal(&self, triangle: u32, positions: &[Vec3]) -> Option<Vec3> {
-        let [a, b, c] = self.triangles[triangle as usize].map(|v| positions[v as usize]);
-        (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)
-    }
-
-    /// Height of a vertex over the plane of a triangle, in m.
-    pub(crate) fn signed_height(&self, triangle: u32, positions: &[Vec3], vertex: u32) -> f64 {
-        let corner = positions[self.triangles[triangle as usize][0] as usize];
-        let normal = self.triangle_normal(triangle, positions).unwrap_or_else(Vec3::zeros);
-        (positions[vertex as usize] - corner).dot(&normal)
-    }
-
-    /// How ridged the surface is at an edge.
-    pub(crate) fn edge_convexity(&self, edge: usize, positions: &[Vec3]) -> EdgeConvexity {
-        let [start, end] = self.edges[edge].map(|vertex| positions[vertex as usize]);
-        let along = end - start;
-        let length = along.norm();
-        let [left, right] = self.edge_adjacency[edge].opposite_vertices;
-        if right == NO_INDEX {
-            return EdgeConvexity { length, flat_distance: 0.0 };
+    /// Connected component of each cloth vertex, named by its first vertex, by the edges that `join`.
+    pub(crate) fn cloth_components(&self, join: impl Fn(usize) -> bool) -> Vec<u32> {
+        let mut components = UnionFind::new(self.cloth_vertex_count);
+        for edge in (0..self.cloth_edge_count).filter(|edge| join(*edge)) {
+            let [a, b] = self.edges[edge];
+            components.union(a, b);
         }
-        let across = [left, right].map(|corner| along.cross(&(positions[corner as usize] - start)));
-        // Both point the same way where the triangles fold over.
-        let cosine = -across[0].dot(&across[1]);
-        let sine = across[0].cross(&across[1]).norm();
-        let thickness = self.surface_properties[self.edges[edge][0] as usize].thickness;
-        let is_flat = cosine > 0.0 && 0.5 * length * sine < 2.0 * FLAT * thickness * cosine;
-        let heights = across.map(|doubled| doubled.norm() / length);
-        EdgeConvexity {
-            length,
-            flat_distance: if is_flat { 0.5 * heights[0].min(heights[1]) } else { 0.0 },
-        }
+        components.roots()
     }
 
-    /// Undeformed position of a cloth's vertex, in m.
+    /// Rest position of a vertex of cloth, in m.
     pub(crate) fn rest_position(&self, vertex: u32) -> Vec3 {
         self.rest_positions[vertex as usize]
     }
 }
 
-/// Edges in ascending order of their vertices, the edges of every triangle, and the wings of every edge.
+/// Triangles of the cloths, then those of the colliders, wound to face outward.
+fn joined_triangles(
+    cloth_triangles: &[[u32; 3]],
+    cloth_vertex_count: usize,
+    colliders: &[Collider],
+) -> Vec<[u32; 3]> {
+    let mut triangles = cloth_triangles.to_vec();
+    let mut first = cloth_vertex_count as u32;
+    for collider in colliders {
+        let outward = wound_outward(&collider.triangles, collider.initial_positions());
+        triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
+        first += collider.vertex_count() as u32;
+    }
+    triangles
+}
+
+/// Number of vertices of every body.
+fn body_sizes(vertex_offsets: &[usize], colliders: &[Collider]) -> impl Iterator<Item = usize> {
+    let cloths = vertex_offsets.windows(2).map(|pair| pair[1] - pair[0]);
+    cloths.chain(colliders.iter().map(Collider::vertex_count))
+}
+
+/// Body of every vertex.
+fn bodies_of_vertices(vertex_offsets: &[usize], colliders: &[Collider]) -> Vec<u32> {
+    let sizes = (0_u32..).zip(body_sizes(vertex_offsets, colliders));
+    sizes.flat_map(|(body, size)| std::iter::repeat_n(body, size)).collect()
+}
+
+/// Contact properties of every vertex.
+fn properties_of_vertices(
+    cloths: &ClothCollisionData<'_>,
+    colliders: &[Collider],
+) -> Vec<SurfaceProperties> {
+    let of_collider = |collider: &Collider| SurfaceProperties {
+        friction: collider.friction,
+        thickness: collider.thickness,
+    };
+    let bodies = cloths.surface_properties.iter().copied().chain(colliders.iter().map(of_collider));
+    let sizes = body_sizes(cloths.vertex_offsets, colliders);
+    bodies.zip(sizes).flat_map(|(one, size)| std::iter::repeat_n(one, size)).collect()
+}
+
+/// Edges in ascending order of their vertices, edges of every triangle, and adjacent triangles of
+/// every edge.
 fn build_edges(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<EdgeAdjacency>) {
     let mut uses: Vec<([u32; 2], u32, u8)> = Vec::with_capacity(3 * triangles.len());
     for (triangle, corners) in triangles.iter().enumerate() {
@@ -287,29 +266,30 @@ fn build_edges(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<Edg
         }
     }
     uses.sort_unstable();
-    let (mut edges, mut wings): (Vec<[u32; 2]>, Vec<EdgeAdjacency>) = (Vec::new(), Vec::new());
-    let mut sides = vec![[0; 3]; triangles.len()];
+    let (mut edges, mut edge_adjacency): (Vec<[u32; 2]>, Vec<EdgeAdjacency>) =
+        (Vec::new(), Vec::new());
+    let mut triangle_edges = vec![[0; 3]; triangles.len()];
     for (edge, triangle, corner) in uses {
         if edges.last() != Some(&edge) {
             edges.push(edge);
-            wings
+            edge_adjacency
                 .push(EdgeAdjacency { opposite_vertices: [NO_INDEX; 2], first_triangle: triangle });
         }
         let index = edges.len() - 1;
-        sides[triangle as usize][usize::from(corner)] = index as u32;
+        triangle_edges[triangle as usize][usize::from(corner)] = index as u32;
         let opposite = triangles[triangle as usize][usize::from(corner)];
         if let Some(free) =
-            wings[index].opposite_vertices.iter_mut().find(|corner| **corner == NO_INDEX)
+            edge_adjacency[index].opposite_vertices.iter_mut().find(|corner| **corner == NO_INDEX)
         {
             *free = opposite;
         }
     }
     edges.shrink_to_fit();
-    wings.shrink_to_fit();
-    (edges, sides, wings)
+    edge_adjacency.shrink_to_fit();
+    (edges, triangle_edges, edge_adjacency)
 }
 
-/// Mean length of the edges at each of the vertices in m; infinite where there are none.
+/// Mean length of the edges at each vertex in m; infinite at vertices without edges.
 fn mean_lengths_at_vertices(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> {
     let mut sums = vec![(0.0, 0.0); positions.len()];
     for [start, end] in edges {
@@ -327,24 +307,26 @@ fn mean_lengths_at_vertices(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> 
 
 #[cfg(test)]
 impl CollisionMesh {
-    /// Leaves vertices of cloth out of contacts with colliders, and with cloth.
-    pub(crate) fn set_excluded_vertices(&mut self, free: Vec<[bool; 2]>) {
-        self.contact_filter = ContactFilter::new(free, vec![Vec::new(); self.cloth_count]);
+    /// Excludes vertices of cloth from contacts with colliders, and with cloth.
+    pub(crate) fn set_excluded_vertices(&mut self, excluded: Vec<[bool; 2]>) {
+        self.contact_filter = ContactFilter::new(excluded, vec![Vec::new(); self.cloth_count]);
         self.has_excluded_pairs = true;
     }
 
-    /// Of thin cloths with these triangles, each from one of the `starts` to the next, at rest as they are, and of colliders.
+    /// Mesh of thin cloths and of colliders: the vertices of each cloth range from one of the `vertex_offsets` to the
+    /// next, and are at rest.
     pub(crate) fn of_thin_cloths(
-        (triangles, starts): (&[[u32; 3]], &[usize]),
+        triangles: &[[u32; 3]],
+        vertex_offsets: &[usize],
         rest: Vec<Vec3>,
         colliders: &[Collider],
     ) -> Self {
         let cloths = ClothCollisionData {
             triangles,
-            vertex_offsets: starts,
+            vertex_offsets,
             surface_properties: vec![
                 SurfaceProperties { friction: 0.0, thickness: 0.001 };
-                starts.len() - 1
+                vertex_offsets.len() - 1
             ],
             vertex_areas: Arc::new(vec![0.01; rest.len()]),
             rest_positions: Arc::new(rest),
@@ -361,12 +343,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_know_their_wings_and_triangles_their_sides() {
-        let (edges, sides, wings) = build_edges(&[[0, 1, 2], [2, 1, 3]]);
+    fn edges_know_their_opposite_vertices_and_triangles_their_edges() {
+        let (edges, triangle_edges, edge_adjacency) = build_edges(&[[0, 1, 2], [2, 1, 3]]);
         assert_eq!(edges, [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]);
-        assert_eq!(sides, [[2, 1, 0], [3, 4, 2]]);
-        assert_eq!(wings[2], EdgeAdjacency { opposite_vertices: [0, 3], first_triangle: 0 });
-        assert_eq!(wings[4], EdgeAdjacency { opposite_vertices: [1, NO_INDEX], first_triangle: 1 });
+        assert_eq!(triangle_edges, [[2, 1, 0], [3, 4, 2]]);
+        assert_eq!(
+            edge_adjacency[2],
+            EdgeAdjacency { opposite_vertices: [0, 3], first_triangle: 0 }
+        );
+        assert_eq!(
+            edge_adjacency[4],
+            EdgeAdjacency { opposite_vertices: [1, NO_INDEX], first_triangle: 1 }
+        );
     }
 
     #[test]

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Solids are wound so that they face outward: a mirrored object, or one with its normals flipped, has the same inside.
+//! Winding of solids with outward normals: a mirrored object, or one with flipped normals, keeps
+//! its interior.
 //!
-//! A part that faces inward is turned, unless it lies within another part: a hollow within a wall faces inward as it should, and
-//! is turned only together with what it lies in.
+//! A connected component that faces inward is reversed, unless it lies within another one: the
+//! cavity of a hollow solid faces inward as it should, and is reversed only together with the
+//! component around it.
 
 use crate::{
     Vec3,
@@ -11,10 +13,10 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Triangles that hang together, with the positions of their corners in m.
+/// Corner positions of the triangles of a connected component, in m.
 type ComponentTriangles = Vec<[Vec3; 3]>;
 
-/// The triangles of a collider with these positions, in order; those of a closed surface face outward.
+/// Triangles of a collider in their order, wound to face outward if the surface is closed.
 pub(crate) fn wound_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<[u32; 3]> {
     let mut outward = triangles.to_vec();
     if !is_closed_surface(triangles) {
@@ -26,50 +28,57 @@ pub(crate) fn wound_outward(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<[
         groups.union(*a, *c);
     }
     let name_of = groups.roots();
-    let mut parts: BTreeMap<u32, ComponentTriangles> = BTreeMap::new();
+    let mut components: BTreeMap<u32, ComponentTriangles> = BTreeMap::new();
     for corners in triangles {
-        let part = parts.entry(name_of[corners[0] as usize]).or_default();
-        part.push(corners.map(|vertex| positions[vertex as usize]));
+        let component = components.entry(name_of[corners[0] as usize]).or_default();
+        component.push(corners.map(|vertex| positions[vertex as usize]));
     }
-    let (names, parts): (Vec<u32>, Vec<ComponentTriangles>) = parts.into_iter().unzip();
-    let volumes: Vec<f64> = parts.iter().map(|part| scaled_signed_volume(part)).collect();
-    let outermost = outermost_enclosing_components(&parts, &volumes).into_iter();
-    let is_turned: Vec<bool> = outermost.map(|part| volumes[part] < 0.0).collect();
+    let (names, components): (Vec<u32>, Vec<ComponentTriangles>) = components.into_iter().unzip();
+    let volumes: Vec<f64> =
+        components.iter().map(|component| scaled_signed_volume(component)).collect();
+    let outermost = outermost_enclosing_components(&components, &volumes).into_iter();
+    let is_reversed: Vec<bool> = outermost.map(|component| volumes[component] < 0.0).collect();
     for corners in &mut outward {
-        if names.binary_search(&name_of[corners[0] as usize]).is_ok_and(|part| is_turned[part]) {
+        if names
+            .binary_search(&name_of[corners[0] as usize])
+            .is_ok_and(|component| is_reversed[component])
+        {
             corners.swap(1, 2);
         }
     }
     outward
 }
 
-/// Six times the volume of a part in m³; less than 0 where the surface faces inward.
-fn scaled_signed_volume(part: &[[Vec3; 3]]) -> f64 {
-    let origin = part[0][0];
-    let each = part.iter().map(|corners| corners.map(|corner| corner - origin));
+/// Six times the signed volume of a component, in m³; negative where it faces inward.
+fn scaled_signed_volume(component: &[[Vec3; 3]]) -> f64 {
+    let origin = component[0][0];
+    let each = component.iter().map(|corners| corners.map(|corner| corner - origin));
     each.map(|[a, b, c]| a.dot(&b.cross(&c))).sum()
 }
 
-/// For every part the largest one that it lies in, or itself.
-fn outermost_enclosing_components(parts: &[ComponentTriangles], volumes: &[f64]) -> Vec<usize> {
+/// For every component the largest one that encloses it, or itself.
+fn outermost_enclosing_components(
+    components: &[ComponentTriangles],
+    volumes: &[f64],
+) -> Vec<usize> {
     let boxes: Vec<Aabb> =
-        parts.iter().map(|part| Aabb::from_points(part.iter().flatten())).collect();
-    let mut solids: Vec<Option<ClosedSurface>> = parts.iter().map(|_| None).collect();
-    let mut lies_in = |part: usize, other: usize| {
-        let [inner, outer] = [part, other].map(|one| &boxes[one]);
+        components.iter().map(|component| Aabb::from_points(component.iter().flatten())).collect();
+    let mut solids: Vec<Option<ClosedSurface>> = components.iter().map(|_| None).collect();
+    let mut lies_in = |component: usize, other: usize| {
+        let [inner, outer] = [component, other].map(|one| &boxes[one]);
         outer.contains_point(&inner.lower) && outer.contains_point(&inner.upper) && {
             let solid = solids[other]
-                .get_or_insert_with(|| ClosedSurface::from_triangles(parts[other].clone()));
-            solid.winding_number(&parts[part][0][0]) != 0
+                .get_or_insert_with(|| ClosedSurface::from_triangles(components[other].clone()));
+            solid.winding_number(&components[component][0][0]) != 0
         }
     };
-    let largest_around = |part: usize| {
-        (0..parts.len()).fold(part, |best, other| {
+    let largest_around = |component: usize| {
+        (0..components.len()).fold(component, |best, other| {
             let is_larger = volumes[other].abs() > volumes[best].abs();
-            if is_larger && lies_in(part, other) { other } else { best }
+            if is_larger && lies_in(component, other) { other } else { best }
         })
     };
-    (0..parts.len()).map(largest_around).collect()
+    (0..components.len()).map(largest_around).collect()
 }
 
 #[cfg(test)]
@@ -83,12 +92,12 @@ mod tests {
         let squares =
             [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
         let triangles = squares.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]);
-        let turned = triangles.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
-        ((0..8).map(corner).collect(), turned.collect())
+        let reversed = triangles.map(|[a, b, c]| if is_inward { [a, c, b] } else { [a, b, c] });
+        ((0..8).map(corner).collect(), reversed.collect())
     }
 
-    /// Cubes of sizes, of which some face inward, about places along x: which of them are turned.
-    fn turned(cubes: &[(f64, bool, f64)]) -> Vec<bool> {
+    /// Cubes given by size, whether they face inward, and their place along x: which of them are reversed.
+    fn reversed(cubes: &[(f64, bool, f64)]) -> Vec<bool> {
         let (mut positions, mut triangles) = (Vec::new(), Vec::new());
         for (size, is_inward, x) in cubes {
             let (corners, own) = cube(*size, *is_inward);
@@ -100,30 +109,31 @@ mod tests {
         let of_cube = triangles.chunks(12).zip(outward.chunks(12));
         of_cube
             .map(|(before, after)| {
-                let is_turned: Vec<bool> = before.iter().zip(after).map(|(a, b)| a != b).collect();
-                assert!(is_turned.iter().all(|one| *one == is_turned[0]));
-                is_turned[0]
+                let is_reversed: Vec<bool> =
+                    before.iter().zip(after).map(|(a, b)| a != b).collect();
+                assert!(is_reversed.iter().all(|one| *one == is_reversed[0]));
+                is_reversed[0]
             })
             .collect()
     }
 
     #[test]
-    fn what_faces_inward_is_turned() {
-        assert_eq!(turned(&[(1.0, false, 5.0)]), [false]);
-        assert_eq!(turned(&[(1.0, true, 5.0)]), [true]);
-        assert_eq!(turned(&[(1.0, true, 5.0), (1.0, false, 7.0)]), [true, false]);
+    fn inward_components_are_reversed() {
+        assert_eq!(reversed(&[(1.0, false, 5.0)]), [false]);
+        assert_eq!(reversed(&[(1.0, true, 5.0)]), [true]);
+        assert_eq!(reversed(&[(1.0, true, 5.0), (1.0, false, 7.0)]), [true, false]);
     }
 
     #[test]
-    fn what_lies_in_another_part_is_turned_with_it() {
+    fn enclosed_components_are_reversed_with_their_enclosure() {
         for is_inward in [false, true] {
             let hollow = [(2.0, is_inward, 0.0), (1.0, !is_inward, 0.1), (0.2, is_inward, 0.1)];
-            assert_eq!(turned(&hollow), [is_inward; 3]);
+            assert_eq!(reversed(&hollow), [is_inward; 3]);
         }
     }
 
     #[test]
-    fn what_is_open_stays_as_it_is() {
+    fn open_surfaces_keep_their_winding() {
         let (positions, mut triangles) = cube(1.0, true);
         triangles.pop();
         assert_eq!(wound_outward(&triangles, &positions), triangles);

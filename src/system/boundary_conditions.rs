@@ -1,80 +1,83 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Vertices whose motion is given: held in place, on paths, or with a velocity along some directions.
+//! Boundary conditions: kinematic (pinned) vertices, spring targets, and prescribed velocities along some directions.
 //!
-//! Held vertices and prescribed directions are constraints inside the solver (Baraff and Witkin 1998,
-//! section 5.1; Etzmuss 2002, section 6.2.2, `fixParticle`), so they are met exactly.
+//! Kinematic vertices and prescribed velocities are Dirichlet conditions, eliminated inside the solver (Baraff and
+//! Witkin 1998, section 5.1; Etzmuss 2002, section 6.2.2, `fixParticle`), so they are satisfied exactly. Spring targets
+//! are penalties with the stiffness that the caller gives.
 
 use crate::{Vec3, geometry::OrthonormalBasis};
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How the motion of a vertex is given.
+/// Boundary condition of a vertex.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum BoundaryCondition {
-    /// It is led in a straight line through the frame.
+    /// Pinned: the vertex moves from `start` to `end`, in m, linearly through the frame.
     Kinematic { start: Vec3, end: Vec3 },
-    /// A spring of `stiffness` in N/m draws it to a point that goes in a straight line through the frame.
+    /// A spring of `stiffness` in N/m pulls the vertex to a point that moves from `start` to `end`, in m, linearly
+    /// through the frame.
     SpringTarget { start: Vec3, end: Vec3, stiffness: f64 },
-    /// Its velocity along these directions is that of `velocity`, in m/s.
+    /// Along these unit directions the vertex has the components of `velocity`, in m/s; along others it is free.
     PrescribedVelocity { directions: Vec<Vec3>, velocity: Vec3 },
 }
 
-/// What a guide asks of a vertex in a step.
+/// Dirichlet condition of a vertex in a step.
 pub(crate) struct PrescribedDisplacement {
     pub(crate) vertex: usize,
-    /// Projector onto the free directions.
+    /// Projector onto the free directions of the vertex.
     pub(crate) free_projector: Matrix3<f64>,
-    /// The part of the displacement over the step that is given, in m.
+    /// Prescribed component of the displacement over the step, in m.
     pub(crate) displacement: Vec3,
 }
 
 impl PrescribedDisplacement {
-    /// Where the vertex comes to that begins at `start` and is free to come to `end`, in m.
+    /// End position of a vertex that starts at `start`, in m, with the components of `end` along its free directions.
     pub(crate) fn constrained_end(&self, start: &Vec3, end: &Vec3) -> Vec3 {
         start + self.displacement + self.free_projector * (end - start)
     }
 }
 
-/// What a spring draws a vertex to.
+/// Spring target of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SpringTarget {
-    /// In m.
+    /// Position of the target, in m.
     pub(crate) position: Vec3,
-    /// In N/m.
+    /// Stiffness of the spring, in N/m.
     pub(crate) stiffness: f64,
 }
 
 impl SpringTarget {
-    /// Energy of the spring with its vertex at `position` in m, in J.
+    /// Energy of the spring in J with its vertex at `position` in m.
     pub(crate) fn energy(&self, position: &Vec3) -> f64 {
         0.5 * self.stiffness * (position - self.position).norm_squared()
     }
 
-    /// Force on the vertex, in N.
+    /// Force on the vertex in N at `position` in m.
     pub(crate) fn force(&self, position: &Vec3) -> Vec3 {
         (self.position - position) * self.stiffness
     }
 }
 
-/// All vertices whose motion is given.
+/// Boundary conditions of all vertices.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BoundaryConditions {
     by_vertex: BTreeMap<usize, BoundaryCondition>,
 }
 
 impl BoundaryConditions {
-    /// Whether all vertices are among `vertex_count`.
+    /// Whether all vertex indices are below `vertex_count`.
     pub(crate) fn fits(&self, vertex_count: usize) -> bool {
         self.by_vertex.keys().all(|vertex| *vertex < vertex_count)
     }
 
-    /// Leads a vertex from `start` to `end`, in m, through the next frame, and holds it there.
+    /// Pins a vertex and moves it from `start` to `end`, in m, through the next frame.
     pub(crate) fn set_kinematic(&mut self, vertex: usize, start: Vec3, end: Vec3) {
         self.by_vertex.insert(vertex, BoundaryCondition::Kinematic { start, end });
     }
 
-    /// Draws a vertex along the way from `start` to `end`, in m, through the next frame, by a spring.
+    /// Attaches a vertex by a spring of a stiffness in N/m to a point that moves from `start` to `end`, in m, through
+    /// the next frame.
     pub(crate) fn set_spring_target(
         &mut self,
         vertex: usize,
@@ -85,7 +88,7 @@ impl BoundaryConditions {
         self.by_vertex.insert(vertex, BoundaryCondition::SpringTarget { start, end, stiffness });
     }
 
-    /// Prescribes the velocity of a vertex along independent unit directions.
+    /// Prescribes the velocity of a vertex in m/s along independent unit directions.
     pub(crate) fn set_prescribed_velocity(
         &mut self,
         vertex: usize,
@@ -96,21 +99,21 @@ impl BoundaryConditions {
             .insert(vertex, BoundaryCondition::PrescribedVelocity { directions, velocity });
     }
 
-    /// Whether anything is led, drawn or pushed from where it is.
+    /// Whether any boundary condition moves.
     pub(crate) fn has_motion(&self) -> bool {
-        self.by_vertex.values().any(|guide| match guide {
+        self.by_vertex.values().any(|condition| match condition {
             BoundaryCondition::Kinematic { start, end }
             | BoundaryCondition::SpringTarget { start, end, .. } => start != end,
             BoundaryCondition::PrescribedVelocity { velocity, .. } => *velocity != Vec3::zeros(),
         })
     }
 
-    /// Lets a vertex go.
+    /// Removes the boundary condition of a vertex.
     pub(crate) fn release(&mut self, vertex: usize) {
         self.by_vertex.remove(&vertex);
     }
 
-    /// Where a vertex is held, or on its way to, in m.
+    /// End position of a pinned vertex in the frame, in m.
     pub(crate) fn kinematic_end(&self, vertex: usize) -> Option<Vec3> {
         match self.by_vertex.get(&vertex) {
             Some(BoundaryCondition::Kinematic { end, .. }) => Some(*end),
@@ -118,7 +121,7 @@ impl BoundaryConditions {
         }
     }
 
-    /// Where a vertex is held or drawn to, in m.
+    /// End position in the frame of a pinned vertex or a spring target, in m.
     pub(crate) fn path_end(&self, vertex: usize) -> Option<Vec3> {
         match self.by_vertex.get(&vertex) {
             Some(
@@ -129,78 +132,74 @@ impl BoundaryConditions {
         }
     }
 
-    /// Flags of the vertices that are held in all directions.
+    /// Flags of the pinned vertices.
     pub(crate) fn pinned(&self, vertex_count: usize) -> Vec<bool> {
-        let mut held = vec![false; vertex_count];
-        for (vertex, guide) in &self.by_vertex {
-            held[*vertex] = matches!(guide, BoundaryCondition::Kinematic { .. });
+        let mut pinned = vec![false; vertex_count];
+        for (vertex, condition) in &self.by_vertex {
+            pinned[*vertex] = matches!(condition, BoundaryCondition::Kinematic { .. });
         }
-        held
+        pinned
     }
 
-    /// What the guides ask of a step from `positions`, `part` being its end as a part of the frame and
-    /// `duration` its length in s; in order of vertices.
+    /// Dirichlet conditions of a step from `positions`, in order of vertices. `fraction` is the end of the step in the
+    /// frame, from 0 to 1, and `duration` the length of the step in s.
     pub(crate) fn prescribed_displacements(
         &self,
         positions: &[Vec3],
-        part: f64,
+        fraction: f64,
         duration: f64,
     ) -> impl Iterator<Item = PrescribedDisplacement> {
-        self.by_vertex.iter().filter_map(move |(vertex, guide)| {
-            let (projector, displacement) = match guide {
+        self.by_vertex.iter().filter_map(move |(vertex, condition)| {
+            let (free_projector, displacement) = match condition {
                 BoundaryCondition::SpringTarget { .. } => return None,
                 BoundaryCondition::Kinematic { start, end } => {
-                    (Matrix3::zeros(), interpolate(start, end, part) - positions[*vertex])
+                    (Matrix3::zeros(), interpolate(start, end, fraction) - positions[*vertex])
                 }
                 BoundaryCondition::PrescribedVelocity { directions, velocity } => {
                     let basis = OrthonormalBasis::new(directions.iter().copied());
-                    let given = directions.iter().map(|n| (*n, n.dot(velocity) * duration));
-                    (basis.complement_projector(), basis.min_norm_displacement(given))
+                    let components = directions.iter().map(|n| (*n, n.dot(velocity) * duration));
+                    (basis.complement_projector(), basis.min_norm_displacement(components))
                 }
             };
-            Some(PrescribedDisplacement {
-                vertex: *vertex,
-                free_projector: projector,
-                displacement,
-            })
+            Some(PrescribedDisplacement { vertex: *vertex, free_projector, displacement })
         })
     }
 
-    /// What springs draw each of the vertices to at a part of the frame; empty where there are none.
+    /// Spring target of each vertex at a fraction of the frame, from 0 to 1; empty if there are none.
     pub(crate) fn spring_targets(
         &self,
         vertex_count: usize,
-        part: f64,
+        fraction: f64,
     ) -> Vec<Option<SpringTarget>> {
-        let springs = self.by_vertex.iter().filter_map(|(vertex, guide)| match guide {
+        let springs = self.by_vertex.iter().filter_map(|(vertex, condition)| match condition {
             BoundaryCondition::SpringTarget { start, end, stiffness } => Some((
                 *vertex,
-                SpringTarget { position: interpolate(start, end, part), stiffness: *stiffness },
+                SpringTarget { position: interpolate(start, end, fraction), stiffness: *stiffness },
             )),
             _ => None,
         });
-        let mut goals = Vec::new();
-        for (vertex, goal) in springs {
-            goals.resize(vertex_count, None);
-            goals[vertex] = Some(goal);
+        let mut targets = Vec::new();
+        for (vertex, target) in springs {
+            targets.resize(vertex_count, None);
+            targets[vertex] = Some(target);
         }
-        goals
+        targets
     }
 
-    /// The frame has ended when it had come to `part` of itself: led vertices stay where they are.
-    pub(crate) fn end_frame(&mut self, part: f64) {
-        for guide in self.by_vertex.values_mut() {
+    /// Ends the frame at a fraction of it, from 0 to 1. Pinned vertices and spring targets stay where they are then.
+    pub(crate) fn end_frame(&mut self, fraction: f64) {
+        for condition in self.by_vertex.values_mut() {
             if let BoundaryCondition::Kinematic { start, end }
-            | BoundaryCondition::SpringTarget { start, end, .. } = guide
+            | BoundaryCondition::SpringTarget { start, end, .. } = condition
             {
-                *end = interpolate(start, end, part);
+                *end = interpolate(start, end, fraction);
                 *start = *end;
             }
         }
     }
 }
 
-/// The point a part of the way along, exactly the end at 1.
-fn interpolate(start: &Vec3, end: &Vec3, part: f64) -> Vec3 {
-    if part < 1.0 { start + (end - start) * part } else { *end }
+/// Point at a fraction of the path, exactly the end at 1.
+fn interpolate(start: &Vec3, end: &Vec3, fraction: f64) -> Vec3 {
+    if fraction < 1.0 { start + (end - start) * fraction } else { *end }
 }

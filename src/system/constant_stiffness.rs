@@ -2,13 +2,13 @@
 //! The constant matrices K and D of Etzmuss 2002, section 3.3: one number for every pair of vertices.
 //!
 //! There (eq. 3.18) K is the sum of k/l² over the tension springs of a pair, whatever their directions. In general the
-//! stiffness between two vertices is a 3×3 block; its **trace in the shape at rest** is k/l² for a spring, the Laplacian
-//! with the tension and shear moduli for triangles, and defined for every model. It does not change when the
+//! stiffness between two vertices is a 3×3 block; its **trace in the shape at rest** is k/l² for a spring, the
+//! Laplacian with the tension and shear moduli for triangles, and defined for every model. It does not change when the
 //! cloth turns, so the matrices change with the material alone.
 //!
 //! It is stiff enough: for a tension the block is a product n nᵀ, and the trace times the identity is no less in any
-//! direction; for a shear it is at least half. Twice the matrix being no less than the tangent of elastic forces is what
-//! the schemes with one solve need to be stable and the iteration of section 3.4.3 to contract.
+//! direction; for a shear it is at least half. Twice the matrix is no less than the tangent of elastic forces, which is
+//! what semi-implicit schemes need to be stable and the fixed-point iteration of section 3.4.3 to contract.
 
 use super::{equations_of_motion::EquationsOfMotion, tangent_matrix::TangentMatrix};
 use crate::{Vec3, parallel::reductions, simd::Block};
@@ -17,15 +17,23 @@ use rayon::prelude::*;
 use sprs::{CsMatI, TriMatI};
 use std::sync::Arc;
 
-/// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it stands out from the stiffness.
-const VISCOSITY_PROBE_RATE: f64 = 1.0e3;
+/// 1/β in 1/s at which the viscosity is read off the tangent: high, so that it dominates the stiffness.
+pub(crate) const VISCOSITY_PROBE_RATE: f64 = 1.0e3;
 
 /// K in N/m and D in N·s/m, by vertices, without diagonals: each row sums to 0.
 #[derive(Clone, Debug)]
 pub(crate) struct ConstantStiffness(CsMatI<Vector2<f64>, u32>);
 
+/// Constant stiffness with the revision of the materials that it was computed for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RevisedStiffness {
+    /// Revision of materials and seams; 0 before the first computation.
+    pub(crate) revision: u64,
+    pub(crate) matrix: ConstantStiffness,
+}
+
 impl ConstantStiffness {
-    /// The matrices of all cloths at rest, as stiff as they will be in the next seconds.
+    /// Matrices of all cloths at rest, with the highest stiffness within the next `seconds`.
     pub(crate) fn new(
         dynamics: &mut EquationsOfMotion,
         tangent: &mut TangentMatrix,
@@ -62,8 +70,8 @@ impl ConstantStiffness {
         entries.map(move |(column, entry)| (*column as usize, at(factors, entry)))
     }
 
-    /// (aK + bD) times a field, with the factors a and b; minus the linear force of Etzmuss 2002, eq. 3.19. Each entry
-    /// acts on a difference, so that moving all alike gives exactly 0.
+    /// Product of aK + bD and a field, with the factors a and b: the negative linear force of Etzmuss 2002, eq. 3.19.
+    /// Each entry acts on a difference, so that the product with a uniform field is exactly 0.
     pub(crate) fn multiply(&self, factors: [f64; 2], field: &[Vec3]) -> Vec<Vec3> {
         let rows = (0..field.len()).into_par_iter().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         rows.map(|row| {
@@ -97,12 +105,12 @@ impl Default for ConstantStiffness {
     }
 }
 
-/// The entry of aK + bD.
+/// Entry of aK + bD.
 fn at([a, b]: [f64; 2], entry: &Vector2<f64>) -> f64 {
     entry.x * a + entry.y * b
 }
 
-/// The trace, but of what is alike in all directions, as seams are, what it is in each.
+/// Trace of a block; of an isotropic block, as that of a seam, its stiffness in each direction.
 fn scalar_stiffness(block: &Block) -> f64 {
     let [a, b, c] = [0, 1, 2].map(|k| block.0[k][k]);
     if *block == Block::scaled_identity(a) {

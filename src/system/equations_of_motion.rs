@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The equations of motion of all cloths: masses and forces, and the potential of a stage.
+//! Equations of motion of all cloths: masses, forces, and the potential of a stage.
 //!
-//! A stage of any scheme asks for the stationary point of
+//! A stage of any scheme is solved by the stationary point of
 //! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `scheme`).
 
 use super::{boundary_conditions::SpringTarget, model_factory};
@@ -16,37 +16,38 @@ use crate::{
 };
 use std::{ops::Range, sync::Arc};
 
-/// Masses and forces of all cloths.
+/// Equations of motion of all cloths.
 pub(crate) struct EquationsOfMotion {
     pub(crate) mesh: Arc<Mesh>,
     pub(crate) materials: Vec<Material>,
-    /// The cloth model.
+    /// Elements of the cloth model and of seams, by kind.
     pub(crate) elements: Vec<Box<dyn Elements>>,
     pub(crate) air: Air,
+    /// Gravity, in m/s².
     pub(crate) gravity: Vec3,
     /// Mass of each vertex, in kg.
     pub(crate) masses: Vec<f64>,
-    /// Of all of them, in kg.
+    /// Mass of all vertices, in kg.
     pub(crate) total_mass: f64,
-    /// The same of each cloth.
+    /// Mass of each cloth, in kg.
     pub(crate) cloth_masses: Vec<f64>,
-    /// Forces from outside, in N; empty where none have been set.
+    /// External forces on the vertices, in N; empty if none have been set.
     pub(crate) vertex_forces: Vec<Vec3>,
-    /// Factors on lengths at rest; empty where there are none.
+    /// Factors on the lengths at rest along warp and weft, for each vertex; empty if all are 1.
     pub(crate) rest_scale: Vec<[f64; 2]>,
-    /// Gradients of the shape functions of all triangles over these lengths, in 1/m.
+    /// Gradients of the shape functions of all triangles with respect to the scaled lengths, in 1/m.
     pub(crate) gradients: Arc<Vec<ShapeGradients>>,
-    /// What springs draw vertices to, of every vertex; empty where none are drawn.
+    /// Spring target of each vertex; empty if there are none.
     pub(crate) spring_targets: Vec<Option<SpringTarget>>,
     /// Pairs of vertices that are sewn together.
     pub(crate) seams: Vec<[u32; 2]>,
-    /// Counts the changes of materials, and of seams while they close.
+    /// Number of changes of the stiffness: of materials, and of seams while they close.
     pub(crate) stiffness_revision: u64,
-    /// Area that each vertex stands for, in m².
+    /// Lumped area of each vertex, in m².
     vertex_areas: Arc<Vec<f64>>,
-    /// Factors on masses; empty where all are 1.
+    /// Factors on the masses of vertices; empty if all are 1.
     mass_scales: Vec<f64>,
-    /// Measures of the state, and of that one step ago, where they are known.
+    /// Measures of the present and of the previous state, where they have been computed.
     cached_measures: [Option<Measures>; 2],
     buffers: BufferPool<Measures>,
 }
@@ -54,24 +55,24 @@ pub(crate) struct EquationsOfMotion {
 /// Energies in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Energy {
-    /// Of motion.
+    /// Kinetic energy.
     pub kinetic: f64,
-    /// Of strain along the yarns.
+    /// Energy of the strain along the yarns.
     pub stretch: f64,
-    /// Of shear.
+    /// Energy of shear.
     pub shear: f64,
-    /// Of curvature.
+    /// Energy of bending.
     pub bend: f64,
-    /// Of seams that are drawn together, or held.
+    /// Energy of seams.
     pub sewing: f64,
-    /// Of springs that draw vertices to their pins.
+    /// Energy of soft pins.
     pub pins: f64,
-    /// Of height, 0 at the origin.
+    /// Gravitational energy, 0 at the origin.
     pub gravity: f64,
 }
 
 impl Energy {
-    /// Sum of all.
+    /// Sum of all energies.
     #[must_use]
     pub fn total(&self) -> f64 {
         let elastic = self.stretch + self.shear + self.bend + self.sewing + self.pins;
@@ -133,12 +134,13 @@ impl EquationsOfMotion {
         self.masses.len()
     }
 
-    /// Pairs of vertices that an edge or a seam joins.
+    /// Pairs of vertices that are connected by an edge or a seam.
     pub(crate) fn coupled_pairs(&self) -> Vec<[u32; 2]> {
         let edges = self.mesh.topology.edges.iter().map(|edge| edge.vertices);
         edges.chain(self.seams.iter().copied()).collect()
     }
 
+    /// Computes the masses of the vertices of some cloths, and the sums.
     fn update_masses(&mut self, cloths: Range<usize>) {
         for cloth in cloths {
             let density = self.materials[cloth].density;
@@ -151,6 +153,7 @@ impl EquationsOfMotion {
         self.total_mass = self.masses.iter().sum();
     }
 
+    /// Discards cached measures, after a change of what they depend on.
     pub(crate) fn invalidate_measures(&mut self) {
         self.cached_measures = [None, None];
     }
@@ -166,8 +169,8 @@ impl EquationsOfMotion {
         self.stiffness_revision += 1;
     }
 
-    /// Φ at the end `positions` of a stage in J, and −∇Φ in N as `residuals`. Where the equations hold before the
-    /// end, their potential is multiplied by the reach, so that the forces are those there.
+    /// Φ in J at positions at the end of a stage, and −∇Φ in N as `residuals`. Where the equations hold before the end,
+    /// their potential is multiplied by the extrapolation factor, so that the gradient equals the forces there.
     pub(crate) fn evaluate(
         &mut self,
         stage: &Stage,
@@ -177,15 +180,15 @@ impl EquationsOfMotion {
     ) -> f64 {
         if stage.extrapolation_factor > 1.0 {
             let pairs = positions.iter().enumerate();
-            let middle: Vec<Vec3> =
+            let points: Vec<Vec3> =
                 pairs.map(|(vertex, x)| stage.evaluation_point(vertex, x)).collect();
             return stage.extrapolation_factor
-                * self.evaluate_at(stage, &middle, residuals, report);
+                * self.evaluate_at(stage, &points, residuals, report);
         }
         self.evaluate_at(stage, positions, residuals, report)
     }
 
-    /// Φ and −∇Φ where the equations hold.
+    /// Φ in J and −∇Φ in N at the positions where the equations hold.
     fn evaluate_at(
         &mut self,
         stage: &Stage,
@@ -196,51 +199,52 @@ impl EquationsOfMotion {
         report.time(Task::Forces, || {
             let inverse_beta = 1.0 / stage.beta;
             residuals.fill(Vec3::zeros());
-            let mut inside = 0.0;
+            let mut internal = 0.0;
             for (elements, reference) in self.elements.iter_mut().zip(&stage.base_measures) {
                 elements.begin_stage(stage.duration / stage.extrapolation_factor);
                 let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
-                inside += elements.evaluate(positions, history, residuals);
+                internal += elements.evaluate(positions, history, residuals);
             }
-            inside + self.add_point_forces(stage, positions, residuals)
+            internal + self.add_point_forces(stage, positions, residuals)
         })
     }
 
-    /// What the elements measure of the state, which is at `positions`.
+    /// Measures of the present state, whose positions these are.
     pub(crate) fn current_measures(&mut self, positions: &[Vec3]) -> Measures {
         if let Some(measures) = &self.cached_measures[0] {
             return measures.clone();
         }
-        let room = self.buffers.take();
-        let measures = self.measure_in(room, positions);
+        let buffer = self.buffers.take();
+        let measures = self.measure_in(buffer, positions);
         self.cached_measures[0] = Some(measures.clone());
         measures
     }
 
-    /// What they measure of the state one step ago. It is given away: only a step that has to be solved again asks twice.
+    /// Measures of the previous state, whose positions these are, taken out of the cache: only a step that is retried
+    /// needs them twice.
     pub(crate) fn take_previous_measures(&mut self, positions: &[Vec3]) -> Measures {
         self.cached_measures[1].take().unwrap_or_else(|| self.measure(positions))
     }
 
-    /// Takes back measures that nobody asks for any more.
+    /// Returns measures to the pool of buffers.
     pub(crate) fn reuse(&self, measures: Measures) {
         self.buffers.give(measures);
     }
 
-    /// Goes on to the next state.
+    /// Makes the cached measures of the present state those of the previous one, after a step.
     pub(crate) fn shift_cached_measures(&mut self) {
         self.cached_measures = [None, self.cached_measures[0].take()];
     }
 
-    /// What the elements measure of a shape.
+    /// Measures at `positions`.
     pub(crate) fn measure(&self, positions: &[Vec3]) -> Measures {
         self.measure_in(Measures::new(), positions)
     }
 
-    /// The same in the room of other measures, as far as they are nobody else's.
-    fn measure_in(&self, mut room: Measures, positions: &[Vec3]) -> Measures {
-        room.resize_with(self.elements.len(), Arc::default);
-        for (elements, measures) in self.elements.iter().zip(&mut room) {
+    /// Measures at `positions`, in the storage of a buffer as far as it is not shared.
+    fn measure_in(&self, mut buffer: Measures, positions: &[Vec3]) -> Measures {
+        buffer.resize_with(self.elements.len(), Arc::default);
+        for (elements, measures) in self.elements.iter().zip(&mut buffer) {
             if Arc::get_mut(measures).is_none() {
                 *measures = Arc::default();
             }
@@ -248,10 +252,10 @@ impl EquationsOfMotion {
             own.resize(elements.measure_count(), 0.0);
             elements.measure(positions, own);
         }
-        room
+        buffer
     }
 
-    /// The measures `first`·(1 + `weight`) − `second`·`weight`: continues the way from the second to the first.
+    /// Extrapolated measures `first`·(1 + `weight`) − `second`·`weight`.
     pub(crate) fn extrapolate_measures(
         &self,
         first: &Measures,
@@ -265,43 +269,43 @@ impl EquationsOfMotion {
         second
     }
 
-    /// See [`Elements::predict`]; `direction` is that of the end of a stage.
-    pub(crate) fn predict_stress(&mut self, stage: &Stage, direction: &[Vec3]) {
+    /// Predicts stresses along a displacement of the end of a stage, in m, see [`Elements::predict_stress`].
+    pub(crate) fn predict_stress(&mut self, stage: &Stage, displacement: &[Vec3]) {
         let scaled: Vec<Vec3>;
-        let direction = if stage.extrapolation_factor > 1.0 {
-            scaled = direction.iter().map(|way| way / stage.extrapolation_factor).collect();
+        let displacement = if stage.extrapolation_factor > 1.0 {
+            scaled = displacement.iter().map(|d| d / stage.extrapolation_factor).collect();
             &scaled
         } else {
-            direction
+            displacement
         };
         for elements in &mut self.elements {
-            elements.predict_stress(direction);
+            elements.predict_stress(displacement);
         }
     }
 
-    /// See [`Elements::use_prediction`].
+    /// Makes the next tangent use predicted stresses, see [`Elements::use_predicted_stress`].
     pub(crate) fn use_predicted_stress(&mut self) {
         for elements in &mut self.elements {
             elements.use_predicted_stress();
         }
     }
 
-    /// Other held vertices, from now on.
-    pub(crate) fn set_pinned(&mut self, held: &[bool]) {
+    /// Sets the flags of pinned vertices from now on.
+    pub(crate) fn set_pinned(&mut self, pinned: &[bool]) {
         self.invalidate_measures();
         for elements in &mut self.elements {
-            elements.set_pinned(&self.mesh, held);
+            elements.set_pinned(&self.mesh, pinned);
         }
     }
 
-    /// Takes a shape for one that has long been what it is.
+    /// Initializes the internal variables for positions that have been held for a long time.
     pub(crate) fn initialize_internal_variables(&mut self, positions: &[Vec3]) {
         for elements in &mut self.elements {
             elements.start_history(positions);
         }
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after a step of `duration` in s that ended at `positions`.
     pub(crate) fn update_internal_variables(&mut self, positions: &[Vec3], duration: f64) {
         self.stiffness_revision += u64::from(self.has_time_dependent_stiffness());
         for elements in &mut self.elements {
@@ -309,25 +313,24 @@ impl EquationsOfMotion {
         }
     }
 
-    /// Whether the stiffness of anything changes with time.
+    /// Whether the stiffness of any element changes with time.
     pub(crate) fn has_time_dependent_stiffness(&self) -> bool {
         self.elements.iter().any(|elements| elements.is_time_dependent())
     }
 
-    /// What the elements remember, kind by kind; empty where the past does not matter.
+    /// Internal variables of the elements, by kind; empty for elements without history.
     pub(crate) fn internal_variables(&self) -> Vec<Vec<f64>> {
         self.elements.iter().map(|elements| elements.internal_variables()).collect()
     }
 
-    /// Remembers what [`Self::memories`] gave.
+    /// Sets the internal variables.
     pub(crate) fn set_internal_variables(&mut self, memories: &[Vec<f64>]) {
         for (elements, memory) in self.elements.iter_mut().zip(memories) {
             elements.set_internal_variables(&self.mesh, memory);
         }
     }
 
-    /// Forgets what the materials have been through, so that a sudden change is met by the full stiffness, and gives
-    /// what was remembered.
+    /// Resets the internal variables, so that a sudden change meets the full stiffness. Returns their former values.
     pub(crate) fn reset_internal_variables(&mut self) -> Vec<Vec<f64>> {
         let memories = self.internal_variables();
         for elements in &mut self.elements {
@@ -337,7 +340,7 @@ impl EquationsOfMotion {
         memories
     }
 
-    /// Calls `work` while tangents are the stiffest that there will be in the next seconds; materials stay as they are.
+    /// Calls `work` with the tangents of the highest stiffness within the next `seconds`. Materials are unchanged.
     pub(crate) fn with_stiffest_tangents<T>(
         &mut self,
         seconds: f64,
@@ -354,7 +357,7 @@ impl EquationsOfMotion {
         result
     }
 
-    /// Whether these can be the memories of the elements.
+    /// Whether the lists have the lengths of the internal variables of the elements.
     pub(crate) fn internal_variables_fit(&self, memories: &[Vec<f64>]) -> bool {
         let pairs = self.elements.iter().zip(memories);
         memories.len() == self.elements.len()
@@ -363,7 +366,8 @@ impl EquationsOfMotion {
             })
     }
 
-    /// Inertia, gravity, air and forces from outside.
+    /// Adds the forces of inertia, gravity, air, spring targets and external forces to the residuals, in N. Returns
+    /// their potential in J.
     fn add_point_forces(&self, stage: &Stage, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
         let has_air = self.air.is_active();
         let mut points = vec![(); residuals.len()];
@@ -373,38 +377,39 @@ impl EquationsOfMotion {
             reductions::MIN_VERTICES_PER_TASK,
             |vertex, residual, ()| {
                 let (mass, beta) = (self.masses[vertex], stage.beta);
-                let travelled = positions[vertex] - stage.base_positions[vertex];
-                let lag = travelled - stage.base_velocities[vertex] * beta;
+                let displacement = positions[vertex] - stage.base_positions[vertex];
+                let lag = displacement - stage.base_velocities[vertex] * beta;
                 let constant = self.gravity * mass + self.vertex_force(vertex);
                 *residual += constant - lag * (mass / (beta * beta));
                 let mut potential =
-                    0.5 * mass / (beta * beta) * lag.norm_squared() - constant.dot(&travelled);
+                    0.5 * mass / (beta * beta) * lag.norm_squared() - constant.dot(&displacement);
                 if has_air {
-                    let force = self.air.force(vertex, &(travelled / beta));
-                    let against = travelled / beta - self.air.wind();
-                    potential -= 0.5 * beta * against.dot(&force);
+                    let force = self.air.force(vertex, &(displacement / beta));
+                    let air_velocity = displacement / beta - self.air.wind();
+                    potential -= 0.5 * beta * air_velocity.dot(&force);
                     *residual += force;
                 }
-                if let Some(goal) = self.spring_target(vertex) {
-                    potential += goal.energy(&positions[vertex]);
-                    *residual += goal.force(&positions[vertex]);
+                if let Some(target) = self.spring_target(vertex) {
+                    potential += target.energy(&positions[vertex]);
+                    *residual += target.force(&positions[vertex]);
                 }
                 potential
             },
         )
     }
 
-    /// The force on a vertex from outside, in N.
+    /// External force on a vertex, in N.
     pub(crate) fn vertex_force(&self, vertex: usize) -> Vec3 {
         self.vertex_forces.get(vertex).copied().unwrap_or_default()
     }
 
-    /// What a spring draws a vertex to.
+    /// Spring target of a vertex.
     pub(crate) fn spring_target(&self, vertex: usize) -> Option<&SpringTarget> {
         self.spring_targets.get(vertex)?.as_ref()
     }
 
-    /// Predicts the air where the equations of a stage hold that is expected to end at `positions` with `velocities`.
+    /// Predicts the air forces where the equations of a stage hold, for positions in m and velocities in m/s expected
+    /// at its end.
     pub(crate) fn predict_stage_air(
         &mut self,
         stage: &Stage,
@@ -413,31 +418,31 @@ impl EquationsOfMotion {
     ) {
         if stage.extrapolation_factor > 1.0 {
             let pairs = positions.iter().enumerate();
-            let middle: Vec<Vec3> =
+            let points: Vec<Vec3> =
                 pairs.map(|(vertex, x)| stage.evaluation_point(vertex, x)).collect();
             let pairs = velocities.iter().zip(&stage.base_velocities);
             let mean: Vec<Vec3> =
                 pairs.map(|(v, from)| from + (v - from) / stage.extrapolation_factor).collect();
-            self.predict_air(&middle, &mean);
+            self.predict_air(&points, &mean);
         } else {
             self.predict_air(positions, velocities);
         }
     }
 
-    /// Freezes what the air forces take from the shape and velocity expected at the end of a stage.
+    /// Freezes the normals and relative velocities of the air forces at expected positions in m and velocities in m/s.
     pub(crate) fn predict_air(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
         if self.air.is_active() {
             self.air.set_predicted_state(positions, velocities);
         }
     }
 
-    /// Whether wind, given forces or seams move the cloth.
+    /// Whether wind, external forces or seams do work on the cloth.
     pub(crate) fn has_external_load(&self) -> bool {
         let is_windy = self.air.is_active() && self.air.wind() != Vec3::zeros();
         is_windy || !self.seams.is_empty() || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
     }
 
-    /// Kinetic energy, and that of height, in J.
+    /// Kinetic and gravitational energy, in J.
     pub(crate) fn kinetic_and_gravity_energy(
         &self,
         positions: &[Vec3],
@@ -452,6 +457,7 @@ impl EquationsOfMotion {
         ]
     }
 
+    /// Energy at these positions in m and velocities in m/s.
     pub(crate) fn energy(&self, positions: &[Vec3], velocities: &[Vec3]) -> Energy {
         let mut elastic = ElasticEnergy::default();
         for elements in &self.elements {
@@ -459,14 +465,14 @@ impl EquationsOfMotion {
         }
         let ElasticEnergy { stretch, shear, bend, sewing } = elastic;
         let [kinetic, gravity] = self.kinetic_and_gravity_energy(positions, velocities);
-        let goals = positions.iter().enumerate().filter_map(|(vertex, position)| {
-            self.spring_target(vertex).map(|goal| goal.energy(position))
+        let pins = positions.iter().enumerate().filter_map(|(vertex, position)| {
+            self.spring_target(vertex).map(|target| target.energy(position))
         });
-        Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: goals.sum() }
+        Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: pins.sum() }
     }
 }
 
-/// The mesh of all cloths; that of one alone is shared with it.
+/// Mesh of all cloths; a single cloth shares its mesh.
 fn joined_mesh(cloths: &[Cloth]) -> Arc<Mesh> {
     match cloths {
         [cloth] => Arc::clone(&cloth.mesh),

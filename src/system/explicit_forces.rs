@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! All forces of a motion as it is, for schemes that take them from known states.
+//! Explicit forces: all forces at known positions and velocities, for explicit and semi-implicit schemes.
 
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{
@@ -10,16 +10,16 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Strain rates are measured as differences over so many seconds before and after: strains are smooth over such times, and
-/// their rounding over them is far below any rate.
+/// Half interval of the central difference of strains for their rate, in s. Strains are smooth over it, and their
+/// rounding errors divided by it are far below any rate.
 const STRAIN_RATE_INTERVAL: f64 = 1.0e-6;
 
 impl EquationsOfMotion {
-    /// Forces of a motion so many seconds after the last step, in N, without contacts and the springs of pins.
-    pub(crate) fn forces(&mut self, motion: &KinematicState, seconds: f64) -> Vec<Vec3> {
-        let KinematicState { positions, velocities } = motion;
+    /// Forces at a kinematic state `seconds` after the last step, in N, without contacts and spring targets.
+    pub(crate) fn forces(&mut self, state: &KinematicState, seconds: f64) -> Vec<Vec3> {
+        let KinematicState { positions, velocities } = state;
         let (references, inverse_beta) = if self.is_viscous() {
-            (self.strain_rate_references(motion), 1.0 / STRAIN_RATE_INTERVAL)
+            (self.strain_rate_references(state), 1.0 / STRAIN_RATE_INTERVAL)
         } else {
             (self.measure(positions), 0.0)
         };
@@ -40,29 +40,29 @@ impl EquationsOfMotion {
         forces
     }
 
-    /// Adds what springs draw vertices to their pins with, in N.
+    /// Adds the forces of spring targets, in N.
     pub(crate) fn add_spring_target_forces(&self, positions: &[Vec3], forces: &mut [Vec3]) {
-        for (vertex, goal) in self.spring_targets.iter().enumerate() {
-            if let Some(goal) = goal {
-                forces[vertex] += goal.force(&positions[vertex]);
+        for (vertex, target) in self.spring_targets.iter().enumerate() {
+            if let Some(target) = target {
+                forces[vertex] += target.force(&positions[vertex]);
             }
         }
     }
 
-    /// Whether anything resists the rate of its strains: cloth, or seams that are drawn together.
+    /// Whether forces depend on strain rates: by material damping, or in closing seams.
     pub(crate) fn is_viscous(&self) -> bool {
-        let resists = |material: &Material| {
+        let is_damped = |material: &Material| {
             let times = [material.stretch_damping, material.shear_damping, material.bend_damping];
             times.iter().any(|time| *time > 0.0)
         };
-        self.has_time_dependent_stiffness() || self.materials.iter().any(resists)
+        self.has_time_dependent_stiffness() || self.materials.iter().any(is_damped)
     }
 
-    /// ε̂ for which (ε − ε̂)/[`RATE_TIME`] is the strain rate.
-    fn strain_rate_references(&self, motion: &KinematicState) -> Measures {
-        let now = self.measure(&motion.positions);
+    /// ε̂ for which (ε − ε̂)/[`STRAIN_RATE_INTERVAL`] is the strain rate.
+    fn strain_rate_references(&self, state: &KinematicState) -> Measures {
+        let now = self.measure(&state.positions);
         let [before, after] = [-STRAIN_RATE_INTERVAL, STRAIN_RATE_INTERVAL]
-            .map(|time| self.measure_extrapolated(motion, time));
+            .map(|time| self.measure_extrapolated(state, time));
         let changes = self.measure_difference(&after, before);
         let kinds = now.into_iter().zip(changes);
         kinds
@@ -73,20 +73,20 @@ impl EquationsOfMotion {
             .collect()
     }
 
-    /// What the elements measure where the velocities lead in a time in s.
-    pub(crate) fn measure_extrapolated(&self, motion: &KinematicState, time: f64) -> Measures {
-        let pairs = motion.positions.iter().zip(&motion.velocities);
+    /// Measures at the positions extrapolated by the velocities over a time in s.
+    pub(crate) fn measure_extrapolated(&self, state: &KinematicState, time: f64) -> Measures {
+        let pairs = state.positions.iter().zip(&state.velocities);
         self.measure(&pairs.map(|(x, v)| x + v * time).collect::<Vec<_>>())
     }
 
-    /// The way of the measures from the second to the first.
+    /// Difference of measures, first minus second.
     pub(crate) fn measure_difference(&self, first: &Measures, second: Measures) -> Measures {
-        let mut ways = self.extrapolate_measures(first, second, 1.0);
-        for (ways, first) in ways.iter_mut().zip(first) {
-            for (way, first) in Arc::make_mut(ways).iter_mut().zip(first.iter()) {
-                *way -= first;
+        let mut differences = self.extrapolate_measures(first, second, 1.0);
+        for (differences, first) in differences.iter_mut().zip(first) {
+            for (difference, first) in Arc::make_mut(differences).iter_mut().zip(first.iter()) {
+                *difference -= first;
             }
         }
-        ways
+        differences
     }
 }

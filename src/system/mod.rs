@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The discrete system: equations of motion, boundary conditions, tangent matrix, and the models that it is made of.
+//! Discrete system: equations of motion, boundary conditions, tangent matrix, constant stiffness, and the factory of
+//! models.
 
 mod boundary_conditions;
 mod constant_stiffness;
@@ -10,9 +11,9 @@ mod stable_step;
 mod tangent_matrix;
 
 pub(crate) use boundary_conditions::{BoundaryConditions, PrescribedDisplacement, SpringTarget};
-pub(crate) use constant_stiffness::ConstantStiffness;
+pub(crate) use constant_stiffness::{ConstantStiffness, RevisedStiffness};
 pub use equations_of_motion::Energy;
 pub(crate) use equations_of_motion::EquationsOfMotion;
 pub(crate) use model_factory::{check_cloths, concatenated, contact_exclusions};
-pub(crate) use stable_step::max_stable_step;
+pub(crate) use stable_step::{ExplicitSteppingParameters, StabilityProblem};
 pub(crate) use tangent_matrix::TangentMatrix;

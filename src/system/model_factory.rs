@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the model of the settings to its elements, and what a model asks of cloths.
+//! Model factory: the elements of the model of the settings, and the checks of cloths against the model.
 
 use crate::{
     error::{Error, Result},
@@ -13,7 +13,7 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The elements of a model, and the area that each vertex stands for, in m².
+/// Elements of a model, and the lumped area of each vertex, in m².
 pub(crate) fn build(
     model: Model,
     sheets: &ModelInput<'_>,
@@ -38,7 +38,7 @@ fn build_particles(
     (elements, Arc::new(areas))
 }
 
-/// Refuses cloths that a model cannot simulate.
+/// Refuses cloths that the model cannot simulate.
 pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> {
     let model = settings.model;
     for (index, cloth) in cloths.iter().enumerate() {
@@ -49,20 +49,20 @@ pub(crate) fn check_cloths(settings: &Settings, cloths: &[Cloth]) -> Result<()> 
         if cloth.stiffness_scale.is_some() && !model.has_springs() {
             let wanted = "a model of springs: choi_ko, mass_spring, mass_spring_16";
             let argument = format!("cloths[{index}].stiffness_scale");
-            return Err(Error::combined(argument, format!("model {}", model.name()), wanted));
+            return Err(Error::value(argument, format!("model {}", model.name()), wanted));
         }
     }
     Ok(())
 }
 
-/// Refuses curves of bending where a model has no curvature that they could be of.
+/// Refuses bending curves for a model without curvatures.
 pub(crate) fn check_material(
     settings: &Settings,
     argument: &str,
     material: &Material,
 ) -> Result<()> {
     let model = settings.model;
-    let why = match model {
+    let reason = match model {
         Model::Fem | Model::Particles | Model::BaraffWitkin => return Ok(()),
         Model::ParticlesMembrane => "bends by a constant tension",
         Model::ChoiKo => "bends by beams that buckle elastically",
@@ -71,9 +71,9 @@ pub(crate) fn check_material(
     let curves = &material.curves;
     let bends = [("bend_warp_curve", &curves.bend_warp), ("bend_weft_curve", &curves.bend_weft)];
     bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
-        let found = format!("{name} with the model {}, which {why}", model.name());
+        let found = format!("{name} with the model {}, which {reason}", model.name());
         let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
-        Err(Error::combined(argument, found, wanted))
+        Err(Error::value(argument, found, wanted))
     })
 }
 
@@ -86,7 +86,7 @@ fn check_quads(model: Model, index: usize, cloth: &Cloth) -> Result<()> {
     })
 }
 
-/// Pairs of vertices of all cloths that are sewn together.
+/// Pairs of vertices of all cloths that are sewn together. `starts` are the first vertices of the cloths.
 pub(crate) fn seam_pairs(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
     let sewn = cloths.iter().zip(starts).filter_map(|(cloth, first)| {
         let pairs = cloth.sewing.as_ref()?.pairs.iter();
@@ -95,14 +95,15 @@ pub(crate) fn seam_pairs(cloths: &[Cloth], starts: &[usize]) -> Vec<[u32; 2]> {
     sewn.flatten().collect()
 }
 
-/// What the cloths leave out of contacts.
+/// Vertices and colliders that the cloths exclude from contacts.
 pub(crate) fn contact_exclusions(cloths: &[Cloth], collider_count: usize) -> Result<ContactFilter> {
     for (index, cloth) in cloths.iter().enumerate() {
-        let refused = cloth.ignored_colliders.iter().find(|one| **one as usize >= collider_count);
-        if let Some(collider) = refused {
+        let invalid =
+            cloth.ignored_colliders.iter().find(|collider| **collider as usize >= collider_count);
+        if let Some(collider) = invalid {
             let argument = format!("cloths[{index}].ignored_colliders");
             let wanted = format!("indices below the {collider_count} colliders");
-            return Err(Error::combined(argument, format!("collider {collider}"), wanted));
+            return Err(Error::value(argument, format!("collider {collider}"), wanted));
         }
     }
     let free = concatenated(cloths, [false; 2], |cloth| cloth.free_vertices.as_ref());
@@ -110,7 +111,7 @@ pub(crate) fn contact_exclusions(cloths: &[Cloth], collider_count: usize) -> Res
     Ok(ContactFilter::new(free, ignored))
 }
 
-/// The values at the vertices of all cloths, `default` where a cloth has none; empty where none has.
+/// Values at the vertices of all cloths, `default` for a cloth without values; empty if no cloth has any.
 pub(crate) fn concatenated<T: Copy>(
     cloths: &[Cloth],
     default: T,

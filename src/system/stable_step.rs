@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The longest step with which an explicit scheme is stable.
+//! Stability limit of explicit schemes.
 //!
-//! A mode of the cloth with ω² = ⟨u, Ku⟩ and the damping c = ⟨u, Du⟩, u being of unit mass, is an oscillator
-//! ẍ + cẋ + ω²x = 0. What a scheme makes of it in one step is found by applying the scheme itself; no formulas are needed.
-//! Three modes bind the step, and power iteration finds them: the stiffest, the one that is damped most, and, because
-//! explicit Euler and the midpoint rule feed what damping does not hold, the one that is stiffest beyond its damping,
-//! which has the largest ⟨u, (K − D/h)u⟩.
+//! A mode u of unit mass with ω² = ⟨u, Ku⟩ and the damping c = ⟨u, Du⟩ is an oscillator ẍ + cẋ + ω²x = 0. The
+//! amplification matrix of a scheme for it follows from applying the scheme itself to two initial states; no formulas
+//! are needed. Three modes limit the step, and power iteration finds them: the stiffest, the most damped, and, because
+//! explicit Euler and the midpoint rule amplify modes with too little damping, the one that is stiffest relative to its
+//! damping, with the largest ⟨u, (K − D/h)u⟩.
 //!
-//! K is that of the steepest branches of all curves, of sudden changes, and of seams as stiff as they will be until the
-//! next look; springs of pins are in it.
-//!
-//! The air's resistance is left out: it is far below what strains resist.
+//! K is an upper bound until the next estimate: it has the steepest branch of every material curve, the full stiffness
+//! of sudden changes, and the stiffness that seams will have by then. It includes spring targets. Air drag is left out;
+//! it is far below the forces of strain.
 
-use super::{equations_of_motion::EquationsOfMotion, tangent_matrix::TangentMatrix};
+use super::{
+    constant_stiffness::VISCOSITY_PROBE_RATE, equations_of_motion::EquationsOfMotion,
+    tangent_matrix::TangentMatrix,
+};
 use crate::{
     Vec3,
     linear_solver::BlockMatrix,
@@ -21,71 +23,127 @@ use crate::{
     time_integration::{ExplicitScheme, KinematicState},
 };
 
-/// Power iterations for a mode, and what its eigenvalue may be more than what they find.
-const ITERATIONS: usize = 60;
-const MARGIN: f64 = 1.1;
-/// The part of the longest step that is used: shapes change until the next look.
-const SAFETY: f64 = 0.9;
-/// Amplitudes that grow by e in so many seconds do not count as unstable: without damping those of explicit Euler and
-/// the midpoint rule grow with any step.
-const GROWTH_TIME: f64 = 10.0;
-/// 1/β in 1/s at which the viscosity is read off the tangent.
-const VISCOSITY_PROBE_RATE: f64 = 1.0e3;
+/// Parameters of explicit time stepping.
+pub(crate) struct ExplicitSteppingParameters {
+    /// Lower bound of the interval between two detections of contacts, in s; several steps of the scheme are taken
+    /// within it. At 3 m/s a vertex travels 1.5 mm. Effect: larger detects contacts later; smaller costs time.
+    /// Evidence: none: no test or figure depends on it (0 tried; bits of explicit schemes change).
+    pub(crate) contact_interval: f64,
+    /// Steps after which the stability limit is estimated anew. Effect: larger lets the limit become outdated; smaller
+    /// costs time. Evidence: none: neither tests nor scenes depend on it (one estimate tried).
+    pub(crate) steps_per_estimate: usize,
+    /// Stability limit below which a cloth is refused, in s: 10 000 steps per frame of a film. Effect: larger refuses
+    /// more cloths; smaller accepts cloths that take hours per frame. Evidence: none: neither tests nor scenes depend
+    /// on it (0 tried).
+    pub(crate) min_stable_step: f64,
+    /// Stretch at which a step counts as diverged; collision detection over cloth that is spread through space would
+    /// take forever. Effect: larger takes longer to stop; smaller may stop a motion that is still stable. Evidence:
+    /// none: neither tests nor scenes depend on it (no limit tried).
+    pub(crate) max_stretch: f64,
+    /// Power iterations per mode. Effect: larger costs time; smaller underestimates the stiffness. Evidence: none: no
+    /// test or figure depends on it (5 tried; bits of `sheet/ball8_rk4` change).
+    power_iterations: usize,
+    /// Factor on the eigenvalue found by power iteration, which is a lower bound. Effect: larger shortens steps;
+    /// smaller risks instability. Evidence: none: no test or figure depends on it (1 tried; bits of `sheet/ball8_rk4`
+    /// change).
+    eigenvalue_margin: f64,
+    /// Fraction of the stability limit that is used, because the shape changes until the next estimate. Effect: larger
+    /// risks instability; smaller shortens steps. Evidence:
+    /// `time_integration::integrators::seams_that_close_go_on_from_a_checkpoint_with_every_integrator` (fails with 1).
+    safety: f64,
+    /// Time in which an amplitude may grow by e, in s: without damping explicit Euler and the midpoint rule amplify at
+    /// any step. Effect: larger shortens steps of undamped cloth; smaller lets energy grow. Evidence:
+    /// `the_growth_of_undamped_modes_limits_explicit_euler` (the limit is inversely proportional).
+    growth_time: f64,
+}
 
-/// An oscillator: ω² in 1/s², c in 1/s.
+impl ExplicitSteppingParameters {
+    pub(crate) const DEFAULT: Self = Self {
+        contact_interval: 5.0e-4,
+        steps_per_estimate: 64,
+        min_stable_step: 1.0 / 240_000.0,
+        max_stretch: 1.0e3,
+        power_iterations: 60,
+        eigenvalue_margin: 1.1,
+        safety: 0.9,
+        growth_time: 10.0,
+    };
+}
+
+const PARAMETERS: ExplicitSteppingParameters = ExplicitSteppingParameters::DEFAULT;
+
+/// Oscillator of a mode.
 #[derive(Clone, Copy, Debug)]
 struct Mode {
+    /// ω², in 1/s².
     stiffness: f64,
+    /// c, in 1/s.
     damping: f64,
 }
 
-/// The longest step that is stable at a shape and in the next seconds, in s; infinite where nothing is stiff.
-pub(crate) fn max_stable_step(
-    scheme: ExplicitScheme,
-    (dynamics, tangent): (&mut EquationsOfMotion, &mut TangentMatrix),
-    (positions, held): (&[Vec3], &[bool]),
-    seconds: f64,
-) -> f64 {
-    let (elastic, viscous) = dynamics.with_stiffest_tangents(seconds, |dynamics| {
-        let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
-        let viscous = dynamics
-            .is_viscous()
-            .then(|| tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone());
-        (elastic, viscous)
-    });
-    let inverse_root = |row| {
-        let vertex = tangent.ordering.vertex(row);
-        if held[vertex] { 0.0 } else { (1.0 / dynamics.masses[vertex].sqrt()) as f32 }
-    };
-    let inverse_roots = (0..held.len()).map(inverse_root).collect();
-    let modes = ModalProblem { elastic, viscous, inverse_sqrt_masses: inverse_roots };
-    let stiffest = modes.dominant_mode([1.0, 0.0], 0.0);
-    let mut longest = max_step_with_margin(scheme, stiffest);
-    if modes.viscous.is_some() {
-        let most_damped = modes.dominant_mode([0.0, 1.0], 0.0);
-        longest = longest.min(max_step_with_margin(scheme, most_damped));
-        let against = 1.0 / longest;
-        let least_held = modes.dominant_mode([1.0, -against], against * most_damped.damping);
-        longest = longest.min(max_step_with_margin(scheme, least_held));
-    }
-    SAFETY * longest
+/// Cloth whose stability limit is asked for.
+pub(crate) struct StabilityProblem<'a> {
+    pub(crate) scheme: ExplicitScheme,
+    pub(crate) dynamics: &'a mut EquationsOfMotion,
+    pub(crate) tangent: &'a mut TangentMatrix,
+    /// Positions of all vertices, in m.
+    pub(crate) positions: &'a [Vec3],
+    /// Flags of the pinned vertices.
+    pub(crate) pinned: &'a [bool],
+    /// Time for which the limit is to hold, in s.
+    pub(crate) horizon: f64,
 }
 
-/// The matrices of the modes.
+impl StabilityProblem<'_> {
+    /// Longest stable step, in s; infinite without stiffness.
+    pub(crate) fn max_stable_step(self) -> f64 {
+        let scheme = self.scheme;
+        let modes = self.modal_problem();
+        let stiffest = modes.dominant_mode([1.0, 0.0], 0.0);
+        let mut limit = max_step_with_margin(scheme, stiffest);
+        if modes.viscous.is_some() {
+            let most_damped = modes.dominant_mode([0.0, 1.0], 0.0);
+            limit = limit.min(max_step_with_margin(scheme, most_damped));
+            let rate = 1.0 / limit;
+            let least_damped = modes.dominant_mode([1.0, -rate], rate * most_damped.damping);
+            limit = limit.min(max_step_with_margin(scheme, least_damped));
+        }
+        PARAMETERS.safety * limit
+    }
+
+    fn modal_problem(self) -> ModalProblem {
+        let Self { dynamics, tangent, positions, pinned, horizon, .. } = self;
+        let (elastic, viscous) = dynamics.with_stiffest_tangents(horizon, |dynamics| {
+            let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
+            let viscous = dynamics
+                .is_viscous()
+                .then(|| tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone());
+            (elastic, viscous)
+        });
+        let inverse_sqrt_mass = |row| {
+            let vertex = tangent.ordering.vertex(row);
+            if pinned[vertex] { 0.0 } else { (1.0 / dynamics.masses[vertex].sqrt()) as f32 }
+        };
+        let inverse_sqrt_masses = (0..pinned.len()).map(inverse_sqrt_mass).collect();
+        ModalProblem { elastic, viscous, inverse_sqrt_masses }
+    }
+}
+
+/// Matrices of the eigenvalue problem.
 struct ModalProblem {
     elastic: BlockMatrix,
-    /// The elastic one and the viscosity times [`INVERSE_BETA`].
+    /// Elastic matrix plus viscosity times [`VISCOSITY_PROBE_RATE`].
     viscous: Option<BlockMatrix>,
-    /// 1/√m of the vertex of each row, 0 where it is held.
+    /// 1/√m of the vertex of each row; 0 for pinned vertices.
     inverse_sqrt_masses: Vec<f32>,
 }
 
 impl ModalProblem {
-    /// The mode with the largest ⟨u, (aK + bD + shift)u⟩, which has to be the one largest in size.
+    /// Mode with the largest ⟨u, (aK + bD + shift)u⟩, by power iteration. It must also be the largest in magnitude.
     fn dominant_mode(&self, [a, b]: [f64; 2], shift: f64) -> Mode {
         let mut mode = Mode { stiffness: 0.0, damping: 0.0 };
         let mut field = self.start_vector();
-        for _ in 0..ITERATIONS {
+        for _ in 0..PARAMETERS.power_iterations {
             let (elastic, viscous) =
                 (self.mass_scaled_product(&self.elastic, &field), self.viscous_product(&field));
             mode = Mode { stiffness: dot(&field, &elastic), damping: 0.0 };
@@ -107,9 +165,9 @@ impl ModalProblem {
         self.viscous.as_ref().map(|matrix| self.mass_scaled_product(matrix, field))
     }
 
-    /// A field in which all modes are likely to be, of unit length.
+    /// Start vector of unit length that has components along all modes almost surely.
     fn start_vector(&self) -> Vec<Vec3> {
-        // Any numbers without a pattern, the same on every machine.
+        // A linear congruential generator: pseudo-random, with the same values on every machine.
         let mut seed = 1_u32;
         let mut next = || {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -117,14 +175,14 @@ impl ModalProblem {
         };
         let mut field: Vec<Vec3> = Vec::with_capacity(self.inverse_sqrt_masses.len());
         for root in &self.inverse_sqrt_masses {
-            let any = Vec3::new(next(), next(), next());
-            field.push(if *root > 0.0 { any } else { Vec3::zeros() });
+            let random = Vec3::new(next(), next(), next());
+            field.push(if *root > 0.0 { random } else { Vec3::zeros() });
         }
         normalize(&mut field);
         field
     }
 
-    /// M^(−½)·matrix·M^(−½) times a field.
+    /// Product of M^(−½)·matrix·M^(−½) and a field.
     fn mass_scaled_product(&self, matrix: &BlockMatrix, field: &[Vec3]) -> Vec<Vec3> {
         let pairs = field.iter().zip(&self.inverse_sqrt_masses);
         let scaled: Vec<Row3> = pairs
@@ -133,14 +191,14 @@ impl ModalProblem {
         let mut images = vec![[0.0; 4]; field.len()];
         matrix.times(&scaled, &mut images);
         let pairs = images.iter().zip(&self.inverse_sqrt_masses);
-        let exact = |(image, root): (&Row3, &f32)| {
+        let scaled = |(image, root): (&Row3, &f32)| {
             Vec3::new(image[0].into(), image[1].into(), image[2].into()) * f64::from(*root)
         };
-        pairs.map(exact).collect()
+        pairs.map(scaled).collect()
     }
 }
 
-/// Makes a field one of unit length; false where it vanishes.
+/// Scales a field to unit length. Returns whether it was nonzero.
 fn normalize(field: &mut [Vec3]) -> bool {
     let length = dot(field, field).sqrt();
     for value in field.iter_mut() {
@@ -155,23 +213,24 @@ fn dot(first: &[Vec3], second: &[Vec3]) -> f64 {
     })
 }
 
-/// The longest stable step for a mode that is a little stiffer than it was found to be, and damped as found or more.
+/// Longest stable step of a mode in s, with the margin on its stiffness, and with and without it on its damping.
 fn max_step_with_margin(scheme: ExplicitScheme, mode: Mode) -> f64 {
-    let stiffness = MARGIN * mode.stiffness.max(0.0);
-    let dampings = [1.0, MARGIN].map(|margin| margin * mode.damping.max(0.0));
+    let stiffness = PARAMETERS.eigenvalue_margin * mode.stiffness.max(0.0);
+    let dampings = [1.0, PARAMETERS.eigenvalue_margin].map(|margin| margin * mode.damping.max(0.0));
     dampings.into_iter().fold(f64::INFINITY, |longest, damping| {
         longest.min(max_stable_step_of_mode(scheme, Mode { stiffness, damping }))
     })
 }
 
-/// The longest step with which no amplitude of a mode grows.
+/// Longest step in s at which no amplitude of a mode grows, by bisection.
 fn max_stable_step_of_mode(scheme: ExplicitScheme, mode: Mode) -> f64 {
     // No explicit scheme here is stable beyond |λ|h = 4.
     let rate = mode.stiffness.sqrt().max(mode.damping);
     if rate <= f64::MIN_POSITIVE {
         return f64::INFINITY;
     }
-    let is_stable = |step: f64| spectral_radius(scheme, mode, step) <= (step / GROWTH_TIME).exp();
+    let is_stable =
+        |step: f64| spectral_radius(scheme, mode, step) <= (step / PARAMETERS.growth_time).exp();
     let mut unstable = 8.0 / rate;
     let mut stable = 0.5 * unstable;
     while !is_stable(stable) && stable > f64::MIN_POSITIVE {
@@ -186,11 +245,11 @@ fn max_stable_step_of_mode(scheme: ExplicitScheme, mode: Mode) -> f64 {
     stable
 }
 
-/// The spectral radius of what a scheme makes of a mode in one step.
+/// Spectral radius of the amplification matrix of a scheme for a mode.
 fn spectral_radius(scheme: ExplicitScheme, mode: Mode, step: f64) -> f64 {
-    // In units of time in which the step is 1, so that position and velocity are alike in size.
+    // Time in units of the step, so that position and velocity have similar magnitudes.
     let [stiffness, damping] = [mode.stiffness * step * step, mode.damping * step];
-    let one = |x: f64, v: f64| {
+    let column = |x: f64, v: f64| {
         let start =
             KinematicState { positions: vec![Vec3::x() * x], velocities: vec![Vec3::x() * v] };
         let end = scheme(&start, 1.0, &mut |now, _| {
@@ -198,7 +257,7 @@ fn spectral_radius(scheme: ExplicitScheme, mode: Mode, step: f64) -> f64 {
         });
         [end.positions[0].x, end.velocities[0].x]
     };
-    let ([a, c], [b, d]) = (one(1.0, 0.0), one(0.0, 1.0));
+    let ([a, c], [b, d]) = (column(1.0, 0.0), column(0.0, 1.0));
     let (half_trace, determinant) = (0.5 * (a + d), a * d - b * c);
     let discriminant = half_trace * half_trace - determinant;
     if discriminant < 0.0 {
@@ -217,14 +276,14 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_those_of_the_closed_forms() {
+    fn stability_limits_agree_with_the_closed_forms() {
         let frequency = 1.0e4_f64;
         let stiffness = frequency * frequency;
         for (integrator, damping, wanted) in [
             (Integrator::SymplecticEuler, 0.0, 2.0 / frequency),
             (Integrator::Verlet, 0.0, 2.0 / frequency),
             (Integrator::Rk4, 0.0, 8.0_f64.sqrt() / frequency),
-            // h = c/ω² while the mode swings.
+            // h = c/ω² for an underdamped mode.
             (Integrator::Euler, 0.1 * frequency, 0.1 / frequency),
             // h²ω² + 2hc = 4.
             (Integrator::SymplecticEuler, frequency, (5.0_f64.sqrt() - 1.0) / frequency),
@@ -235,9 +294,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_nothing_damps_bounds_explicit_euler_by_its_growth() {
+    fn the_growth_of_undamped_modes_limits_explicit_euler() {
         // |R|² = 1 + h²ω² grows by hω²/2 in a second.
-        let wanted = 2.0 / (GROWTH_TIME * 1.0e4);
+        let wanted = 2.0 / (PARAMETERS.growth_time * 1.0e4);
         assert!((longest(Integrator::Euler, 1.0e4, 0.0) / wanted - 1.0).abs() < 1e-2);
         assert!(longest(Integrator::Midpoint, 1.0e4, 0.0) < 0.02);
         assert!(longest(Integrator::Euler, 0.0, 0.0).is_infinite());

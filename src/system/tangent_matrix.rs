@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The matrix of a correction: ∇²Φ made positive definite, on a structure built once.
+//! Tangent matrix of a Newton step: the Hessian ∇²Φ made positive definite, on a sparsity pattern built once.
 //!
-//! Each block is gathered from the elements that have both its vertices, so that blocks are filled in parallel
-//! without order mattering; a few rows at a time, so that they stay in the cache meanwhile.
+//! Each block is gathered from the elements that contain both its vertices, so that blocks are assembled in parallel
+//! with results that do not depend on the order; a few rows at a time, which fit into the cache.
 
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{
@@ -19,47 +19,56 @@ use nalgebra::Matrix3;
 use rayon::prelude::*;
 use std::{ops::Range, slice::IterMut, sync::Arc};
 
-/// Rows that are filled together; a part of a group.
+/// Rows that are assembled together; a divisor of the group size.
 const STRIP_ROWS: usize = 32;
 
-/// The matrix and what its blocks are made of.
+/// Tangent matrix and the plan of its assembly.
 #[derive(Clone, Debug)]
 pub(crate) struct TangentMatrix {
     pub(crate) matrix: BlockMatrix,
-    /// That of the rows.
+    /// Order of the rows.
     pub(crate) ordering: Arc<Ordering>,
-    /// For every group of rows.
+    /// Plan of every group of rows.
     assembly_plans: Vec<AssemblyPlan>,
 }
 
-/// What the blocks of a group of rows are made of.
+/// Assembly plan of a group of rows.
 #[derive(Clone, Debug)]
 struct AssemblyPlan {
-    /// The elements of each kind around the rows, in ascending order.
+    /// Elements of each kind that contain a vertex of the rows, in ascending order.
     elements_by_kind: Vec<Vec<u32>>,
-    /// For every [`ROWS`] rows.
+    /// Strips of [`STRIP_ROWS`] rows.
     strips: Vec<RowStrip>,
 }
 
-/// What the blocks of some rows are made of: those inside the group, row by row, then those outside.
+/// Contributions to the blocks of some rows: those inside the group, row by row, then those outside.
 #[derive(Clone, Debug, Default)]
 struct RowStrip {
     block_count: usize,
-    /// Kind and tile, in ascending order, and what comes of them.
+    /// Kind of element and tile, in ascending order, with their contributions.
     contributions: Vec<([u32; 2], BlockContributions)>,
 }
 
-/// All elements, those around every vertex, and the rows of vertices.
+/// All elements by kind, the elements of every vertex, and the rows of vertices.
 struct ElementKinds<'a> {
     ordering: &'a Ordering,
     elements: &'a [Box<dyn Elements>],
     incidences: Vec<Incidence>,
 }
 
-/// Column of a block, kind of an element, and tile and code of its block.
-type BlockContribution = (u32, u32, (u32, BlockCode));
+/// Contribution of an element to a block, in the order in which contributions are summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct BlockContribution {
+    column: u32,
+    /// Kind of the element.
+    kind: u32,
+    /// Tile of the element.
+    tile: u32,
+    /// Position of the block in the element.
+    code: BlockCode,
+}
 
-/// Columns of a group of rows, and where those of each row end.
+/// Columns of a group of rows, and the end of those of each row.
 #[derive(Default)]
 struct ColumnLists {
     list: Vec<u32>,
@@ -73,7 +82,8 @@ impl ColumnLists {
     }
 }
 
-/// All that some rows are made of but their diagonals, by column and kind, and where each row starts and the last ends.
+/// Contributions to the off-diagonal blocks of some rows, by column and kind, and the start of each row followed by the
+/// end of the last.
 struct ContributionLists {
     starts: Vec<usize>,
     list: Vec<BlockContribution>,
@@ -94,7 +104,7 @@ impl TangentMatrix {
         Self { matrix, ordering: Arc::new(ordering), assembly_plans }
     }
 
-    /// Fills the matrix at the shape that the forces were last evaluated at.
+    /// Assembles the matrix at the positions where the forces were last evaluated.
     pub(crate) fn assemble(&mut self, dynamics: &mut EquationsOfMotion, stage: &Stage) {
         for elements in &mut dynamics.elements {
             elements.update_tangent();
@@ -107,8 +117,8 @@ impl TangentMatrix {
             let sums = assemble_group(&dynamics.elements, recipes, &pattern, &mut group);
             let rows = group.rows.clone().zip(&mut *group.diagonals);
             for ((row, diagonal), sum) in rows.zip(&sums) {
-                let point = nodal_matrix(dynamics, stage, ordering.vertex(row), has_air);
-                *diagonal = Block::from_matrix(&(point - sum.to_matrix()));
+                let nodal = nodal_matrix(dynamics, stage, ordering.vertex(row), has_air);
+                *diagonal = Block::from_matrix(&(nodal - sum.to_matrix()));
             }
             if stage.extrapolation_factor > 1.0 {
                 group.scale(1.0 / stage.extrapolation_factor as f32);
@@ -116,13 +126,13 @@ impl TangentMatrix {
         });
     }
 
-    /// Fills the matrix with `value(vertex, other)`.
+    /// Fills the matrix with the blocks `value(vertex, other)`.
     pub(crate) fn fill_with(&mut self, value: impl Fn(usize, usize) -> Block + Sync) {
         let Self { matrix, ordering, .. } = self;
         matrix.fill_by(|row, column| value(ordering.vertex(row), ordering.vertex(column)));
     }
 
-    /// The matrix of the elements alone at a shape, with viscosity at 1/β in 1/s.
+    /// Matrix of the elements alone at `positions`, with viscosity at 1/β in 1/s.
     pub(crate) fn element_matrix(
         &mut self,
         dynamics: &mut EquationsOfMotion,
@@ -149,7 +159,7 @@ impl<'a> ElementKinds<'a> {
         Self { ordering, elements, incidences }
     }
 
-    /// Columns of a group of rows, and what their blocks are made of.
+    /// Columns of a group of rows, and their assembly plan.
     fn assembly_plan(&self, rows: Range<usize>) -> (ColumnLists, AssemblyPlan) {
         let members = self.elements_around(&rows);
         let (mut columns, mut strips) = (ColumnLists::default(), Vec::new());
@@ -158,14 +168,14 @@ impl<'a> ElementKinds<'a> {
             let entries = self.contributions(&own, &members);
             strips.push(RowStrip::new(own.start, &entries));
             for row in 0..own.len() {
-                columns.list.extend(entries.blocks(row).map(|block| block[0].0));
+                columns.list.extend(entries.blocks(row).map(|block| block[0].column));
                 columns.ends.push(columns.list.len());
             }
         }
         (columns, AssemblyPlan { elements_by_kind: members, strips })
     }
 
-    /// The elements of each kind around some rows, in ascending order.
+    /// Elements of each kind that contain a vertex of some rows, in ascending order.
     fn elements_around(&self, rows: &Range<usize>) -> Vec<Vec<u32>> {
         let around = |incidence: &Incidence| {
             let all = rows.clone().flat_map(|row| incidence.elements_of(self.ordering.vertex(row)));
@@ -178,7 +188,7 @@ impl<'a> ElementKinds<'a> {
         self.incidences.iter().map(around).collect()
     }
 
-    /// All that some rows are made of but their diagonals.
+    /// Contributions to the off-diagonal blocks of some rows.
     fn contributions(&self, rows: &Range<usize>, members: &[Vec<u32>]) -> ContributionLists {
         let mut entries = ContributionLists { starts: vec![0], list: Vec::new() };
         for row in rows.clone() {
@@ -191,9 +201,15 @@ impl<'a> ElementKinds<'a> {
                     let vertices = &elements.vertices()[element as usize * count..][..count];
                     for (other, vertex) in vertices.iter().enumerate() {
                         if *vertex as usize != own {
-                            let code = block_code(count, member, usize::from(corner), other);
+                            let (tile, code) =
+                                block_code(count, member, usize::from(corner), other);
                             let column = self.ordering.row(*vertex as usize) as u32;
-                            entries.list.push((column, kind as u32, code));
+                            entries.list.push(BlockContribution {
+                                column,
+                                kind: kind as u32,
+                                tile,
+                                code,
+                            });
                         }
                     }
                 }
@@ -206,20 +222,20 @@ impl<'a> ElementKinds<'a> {
 }
 
 impl ContributionLists {
-    /// The entries of a row, by columns.
+    /// Contributions to a row, block by block.
     fn blocks(&self, row: usize) -> impl Iterator<Item = &[BlockContribution]> {
-        self.list[self.starts[row]..self.starts[row + 1]].chunk_by(|a, b| a.0 == b.0)
+        self.list[self.starts[row]..self.starts[row + 1]].chunk_by(|a, b| a.column == b.column)
     }
 }
 
 impl RowStrip {
-    /// Of the rows from the first on.
+    /// Strip of the rows from `first` on.
     fn new(first: usize, entries: &ContributionLists) -> Self {
         let mut strip = Self::default();
         for is_outside in [false, true] {
             for (row, place) in (first..).zip(1..entries.starts.len()) {
                 for block in entries.blocks(place - 1) {
-                    let column = block[0].0 as usize;
+                    let column = block[0].column as usize;
                     let is_far = column / GROUP != row / GROUP;
                     if is_far == is_outside && (is_far || column < row) {
                         strip.push(block);
@@ -227,30 +243,32 @@ impl RowStrip {
                 }
             }
         }
-        for (_, parts) in &mut strip.contributions {
-            parts.shrink_to_fit();
+        for (_, contributions) in &mut strip.contributions {
+            contributions.shrink_to_fit();
         }
         strip
     }
 
     fn push(&mut self, block: &[BlockContribution]) {
-        let key = |entry: &BlockContribution| [entry.1, entry.2.0];
-        for part in block.chunk_by(|a, b| key(a) == key(b)) {
-            let own = key(&part[0]);
+        let key = |entry: &BlockContribution| [entry.kind, entry.tile];
+        for chunk in block.chunk_by(|a, b| key(a) == key(b)) {
+            let own = key(&chunk[0]);
             let place = self.contributions.binary_search_by_key(&own, |(key, _)| *key);
             let place = place.unwrap_or_else(|place| {
                 self.contributions.insert(place, (own, BlockContributions::default()));
                 place
             });
-            self.contributions[place].1.push(self.block_count, part.iter().map(|entry| entry.2.1));
+            self.contributions[place]
+                .1
+                .push(self.block_count, chunk.iter().map(|entry| entry.code));
         }
         self.block_count += 1;
     }
 }
 
-/// Fills a group but for its diagonals, and gives the sum of each row's other blocks. No element resists a translation,
-/// so the elements' part of the diagonal is minus this sum; formed so, it leaves the inertia of light vertices
-/// standing where the rounding of stiff elements would drown it.
+/// Assembles the off-diagonal blocks of a group, and returns their sum over each row. No element resists a translation,
+/// so that the elements contribute minus this sum to the diagonal; formed like this, the inertia of light vertices
+/// survives the rounding errors of stiff elements.
 fn assemble_group(
     elements: &[Box<dyn Elements>],
     recipes: &[AssemblyPlan],
@@ -268,8 +286,8 @@ fn assemble_group(
         let rows = start..(start + STRIP_ROWS).min(group.rows.end);
         blocks.clear();
         blocks.resize(strip.block_count, BlockColumns::default());
-        for ([kind, tile], parts) in &strip.contributions {
-            tangents[*kind as usize].add_blocks(*tile, parts, &mut blocks);
+        for ([kind, tile], contributions) in &strip.contributions {
+            tangents[*kind as usize].add_blocks(*tile, contributions, &mut blocks);
         }
         dispatch(DistributeBlocks {
             pattern,
@@ -283,14 +301,14 @@ fn assemble_group(
     sums
 }
 
-/// Puts the blocks of some rows where they belong, and sums them up.
+/// Distributes the blocks of some rows to the storage of the matrix, and sums them by rows.
 struct DistributeBlocks<'a, 'b> {
     pattern: &'a Pattern,
     rows: Range<usize>,
     blocks: &'a [BlockColumns],
     pairs: &'a mut IterMut<'b, BlockPair>,
     far_blocks: &'a mut IterMut<'b, Block>,
-    /// For every row of the group.
+    /// Sum of every row of the group.
     sums: &'a mut [BlockSum],
 }
 
@@ -348,7 +366,7 @@ impl BlockSum {
     }
 }
 
-/// m/β² plus the resistance of the air.
+/// Contribution of a vertex to the diagonal: m/β², the spring target, and the drag of the air.
 fn nodal_matrix(
     dynamics: &EquationsOfMotion,
     stage: &Stage,
@@ -357,7 +375,7 @@ fn nodal_matrix(
 ) -> Matrix3<f64> {
     let beta = stage.beta;
     let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
-    let drawn = dynamics.spring_target(vertex).map_or(0.0, |goal| goal.stiffness);
-    let points = inertia + Matrix3::identity() * drawn;
-    if has_air { points + dynamics.air.resistance(vertex) / beta } else { points }
+    let spring = dynamics.spring_target(vertex).map_or(0.0, |target| target.stiffness);
+    let nodal = inertia + Matrix3::identity() * spring;
+    if has_air { nodal + dynamics.air.resistance(vertex) / beta } else { nodal }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The implicit midpoint rule (Etzmuss 2002, eq. 3.26): an implicit Euler step to the middle of the step, which then goes
-//! on as far again. Of second order, and it damps nothing.
+//! Implicit midpoint rule (Etzmuss 2002, eq. 3.26): implicit Euler to the middle of the step, extrapolated by the
+//! factor 2 to its end. Second order, without numerical damping.
 //!
-//! What is sought is the end of the step, so that contacts are met there.
+//! The unknowns are the positions at the end of the step, so that contacts are satisfied there.
 //!
-//! **Viscosity.** (ε(x) − ε̂)/β shall be the strain rate in the middle, where with ε̂ = ε(x₀) it would be that in the
-//! middle of the way there, and the scheme of first order. Along a straight way ε(x) − ε(x₀) = βε̇ − ½β²ε̈, so
-//! ε̂ = ε(x₀) − ½β²ε̈, and the second difference along the velocity at the start gives β²ε̈ well enough.
+//! **Viscosity.** (ε(x) − ε̂)/β must be the strain rate in the middle of the step. With ε̂ = ε(x₀) it would be that at
+//! a quarter of the step, and the scheme of first order. Along a straight trajectory ε(x) − ε(x₀) = βε̇ − ½β²ε̈, so
+//! that ε̂ = ε(x₀) − ½β²ε̈; the second difference along the initial velocity approximates β²ε̈.
 
 use super::{
     stage::{Measures, Stage},
@@ -16,23 +16,23 @@ use crate::Vec3;
 use std::sync::Arc;
 
 impl Stage {
-    /// The implicit midpoint rule over `duration` from a state. `second_difference` is ε(x₀ + βv₀) − 2ε(x₀) + ε(x₀ − βv₀)
-    /// with β half of the duration.
+    /// Implicit midpoint rule over `duration` in s from a state with these measures. `second_difference` is
+    /// ε(x₀ + βv₀) − 2ε(x₀) + ε(x₀ − βv₀) with β half of the duration. The buffers are for x̂ and v̂.
     pub(crate) fn implicit_midpoint(
         state: &State,
-        now: &Measures,
+        measures: &Measures,
         second_difference: &Measures,
         duration: f64,
-        room: [Vec<Vec3>; 2],
+        buffers: [Vec<Vec3>; 2],
     ) -> Self {
-        let kinds = now.iter().zip(second_difference);
-        let measures = kinds
-            .map(|(now, curving)| {
-                let pairs = now.iter().zip(curving.iter());
-                Arc::new(pairs.map(|(now, curving)| now - 0.5 * curving).collect())
+        let kinds = measures.iter().zip(second_difference);
+        let base_measures = kinds
+            .map(|(measure, difference)| {
+                let pairs = measure.iter().zip(difference.iter());
+                Arc::new(pairs.map(|(measure, difference)| measure - 0.5 * difference).collect())
             })
             .collect();
-        let to_end = Self::implicit_euler(state, measures, duration, room);
+        let to_end = Self::implicit_euler(state, base_measures, duration, buffers);
         Self { beta: 0.5 * duration, extrapolation_factor: 2.0, ..to_end }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Time integrators, each as a sequence of stages, and the state that they advance.
+//! Time integration: integrators as sequences of stages, and the state that they advance.
 
 pub(crate) mod explicit;
 mod implicit_midpoint;
@@ -7,5 +7,5 @@ mod stage;
 mod state;
 
 pub(crate) use explicit::{ExplicitScheme, KinematicState, explicit_scheme};
-pub(crate) use stage::{Measures, SDIRK2_GAMMA, Stage, filled};
+pub(crate) use stage::{Measures, SDIRK2_GAMMA, Stage, StageEnd, filled};
 pub(crate) use state::{HistoryReset, PreviousState, State};

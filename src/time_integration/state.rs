@@ -5,7 +5,7 @@ use super::{explicit::KinematicState, stage::filled};
 use crate::Vec3;
 use serde::{Deserialize, Serialize};
 
-/// Positions and velocities of all cloths, and what multi-step schemes remember.
+/// Positions and velocities of all cloths, and the previous state for multistep schemes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct State {
     /// Simulated time, in s.
@@ -14,30 +14,31 @@ pub(crate) struct State {
     pub(crate) positions: Vec<Vec3>,
     /// Velocities of all vertices, in m/s.
     pub(crate) velocities: Vec<Vec3>,
-    /// The state one step ago, where there was one.
+    /// State one step ago; `None` after the start or a discontinuity of the forces.
     pub(crate) previous: Option<PreviousState>,
 }
 
-/// A state one step ago.
+/// State one step ago.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct PreviousState {
-    /// Length of the step since, in s.
+    /// Size of the step since then, in s.
     pub(crate) step_size: f64,
-    /// Positions then, in m.
+    /// Positions of all vertices, in m.
     pub(crate) positions: Vec<Vec3>,
-    /// Velocities then, in m/s.
+    /// Velocities of all vertices, in m/s.
     pub(crate) velocities: Vec<Vec3>,
-    /// Vertices with another past than their real one.
+    /// Vertices whose history has been reset.
     pub(crate) history_resets: Vec<HistoryReset>,
-    /// What the elements remembered then, where forces are extrapolated from there; empty elsewhere.
+    /// Internal variables of the elements, if the scheme extrapolates forces; otherwise empty.
     pub(crate) internal_variables: Vec<Vec<f64>>,
 }
 
-/// A vertex whose velocity has jumped. Along the directions of the jump its past is that of a steady motion
-/// with the velocity it has now; along the others it keeps its past, or forces between vertices would no longer
-/// cancel and momentum would be lost.
+/// History reset of a vertex whose velocity has jumped. Along the directions of the jump its previous state is that of
+/// a uniform motion with the present velocity. Along the others it keeps its history; otherwise the forces between
+/// vertices would not cancel and momentum would be lost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HistoryReset {
+    /// Index of the vertex.
     pub(crate) vertex: u32,
     /// Position one step ago, in m.
     pub(crate) position: Vec3,
@@ -46,13 +47,13 @@ pub(crate) struct HistoryReset {
 }
 
 impl State {
-    /// A state at rest.
+    /// State at rest at time 0.
     pub(crate) fn at_rest(positions: Vec<Vec3>) -> Self {
         let velocities = vec![Vec3::zeros(); positions.len()];
         Self { time: 0.0, positions, velocities, previous: None }
     }
 
-    /// Ends all motion.
+    /// Sets all velocities to 0 and discards the previous state.
     pub(crate) fn bring_to_rest(&mut self) {
         self.velocities.fill(Vec3::zeros());
         self.previous = None;
@@ -63,17 +64,18 @@ impl State {
         KinematicState { positions: self.positions.clone(), velocities: self.velocities.clone() }
     }
 
-    /// The velocities one step on, if they went on changing as they did.
-    pub(crate) fn extrapolated_velocities(&self, step: f64, buffer: Vec<Vec3>) -> Vec<Vec3> {
+    /// Velocities after a further step of a size in s, linearly extrapolated from the last two states, in m/s, in the
+    /// storage of a buffer.
+    pub(crate) fn extrapolated_velocities(&self, step_size: f64, buffer: Vec<Vec3>) -> Vec<Vec3> {
         let mut velocities = filled(buffer, self.velocities.iter().copied());
-        if let Some(past) = &self.previous {
-            let weight = step / past.step_size;
-            for (velocity, before) in velocities.iter_mut().zip(&past.velocities) {
+        if let Some(previous) = &self.previous {
+            let weight = step_size / previous.step_size;
+            for (velocity, before) in velocities.iter_mut().zip(&previous.velocities) {
                 *velocity += (*velocity - before) * weight;
             }
-            for restart in &past.history_resets {
-                let now = self.velocities[restart.vertex as usize];
-                velocities[restart.vertex as usize] = now + (now - restart.velocity) * weight;
+            for reset in &previous.history_resets {
+                let now = self.velocities[reset.vertex as usize];
+                velocities[reset.vertex as usize] = now + (now - reset.velocity) * weight;
             }
         }
         velocities

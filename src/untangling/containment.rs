@@ -1,77 +1,76 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which cloths belong inside of solids: those that are there with all of their vertices when the scene begins, but for some
-//! that are on the very surface. All others belong outside.
+//! Containment: which cloths belong inside of solids. A cloth does if all its vertices are inside
+//! when the scene begins, apart from some on the surface itself; all others belong outside.
 //!
-//! What has been squeezed out of a solid as a whole crosses it nowhere. If that were forgotten it would stay outside, and the
-//! solid, wherever it opened again, would push it along.
+//! Cloth that was squeezed out of a solid as a whole does not intersect it. If its containment were
+//! not stored it would stay outside, and the opening solid would push it along.
 
 use crate::{
-    Vec3,
     geometry::{Aabb, ClosedSurface, coordinate_error},
-    surface::CollisionMesh,
+    surface::Configuration,
 };
 
-/// The cloths that are inside of solids, each with the body of the solid, with all vertices at `positions` in m.
-pub(crate) fn find_enclosed_cloths(surfaces: &CollisionMesh, positions: &[Vec3]) -> Vec<[u32; 2]> {
-    let count = surfaces.cloth_count as u32;
-    let solids = (count..surfaces.body_count() as u32).filter(|body| surfaces.is_solid(*body));
-    let mut found = Vec::new();
+/// Cloths inside of solids, each with the body of the solid.
+pub(crate) fn find_enclosed_cloths(configuration: Configuration<'_>) -> Vec<[u32; 2]> {
+    let Configuration { mesh, positions } = configuration;
+    let count = mesh.cloth_count as u32;
+    let solids = (count..mesh.body_count() as u32).filter(|body| mesh.is_solid(*body));
+    let mut enclosed = Vec::new();
     for body in solids {
-        let around = Aabb::from_points(&positions[surfaces.vertices_of_body(body)]);
-        let points = |cloth: u32| &positions[surfaces.vertices_of_body(cloth)];
-        let is_near = |cloth: &u32| {
-            let around = around.inflated(coordinate_error(points(*cloth)));
-            points(*cloth).iter().all(|point| around.contains_point(point))
+        let bounds = Aabb::from_points(&positions[mesh.vertices_of_body(body)]);
+        let vertices_of = |cloth: u32| &positions[mesh.vertices_of_body(cloth)];
+        let is_within_bounds = |cloth: &u32| {
+            let bounds = bounds.inflated(coordinate_error(vertices_of(*cloth)));
+            vertices_of(*cloth).iter().all(|point| bounds.contains_point(point))
         };
-        let near: Vec<u32> = (0..count).filter(is_near).collect();
-        if near.is_empty() {
+        let candidates: Vec<u32> = (0..count).filter(is_within_bounds).collect();
+        if candidates.is_empty() {
             continue;
         }
-        let solid = solid(surfaces, positions, body);
-        let is_inside = |cloth: &u32| solid.encloses(points(*cloth));
-        found.extend(near.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
+        let solid = solid(configuration, body);
+        let is_inside = |cloth: &u32| solid.encloses(vertices_of(*cloth));
+        enclosed.extend(candidates.into_iter().filter(is_inside).map(|cloth| [cloth, body]));
     }
-    found
+    enclosed
 }
 
-/// The pieces that are outside of solids where their cloths belong, each with the body of the solid; pieces have the names of
-/// their first vertices, and no edge of any crosses anything.
-pub(crate) fn escaped_components(
-    surfaces: &CollisionMesh,
-    positions: &[Vec3],
-    pieces: &[u32],
+/// Components outside of the solids where their cloths belong, each with the body of the solid.
+/// Components are named by their first vertices and intersect nothing.
+pub(super) fn escaped_components(
+    configuration: Configuration<'_>,
+    components: &[u32],
 ) -> Vec<(u32, u32)> {
-    let mut found = Vec::new();
-    for [cloth, body] in &surfaces.enclosed_cloths {
-        let solid = solid(surfaces, positions, *body);
+    let Configuration { mesh, positions } = configuration;
+    let mut escaped = Vec::new();
+    for [cloth, body] in &mesh.enclosed_cloths {
+        let solid = solid(configuration, *body);
         let firsts =
-            surfaces.vertices_of_body(*cloth).filter(|vertex| pieces[*vertex] as usize == *vertex);
+            mesh.vertices_of_body(*cloth).filter(|vertex| components[*vertex] as usize == *vertex);
         let outside = firsts.filter(|vertex| !solid.contains(&positions[*vertex]));
-        found.extend(outside.map(|vertex| (vertex as u32, *body)));
+        escaped.extend(outside.map(|vertex| (vertex as u32, *body)));
     }
-    found
+    escaped
 }
 
-/// The solid that a body is, with all vertices at `positions` in m.
-fn solid(surfaces: &CollisionMesh, positions: &[Vec3], body: u32) -> ClosedSurface {
-    let all = surfaces.cloth_triangle_count as u32..surfaces.triangles.len() as u32;
-    let own = all.filter(|triangle| surfaces.body_of_triangle(*triangle) == body);
-    let corners = |triangle: u32| {
-        surfaces.triangles[triangle as usize].map(|vertex| positions[vertex as usize])
-    };
+/// Closed surface of a solid.
+fn solid(Configuration { mesh, positions }: Configuration<'_>, body: u32) -> ClosedSurface {
+    let all = mesh.cloth_triangle_count as u32..mesh.triangles.len() as u32;
+    let own = all.filter(|triangle| mesh.body_of_triangle(*triangle) == body);
+    let corners =
+        |triangle: u32| mesh.triangles[triangle as usize].map(|vertex| positions[vertex as usize]);
     ClosedSurface::from_triangles(own.map(corners).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::Collider;
+    use crate::{Vec3, scene::Collider, surface::CollisionMesh};
 
-    /// One triangle of cloth a tenth as wide as the tetrahedron around the origin's corner, moved by `x` in m, and whether the
-    /// tetrahedron faces inward.
+    /// Enclosed cloths of a scene with one cloth triangle, moved by `x` in m, in a tetrahedron ten
+    /// times as wide that may face inward.
     fn enclosed_cloths_at(x: f64, is_inward: bool) -> Vec<[u32; 2]> {
-        let (surfaces, positions) = scene(x, is_inward);
-        find_enclosed_cloths(&surfaces, &positions)
+        let (mesh, positions) = scene(x, is_inward);
+        find_enclosed_cloths(Configuration { mesh: &mesh, positions: &positions })
     }
 
     fn scene(x: f64, is_inward: bool) -> (CollisionMesh, Vec<Vec3>) {
@@ -81,9 +80,8 @@ mod tests {
         let solid = Collider::new(corners.to_vec(), &sides, 0.0, 0.0).unwrap();
         let cloth = [Vec3::x(), Vec3::y(), Vec3::z()].map(|corner| corner * 0.1);
         let cloth = cloth.map(|corner| corner + Vec3::new(0.1 + x, 0.1, 0.1));
-        let surfaces =
-            CollisionMesh::of_thin_cloths((&[[0, 1, 2]], &[0, 3]), cloth.to_vec(), &[solid]);
-        (surfaces, cloth.into_iter().chain(corners).collect())
+        let mesh = CollisionMesh::of_thin_cloths(&[[0, 1, 2]], &[0, 3], cloth.to_vec(), &[solid]);
+        (mesh, cloth.into_iter().chain(corners).collect())
     }
 
     #[test]
@@ -91,13 +89,10 @@ mod tests {
         for (belongs, x, wanted) in
             [(true, 3.0, vec![(0, 1)]), (true, 0.0, vec![]), (false, 3.0, vec![])]
         {
-            let (mut surfaces, positions) = scene(x, false);
-            surfaces.enclosed_cloths.extend(belongs.then_some([0, 1]));
-            assert_eq!(
-                escaped_components(&surfaces, &positions, &[0, 0, 0]),
-                wanted,
-                "moved by {x} m"
-            );
+            let (mut mesh, positions) = scene(x, false);
+            mesh.enclosed_cloths.extend(belongs.then_some([0, 1]));
+            let configuration = Configuration { mesh: &mesh, positions: &positions };
+            assert_eq!(escaped_components(configuration, &[0, 0, 0]), wanted, "moved by {x} m");
         }
     }
 
@@ -107,7 +102,7 @@ mod tests {
         for x in [-0.15, 0.65, 3.0] {
             assert!(enclosed_cloths_at(x, false).is_empty(), "moved by {x} m");
         }
-        // However its triangles are wound.
+        // Independent of the winding of the triangles.
         assert_eq!(enclosed_cloths_at(0.0, true), [[0, 1]]);
     }
 }

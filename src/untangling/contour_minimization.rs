@@ -1,64 +1,81 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the edges along a line of crossings go, so that the line becomes shorter.
+//! Contour minimization: displacements of intersected edges that shorten the intersection contours.
 //!
-//! The triangles of two surfaces cross in segments, which crossings join to contours. Each crossing knows only how its own
-//! edge changes the two segments there; along a straight contour that is nothing but rounding, and at the bends one
-//! edge may undo what the next one does. So the changes of a whole contour are added up, and all of the one surface goes that
-//! way, and all of the other against it (Volino and Magnenat-Thalmann 2006): most of all the ends tell, where the
-//! contour comes to a border.
+//! The triangles of two surfaces intersect in segments, which join to contours at the edge–triangle
+//! intersections. The contour length gradient of one intersection involves the two segments there;
+//! along a straight contour it is rounding, and at the bends one edge may undo the displacement of
+//! the next one. So the gradients of a whole contour are summed, and all edges of the one surface move in
+//! that direction and those of the other surface against it (Volino and Magnenat-Thalmann 2006).
+//! The ends of the contour dominate the sum, where it meets a border.
 
-use crate::{Vec3, collision::Intersection, mesh::NO_INDEX, surface::CollisionMesh};
+use crate::{
+    Vec3,
+    collision::Intersection,
+    mesh::NO_INDEX,
+    surface::{CollisionMesh, Configuration},
+};
 use std::collections::BTreeMap;
 
-/// The direction in which the edge of each of the crossings goes, where that is known, with all vertices at `positions` in m.
-pub(crate) fn contour_minimizing_directions(
-    surfaces: &CollisionMesh,
-    positions: &[Vec3],
-    crossings: &[Intersection],
+/// Unit displacement direction of each intersected edge, or `None` where the gradient vanishes.
+pub(super) fn contour_minimizing_directions(
+    configuration: Configuration<'_>,
+    intersections: &[Intersection],
 ) -> Vec<Option<Vec3>> {
-    let mut found = vec![None; crossings.len()];
-    for contour in intersection_contours(surfaces, crossings) {
+    let mut directions = vec![None; intersections.len()];
+    for contour in intersection_contours(configuration.mesh, intersections) {
         let sum: Vec3 = contour
             .iter()
-            .map(|(index, side)| {
-                contour_length_descent(surfaces, positions, crossings[*index]) * *side
+            .map(|member| {
+                contour_length_descent(configuration, intersections[member.intersection])
+                    * member.side
             })
             .sum();
         let direction = sum.try_normalize(f64::MIN_POSITIVE);
-        for (index, side) in contour {
-            found[index] = direction.map(|direction| direction * side);
+        for ContourMember { intersection, side } in contour {
+            directions[intersection] = direction.map(|direction| direction * side);
         }
     }
-    found
+    directions
 }
 
-/// The crossings of each contour, with 1 where their edges are of the one surface, and −1 where they are of the other.
+/// An intersection on a contour.
+#[derive(Clone, Copy)]
+struct ContourMember {
+    /// Index of the intersection.
+    intersection: usize,
+    /// 1 if its edge is of the one surface, and −1 if it is of the other.
+    side: f64,
+}
+
+/// Intersections of each contour.
 fn intersection_contours(
-    surfaces: &CollisionMesh,
-    crossings: &[Intersection],
-) -> Vec<Vec<(usize, f64)>> {
+    mesh: &CollisionMesh,
+    intersections: &[Intersection],
+) -> Vec<Vec<ContourMember>> {
     let segments: Vec<Vec<[u32; 2]>> =
-        crossings.iter().map(|crossing| contour_segments(surfaces, *crossing)).collect();
+        intersections.iter().map(|intersection| contour_segments(mesh, *intersection)).collect();
     let mut ends: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
     for (index, segments) in segments.iter().enumerate() {
         for segment in segments {
             ends.entry(*segment).or_default().push(index);
         }
     }
-    let mut is_known = vec![false; crossings.len()];
+    let mut is_visited = vec![false; intersections.len()];
     let mut contours = Vec::new();
-    for first in 0..crossings.len() {
-        if std::mem::replace(&mut is_known[first], true) {
+    for first in 0..intersections.len() {
+        if std::mem::replace(&mut is_visited[first], true) {
             continue;
         }
-        let mut contour = vec![(first, 1.0)];
+        let mut contour = vec![ContourMember { intersection: first, side: 1.0 }];
         let mut next = 0;
-        while let Some((index, side)) = contour.get(next).copied() {
+        while let Some(ContourMember { intersection: index, side }) = contour.get(next).copied() {
             next += 1;
             for other in segments[index].iter().flat_map(|segment| &ends[segment]) {
-                if !std::mem::replace(&mut is_known[*other], true) {
-                    let is_same = crossings[*other].triangle == crossings[index].triangle;
-                    contour.push((*other, if is_same { side } else { -side }));
+                if !std::mem::replace(&mut is_visited[*other], true) {
+                    let is_same_surface =
+                        intersections[*other].triangle == intersections[index].triangle;
+                    let side = if is_same_surface { side } else { -side };
+                    contour.push(ContourMember { intersection: *other, side });
                 }
             }
         }
@@ -67,31 +84,30 @@ fn intersection_contours(
     contours
 }
 
-/// The segments that meet at a crossing: each by the two triangles that it is in.
+/// Contour segments that meet at an intersection, each by its two triangles.
 fn contour_segments(
-    surfaces: &CollisionMesh,
+    mesh: &CollisionMesh,
     Intersection { edge, triangle }: Intersection,
 ) -> Vec<[u32; 2]> {
-    let [start, _] = surfaces.edges[edge as usize];
-    let around = surfaces.vertex_triangles.elements_of(start as usize).map(|(beside, _)| beside);
-    let beside = around.filter(|beside| surfaces.triangle_edges[*beside as usize].contains(&edge));
+    let [start, _] = mesh.edges[edge as usize];
+    let around = mesh.vertex_triangles.elements_of(start as usize).map(|(beside, _)| beside);
+    let beside = around.filter(|beside| mesh.triangle_edges[*beside as usize].contains(&edge));
     beside.map(|beside| [beside.min(triangle), beside.max(triangle)]).collect()
 }
 
-/// How far the segments at a crossing shorten by as its edge goes along each axis; nothing where the edge is in the plane.
+/// Negative gradient of the length of the segments at an intersection with respect to a
+/// displacement of its edge; zero where the edge is in the plane of the triangle.
 fn contour_length_descent(
-    surfaces: &CollisionMesh,
-    positions: &[Vec3],
+    configuration: Configuration<'_>,
     Intersection { edge, triangle }: Intersection,
 ) -> Vec3 {
-    let Some(normal) = surfaces.triangle_normal(triangle, positions) else { return Vec3::zeros() };
-    let [start, end] = surfaces.edges[edge as usize].map(|vertex| positions[vertex as usize]);
+    let Configuration { mesh, positions } = configuration;
+    let Some(normal) = configuration.triangle_normal(triangle) else { return Vec3::zeros() };
+    let [start, end] = mesh.edges[edge as usize].map(|vertex| positions[vertex as usize]);
     let along = end - start;
     let mut sum = Vec3::zeros();
-    for corner in surfaces.edge_adjacency[edge as usize]
-        .opposite_vertices
-        .into_iter()
-        .filter(|c| *c != NO_INDEX)
+    for corner in
+        mesh.edge_adjacency[edge as usize].opposite_vertices.into_iter().filter(|c| *c != NO_INDEX)
     {
         let side = positions[corner as usize] - start;
         let line = normal.cross(&along.cross(&side));
@@ -109,7 +125,7 @@ mod tests {
     use super::*;
     use crate::collision::is_intersecting;
 
-    /// Triangles of a sheet of squares between `count` lines each way, the first vertex of which is `start`.
+    /// Triangles of a square grid with `count` vertices per side, the first of which is `start`.
     fn grid_triangles(start: u32, count: u32) -> Vec<[u32; 3]> {
         let corners =
             (0..count - 1).flat_map(|row| (0..count - 1).map(move |column| [row, column]));
@@ -117,32 +133,39 @@ mod tests {
         first.flat_map(|a| [[a, a + 1, a + count], [a + 1, a + count + 1, a + count]]).collect()
     }
 
-    /// An upright sheet cuts into a level one along x, as far as its own border at x = 2.2 m.
+    /// An upright sheet cuts into a horizontal one along x, as far as its own border at x = 2.2 m.
     #[test]
     fn contour_minimization_moves_a_whole_sheet_back_out() {
-        let line = |count: u32| (0..count).flat_map(move |row| (0..count).map(move |k| [row, k]));
-        let at = |number: u32, scale: f64, offset: f64| f64::from(number) * scale + offset;
-        let level = line(5).map(|[row, k]| Vec3::new(at(k, 1.0, 0.0), at(row, 1.0, 0.01), 0.0));
-        let upright =
-            line(6).map(|[row, k]| Vec3::new(at(k, 0.74, -1.5), 1.3, at(row, 0.4, -1.03)));
-        let positions: Vec<Vec3> = level.chain(upright).collect();
+        let row = |count: u32| (0..count).flat_map(move |row| (0..count).map(move |k| [row, k]));
+        let coordinate = |number: u32, scale: f64, offset: f64| f64::from(number) * scale + offset;
+        let horizontal = row(5)
+            .map(|[row, k]| Vec3::new(coordinate(k, 1.0, 0.0), coordinate(row, 1.0, 0.01), 0.0));
+        let upright = row(6)
+            .map(|[row, k]| Vec3::new(coordinate(k, 0.74, -1.5), 1.3, coordinate(row, 0.4, -1.03)));
+        let positions: Vec<Vec3> = horizontal.chain(upright).collect();
         let triangles = [grid_triangles(0, 5), grid_triangles(25, 6)].concat();
-        let surfaces =
-            CollisionMesh::of_thin_cloths((&triangles, &[0, 25, 61]), positions.clone(), &[]);
-        let edges = 0..surfaces.edges.len() as u32;
+        let mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 25, 61], positions.clone(), &[]);
+        let edges = 0..mesh.edges.len() as u32;
         let pairs = edges.flat_map(|edge| {
             (0..triangles.len() as u32).map(move |triangle| Intersection { edge, triangle })
         });
-        let crossings: Vec<Intersection> =
-            pairs.filter(|crossing| is_intersecting(&surfaces, &positions, *crossing)).collect();
-        assert!(crossings.len() > 8);
-        assert_eq!(intersection_contours(&surfaces, &crossings).len(), 1);
-        for (crossing, found) in
-            crossings.iter().zip(contour_minimizing_directions(&surfaces, &positions, &crossings))
+        let intersections: Vec<Intersection> = pairs
+            .filter(|intersection| {
+                is_intersecting(Configuration { mesh: &mesh, positions: &positions }, *intersection)
+            })
+            .collect();
+        assert!(intersections.len() > 8);
+        let configuration = Configuration { mesh: &mesh, positions: &positions };
+        assert_eq!(intersection_contours(&mesh, &intersections).len(), 1);
+        for (intersection, directions) in
+            intersections.iter().zip(contour_minimizing_directions(configuration, &intersections))
         {
-            let [body, _] = crossing.bodies(&surfaces);
-            let out = if body == 0 { Vec3::x() } else { -Vec3::x() };
-            assert!(found.unwrap().dot(&out) > 0.9, "{crossing:?} of {body}: {found:?}");
+            let [body, _] = intersection.bodies(&mesh);
+            let outward = if body == 0 { Vec3::x() } else { -Vec3::x() };
+            assert!(
+                directions.unwrap().dot(&outward) > 0.9,
+                "{intersection:?} of {body}: {directions:?}"
+            );
         }
     }
 }

@@ -1,122 +1,133 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which of two cloths that cross is the upper one.
+//! Layer order of two intersecting cloths: which of them is the upper one.
 //!
-//! Two cloths that lie on each other and cross are one above the other here and below there. Along every line in which
-//! they cross the one may be drawn up or the other: to push both the same way brings them nowhere. So all
-//! crossings of two cloths are settled alike. Each end of an edge is above or below the triangle next to it that the edge
-//! goes through, and speaks for the piece of its cloth that it belongs to; what most of the cloth says is right, for
-//! both.
+//! Two cloths that lie on each other and intersect are above each other here and below each other
+//! there. If each contour were resolved by itself, they could be displaced in opposite senses
+//! without progress. So all intersections of two cloths are resolved in the same sense. Each end of
+//! an intersected edge is above or below its adjacent triangle and votes for its connected
+//! component, weighted by size; the majority decides for both cloths.
 
-use super::edge_intervals::EdgeIntervals;
-use crate::{Vec3, collision::Intersection, surface::CollisionMesh};
+use super::{UNTANGLING, edge_intervals::EdgeIntervals};
+use crate::{
+    collision::{ClothComponents, Intersection},
+    surface::{CollisionMesh, Configuration},
+};
 use std::collections::BTreeMap;
 
-/// Cosine of the angle between two surfaces beyond which they do not lie on each other, in the mean.
-const LEAST_ALIGNED: f64 = 0.5;
-
-/// For a cloth and another the side of the other's triangles on which the cloth belongs: 1 where they face, or −1.
+/// Side of the triangles of a body on which a cloth belongs, by cloth and body: 1 along their
+/// normals, or −1.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LayerOrder {
+pub(super) struct LayerOrder {
     sides: BTreeMap<[u32; 2], f64>,
 }
 
-/// Ends of edges of a piece on the sides of what they cross.
+/// Numbers of edge ends of a component on either side of the triangles that they intersect.
 #[derive(Clone, Copy, Debug, Default)]
 struct EndCounts {
     above: f64,
     below: f64,
 }
 
-/// What is known of a cloth and another that it crosses.
+/// Votes on a cloth and another one that its edges intersect.
 #[derive(Clone, Debug, Default)]
 struct LayerVotes {
     components: BTreeMap<u32, EndCounts>,
-    /// Sum of the cosines between the surfaces, and their number.
+    /// Sum of the cosines between the normals, and their number.
     alignment: [f64; 2],
 }
 
 impl LayerOrder {
-    /// `pieces` are those of the vertices of cloth, and `sizes` their numbers of vertices.
-    pub(crate) fn new(
-        surfaces: &CollisionMesh,
-        positions: &[Vec3],
-        (crossings, passages): (&[Intersection], &EdgeIntervals),
-        (pieces, sizes): (&[u32], &[usize]),
+    /// Layer order from all intersections.
+    pub(super) fn new(
+        configuration: Configuration<'_>,
+        intersections: &[Intersection],
+        edge_intervals: &EdgeIntervals,
+        components: &ClothComponents,
     ) -> Self {
+        let mesh = configuration.mesh;
         let mut votes: BTreeMap<[u32; 2], LayerVotes> = BTreeMap::new();
-        for (index, crossing) in crossings.iter().enumerate() {
-            let bodies = crossing.bodies(surfaces);
-            let are_cloths = bodies.iter().all(|body| (*body as usize) < surfaces.cloth_count);
+        for (intersection, ends) in edge_intervals.with_adjacent_ends(intersections) {
+            let bodies = intersection.bodies(mesh);
+            let are_cloths = bodies.iter().all(|body| (*body as usize) < mesh.cloth_count);
             if are_cloths && bodies[0] != bodies[1] {
                 let votes = votes.entry(bodies).or_default();
-                let ends = passages.adjacent_ends(index);
-                votes.count_ends(surfaces, positions, (*crossing, ends), pieces);
+                votes.count_ends(configuration, intersection, ends, components);
+                votes.add_alignment(configuration, intersection);
             }
         }
         let pairs: Vec<[u32; 2]> = votes.keys().map(|[a, b]| [*a.min(b), *a.max(b)]).collect();
-        let mut layers = Self::default();
+        let mut order = Self::default();
         for [one, other] in pairs {
             let none = LayerVotes::default();
             let of = |bodies: [u32; 2]| votes.get(&bodies).unwrap_or(&none);
             let both = [of([one, other]), of([other, one])];
-            if let Some([first, second]) = decide_sides(both, sizes) {
-                layers.sides.insert([one, other], first);
-                layers.sides.insert([other, one], second);
+            if let Some([first, second]) = decide_sides(both, &components.sizes) {
+                order.sides.insert([one, other], first);
+                order.sides.insert([other, one], second);
             }
         }
-        layers
+        order
     }
 
-    /// The side of a body on which a cloth belongs, where it is known.
-    pub(crate) fn side(&self, surfaces: &CollisionMesh, cloth: u32, body: u32) -> Option<f64> {
-        surfaces
-            .required_side_of_solid(cloth, body)
-            .or_else(|| self.sides.get(&[cloth, body]).copied())
+    /// Side of a body on which a cloth belongs, if known.
+    pub(super) fn side(&self, mesh: &CollisionMesh, cloth: u32, body: u32) -> Option<f64> {
+        let side_of_solid = mesh.required_side_of_solid(cloth, body);
+        side_of_solid.or_else(|| self.sides.get(&[cloth, body]).copied())
     }
 }
 
 impl LayerVotes {
     fn count_ends(
         &mut self,
-        surfaces: &CollisionMesh,
-        positions: &[Vec3],
-        (crossing, near): (Intersection, impl Iterator<Item = u32>),
-        pieces: &[u32],
+        configuration: Configuration<'_>,
+        intersection: Intersection,
+        ends: impl Iterator<Item = u32>,
+        components: &ClothComponents,
     ) {
-        for end in near {
-            let ends = self.components.entry(pieces[end as usize]).or_default();
-            if surfaces.signed_height(crossing.triangle, positions, end) > 0.0 {
-                ends.above += 1.0;
+        for end in ends {
+            let component = components.of_vertex[end as usize];
+            let counts = self.components.entry(component).or_default();
+            if configuration.signed_height(intersection.triangle, end) > 0.0 {
+                counts.above += 1.0;
             } else {
-                ends.below += 1.0;
+                counts.below += 1.0;
             }
         }
-        let owner = surfaces.edge_adjacency[crossing.edge as usize].first_triangle;
-        let normals =
-            [owner, crossing.triangle].map(|one| surfaces.triangle_normal(one, positions));
+    }
+
+    fn add_alignment(
+        &mut self,
+        configuration: Configuration<'_>,
+        Intersection { edge, triangle }: Intersection,
+    ) {
+        let mesh = configuration.mesh;
+        let at_edge = mesh.edge_adjacency[edge as usize].first_triangle;
+        let normals = [at_edge, triangle].map(|one| configuration.triangle_normal(one));
         if let [Some(of_edge), Some(of_triangle)] = normals {
             self.alignment[0] += of_edge.dot(&of_triangle);
             self.alignment[1] += 1.0;
         }
     }
 
-    /// Vertices above less vertices below, as far as the ends of edges tell.
+    /// Number of vertices above minus number below, extrapolated from the edge ends of each
+    /// component of `sizes` in vertices.
     fn net_vertices_above(&self, sizes: &[usize]) -> f64 {
-        let each = self.components.iter().map(|(piece, EndCounts { above, below })| {
-            sizes[*piece as usize] as f64 * (above - below) / (above + below)
+        let each = self.components.iter().map(|(component, EndCounts { above, below })| {
+            sizes[*component as usize] as f64 * (above - below) / (above + below)
         });
         each.sum()
     }
 }
 
-/// The sides of two cloths, of the first by the triangles of the second and the other way round; `None` where they
-/// do not lie on each other.
+/// Sides of two cloths, of the first by the triangles of the second and vice versa; `None` where
+/// they do not lie on each other.
 fn decide_sides([first, second]: [&LayerVotes; 2], sizes: &[usize]) -> Option<[f64; 2]> {
     let [sum, count] = [0, 1].map(|k| first.alignment[k] + second.alignment[k]);
-    if sum.abs() < LEAST_ALIGNED * count || count == 0.0 {
+    if sum.abs() < UNTANGLING.min_layer_alignment * count || count == 0.0 {
         return None;
     }
-    // Where both face the same way, the first is above the second if that is below the first.
+    // With normals in the same sense, the first is above the second if the second is below the
+    // first.
     let facing = -sum.signum();
     let above = first.net_vertices_above(sizes) + facing * second.net_vertices_above(sizes);
     let side = if above < 0.0 { -1.0 } else { 1.0 };

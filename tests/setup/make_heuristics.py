@@ -137,6 +137,16 @@ def incomplete(found: list[Group]) -> list[str]:
     ]
 
 
+def summary(found: list[Group]) -> str:
+    """Numbers of parameters, and of those without evidence."""
+    evidence = [parameter.evidence for group in found for parameter in group.parameters]
+    without = sum(text.lower().startswith("none") for text in evidence)
+    return (
+        f"{len(evidence)} parameters of {len(found)} algorithms. For {without} of them the "
+        "evidence is *none*: no test and no figure is known that depends on the value."
+    )
+
+
 def table(group: Group) -> list[str]:
     """One section of the page."""
     head = ["| parameter | value | role | effect | evidence |", "| --- | --- | --- | --- | --- |"]
@@ -157,8 +167,9 @@ def plain(text: str) -> str:
 
 def page() -> str:
     """The whole page."""
-    lines = HEAD.splitlines()
-    for group in groups():
+    found = groups()
+    lines = [*HEAD.splitlines(), "", summary(found)]
+    for group in found:
         lines += table(group)
     if DELETED.exists():
         lines += ["", *DELETED.read_text(encoding="utf-8").splitlines()]

@@ -1,151 +1,155 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pairs whose boxes meet: as soon as there are enough, those that certainly stay apart are told from the others, all at
-//! once. First by the thickness of both sides; then, where cloth is finer than thick, by the little that neighbours keep.
+//! Culling of pairs with overlapping boxes: a separating-axis test of full batches rejects most of
+//! them before the narrow phase. The first test distance is the thickness of both sides; pairs
+//! within one cloth are tested again at the smaller distance that their rest separation allows.
 
-use super::SweptAabbBuilder;
+use super::{PrimitivePair, SweptAabbBuilder};
 use crate::collision::{
-    primitive_pair::{PairKind, PrimitivePair},
+    primitive_pair::{DetectionRange, PairKind},
     trajectory_culling::{PAIRS_PER_BATCH, SeparationQuery},
 };
 
-/// Pairs of one kind that a task comes upon.
+/// Pairs of one kind found by a task of the tree traversal.
 #[derive(Debug, Default)]
-pub(crate) struct Candidates {
+pub(super) struct Candidates {
+    /// Pairs with overlapping boxes.
     overlapping: PairBatch,
-    /// Those of them of one cloth that are not told apart by the thickness of both sides.
+    /// Pairs within one cloth that are not separated by the thickness of both sides.
     within_one_cloth: PairBatch,
     accepted: Vec<PrimitivePair>,
 }
 
-/// Pairs that wait to be told apart.
+/// Pairs that wait for the separation test.
 #[derive(Debug, Default)]
 struct PairBatch {
-    /// Features, with their vertices and the distance that they are to be told apart by.
     features: [[u32; 2]; PAIRS_PER_BATCH],
     queries: [SeparationQuery; PAIRS_PER_BATCH],
     count: usize,
 }
 
 impl PairBatch {
-    /// Whether no other can wait after this one.
+    /// Adds a pair, and returns whether the batch is full.
     #[inline(always)]
     fn push(&mut self, pair: &PrimitivePair, distance: f64) -> bool {
-        let place = self.count % PAIRS_PER_BATCH;
-        self.features[place] = pair.features;
-        self.queries[place] = (pair.vertices, distance);
-        self.count = place + 1;
+        let index = self.count % PAIRS_PER_BATCH;
+        self.features[index] = pair.features;
+        self.queries[index] = SeparationQuery { vertices: pair.vertices, distance };
+        self.count = index + 1;
         self.count == PAIRS_PER_BATCH
     }
 }
 
-/// What is made of features whose boxes meet.
-pub(crate) struct CandidateSearch<'a, Reach, Keep> {
-    pub(crate) builder: SweptAabbBuilder<'a>,
-    /// What a pair that keeps a thickness has to come within to be wanted, both in m: no more than a part of the thickness of
-    /// both sides, and never less where it keeps more.
-    pub(crate) detection_distance: Reach,
-    /// Which pairs are wanted.
-    pub(crate) accept: Keep,
+/// Criteria of a candidate search.
+pub(super) struct CandidateSearch<'a, Distance, Accept> {
+    pub(super) builder: SweptAabbBuilder<'a>,
+    /// Detection distance of pairs. Its thickness factor is the margin of the boxes as well.
+    pub(super) range: &'a DetectionRange<Distance>,
+    /// Narrow-phase predicate.
+    pub(super) accept: &'a Accept,
 }
 
-impl<Reach, Keep> CandidateSearch<'_, Reach, Keep>
+impl<Distance, Accept> CandidateSearch<'_, Distance, Accept>
 where
-    Reach: Fn(&PrimitivePair, f64) -> f64 + Sync,
-    Keep: Fn(&mut PrimitivePair) -> bool + Sync,
+    Distance: Fn(&PrimitivePair, f64) -> f64 + Sync,
+    Accept: Fn(&mut PrimitivePair) -> bool + Sync,
 {
-    pub(crate) fn add_vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
-        let SweptAabbBuilder { mesh: surfaces, .. } = self.builder;
-        let corners = &surfaces.triangles[triangle as usize];
-        let is_part = surfaces.is_cloth(vertex) || surfaces.has_triangles(vertex);
-        if is_part && !corners.contains(&vertex) && !surfaces.excludes_pair(&[vertex], corners) {
-            self.enqueue(&PrimitivePair::vertex_face(surfaces, vertex, triangle), candidates);
+    pub(super) fn add_vertex_face(&self, vertex: u32, triangle: u32, candidates: &mut Candidates) {
+        let mesh = self.builder.mesh;
+        let corners = &mesh.triangles[triangle as usize];
+        let is_connected = mesh.is_cloth(vertex) || mesh.has_triangles(vertex);
+        if is_connected && !corners.contains(&vertex) && !mesh.excludes_pair(&[vertex], corners) {
+            self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
         }
     }
 
-    pub(crate) fn add_edge_edge(&self, first: u32, second: u32, candidates: &mut Candidates) {
-        let SweptAabbBuilder { mesh: surfaces, .. } = self.builder;
-        let [one, other] = [first, second].map(|edge| &surfaces.edges[edge as usize]);
-        let share = one.iter().any(|vertex| other.contains(vertex));
-        if !share && !surfaces.excludes_pair(one, other) {
-            self.enqueue(&PrimitivePair::edge_edge(surfaces, first, second), candidates);
+    pub(super) fn add_edge_edge(&self, first: u32, second: u32, candidates: &mut Candidates) {
+        let mesh = self.builder.mesh;
+        let [one, other] = [first, second].map(|edge| &mesh.edges[edge as usize]);
+        let share_vertex = one.iter().any(|vertex| other.contains(vertex));
+        if !share_vertex && !mesh.excludes_pair(one, other) {
+            self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);
         }
     }
 
     #[inline(always)]
     fn enqueue(&self, pair: &PrimitivePair, candidates: &mut Candidates) {
-        let SweptAabbBuilder { mesh: surfaces, thickness_factor: part, .. } = self.builder;
-        if candidates.overlapping.push(pair, part * pair.combined_thickness(surfaces)) {
+        let distance = self.range.thickness_factor * pair.combined_thickness(self.builder.mesh);
+        if candidates.overlapping.push(pair, distance) {
             self.cull_overlapping(pair.kind, candidates);
         }
     }
 
-    /// Goes through what boxes have met.
+    /// Tests the batch of pairs with overlapping boxes.
     fn cull_overlapping(&self, kind: PairKind, candidates: &mut Candidates) {
-        let Candidates { overlapping: met, within_one_cloth: close, accepted: found } = candidates;
-        for (mut pair, distance) in self.drain_unseparated(kind, met) {
+        let Candidates { overlapping, within_one_cloth, accepted } = candidates;
+        for (mut pair, distance) in self.drain_unseparated(kind, overlapping) {
             if pair.is_within_one_cloth(self.builder.mesh) {
-                if close.push(&pair, distance) {
-                    self.cull_within_one_cloth(kind, close, found);
+                if within_one_cloth.push(&pair, distance) {
+                    self.cull_within_one_cloth(kind, within_one_cloth, accepted);
                 }
             } else if (self.accept)(&mut pair) {
-                found.push(pair);
+                accepted.push(pair);
             }
         }
     }
 
-    /// Goes through what is of one cloth and within the thickness of both sides.
+    /// Tests the batch of pairs within one cloth.
     fn cull_within_one_cloth(
         &self,
         kind: PairKind,
-        close: &mut PairBatch,
-        found: &mut Vec<PrimitivePair>,
+        batch: &mut PairBatch,
+        accepted: &mut Vec<PrimitivePair>,
     ) {
-        self.reduce_to_rest_separation(kind, close);
-        let near = self.drain_unseparated(kind, close).map(|(pair, _)| pair);
-        found.extend(near.filter_map(|mut pair| (self.accept)(&mut pair).then_some(pair)));
+        self.reduce_to_rest_separation(kind, batch);
+        let pairs = self.drain_unseparated(kind, batch).map(|(pair, _)| pair);
+        accepted.extend(pairs.filter_map(|mut pair| (self.accept)(&mut pair).then_some(pair)));
     }
 
-    /// Shortens the distances that pairs of one cloth are to be told apart by to what they keep.
-    fn reduce_to_rest_separation(&self, kind: PairKind, waiting: &mut PairBatch) {
-        let PairBatch { features, queries: spaced, count } = waiting;
-        let spaced = &mut spaced[..*count];
-        if spaced.is_empty() {
+    /// Reduces the test distances of pairs within one cloth to those that their rest separation
+    /// allows.
+    fn reduce_to_rest_separation(&self, kind: PairKind, batch: &mut PairBatch) {
+        let PairBatch { features, queries, count } = batch;
+        let queries = &mut queries[..*count];
+        if queries.is_empty() {
             return;
         }
-        let rests = self.builder.trajectories.rest_distance_upper_bounds(kind, spaced);
-        for ((rest, features), (vertices, distance)) in rests.iter().zip(features).zip(spaced) {
-            let pair = PrimitivePair::new(kind, *features, *vertices);
-            let thickness = pair.thickness_at_rest_distance(self.builder.mesh, f64::from(*rest));
-            *distance = distance.min((self.detection_distance)(&pair, thickness));
+        let trajectories = self.builder.trajectories;
+        let rest_distances = trajectories.rest_distance_upper_bounds(kind, queries);
+        for ((rest_distance, features), query) in rest_distances.iter().zip(features).zip(queries) {
+            let pair = PrimitivePair::new(kind, *features, query.vertices);
+            let thickness =
+                pair.thickness_at_rest_distance(self.builder.mesh, f64::from(*rest_distance));
+            query.distance = query.distance.min((self.range.distance)(&pair, thickness));
         }
     }
 
-    /// The pairs that wait and may come within their distance, with it; none waits any more.
+    /// Empties the batch, and gives the pairs without a separating axis and their test distances in
+    /// m.
     fn drain_unseparated<'b>(
         &self,
         kind: PairKind,
-        waiting: &'b mut PairBatch,
-    ) -> impl Iterator<Item = (PrimitivePair, f64)> + use<'b, Reach, Keep> {
-        let PairBatch { features, queries: spaced, count } = waiting;
-        let spaced = &spaced[..std::mem::take(count)];
-        let apart = if spaced.is_empty() {
+        batch: &'b mut PairBatch,
+    ) -> impl Iterator<Item = (PrimitivePair, f64)> + use<'b, Distance, Accept> {
+        let PairBatch { features, queries, count } = batch;
+        let queries = &queries[..std::mem::take(count)];
+        let separated = if queries.is_empty() {
             0
         } else {
-            self.builder.trajectories.separated_mask(kind, spaced)
+            self.builder.trajectories.separated_mask(kind, queries)
         };
-        let all = features.iter().zip(spaced).enumerate();
-        all.filter(move |(place, _)| apart >> place & 1 == 0).map(
-            move |(_, (own, (vertices, distance)))| {
-                (PrimitivePair::new(kind, *own, *vertices), *distance)
+        let all = features.iter().zip(queries).enumerate();
+        all.filter(move |(index, _)| separated >> index & 1 == 0).map(
+            move |(_, (features, query))| {
+                (PrimitivePair::new(kind, *features, query.vertices), query.distance)
             },
         )
     }
 
-    /// The pairs that are wanted, of all.
-    pub(crate) fn finish(&self, kind: PairKind, mut candidates: Candidates) -> Vec<PrimitivePair> {
+    /// Tests the remaining batches, and gives all accepted pairs.
+    pub(super) fn finish(&self, kind: PairKind, mut candidates: Candidates) -> Vec<PrimitivePair> {
         self.cull_overlapping(kind, &mut candidates);
-        let Candidates { within_one_cloth: mut close, accepted: mut found, .. } = candidates;
-        self.cull_within_one_cloth(kind, &mut close, &mut found);
-        found
+        let Candidates { mut within_one_cloth, mut accepted, .. } = candidates;
+        self.cull_within_one_cloth(kind, &mut within_one_cloth, &mut accepted);
+        accepted
     }
 }

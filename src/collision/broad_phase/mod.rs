@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which features may meet within a step: trees over all vertices, edges and triangles.
+//! Broad phase: swept BVHs over all vertices, edges and triangles, and the pairs whose boxes may
+//! overlap within a step.
 
 mod candidates;
 mod partial_query;
 
+use candidates::{CandidateSearch, Candidates};
 pub(crate) use partial_query::FeatureSubset;
 
 use super::{
-    broad_phase::candidates::{CandidateSearch, Candidates},
     intersection::Intersection,
-    primitive_pair::{PairKind, PrimitivePair, Trajectories},
+    primitive_pair::{DetectionRange, PairKind, PrimitivePair, Trajectories},
     trajectory_culling::TrajectoriesF32,
 };
-
 use crate::{
-    geometry::{SweptAabbF32, SweptBvh},
+    geometry::{PairVisitor, SweptAabbF32, SweptBvh},
     surface::CollisionMesh,
 };
 use std::ops::Range;
 
-/// Trees over the features of the cloths and over those of the colliders, and the ways that they go.
+/// Trees over the features of the cloths and over those of the colliders, with the trajectories of
+/// all vertices.
 #[derive(Clone, Debug)]
 pub(crate) struct BroadPhase {
     trajectories: TrajectoriesF32,
@@ -27,6 +28,7 @@ pub(crate) struct BroadPhase {
     collider_trees: FeatureTrees,
 }
 
+/// Trees over the vertices, edges and triangles of the cloths, or of the colliders.
 #[derive(Clone, Debug)]
 struct FeatureTrees {
     vertices: SweptBvh,
@@ -35,7 +37,7 @@ struct FeatureTrees {
     ranges: FeatureRanges,
 }
 
-/// The features that trees are made over.
+/// Index ranges of the features of the cloths, or of the colliders.
 #[derive(Clone, Debug)]
 struct FeatureRanges {
     vertices: Range<usize>,
@@ -43,86 +45,95 @@ struct FeatureRanges {
     triangles: Range<usize>,
 }
 
+/// Query of the broad phase: which pairs to find, and how near.
+pub(crate) struct CandidateQuery<'a, Distance, Accept> {
+    pub(crate) mesh: &'a CollisionMesh,
+    /// Whether pairs of features of cloths are included.
+    pub(crate) has_self_collision: bool,
+    pub(crate) range: DetectionRange<Distance>,
+    /// Narrow-phase predicate of pairs whose boxes overlap.
+    pub(crate) accept: Accept,
+}
+
 impl BroadPhase {
-    pub(crate) fn new(surfaces: &CollisionMesh, motion: Trajectories<'_>) -> Self {
-        let has_cloths = surfaces.cloth_triangle_count > 0;
+    pub(crate) fn new(mesh: &CollisionMesh, trajectories: Trajectories<'_>) -> Self {
+        let has_cloths = mesh.cloth_triangle_count > 0;
         let cloths = FeatureRanges {
-            vertices: 0..if has_cloths { surfaces.cloth_vertex_count } else { 0 },
-            edges: 0..surfaces.cloth_edge_count,
-            triangles: 0..surfaces.cloth_triangle_count,
+            vertices: 0..if has_cloths { mesh.cloth_vertex_count } else { 0 },
+            edges: 0..mesh.cloth_edge_count,
+            triangles: 0..mesh.cloth_triangle_count,
         };
         let colliders = FeatureRanges {
-            vertices: surfaces.cloth_vertex_count..surfaces.surface_properties.len(),
-            edges: surfaces.cloth_edge_count..surfaces.edges.len(),
-            triangles: surfaces.cloth_triangle_count..surfaces.triangles.len(),
+            vertices: mesh.cloth_vertex_count..mesh.surface_properties.len(),
+            edges: mesh.cloth_edge_count..mesh.edges.len(),
+            triangles: mesh.cloth_triangle_count..mesh.triangles.len(),
         };
-        let mut trajectories = TrajectoriesF32::new(&surfaces.rest_positions);
-        trajectories.set_trajectories(motion);
-        let fit =
-            SweptAabbBuilder { mesh: surfaces, trajectories: &trajectories, thickness_factor: 1.0 };
+        let mut rounded = TrajectoriesF32::new(&mesh.rest_positions);
+        rounded.set_trajectories(trajectories);
+        let builder = SweptAabbBuilder { mesh, trajectories: &rounded, thickness_factor: 1.0 };
         let [cloth_trees, collider_trees] =
-            [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, fit));
-        Self { trajectories, cloth_trees, collider_trees }
+            [cloths, colliders].map(|ranges| FeatureTrees::new(ranges, builder));
+        Self { trajectories: rounded, cloth_trees, collider_trees }
     }
 
-    /// Goes on with other ways of all vertices, to which trees can be fitted.
-    pub(crate) fn set_trajectories(&mut self, motion: Trajectories<'_>) {
-        self.trajectories.set_trajectories(motion);
+    /// Sets the trajectories of all vertices. The trees keep their boxes until they are refitted.
+    pub(crate) fn set_trajectories(&mut self, trajectories: Trajectories<'_>) {
+        self.trajectories.set_trajectories(trajectories);
     }
 
-    /// Fits the trees of the cloths to the way they go, with `part` times their thickness around.
-    pub(crate) fn refit_cloths(&mut self, surfaces: &CollisionMesh, part: f64) {
-        self.cloth_trees.refit(SweptAabbBuilder {
-            mesh: surfaces,
-            trajectories: &self.trajectories,
-            thickness_factor: part,
-        });
+    /// Refits the trees of the cloths to the trajectories, with a margin of `thickness_factor`
+    /// times their thickness.
+    pub(crate) fn refit_cloths(&mut self, mesh: &CollisionMesh, thickness_factor: f64) {
+        let trajectories = &self.trajectories;
+        self.cloth_trees.refit(SweptAabbBuilder { mesh, trajectories, thickness_factor });
     }
 
-    /// Fits the trees of the colliders to the way they go.
-    pub(crate) fn refit_colliders(&mut self, surfaces: &CollisionMesh) {
-        self.collider_trees.refit(SweptAabbBuilder {
-            mesh: surfaces,
-            trajectories: &self.trajectories,
-            thickness_factor: 1.0,
-        });
+    /// Refits the trees of the colliders to the trajectories.
+    pub(crate) fn refit_colliders(&mut self, mesh: &CollisionMesh) {
+        let trajectories = &self.trajectories;
+        self.collider_trees.refit(SweptAabbBuilder { mesh, trajectories, thickness_factor: 1.0 });
     }
 
-    /// Puts all pairs at the end of `found` whose boxes meet, that may come within `part` of the thickness of both sides,
-    /// and within what `reach` makes of the thickness that they keep, and that `keep` wants, in an order that is always
-    /// the same.
+    /// Appends all accepted pairs whose boxes overlap to `found`, in a fixed order.
     pub(crate) fn candidate_pairs(
         &self,
-        (surfaces, part, reach): (&CollisionMesh, f64, impl Fn(&PrimitivePair, f64) -> f64 + Sync),
-        (with_self, keep): (bool, impl Fn(&mut PrimitivePair) -> bool + Sync),
+        query: &CandidateQuery<
+            '_,
+            impl Fn(&PrimitivePair, f64) -> f64 + Sync,
+            impl Fn(&mut PrimitivePair) -> bool + Sync,
+        >,
         found: &mut Vec<PrimitivePair>,
     ) {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
-        let search = CandidateSearch {
-            builder: SweptAabbBuilder {
-                mesh: surfaces,
-                trajectories: &self.trajectories,
-                thickness_factor: part,
-            },
-            detection_distance: reach,
-            accept: keep,
-        };
+        let search = self.search(query);
         search.vertex_face_pairs(cloths, colliders, found);
         search.vertex_face_pairs(colliders, cloths, found);
         search.edge_edge_pairs(cloths, colliders, found);
-        if with_self {
+        if query.has_self_collision {
             search.vertex_face_pairs(cloths, cloths, found);
             search.edge_edge_self_pairs(cloths, found);
         }
     }
+
+    fn search<'a, Distance, Accept>(
+        &'a self,
+        query: &'a CandidateQuery<'_, Distance, Accept>,
+    ) -> CandidateSearch<'a, Distance, Accept> {
+        let builder = SweptAabbBuilder {
+            mesh: query.mesh,
+            trajectories: &self.trajectories,
+            thickness_factor: query.range.thickness_factor,
+        };
+        CandidateSearch { builder, range: &query.range, accept: &query.accept }
+    }
 }
 
-impl<Reach, Keep> CandidateSearch<'_, Reach, Keep>
+impl<Distance, Accept> CandidateSearch<'_, Distance, Accept>
 where
-    Reach: Fn(&PrimitivePair, f64) -> f64 + Sync,
-    Keep: Fn(&mut PrimitivePair) -> bool + Sync,
+    Distance: Fn(&PrimitivePair, f64) -> f64 + Sync,
+    Accept: Fn(&mut PrimitivePair) -> bool + Sync,
 {
-    /// The vertices of the first trees and the triangles of the second ones.
+    /// Pairs of the vertices of the first trees and the triangles of the second.
     fn vertex_face_pairs(
         &self,
         one: &FeatureTrees,
@@ -130,14 +141,16 @@ where
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.vertices.start, other.ranges.triangles.start];
-        let visit = |a: u32, b: u32, candidates: &mut Candidates| {
-            self.add_vertex_face(first as u32 + a, second as u32 + b, candidates);
+        let visitor = PairVisitor {
+            visit: |a: u32, b: u32, candidates: &mut Candidates| {
+                self.add_vertex_face(first as u32 + a, second as u32 + b, candidates);
+            },
+            finish: |candidates| self.finish(PairKind::VertexFace, candidates),
         };
-        let finish = |candidates| self.finish(PairKind::VertexFace, candidates);
-        one.vertices.collect_overlapping_pairs(&other.triangles, (visit, finish), found);
+        one.vertices.collect_overlapping_pairs(&other.triangles, &visitor, found);
     }
 
-    /// The edges of the first trees and those of the second ones.
+    /// Pairs of the edges of the first trees and those of the second.
     fn edge_edge_pairs(
         &self,
         one: &FeatureTrees,
@@ -145,115 +158,126 @@ where
         found: &mut Vec<PrimitivePair>,
     ) {
         let [first, second] = [one.ranges.edges.start, other.ranges.edges.start];
-        let visit = |a: u32, b: u32, candidates: &mut Candidates| {
-            self.add_edge_edge(first as u32 + a, second as u32 + b, candidates);
+        let visitor = PairVisitor {
+            visit: |a: u32, b: u32, candidates: &mut Candidates| {
+                self.add_edge_edge(first as u32 + a, second as u32 + b, candidates);
+            },
+            finish: |candidates| self.finish(PairKind::EdgeEdge, candidates),
         };
-        let finish = |candidates| self.finish(PairKind::EdgeEdge, candidates);
-        one.edges.collect_overlapping_pairs(&other.edges, (visit, finish), found);
+        one.edges.collect_overlapping_pairs(&other.edges, &visitor, found);
     }
 
-    /// The edges of the cloths, which come first, and one another.
+    /// Pairs of edges of the cloths, whose indices start at 0.
     fn edge_edge_self_pairs(&self, cloths: &FeatureTrees, found: &mut Vec<PrimitivePair>) {
-        let visit =
-            |a: u32, b: u32, candidates: &mut Candidates| self.add_edge_edge(a, b, candidates);
-        let finish = |candidates| self.finish(PairKind::EdgeEdge, candidates);
-        cloths.edges.collect_overlapping_self_pairs((visit, finish), found);
+        let visitor = PairVisitor {
+            visit: |a: u32, b: u32, candidates: &mut Candidates| {
+                self.add_edge_edge(a, b, candidates);
+            },
+            finish: |candidates| self.finish(PairKind::EdgeEdge, candidates),
+        };
+        cloths.edges.collect_overlapping_self_pairs(&visitor, found);
     }
 }
 
 impl BroadPhase {
-    /// All edges that go through triangles, of those whose boxes meet.
+    /// Edges and triangles that intersect, among those whose boxes overlap.
     pub(crate) fn intersections(
         &self,
-        with_self: bool,
-        crosses: impl Fn(Intersection) -> bool + Sync,
+        has_self_collision: bool,
+        is_intersecting: impl Fn(Intersection) -> bool + Sync,
     ) -> Vec<Intersection> {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
-        let crossing = |[edge, triangle]: [u32; 2]| Intersection { edge, triangle };
-        let crosses = |pair| crosses(crossing(pair));
+        let intersection = |[edge, triangle]: [u32; 2]| Intersection { edge, triangle };
+        let accept = |pair| is_intersecting(intersection(pair));
         let mut found = Vec::new();
-        overlapping_pairs(cloths.edge_tree(), colliders.triangle_tree(), &crosses, &mut found);
-        overlapping_pairs(colliders.edge_tree(), cloths.triangle_tree(), &crosses, &mut found);
-        if with_self {
-            overlapping_pairs(cloths.edge_tree(), cloths.triangle_tree(), &crosses, &mut found);
+        overlapping_pairs(cloths.edge_tree(), colliders.triangle_tree(), &accept, &mut found);
+        overlapping_pairs(colliders.edge_tree(), cloths.triangle_tree(), &accept, &mut found);
+        if has_self_collision {
+            overlapping_pairs(cloths.edge_tree(), cloths.triangle_tree(), &accept, &mut found);
         }
-        found.into_iter().map(crossing).collect()
+        found.into_iter().map(intersection).collect()
     }
 
-    /// All vertices of cloth and triangles that touch, of those whose boxes meet.
+    /// Vertices of cloth and triangles that coincide, among those whose boxes overlap.
     pub(crate) fn coincident_vertex_faces(
         &self,
-        with_self: bool,
-        touches: impl Fn([u32; 2]) -> bool + Sync,
+        has_self_collision: bool,
+        is_coincident: impl Fn([u32; 2]) -> bool + Sync,
     ) -> Vec<[u32; 2]> {
         let (cloths, colliders) = (&self.cloth_trees, &self.collider_trees);
+        let vertices = cloths.vertex_tree();
         let mut found = Vec::new();
-        overlapping_pairs(cloths.vertex_tree(), colliders.triangle_tree(), &touches, &mut found);
-        if with_self {
-            overlapping_pairs(cloths.vertex_tree(), cloths.triangle_tree(), &touches, &mut found);
+        overlapping_pairs(vertices, colliders.triangle_tree(), &is_coincident, &mut found);
+        if has_self_collision {
+            overlapping_pairs(vertices, cloths.triangle_tree(), &is_coincident, &mut found);
         }
         found
     }
 }
 
-/// A tree, and the number of its first feature.
-type TreeWithOffset<'a> = (&'a SweptBvh, u32);
+/// Tree, and the index of its first feature.
+#[derive(Clone, Copy)]
+struct TreeWithOffset<'a> {
+    tree: &'a SweptBvh,
+    first: u32,
+}
 
-/// Puts those pairs of features of two trees at the end of `found` whose boxes meet and that are `wanted`.
+/// Appends the pairs of features of two trees whose boxes overlap and that `accept` confirms to
+/// `found`.
 fn overlapping_pairs(
-    (one, first): TreeWithOffset<'_>,
-    (other, second): TreeWithOffset<'_>,
-    wanted: &(impl Fn([u32; 2]) -> bool + Sync),
+    one: TreeWithOffset<'_>,
+    other: TreeWithOffset<'_>,
+    accept: &(impl Fn([u32; 2]) -> bool + Sync),
     found: &mut Vec<[u32; 2]>,
 ) {
     let visit = |a: u32, b: u32, found: &mut Vec<[u32; 2]>| {
-        let pair = [first + a, second + b];
-        if wanted(pair) {
+        let pair = [one.first + a, other.first + b];
+        if accept(pair) {
             found.push(pair);
         }
     };
-    one.overlapping_pairs(other, visit, found);
+    one.tree.overlapping_pairs(other.tree, visit, found);
 }
 
 impl FeatureTrees {
     fn vertex_tree(&self) -> TreeWithOffset<'_> {
-        (&self.vertices, self.ranges.vertices.start as u32)
+        TreeWithOffset { tree: &self.vertices, first: self.ranges.vertices.start as u32 }
     }
 
     fn edge_tree(&self) -> TreeWithOffset<'_> {
-        (&self.edges, self.ranges.edges.start as u32)
+        TreeWithOffset { tree: &self.edges, first: self.ranges.edges.start as u32 }
     }
 
     fn triangle_tree(&self) -> TreeWithOffset<'_> {
-        (&self.triangles, self.ranges.triangles.start as u32)
+        TreeWithOffset { tree: &self.triangles, first: self.ranges.triangles.start as u32 }
     }
 
-    fn new(ranges: FeatureRanges, fit: SweptAabbBuilder<'_>) -> Self {
-        let of = |range: &Range<usize>, one: &(dyn Fn(u32) -> SweptAabbF32 + Sync)| {
-            SweptBvh::build_with(range.len(), |index| one(range.start as u32 + index))
+    fn new(ranges: FeatureRanges, builder: SweptAabbBuilder<'_>) -> Self {
+        let build = |range: &Range<usize>, aabb: &(dyn Fn(u32) -> SweptAabbF32 + Sync)| {
+            SweptBvh::build_with(range.len(), |index| aabb(range.start as u32 + index))
         };
         Self {
-            vertices: of(&ranges.vertices, &|vertex| fit.vertex(vertex)),
-            edges: of(&ranges.edges, &|edge| fit.edge(edge)),
-            triangles: of(&ranges.triangles, &|triangle| fit.triangle(triangle)),
+            vertices: build(&ranges.vertices, &|vertex| builder.vertex(vertex)),
+            edges: build(&ranges.edges, &|edge| builder.edge(edge)),
+            triangles: build(&ranges.triangles, &|triangle| builder.triangle(triangle)),
             ranges,
         }
     }
 
-    fn refit(&mut self, fit: SweptAabbBuilder<'_>) {
+    fn refit(&mut self, builder: SweptAabbBuilder<'_>) {
         let Self { vertices, edges, triangles, ranges } = self;
-        vertices.refit_with(|one| fit.vertex(ranges.vertices.start as u32 + one));
-        edges.refit_with(|one| fit.edge(ranges.edges.start as u32 + one));
-        triangles.refit_with(|one| fit.triangle(ranges.triangles.start as u32 + one));
+        vertices.refit_with(|index| builder.vertex(ranges.vertices.start as u32 + index));
+        edges.refit_with(|index| builder.edge(ranges.edges.start as u32 + index));
+        triangles.refit_with(|index| builder.triangle(ranges.triangles.start as u32 + index));
     }
 }
 
-/// What boxes are made of.
+/// Source of the swept AABBs of features.
 #[derive(Clone, Copy)]
 struct SweptAabbBuilder<'a> {
     mesh: &'a CollisionMesh,
     trajectories: &'a TrajectoriesF32,
-    /// Room around, as a part of the thickness.
+    /// Margin of the boxes, in units of the contact thickness.
     thickness_factor: f64,
 }
 
@@ -270,12 +294,11 @@ impl SweptAabbBuilder<'_> {
         self.swept_aabb(&self.mesh.triangles[triangle as usize])
     }
 
-    /// The box around points, grown by a part of the thickness there, so that two boxes apart mean surfaces
-    /// apart by more than that part of both.
+    /// Swept AABB of vertices, inflated by `thickness_factor` times the thickness there: surfaces
+    /// with disjoint boxes are farther apart than this multiple of both thicknesses.
     #[inline]
     fn swept_aabb(&self, vertices: &[u32]) -> SweptAabbF32 {
-        let margin =
-            self.thickness_factor * self.mesh.surface_properties[vertices[0] as usize].thickness;
-        self.trajectories.swept_aabb(vertices, margin)
+        let thickness = self.mesh.surface_properties[vertices[0] as usize].thickness;
+        self.trajectories.swept_aabb(vertices, self.thickness_factor * thickness)
     }
 }

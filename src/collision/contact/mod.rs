@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One contact of a pair: what pushes its sides apart, and their friction.
+//! Contact law of one pair: normal force and friction.
 //!
-//! **Normal force.** Cloth resists being pressed: fabric testers find a pressure that rises with the
-//! compression of its thickness, gently at first and steeply towards the end (1 kPa here is a soft fabric
-//! at a tenth, cf. Kawabata's compression test). With the compression σ, the part of the thickness that is lacking,
+//! **Normal force.** Cloth resists compression: fabric testers find a pressure that rises with the
+//! compression of the thickness, gently at first and steeply towards the end (1 kPa here is a soft
+//! fabric at a tenth, cf. Kawabata's compression test). With the compression σ, the missing
+//! fraction of the thickness,
 //!
 //! p(σ) = P (σ + H σ³),   σ > 0,
 //!
-//! over the area of cloth that the contact stands for. It is convex, it is independent of the resolution, and
-//! a sheet that lies under its own weight keeps 99.8 % of its distance. Beyond σ = 1, where the sides have met, it goes
-//! on linearly so that corrections find back from anywhere in one.
+//! over the contact area. The law is convex and independent of the resolution, and a sheet that
+//! lies under its own weight keeps 99.8 % of its distance. Beyond σ = 1, where the sides touch, it
+//! continues linearly, so that Newton steps return from any penetration.
 //!
-//! A **constraint** takes the place of the law where a particle meets a solid (see `response::constraints`): its distance is
-//! exactly the one wanted, and its force is what the equations find for it.
+//! An **active constraint** replaces the law where a particle meets a solid (see
+//! `response::active_set`): its gap equals the target distance exactly, and its force is the
+//! multiplier of the equations.
 //!
-//! **Friction** is Coulomb's with stiction, after Baraff and Witkin 1998, section 5.4, and Etzmuss 2002,
-//! section 4.4: what holds is an anchor that the contact may leave elastically, as stiff as the normal force, until
-//! friction is used up; pulled farther, the anchor comes along against just that force. What friction can take
-//! up displaces the contact once, by micrometres, and nothing creeps. Corrections take a contact to hold until its anchor
-//! would give way, and to slide until it would turn back; so they do not swing to and fro across the
-//! edge between both.
+//! **Friction** is Coulomb's with stiction, after Baraff and Witkin 1998, section 5.4, and Etzmuss
+//! 2002, section 4.4: a stick anchor acts as an elastic spring as stiff as the normal force, up to
+//! the Coulomb bound; beyond it the anchor moves along at just that force. Stiction displaces a
+//! contact once, by micrometres, and nothing creeps. Newton iterations keep a contact sticking
+//! until its anchor would give way, and slipping until the slip would reverse, so that they do not
+//! oscillate between both states.
 
 #[cfg(test)]
 mod tests;
@@ -28,86 +30,116 @@ use super::primitive_pair::{LinearisedContact, PrimitivePair};
 use crate::Vec3;
 use nalgebra::Matrix3;
 
-/// Pressure at full compression but for the hardening, in Pa.
-const PRESSURE: f64 = 1.0e3;
-/// H of the law.
-const HARDENING: f64 = 20.0;
-/// A constraint presses while its force outweighs its gap times this part of the stiffness. It decides what is released
-/// and what is met again, and nothing else; much more, and what has just been released is met again for the rounding
-/// of its gap.
-const RELEASE: f64 = 0.01;
-/// What is open by no more than this part of the thickness, by as much as cloth is compressed by its own weight, is as stiff
-/// as what touches. With nothing to hold it there, a correction would lead it deep into what it is about to touch again,
-/// the next one out of it, and so on.
-const BARELY_OPEN: f64 = 0.002;
-/// Each rescue but the first, which makes a contact of what was none, multiplies the stiffness by this.
-const RESCUE: f64 = 8.0;
+/// Parameters of the contact law.
+pub(crate) struct ContactLawParameters {
+    /// Pressure P at full compression without hardening (Pa); that of a soft fabric. Effect: larger
+    /// keeps cloth farther apart under load and makes the equations stiffer; smaller lets loads
+    /// compress it. Evidence: bench scenes `ball16_solve` and `self16_solve` (errors of 16.9 and
+    /// 23.9 mm become 13.6 and 19.1 mm, Newton iterations +17 % at 2000).
+    pressure: f64,
+    /// Hardening H of the law (1). Effect: larger makes the law steeper towards full compression;
+    /// smaller lets heavy loads compress cloth completely. Evidence: none; without hardening Newton
+    /// iterations of bench and hostile scenes fall by 7 %.
+    hardening: f64,
+    /// Weight of the gap of an active constraint against its force (contact stiffnesses): a
+    /// constraint is deactivated when its force is less than its gap times this. Effect: larger
+    /// reactivates constraints for the rounding of their gap; with 0 constraints pull. Evidence:
+    /// `a_constraint_that_would_pull_lets_go`, `the_distance_is_the_thickness_whatever_the_weight`
+    /// and five more fail at 0; hostile scene `random_soup` gains energy.
+    deactivation_stiffness: f64,
+    /// Largest open gap with the stiffness of a closed one (thicknesses): the compression of cloth
+    /// by its own weight. Effect: larger makes open contacts stiff; with 0 a Newton step leads such
+    /// a contact deep into penetration, and the next one out of it. Evidence:
+    /// `a_barely_open_contact_is_stiff_but_has_no_force`; rest scene `friction_on_cloth`
+    /// (acceleration 3.12 instead of 3.14 to 3.27 m/s² at 0).
+    open_stiffness_gap: f64,
+    /// Factor on the stiffness for each stiffening after a CCD hit but the first, which turns the
+    /// pair into a contact (1). Effect: larger needs fewer repetitions of a step and makes the
+    /// equations stiffer; smaller needs more. Evidence: hostile scenes `jump_through_a_held_sheet`,
+    /// `plates_close_and_open` and `armpit` (Newton iterations +99 % at 1).
+    stiffening_factor: f64,
+}
 
-/// A contact at the shape where it was last looked at.
+impl ContactLawParameters {
+    const DEFAULT: Self = Self {
+        pressure: 1.0e3,
+        hardening: 20.0,
+        deactivation_stiffness: 0.01,
+        open_stiffness_gap: 0.002,
+        stiffening_factor: 8.0,
+    };
+}
+
+const PARAMETERS: ContactLawParameters = ContactLawParameters::DEFAULT;
+
+/// Contact at the positions of its last detection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
     pub(crate) pair: PrimitivePair,
     pub(crate) linearised: LinearisedContact,
-    /// Distances that are kept by the law and as a constraint, in m.
+    /// Target distances of the contact law and of the active constraint, in m.
     target_distances: [f64; 2],
-    /// Force that it goes on pressing with, in N.
+    /// Preload, in N.
     preload: f64,
-    /// Thickness of both sides, in m.
+    /// Contact thickness of the pair, in m.
     pub(crate) thickness: f64,
-    /// Slope of the normal force at no compression, in N/m.
+    /// Stiffness of the normal force at no compression, in N/m.
     pub(crate) stiffness: f64,
     /// Coulomb coefficient of both surfaces.
     pub(crate) friction: f64,
-    /// Whether it is met as a constraint, and not by the law.
+    /// Whether an active constraint replaces the contact law.
     is_active_constraint: bool,
-    /// Normal force that corrections have come to, in N; negative where a constraint pulls.
+    /// Normal force of the current iterate, in N; negative where a constraint pulls.
     current_normal_force: f64,
-    /// Compression at which the law gives this force, and its slope there in N/m; none and [`RELEASE`] of a constraint.
+    /// Compression at which the law gives this force; 0 for a constraint.
     compression: f64,
+    /// Slope of the law at that compression, in N/m.
     tangent_stiffness: f64,
-    /// Largest friction, in N.
+    /// Largest friction force, in N.
     pub(crate) coulomb_bound: f64,
-    /// The direction in which it slides; zero where it holds.
+    /// Unit slip direction; zero while the contact sticks.
     pub(crate) slip_direction: Vec3,
-    /// Way from the anchor when the step began, in m.
+    /// Tangential displacement from the stick anchor at the start of the step, in m.
     pub(crate) initial_tangential_displacement: Vec3,
-    /// Σ weight · position when the step began, in m.
+    /// Relative position Σ weight · position at the start of the step, in m.
     pub(crate) initial_relative_position: Vec3,
-    /// Whether the pair did not touch in the last step.
+    /// Whether the pair was not in contact in the last step.
     pub(crate) is_new: bool,
 }
 
-/// Force and stiffness between the sides of a contact.
+/// Force, stiffness and potential of a contact.
 pub(crate) struct ContactForce {
-    /// On the first feature, in N.
+    /// Force on the first feature, in N.
     pub(crate) force: Vec3,
-    /// Symmetric, positive semidefinite, in N/m.
+    /// Stiffness, symmetric and positive semidefinite, in N/m.
     pub(crate) stiffness: Matrix3<f64>,
-    /// In J.
+    /// Potential, in J.
     pub(crate) potential: f64,
 }
 
-/// Compression σ at which the law gives a force, in terms of stiffness · thickness.
+/// Compression σ at which the law gives a force in units of stiffness · thickness.
 fn dimensionless_compression(force: f64) -> f64 {
-    let most = 1.0 + HARDENING;
-    if force >= most {
-        return 1.0 + (force - most) / (1.0 + 3.0 * HARDENING);
+    let hardening = PARAMETERS.hardening;
+    let full_force = 1.0 + hardening;
+    if force >= full_force {
+        return 1.0 + (force - full_force) / (1.0 + 3.0 * hardening);
     }
     // The real root of σ³ + σ/H = f/H.
-    let scale = 2.0 / (3.0 * HARDENING).sqrt();
-    scale * ((force / HARDENING * 4.0 / scale.powi(3)).asinh() / 3.0).sinh()
+    let scale = 2.0 / (3.0 * hardening).sqrt();
+    scale * ((force / hardening * 4.0 / scale.powi(3)).asinh() / 3.0).sinh()
 }
 
 impl Contact {
-    /// A contact on which nothing presses yet, that keeps a thickness in m.
+    /// Contact without force, with a contact thickness in m and an area in m².
     pub(crate) fn new(
         pair: PrimitivePair,
         linearised: LinearisedContact,
         thickness: f64,
         area: f64,
     ) -> Self {
-        let stiffness = PRESSURE * area / thickness
-            * RESCUE.powi(i32::from(pair.stiffening_count) - 1).max(1.0);
+        let stiffenings = i32::from(pair.stiffening_count) - 1;
+        let stiffness = PARAMETERS.pressure * area / thickness
+            * PARAMETERS.stiffening_factor.powi(stiffenings).max(1.0);
         Self {
             pair,
             linearised,
@@ -128,31 +160,32 @@ impl Contact {
         }
     }
 
-    /// Moves sides that began nearer than their thickness apart by a way in m. By the law what has pressed with a `load` in N
-    /// goes on doing so where it has come to: else it would sink in as far again with every step.
-    pub(crate) fn recover_gap(&mut self, way: f64, load: f64) {
-        let held = self.thickness * self.compression_at_force(load);
-        self.target_distances = [way.max(held), way]
-            .map(|further| self.thickness.min(self.pair.start_distance + further));
-        self.preload = if held > way { load } else { 0.0 };
+    /// Lets a pair that starts closer than its thickness recover at most a distance in m in this
+    /// step. Under the law, a `preload` in N persists at the present gap; without it the contact
+    /// would sink in by the same compression again in every step.
+    pub(crate) fn recover_gap(&mut self, recovery: f64, preload: f64) {
+        let compression = self.thickness * self.compression_at_force(preload);
+        self.target_distances = [recovery.max(compression), recovery]
+            .map(|increase| self.thickness.min(self.pair.start_distance + increase));
+        self.preload = if compression > recovery { preload } else { 0.0 };
     }
 
-    /// Force in N with which it goes on pressing where it has come to; 0 where it is only moved apart.
+    /// Preload in N; 0 for a constraint, and where the gap is only recovered.
     pub(crate) fn preload(&self) -> f64 {
         if self.is_active_constraint { 0.0 } else { self.preload }
     }
 
-    /// Keeps a distance in m.
+    /// Sets the target distance, in m.
     pub(crate) fn set_target_distance(&mut self, distance: f64) {
         self.target_distances = [distance; 2];
     }
 
-    /// Distance that is kept, in m; less than the thickness while a pair that began nearer is moved apart.
+    /// Target distance in m; less than the thickness while an initial overlap is recovered.
     pub(crate) fn target_distance(&self) -> f64 {
         self.target_distances[usize::from(self.is_active_constraint)]
     }
 
-    /// Whether its sides began nearer than their thickness, and are moved apart.
+    /// Whether the pair started closer than its thickness and is being separated.
     pub(crate) fn is_recovering_gap(&self) -> bool {
         self.target_distance() < self.thickness
     }
@@ -162,144 +195,151 @@ impl Contact {
         dimensionless_compression(force / (self.stiffness * self.thickness))
     }
 
-    /// Σ weight · position, in m.
+    /// Relative position of both sides, Σ weight · position, in m.
     pub(crate) fn relative_position(&self, positions: &[Vec3]) -> Vec3 {
-        let parts = self.pair.vertices.iter().zip(&self.linearised.weights);
-        parts.map(|(vertex, weight)| positions[*vertex as usize] * *weight).sum()
+        let terms = self.pair.vertices.iter().zip(&self.linearised.weights);
+        terms.map(|(vertex, weight)| positions[*vertex as usize] * *weight).sum()
     }
 
-    /// Takes a normal force in N to be the one that corrections have come to.
+    /// Sets the normal force of the current iterate in N, and linearises the law there.
     pub(crate) fn set_normal_force(&mut self, force: f64) {
         self.current_normal_force = force;
         if self.is_active_constraint {
             self.compression = 0.0;
-            self.tangent_stiffness = RELEASE * self.stiffness;
+            self.tangent_stiffness = PARAMETERS.deactivation_stiffness * self.stiffness;
             return;
         }
         self.compression = self.compression_at_force(force);
-        let inside = self.compression.min(1.0);
-        self.tangent_stiffness = self.stiffness * (1.0 + 3.0 * HARDENING * inside * inside);
+        let cubic_range = self.compression.min(1.0);
+        self.tangent_stiffness =
+            self.stiffness * (1.0 + 3.0 * PARAMETERS.hardening * cubic_range * cubic_range);
         self.coulomb_bound = self.friction * force;
     }
 
-    /// Meets the contact as a constraint or by the law from now on, with a normal force in N.
-    pub(crate) fn set_active_constraint(&mut self, is_constraint: bool, force: f64) {
-        self.is_active_constraint = is_constraint;
-        self.set_normal_force(if is_constraint { force } else { force.max(0.0) });
+    /// Activates or deactivates the constraint, with a normal force in N.
+    pub(crate) fn set_active_constraint(&mut self, is_active: bool, force: f64) {
+        self.is_active_constraint = is_active;
+        self.set_normal_force(if is_active { force } else { force.max(0.0) });
         self.coulomb_bound = self.friction * self.current_normal_force.max(0.0);
     }
 
+    /// Whether an active constraint replaces the contact law.
     pub(crate) fn is_active_constraint(&self) -> bool {
         self.is_active_constraint
     }
 
-    /// Takes the force at a compression from 0 to 1.
+    /// Sets the normal force of a compression from 0 to 1.
     pub(crate) fn set_compression(&mut self, compression: f64) {
         let scale = self.stiffness * self.thickness;
-        self.set_normal_force(scale * compression * (1.0 + HARDENING * compression * compression));
+        let hardening = PARAMETERS.hardening;
+        self.set_normal_force(scale * compression * (1.0 + hardening * compression * compression));
     }
 
-    /// Normal force that corrections have come to, in N.
+    /// Normal force of the current iterate, in N.
     pub(crate) fn current_normal_force(&self) -> f64 {
         self.current_normal_force
     }
 
-    /// Normal force in N at a gap in m: along the tangent of the law at the force that corrections have come to.
+    /// Normal force in N at a gap in m, on the tangent of the law at the current iterate; 0 where
+    /// the contact is open.
     pub(crate) fn normal_force_at(&self, gap: f64) -> f64 {
         self.signed_normal_force_at(gap).max(0.0)
     }
 
-    /// The same, negative where the contact is open.
+    /// Normal force in N at a gap in m, on the tangent of the law at the current iterate; negative
+    /// where the contact is open.
     fn signed_normal_force_at(&self, gap: f64) -> f64 {
-        let lacking = self.target_distance() - gap - self.compression * self.thickness;
-        self.current_normal_force + self.tangent_stiffness * lacking
+        let increment = self.target_distance() - gap - self.compression * self.thickness;
+        self.current_normal_force + self.tangent_stiffness * increment
     }
 
-    /// Way from the anchor along the surface, with the sides `between` apart, before the anchor gives way.
-    pub(crate) fn elastic_tangential_displacement(&self, between: &Vec3) -> Vec3 {
-        let way = self.initial_tangential_displacement + between - self.initial_relative_position;
-        way - self.linearised.normal * way.dot(&self.linearised.normal)
+    /// Tangential displacement from the stick anchor in m, before any slip of the anchor.
+    pub(crate) fn elastic_tangential_displacement(&self, relative_position: &Vec3) -> Vec3 {
+        let displacement = self.initial_tangential_displacement + relative_position
+            - self.initial_relative_position;
+        displacement - self.linearised.normal * displacement.dot(&self.linearised.normal)
     }
 
-    /// Largest elastic tangential displacement in m, at which friction reaches the Coulomb bound.
+    /// Elastic tangential displacement at the Coulomb bound, in m.
     pub(crate) fn slip_length(&self) -> f64 {
         self.slip_length_at(self.coulomb_bound)
     }
 
-    /// The elastic tangential displacement in m at which friction reaches a Coulomb bound in N.
-    fn slip_length_at(&self, limit: f64) -> f64 {
-        limit / self.stiffness
+    /// Elastic tangential displacement in m at which friction reaches a Coulomb bound in N.
+    fn slip_length_at(&self, coulomb_bound: f64) -> f64 {
+        coulomb_bound / self.stiffness
     }
 
-    /// Direction in which the contact slips with the sides `between` apart under a normal force in N; `None` where it
-    /// sticks.
-    pub(crate) fn slip(&self, between: &Vec3, force: f64) -> Option<Vec3> {
-        let (reach, slip_length) = (
-            self.elastic_tangential_displacement(between),
-            self.slip_length_at(self.friction * force),
-        );
-        let slips = slip_length > 0.0 && reach.norm() > slip_length;
-        reach.try_normalize(f64::MIN_POSITIVE).filter(|_| slips)
+    /// Unit slip direction at a relative position under a normal force in N; `None` for a sticking
+    /// contact.
+    pub(crate) fn slip(&self, relative_position: &Vec3, normal_force: f64) -> Option<Vec3> {
+        let displacement = self.elastic_tangential_displacement(relative_position);
+        let slip_length = self.slip_length_at(self.friction * normal_force);
+        let slips = slip_length > 0.0 && displacement.norm() > slip_length;
+        displacement.try_normalize(f64::MIN_POSITIVE).filter(|_| slips)
     }
 
-    /// How far a constraint that presses has to be lifted along its normal, in m, with the sides `between` apart.
-    pub(crate) fn constraint_violation(&self, between: &Vec3) -> Option<f64> {
-        let gap = between.dot(&self.linearised.normal);
-        (self.is_active_constraint && self.normal_force_at(gap) > 0.0)
-            .then_some(self.target_distance() - gap)
+    /// Distance along the normal, in m, from the relative position to the target distance of a
+    /// constraint that presses.
+    pub(crate) fn constraint_violation(&self, relative_position: &Vec3) -> Option<f64> {
+        let gap = relative_position.dot(&self.linearised.normal);
+        let presses = self.is_active_constraint && self.normal_force_at(gap) > 0.0;
+        presses.then_some(self.target_distance() - gap)
     }
 
-    /// Force, stiffness and potential with the sides `between` apart; without the stiffness of a constraint, which
-    /// has none.
-    pub(crate) fn contact_force(&self, between: &Vec3) -> ContactForce {
+    /// Force, stiffness and potential at a relative position; a constraint has no normal stiffness.
+    pub(crate) fn contact_force(&self, relative_position: &Vec3) -> ContactForce {
         let normal = self.linearised.normal;
-        let pressing = self.signed_normal_force_at(between.dot(&normal));
-        let force = pressing.max(0.0);
-        let is_near = pressing > -BARELY_OPEN * self.tangent_stiffness * self.thickness;
-        let slope =
-            if is_near && !self.is_active_constraint { self.tangent_stiffness } else { 0.0 };
-        let mut reaction = ContactForce {
+        let signed_force = self.signed_normal_force_at(relative_position.dot(&normal));
+        let force = signed_force.max(0.0);
+        let is_stiff =
+            signed_force > -PARAMETERS.open_stiffness_gap * self.tangent_stiffness * self.thickness;
+        let normal_stiffness =
+            if is_stiff && !self.is_active_constraint { self.tangent_stiffness } else { 0.0 };
+        let mut contact_force = ContactForce {
             force: normal * force,
-            stiffness: normal * normal.transpose() * slope,
+            stiffness: normal * normal.transpose() * normal_stiffness,
             potential: 0.5 * force * force / self.tangent_stiffness,
         };
         if self.coulomb_bound > 0.0 {
-            self.add_friction(&self.elastic_tangential_displacement(between), &mut reaction);
+            let displacement = self.elastic_tangential_displacement(relative_position);
+            self.add_friction(&displacement, &mut contact_force);
         }
-        reaction
+        contact_force
     }
 
-    /// Takes the normal force of the shape with the sides `between` apart, but of a constraint, which keeps its own, and
-    /// decides whether the contact slides there: not while it stays within reach of its anchor, nor when it comes back
-    /// from where it slid.
-    pub(crate) fn update_force_and_slip(&mut self, between: &Vec3) {
+    /// Sets the normal force at a relative position, except for a constraint, whose multiplier
+    /// stays, and decides between stick and slip: a contact slips beyond the Coulomb bound, unless
+    /// its tangential displacement reverses the former slip direction.
+    pub(crate) fn update_force_and_slip(&mut self, relative_position: &Vec3) {
         if self.is_active_constraint {
             self.coulomb_bound = self.friction * self.current_normal_force.max(0.0);
         } else {
-            self.set_normal_force(self.normal_force_at(between.dot(&self.linearised.normal)));
+            let gap = relative_position.dot(&self.linearised.normal);
+            self.set_normal_force(self.normal_force_at(gap));
         }
-        let reach = self.elastic_tangential_displacement(between);
-        let way = reach.norm();
-        let slides = way > self.slip_length() && reach.dot(&self.slip_direction) >= 0.0;
-        self.slip_direction = if slides { reach / way } else { Vec3::zeros() };
+        let displacement = self.elastic_tangential_displacement(relative_position);
+        let length = displacement.norm();
+        let slips = length > self.slip_length() && displacement.dot(&self.slip_direction) >= 0.0;
+        self.slip_direction = if slips { displacement / length } else { Vec3::zeros() };
     }
 
-    fn add_friction(&self, reach: &Vec3, reaction: &mut ContactForce) {
-        let (way, slip_length) = (reach.norm(), self.slip_length());
-        let tangent =
-            Matrix3::identity() - self.linearised.normal * self.linearised.normal.transpose();
-        let holds = self.slip_direction == Vec3::zeros();
-        if holds || way < slip_length {
-            reaction.force -= reach * self.stiffness;
-            reaction.stiffness += tangent * self.stiffness;
-            reaction.potential += 0.5 * self.stiffness * way * way;
+    fn add_friction(&self, displacement: &Vec3, contact_force: &mut ContactForce) {
+        let (length, slip_length) = (displacement.norm(), self.slip_length());
+        let normal = self.linearised.normal;
+        let tangential_projector = Matrix3::identity() - normal * normal.transpose();
+        let sticks = self.slip_direction == Vec3::zeros();
+        if sticks || length < slip_length {
+            contact_force.force -= displacement * self.stiffness;
+            contact_force.stiffness += tangential_projector * self.stiffness;
+            contact_force.potential += 0.5 * self.stiffness * length * length;
         } else {
-            let direction = reach / way;
-            reaction.force -= direction * self.coulomb_bound;
-            // Along the way friction stays the same however far it goes.
-            reaction.stiffness +=
-                (tangent - direction * direction.transpose()) * (self.coulomb_bound / way);
-            reaction.potential += self.coulomb_bound * (way - 0.5 * slip_length);
+            let direction = displacement / length;
+            contact_force.force -= direction * self.coulomb_bound;
+            // Along the slip direction friction does not change with the slip.
+            contact_force.stiffness += (tangential_projector - direction * direction.transpose())
+                * (self.coulomb_bound / length);
+            contact_force.potential += self.coulomb_bound * (length - 0.5 * slip_length);
         }
     }
 }

@@ -21,23 +21,23 @@ fn contact() -> Contact {
     Contact::new(pair, touch, THICKNESS, 1.0e-4)
 }
 
-/// The reaction so many thicknesses beyond touching, and the stiffness along the normal.
-fn opened(contact: &Contact, parts: f64) -> (ContactForce, f64) {
-    let reaction = contact.contact_force(&(Vec3::z() * THICKNESS * (1.0 + parts)));
+/// Contact force at an open gap in thicknesses, and its stiffness along the normal.
+fn opened(contact: &Contact, gap: f64) -> (ContactForce, f64) {
+    let reaction = contact.contact_force(&(Vec3::z() * THICKNESS * (1.0 + gap)));
     let along = reaction.stiffness[(2, 2)];
     (reaction, along)
 }
 
 #[test]
-fn what_is_barely_open_is_stiff_but_does_not_press() {
+fn a_barely_open_contact_is_stiff_but_has_no_force() {
     let contact = contact();
     let (pressed, stiffness) = opened(&contact, -1.0e-3);
     assert!(pressed.force.z > 0.0 && stiffness > 0.0);
-    for (parts, is_stiff) in [(0.1, true), (0.9, true), (1.1, false), (100.0, false)] {
-        let (open, along) = opened(&contact, parts * BARELY_OPEN);
-        assert_eq!((open.force, open.potential), (Vec3::zeros(), 0.0), "{parts}");
+    for (gap, is_stiff) in [(0.1, true), (0.9, true), (1.1, false), (100.0, false)] {
+        let (open, along) = opened(&contact, gap * PARAMETERS.open_stiffness_gap);
+        assert_eq!((open.force, open.potential), (Vec3::zeros(), 0.0), "{gap}");
         let expected = if is_stiff { stiffness } else { 0.0 };
-        assert!((along - expected).abs() <= 1.0e-12 * stiffness, "{parts}: {along}");
+        assert!((along - expected).abs() <= 1.0e-12 * stiffness, "{gap}: {along}");
     }
 }
 
@@ -45,7 +45,7 @@ fn what_is_barely_open_is_stiff_but_does_not_press() {
 fn a_constraint_has_no_stiffness_of_its_own() {
     let mut contact = contact();
     contact.set_active_constraint(true, 0.0);
-    for parts in [-1.0e-3, 0.5 * BARELY_OPEN] {
-        assert!(opened(&contact, parts).1 == 0.0, "{parts}");
+    for gap in [-1.0e-3, 0.5 * PARAMETERS.open_stiffness_gap] {
+        assert!(opened(&contact, gap).1 == 0.0, "{gap}");
     }
 }

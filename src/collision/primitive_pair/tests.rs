@@ -4,7 +4,7 @@ use crate::collision::displacement_bound::DisplacementBound;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-/// Times at which the distance is looked at.
+/// Times at which the distance is sampled.
 const SAMPLES: usize = 32;
 
 fn vector() -> impl Strategy<Value = Vec3> {
@@ -20,8 +20,8 @@ fn pair() -> impl Strategy<Value = PrimitivePair> {
         .prop_map(|kind| PrimitivePair::new(kind, [0; 2], [0, 1, 2, 3]))
 }
 
-/// The smallest of the distances that are looked at on straight ways.
-fn nearest(pair: &PrimitivePair, starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
+/// Smallest sampled distance on straight trajectories.
+fn min_sampled_distance(pair: &PrimitivePair, starts: &[Vec3; 4], ends: &[Vec3; 4]) -> f64 {
     let distance = |sample: usize| {
         let time = sample as f64 / SAMPLES as f64;
         pair.closest_points(&std::array::from_fn(|k| starts[k].lerp(&ends[k], time))).distance
@@ -37,52 +37,52 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// What is measured is a bound on every kind of way, and what is told apart never comes within reach.
+    /// The clearance is a lower bound for every kind of trajectories, and rejected pairs never come within the distance.
     #[test]
-    fn a_pair_is_never_nearer_than_it_was_measured(
+    fn the_clearance_is_a_lower_bound_of_the_distance(
         mut pair in pair(),
         starts in points(),
         changes in points(),
         shared in vector(),
-        (turn, reach) in (prop_oneof![Just(0.0), Just(0.05), Just(1.0)], 0.0..0.5),
+        (turn, distance) in (prop_oneof![Just(0.0), Just(0.05), Just(1.0)], 0.0..0.5),
     ) {
         let ends = std::array::from_fn(|k| starts[k] + changes[k] * turn + shared);
-        let may_meet = pair.update_clearance(Trajectories { starts: &starts, ends: &ends }, reach);
-        let nearest = nearest(&pair, &starts, &ends);
-        if may_meet {
-            prop_assert!(pair.clearance <= nearest + 1.0e-12, "{} > {nearest}", pair.clearance);
+        let may_come_within = pair.update_clearance(Trajectories { starts: &starts, ends: &ends }, distance);
+        let min_sampled_distance = min_sampled_distance(&pair, &starts, &ends);
+        if may_come_within {
+            prop_assert!(pair.clearance <= min_sampled_distance + 1.0e-12, "{} > {min_sampled_distance}", pair.clearance);
         } else {
-            prop_assert!(nearest > reach, "{nearest} <= {reach}");
+            prop_assert!(min_sampled_distance > distance, "{min_sampled_distance} <= {distance}");
         }
     }
 
-    /// Nor is a pair that is left out because its vertices have hardly gone elsewhere than they were expected to.
+    /// The displacement bound never certifies a pair that comes within the distance.
     #[test]
-    fn a_pair_that_is_left_apart_stays_out_of_reach(
+    fn a_pair_certified_by_the_displacement_bound_stays_separated(
         mut pair in pair(),
         starts in points(),
-        way in vector(),
+        displacement in vector(),
         deviations in points(),
-        (size, reach) in (0.0..0.3, 0.0..0.5),
+        (size, distance) in (0.0..0.3, 0.0..0.5),
     ) {
-        let expected: [Vec3; 4] = std::array::from_fn(|k| starts[k] + way);
+        let expected: [Vec3; 4] = std::array::from_fn(|k| starts[k] + displacement);
         let ends: [Vec3; 4] = std::array::from_fn(|k| expected[k] + deviations[k] * size);
-        // Within so much are all of them.
-        let is_measured = pair.update_clearance(Trajectories { starts: &starts, ends: &expected }, 10.0);
-        prop_assert!(is_measured);
+        // All pairs are within this distance.
+        let is_within = pair.update_clearance(Trajectories { starts: &starts, ends: &expected }, 10.0);
+        prop_assert!(is_within);
         let mut found = DisplacementBound::default();
         found.set_predicted_positions(&expected);
         found.update(&ends);
-        if found.certifies_separation(&pair, reach) {
-            let nearest = nearest(&pair, &starts, &ends);
-            prop_assert!(nearest >= reach - 1.0e-12, "{nearest} < {reach}");
+        if found.certifies_separation(&pair, distance) {
+            let min_sampled_distance = min_sampled_distance(&pair, &starts, &ends);
+            prop_assert!(min_sampled_distance >= distance - 1.0e-12, "{min_sampled_distance} < {distance}");
         }
     }
 }
 
 #[test]
-fn what_slides_over_a_face_is_told_apart_across_it() {
-    // The way is longer than the gap, so that only the direction across tells.
+fn a_vertex_that_slides_over_a_face_is_separated_along_its_normal() {
+    // The displacement exceeds the gap, so that only the normal separates.
     let starts = [Vec3::new(0.1, 0.2, 0.1), Vec3::zeros(), Vec3::x(), Vec3::y()];
     let mut ends = starts;
     ends[0].x = 0.6;
@@ -93,47 +93,53 @@ fn what_slides_over_a_face_is_told_apart_across_it() {
 }
 
 #[test]
-fn what_hardly_keeps_apart_comes_no_nearer_but_may_leave() {
-    // Nearly all of this is more than continuous detection can promise.
+fn a_gap_below_the_resolution_of_ccd_may_not_shrink_but_may_grow() {
+    // Nearly all of this is below the resolution of CCD.
     let gap = 1.0e-11;
     let starts = [Vec3::new(0.2, 0.3, gap), Vec3::zeros(), Vec3::x(), Vec3::y()];
     for (height, expected) in [(0.1, false), (0.5 * gap, true), (-0.1, true)] {
         let mut ends = starts;
         ends[0] = Vec3::new(0.25, 0.28, height);
-        let motion = Trajectories { starts: &starts, ends: &ends };
+        let trajectories = Trajectories { starts: &starts, ends: &ends };
         let mut pair = PrimitivePair::new(PairKind::VertexFace, [0; 2], [0, 1, 2, 3]);
-        assert!(pair.update_clearance(motion, 1.0e-3));
+        assert!(pair.update_clearance(trajectories, 1.0e-3));
         assert_eq!(
-            pair.ccd_comes_within(motion, 0.999 * pair.start_distance),
+            pair.ccd_comes_within(trajectories, 0.999 * pair.start_distance),
             expected,
             "{height}"
         );
     }
 }
 
-/// The corner of one cloth so far above the middle of another, with its neighbours as high as `raised`, in m.
-fn pricked(height: f64, raised: f64) -> (CollisionMesh, Vec<Vec3>) {
+/// Corner of one cloth at a height above the middle of another, with its neighbours at the height `raised`, in m.
+fn vertex_above_face(height: f64, raised: f64) -> (CollisionMesh, Vec<Vec3>) {
     let flat = [Vec3::zeros(), Vec3::x(), Vec3::y()];
     let [a, b, c] = flat.map(|corner| corner + Vec3::new(0.25, 0.25, raised));
     let positions = [flat, [Vec3::new(a.x, a.y, height), b, c]].concat();
     let rest = positions.clone();
-    (CollisionMesh::of_thin_cloths((&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6]), rest, &[]), positions)
+    (CollisionMesh::of_thin_cloths(&[[0, 1, 2], [3, 4, 5]], &[0, 3, 6], rest, &[]), positions)
 }
 
 #[test]
-fn what_touched_from_the_start_belongs_where_it_is_or_the_cloth_around_it() {
-    // Where it is cannot be told; all of it touches; where it is can be told.
+fn a_coincident_vertex_belongs_on_its_own_side_or_on_that_of_its_neighbours() {
+    // The side of the vertex is below rounding; all vertices coincide; the side of the vertex is exact.
     let cases = [(0.0, 0.1, 1.0), (1.0e-15, -0.1, -1.0), (0.0, 0.0, 1.0), (1.0e-12, -0.1, 1.0)];
     for (height, raised, expected) in cases {
-        let (surfaces, starts) = pricked(height, raised);
-        for way in [0.001, -0.001] {
+        let (mesh, starts) = vertex_above_face(height, raised);
+        for displacement in [0.001, -0.001] {
             let mut ends = starts.clone();
-            ends[3].z += way;
-            let mut pair = PrimitivePair::vertex_face(&surfaces, 3, 0);
-            let motion = Trajectories { starts: &starts, ends: &ends };
-            assert!(pair.update_clearance(motion, 1.0) && pair.is_coincident_at_start(motion));
-            let gap = pair.gap_from_coincident_start(&surfaces, motion).unwrap();
-            assert!((gap - expected * way).abs() < 1.0e-9, "{height}, {raised}, {way}: {gap}");
+            ends[3].z += displacement;
+            let mut pair = PrimitivePair::vertex_face(&mesh, 3, 0);
+            let trajectories = Trajectories { starts: &starts, ends: &ends };
+            assert!(
+                pair.update_clearance(trajectories, 1.0)
+                    && pair.is_coincident_at_start(trajectories)
+            );
+            let gap = pair.gap_from_coincident_start(&mesh, trajectories).unwrap();
+            assert!(
+                (gap - expected * displacement).abs() < 1.0e-9,
+                "{height}, {raised}, {displacement}: {gap}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a state of constant curvature does to the edges of a mesh at rest.
+//! Rotations of the edges of a mesh at rest under constant curvature.
 //!
 //! Where the surface is bent to w = ½ xᵀKx, the normal at the middle of an edge has turned against the
 //! normal of the triangle, about the edge, by

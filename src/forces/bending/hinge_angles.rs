@@ -7,9 +7,9 @@
 //! and a hinge folds by (t of the left triangle + t of the right one)/l. So B = ∂θ/∂x needs six numbers
 //! per triangle and one per hinge, and Bᵀ gathers a scalar times ν from the triangles at a vertex.
 //!
-//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`SMALLEST_RATIO`] of its rest area,
-//! |N|² in ν stays at what it is there, and likewise l: forces remain bounded, and there alone are not
-//! the gradient of the energy (nor do they keep angular momentum).
+//! A triangle crushed towards a line has ∂θ/∂x ~ 1/height. Below [`MIN_REST_RATIO`] of its rest area,
+//! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
+//! the energy and do not conserve angular momentum.
 
 use super::{hinges::Hinges, stiffness::AngleAndChange};
 use crate::{
@@ -21,7 +21,8 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact.
+/// Ratio of area and of edge length to the rest shape down to which ∂θ/∂x is exact; below it forces are bounded.
+/// Evidence: `forces_are_the_gradient_of_the_potential` (fails with 0.5); with 10⁻⁹ no test fails.
 const MIN_REST_RATIO: f64 = 0.05;
 
 /// Triangles or hinges that are worth a task of their own.
@@ -62,7 +63,7 @@ impl HingeAngles {
         }
     }
 
-    /// Takes on the shape of `positions` and writes what `of_angle(hinge, angle)` gives.
+    /// Updates normals, lengths and gradients to `positions` and writes `of_angle(hinge, angle)` for every hinge.
     pub(super) fn update(
         &mut self,
         positions: &[Vec3],
@@ -151,7 +152,8 @@ impl HingeAngles {
     pub(super) fn scaled_gradients<L: Lanes>(
         &self,
         lanes: L,
-        (hinge, hinges): (usize, &Hinges),
+        hinges: &Hinges,
+        hinge: usize,
         scale: f64,
     ) -> [Row3; 4] {
         let scale = scale * self.inverse_lengths[hinge];
@@ -159,7 +161,7 @@ impl HingeAngles {
         let (left, left_next, left_last) = self.side(lanes, *left, scale);
         let (right, right_next, right_last) = self.side(lanes, *right, scale);
         // As in `gradients`.
-        let times = |normal: L::Four, part: f64| lanes.product(normal, lanes.splat_four(part));
+        let times = |normal: L::Four, factor: f64| lanes.product(normal, lanes.splat_four(factor));
         let sum = |a: f64, b: f64| lanes.plus(times(left, a), times(right, b));
         [
             lanes.rounded(sum(-left_last, -right_next)),

@@ -8,16 +8,16 @@ pub(super) type Row = Vec<(u32, f64)>;
 
 /// Coefficients of a hinge and its four neighbours at fixed places, everything farther off in lists.
 ///
-/// Single precision halves what a product reads. A constant curvature has the least energy over ψ, so that
+/// Single precision halves the memory traffic of a product. A constant curvature has the least energy over ψ, so that
 /// errors of P change the rigidity by their square only.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HingeMatrix {
-    /// Of each hinge itself; one more than there are hinges, of 0, for boundary edges.
+    /// Diagonal coefficient of each hinge, and a 0 past the last for boundary edges.
     own: Vec<f32>,
     /// On each side of each hinge, of both neighbours there; again one pair more.
     near: Vec<[[f32; 2]; 2]>,
     far: FarEntries,
-    /// The same of the transposed matrix, whose nearer entries are found among those above.
+    /// Farther entries of the transposed matrix; its nearer entries are those above.
     transposed_far: FarEntries,
 }
 
@@ -45,7 +45,7 @@ impl HingeMatrix {
         near.push([[0.0; 2]; 2]);
         let mut turned: Vec<MatrixEntry> =
             far.iter().map(|(row, column, v)| (*column, *row, *v)).collect();
-        // Stable: the entries of a row come in the order of their columns.
+        // Stable sort: the entries of a row stay in the order of their columns.
         turned.sort_by_key(|(row, ..)| *row);
         let [far, transposed_far] =
             [far, turned].map(|entries| FarEntries::new(rows.len(), entries));
@@ -61,10 +61,10 @@ impl HingeMatrix {
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
         let [[a, b], [c, d]] = self.near[hinge];
-        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), (hinge, neighbours), value)
+        combine(&[self.own[hinge], a, b, c, d], self.far.row(hinge), hinge, neighbours, value)
     }
 
-    /// The same for the transposed matrix.
+    /// One element of the product of the transposed matrix with each of the vectors of `values`.
     #[inline(always)]
     pub(super) fn column<const COUNT: usize>(
         &self,
@@ -73,7 +73,7 @@ impl HingeMatrix {
         value: impl Fn(usize) -> [f64; COUNT],
     ) -> [f64; COUNT] {
         let near = self.near_column(hinge, neighbours);
-        combine(&near, self.transposed_far.row(hinge), (hinge, neighbours), value)
+        combine(&near, self.transposed_far.row(hinge), hinge, neighbours, value)
     }
 
     /// Row and value of all entries of a column; some of them 0, and then any row.
@@ -91,7 +91,8 @@ impl HingeMatrix {
     /// The coefficients of a hinge in its own row and in those of its neighbours.
     #[inline(always)]
     fn near_column(&self, hinge: usize, neighbours: &[u32; 4]) -> [f32; 5] {
-        // Whose next edge in a triangle is this one is this one's last edge there, and the other way round.
+        // If this edge is the next one of a neighbour in the triangle, the neighbour is the last one of this edge, and
+        // vice versa.
         let halves = self.near.as_flattened();
         let [a, b, c, d] = neighbours.map(|half| &halves[half as usize]);
         [self.own[hinge], a[1], b[0], c[1], d[0]]
@@ -103,7 +104,8 @@ impl HingeMatrix {
 fn combine<const COUNT: usize>(
     near: &[f32; 5],
     far: &[MatrixEntry],
-    (hinge, neighbours): (usize, &[u32; 4]),
+    hinge: usize,
+    neighbours: &[u32; 4],
     value: impl Fn(usize) -> [f64; COUNT],
 ) -> [f64; COUNT] {
     let mut sum = [0.0; COUNT];
@@ -128,16 +130,16 @@ type MatrixEntry = (u32, u32, f32);
 /// Entries of rows most of which have none.
 #[derive(Clone, Debug, Default)]
 struct FarEntries {
-    /// Where the entries of each [`FEW`] rows start, and where the last end.
+    /// First entry of each [`ROWS_PER_BUCKET`] rows, and end of the last.
     starts: Vec<u32>,
     entries: Vec<MatrixEntry>,
 }
 
-/// Rows whose entries are found together.
+/// Rows of a bucket: their entries are stored together.
 const ROWS_PER_BUCKET: usize = 8;
 
 impl FarEntries {
-    /// Of entries in the order of their rows.
+    /// Builds the rows from entries in the order of their rows.
     fn new(row_count: usize, mut entries: Vec<MatrixEntry>) -> Self {
         entries.shrink_to_fit();
         let ends = (0..=row_count.div_ceil(ROWS_PER_BUCKET)).map(|few| ROWS_PER_BUCKET * few);

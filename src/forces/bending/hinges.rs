@@ -4,20 +4,20 @@
 use crate::mesh::{Edge, Mesh};
 use std::ops::Range;
 
-/// Where the angle of a hinge goes.
+/// Sides of a hinge that take its angle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AngleShare {
     /// Half to each side, shifted by the correction.
     Shared,
-    /// All of it to one side (0 left, 1 right), because the triangle on the other side is held: its
-    /// normal is prescribed at the very edge.
+    /// All of it on one side (0 left, 1 right): the triangle on the other side is pinned, and its normal is prescribed
+    /// at the edge.
     Clamped(u8),
-    /// Both triangles are held.
+    /// Both triangles are pinned.
     Idle,
 }
 
 impl AngleShare {
-    /// The part of the angle that the sides taking part get.
+    /// Fraction of the angle for each side that takes part.
     fn share(self) -> f64 {
         match self {
             Self::Shared => 0.5,
@@ -29,9 +29,9 @@ impl AngleShare {
 
 /// The edges with two triangles, in the order of the mesh's edges.
 ///
-/// A *half* is one side of a hinge, numbered 2·hinge + side; a *slot* is one corner of a triangle or the
-/// edge opposite it, numbered 3·triangle + corner. What belongs to a boundary edge points one past the
-/// last hinge, where all arrays over hinges keep a 0.
+/// A *half* is one side of a hinge, numbered 2·hinge + side; a *slot* is one corner of a triangle or the edge opposite
+/// it, numbered 3·triangle + corner. Indices of boundary edges point one past the last hinge, where all arrays over
+/// hinges have a 0.
 #[derive(Clone, Debug)]
 pub(super) struct Hinges {
     /// Ends a and b, opposite corners c and d, of each hinge.
@@ -43,12 +43,12 @@ pub(super) struct Hinges {
     /// Hinge of each slot.
     pub(super) of_triangle: Vec<[u32; 3]>,
     pub(super) angle_shares: Vec<AngleShare>,
-    /// Whether the three vertices of a triangle are held.
+    /// Whether the three vertices of a triangle are pinned.
     pub(super) is_pinned: Vec<bool>,
 }
 
 impl Hinges {
-    pub(super) fn new(mesh: &Mesh, held: &[bool]) -> Self {
+    pub(super) fn new(mesh: &Mesh, pinned: &[bool]) -> Self {
         let topology = &mesh.topology;
         let folding = || topology.edges.iter().filter(|edge| !edge.is_boundary());
         let mut slots = Vec::with_capacity(folding().count());
@@ -82,20 +82,20 @@ impl Hinges {
             angle_shares: Vec::new(),
             is_pinned: Vec::new(),
         };
-        hinges.set_pinned(mesh, held);
+        hinges.set_pinned(mesh, pinned);
         hinges
     }
 
-    /// Divides the angles anew for other `held` vertices; whether that changes anything.
-    pub(super) fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) -> bool {
+    /// Updates the shares of the angles to the `pinned` vertices. Returns whether any has changed.
+    pub(super) fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) -> bool {
         let corners = mesh.topology.triangles.iter();
-        let is_held = corners.map(|three| three.iter().all(|v| held[*v as usize])).collect();
-        if self.is_pinned == is_held {
+        let is_pinned = corners.map(|three| three.iter().all(|v| pinned[*v as usize])).collect();
+        if self.is_pinned == is_pinned {
             return false;
         }
-        self.is_pinned = is_held;
-        let is_held = |slot: u32| self.is_pinned[slot as usize / 3];
-        let role = |slots: &[u32; 2]| match slots.map(is_held) {
+        self.is_pinned = is_pinned;
+        let is_pinned = |slot: u32| self.is_pinned[slot as usize / 3];
+        let role = |slots: &[u32; 2]| match slots.map(is_pinned) {
             [false, false] => AngleShare::Shared,
             [false, true] => AngleShare::Clamped(0),
             [true, false] => AngleShare::Clamped(1),
@@ -105,7 +105,7 @@ impl Hinges {
         true
     }
 
-    /// The part of the angle of a hinge that the sides taking part get.
+    /// Fraction of the angle of a hinge for each side that takes part.
     #[inline]
     pub(super) fn share(&self, hinge: usize) -> f64 {
         self.angle_shares[hinge].share()
@@ -127,7 +127,7 @@ impl Hinges {
     }
 }
 
-/// Where the items of one cloth are among items sorted by cloth.
+/// Range of the items of one cloth in a list sorted by cloth.
 pub(super) fn range_of_cloth<T>(
     items: &[T],
     cloth_of: impl Fn(&T) -> u32,

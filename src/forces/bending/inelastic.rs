@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bending where the past matters: what the moments of triangles differ by from the linear plate.
+//! Inelastic bending: difference of the moments of triangles from those of the linear plate.
 //!
 //! The curvature κ of a triangle is linear in the φ of its edges (see `plate`), and so the linear moments are forms of
 //! Dκ. Here the law of the material gives other moments for κ, and the forces of the difference are added: they
@@ -24,13 +24,13 @@ use rayon::prelude::*;
 struct PlateTriangle {
     /// Curvature by the φ of each edge, in 1/m.
     forms: [[f64; 3]; 3],
-    /// Where the φ of each edge is.
+    /// Half of each edge in the list of φ.
     halves: [u32; 3],
-    /// In m², times the factor on the rigidity.
+    /// Area in m², times the factor on the rigidity.
     area: f64,
 }
 
-/// What the law has given for a triangle.
+/// Difference of the inelastic response of a triangle from the linear one, at the last evaluation.
 #[derive(Clone, Copy, Debug, Default)]
 struct NonlinearPart {
     /// m of each edge more than the linear one.
@@ -53,7 +53,8 @@ impl InelasticPlates {
     fn new(
         mesh: &Mesh,
         hinges: &Hinges,
-        (laws, scales): (&[BendingLaw], &[f64]),
+        laws: &[BendingLaw],
+        scales: &[f64],
         materials: &[Material],
     ) -> Self {
         let inelastic =
@@ -65,16 +66,17 @@ impl InelasticPlates {
             nonlinear_parts: vec![NonlinearPart::default(); count],
             angles: vec![0.0; hinges.count()],
         };
-        plates.set_forms(mesh, hinges, (laws, scales));
+        plates.set_forms(mesh, hinges, laws, scales);
         plates
     }
 
-    /// Prepares the triangles that are not held. `scales` are factors on the rigidity of each; none where all are 1.
+    /// Prepares the triangles that are not pinned. `scales` are factors on the rigidity of each; none where all are 1.
     pub(super) fn set_forms(
         &mut self,
         mesh: &Mesh,
         hinges: &Hinges,
-        (laws, scales): (&[BendingLaw], &[f64]),
+        laws: &[BendingLaw],
+        scales: &[f64],
     ) {
         for (triangle, plate) in self.members.iter_mut().enumerate() {
             let law = &laws[mesh.cloth_of_triangle[triangle] as usize];
@@ -93,8 +95,8 @@ impl InelasticPlates {
         }
     }
 
-    /// Adds to the moments of `passes` what the law gives beyond the linear ones, and gives the same of the
-    /// potential, in J.
+    /// Adds the difference of the inelastic moments from the linear ones to `passes`. Returns the difference of the
+    /// potentials, in J.
     pub(super) fn add_nonlinear_moments(
         &mut self,
         hinges: &Hinges,
@@ -120,7 +122,7 @@ impl InelasticPlates {
         potential
     }
 
-    /// How much of the linear stiffness against a hinge is left by the law in both of its triangles.
+    /// Ratio of the inelastic to the linear stiffness of a hinge, over both of its triangles.
     pub(super) fn softening(&self, hinge: usize, hinges: &Hinges) -> f64 {
         let (mut left, mut whole) = (0.0, 0.0);
         for slot in hinges.slots[hinge] {
@@ -134,7 +136,7 @@ impl InelasticPlates {
         if whole > 0.0 { left / whole } else { 1.0 }
     }
 
-    /// Energy that can be got back beyond that of the linear law, in J.
+    /// Recoverable energy in excess of that of the linear law, in J.
     pub(super) fn nonlinear_energy(&self, divided: &[AngleAndChange]) -> f64 {
         let one = |(triangle, plate): (usize, &PlateTriangle)| {
             let curvature = plate.curvature(divided);
@@ -155,7 +157,7 @@ impl InelasticPlates {
         self.members.par_iter().map(|plate| plate.curvature(divided)).collect()
     }
 
-    /// Measures the shape at the end of the last step anew: other vertices are held now.
+    /// Updates the measures of the shape at the end of the last step after a change of the pinned vertices.
     pub(super) fn remeasure(&mut self, stiffness: &Stiffness, hinges: &Hinges) {
         let curvatures = self.curvatures(stiffness, hinges, &self.angles);
         self.inelastic.set_strains(&curvatures);
@@ -166,8 +168,8 @@ impl PlateTriangle {
     fn curvature(&self, divided: &[AngleAndChange]) -> [f64; 3] {
         let mut curvature = [0.0; 3];
         for (form, half) in self.forms.iter().zip(self.halves) {
-            for (sum, part) in curvature.iter_mut().zip(form) {
-                *sum += part * divided[half as usize][0];
+            for (sum, coefficient) in curvature.iter_mut().zip(form) {
+                *sum += coefficient * divided[half as usize][0];
             }
         }
         curvature
@@ -196,8 +198,8 @@ fn curvature_forms(
         let square = dot(&freed, &moment);
         if square > 0.0 {
             for form in &mut forms {
-                let part = dot(form, &moment) / square;
-                *form = [0, 1, 2].map(|k| form[k] - part * freed[k]);
+                let factor = dot(form, &moment) / square;
+                *form = [0, 1, 2].map(|k| form[k] - factor * freed[k]);
             }
         }
     }
@@ -209,7 +211,7 @@ fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 }
 
 impl crate::forces::bending::Bending {
-    /// Lets the past matter where materials say so. One material for each cloth.
+    /// Adds internal variables for inelastic materials. One material for each cloth.
     pub fn set_materials(&mut self, mesh: &Mesh, materials: &[Material]) {
         self.materials = materials.to_vec();
         if materials.iter().any(Material::is_inelastic) {
@@ -224,29 +226,29 @@ impl crate::forces::bending::Bending {
         let Self { plates, hinges, laws, scales, .. } = self;
         if let Some(plates) = plates {
             plates.inelastic.set_material(cloth, material);
-            plates.set_forms(mesh, hinges, (laws, scales));
+            plates.set_forms(mesh, hinges, laws, scales);
         } else if material.is_inelastic() {
             self.plates = Some(self.new_plates(mesh));
         }
     }
 
-    /// Whether the past matters.
+    /// Whether any material is inelastic.
     pub(crate) fn is_inelastic(&self) -> bool {
         self.plates.is_some()
     }
 
-    /// [`Self::weight`] as far as it is left where the past matters.
+    /// [`Self::diagonal_stiffness`] reduced by plastic flow in inelastic materials.
     pub(crate) fn softened(&self, hinge: usize) -> f64 {
         let left = self.plates.as_ref().map_or(1.0, |plates| plates.softening(hinge, &self.hinges));
         self.diagonal_stiffness(hinge) + self.stiffness.diagonal(hinge) * (left - 1.0)
     }
 
     fn new_plates(&self, mesh: &Mesh) -> InelasticPlates {
-        InelasticPlates::new(mesh, &self.hinges, (&self.laws, &self.scales), &self.materials)
+        InelasticPlates::new(mesh, &self.hinges, &self.laws, &self.scales, &self.materials)
     }
 
-    /// Takes a shape for one that has long been what it is.
-    pub fn start_memory(&mut self, positions: &[Vec3]) {
+    /// Starts the material history at a shape: everything is relaxed there.
+    pub fn start_history(&mut self, positions: &[Vec3]) {
         if self.plates.is_none() {
             return;
         }
@@ -257,14 +259,14 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     pub fn begin_stage(&mut self, duration: f64) {
         if let Some(plates) = &mut self.plates {
             plates.inelastic.begin_step(duration);
         }
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
         if self.plates.is_none() {
             return;
@@ -277,8 +279,8 @@ impl crate::forces::bending::Bending {
         }
     }
 
-    /// What is remembered, as numbers; nothing where the past does not matter.
-    pub(crate) fn memory(&self) -> Vec<f64> {
+    /// Internal variables as a list of numbers; empty if no material has any.
+    pub(crate) fn internal_variables(&self) -> Vec<f64> {
         self.plates.as_ref().map_or_else(Vec::new, |plates| {
             let mut values = plates.inelastic.values();
             values.extend(&plates.angles);
@@ -286,13 +288,13 @@ impl crate::forces::bending::Bending {
         })
     }
 
-    /// Numbers in [`Self::memory`] where the past matters.
-    pub(crate) fn memory_count(&self) -> usize {
+    /// Length of [`Self::internal_variables`] if any material is inelastic.
+    pub(crate) fn internal_variable_count(&self) -> usize {
         self.hinges.is_pinned.len() * InternalVariables::COUNT + self.hinge_count()
     }
 
-    /// Remembers what [`Self::memory`] gave.
-    pub(crate) fn set_memory(&mut self, mesh: &Mesh, values: &[f64]) {
+    /// Restores the internal variables from the list of [`Self::internal_variables`].
+    pub(crate) fn set_internal_variables(&mut self, mesh: &Mesh, values: &[f64]) {
         if values.is_empty() {
             self.plates = None;
             return;
@@ -306,20 +308,20 @@ impl crate::forces::bending::Bending {
     }
 
     /// Whether tangents are those of sudden reversals.
-    pub(crate) fn set_steepest(&mut self, is_steepest: bool) {
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         if let Some(plates) = &mut self.plates {
-            plates.inelastic.set_stiffest_tangent(is_steepest);
+            plates.inelastic.set_stiffest_tangent(is_stiffest);
         }
     }
 
-    /// Remembers nothing any more.
-    pub(crate) fn forget(&mut self) {
+    /// Resets all internal variables to 0.
+    pub(crate) fn clear_internal_variables(&mut self) {
         if let Some(plates) = &mut self.plates {
             plates.inelastic.clear();
         }
     }
 
-    /// How far each hinge is from its rest angle.
+    /// Deviation of each hinge from its rest angle, in rad.
     pub(super) fn angle_deviations(&self, positions: &[Vec3]) -> Vec<f64> {
         let mut angles = vec![0.0; self.hinge_count()];
         self.angles(positions, &mut angles);

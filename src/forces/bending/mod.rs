@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Bending as a thin orthotropic plate, exact on every triangulation.
 //!
-//! The energy is ½ θ̂ᵀSθ̂ in the deviations θ̂ = θ − θ⁰ of the hinge angles from the rest shape, S being
-//! Morley's plate element (1968) with the rotations of its edges, ψ = Pθ̂, fixed in advance so that every
-//! state of constant curvature has exactly the energy ½ κᵀDκ per area. S is constant; all that is nonlinear
-//! is the angle. Angles are known modulo 2π: θ̂ is taken the short way round, so that for a flat rest shape the
-//! moment changes sign where the cloth is folded onto itself, and nothing remembers from which side.
+//! The energy is ½ θ̂ᵀSθ̂ in the deviations θ̂ = θ − θ⁰ of the hinge angles from the rest shape, S being Morley's plate
+//! element (1968) with the rotations of its edges, ψ = Pθ̂, fixed in advance so that every state of constant curvature
+//! has exactly the energy ½ κᵀDκ per area. S is constant; all that is nonlinear is the angle. Angles are known modulo
+//! 2π: θ̂ is taken the short way round, so that for a flat rest shape the moment changes sign where the cloth is folded
+//! onto itself, whichever side it came from.
 //!
 //! Viscosity (see [`StrainHistory`]) adds ½ (τ/β) dᵀSd for the changes d = θ − reference, again the short
 //! way round.
 //!
-//! `hinges` says which edges fold, `plate` gives M of each triangle, `curvature` and `correction` P,
-//! `stiffness` S, `folding` the angles and their gradients.
+//! `hinges` has the edges that fold, `plate` M of each triangle, `curvature` and `geometric_correction` P, `stiffness`
+//! S, `hinge_angles` the angles and their gradients.
 //!
-//! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any
-//! theory of hinges (the error is of second order). An edge between a triangle held at its three vertices
-//! and one that moves is a clamp: the held one prescribes the normal at the very edge.
+//! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any theory of
+//! hinges (the error is of second order). An edge between a triangle with three pinned vertices and one that moves is a
+//! clamp: the pinned one prescribes the normal at the edge.
 
 mod angle;
-mod correction;
 mod curvature;
+mod geometric_correction;
 mod hinge_angles;
 mod hinge_matrix;
 mod hinges;
@@ -51,7 +51,7 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// What bending asks of the material of one cloth.
+/// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BendingLaw {
     /// The plate matrix.
@@ -94,7 +94,7 @@ impl Dampings {
 pub struct Bending {
     hinges: Hinges,
     stiffness: Stiffness,
-    folding: HingeAngles,
+    hinge_angles: HingeAngles,
     rest_angles: Arc<Vec<f64>>,
     laws: Vec<BendingLaw>,
     /// Factor on the rigidity of each triangle; empty where all are 1.
@@ -104,24 +104,24 @@ pub struct Bending {
     inverse_beta: f64,
     buffers: BufferPool<Vec<f64>>,
     materials: Vec<Material>,
-    /// Where the past matters.
+    /// Inelastic part; `None` if no material is inelastic.
     plates: Option<InelasticPlates>,
 }
 
 impl Bending {
-    /// Prepares a mesh: `laws` one per cloth, `held` one per vertex.
+    /// Prepares a mesh: `laws` one per cloth, `pinned` one per vertex.
     ///
     /// # Panics
-    /// If there are fewer laws than cloths, or not one `held` for each vertex.
+    /// If there are fewer laws than cloths, or not one `pinned` for each vertex.
     #[must_use]
-    pub fn new(mesh: &Mesh, laws: &[BendingLaw], held: &[bool]) -> Self {
-        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
+    pub fn new(mesh: &Mesh, laws: &[BendingLaw], pinned: &[bool]) -> Self {
+        assert_eq!(pinned.len(), mesh.vertex_count(), "one pinned flag per vertex");
         assert_eq!(laws.len(), mesh.cloth_starts.len() - 1, "one bending law per cloth");
-        let hinges = Hinges::new(mesh, held);
+        let hinges = Hinges::new(mesh, pinned);
         let mut bending = Self {
             rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
-            folding: HingeAngles::new(mesh, &hinges),
+            hinge_angles: HingeAngles::new(mesh, &hinges),
             laws: laws.to_vec(),
             scales: Vec::new(),
             dampings: Dampings::new(mesh, &hinges, laws),
@@ -135,7 +135,7 @@ impl Bending {
         bending
     }
 
-    /// Gives a cloth another material. Another rigidity costs about as much as ten evaluations.
+    /// Sets the bending law of a cloth. A change of the rigidity costs about as much as ten evaluations.
     ///
     /// # Panics
     /// If there is no such cloth.
@@ -143,8 +143,8 @@ impl Bending {
         let before = std::mem::replace(&mut self.laws[cloth], law);
         self.dampings.times[cloth] = law.damping;
         if before.rigidity != law.rigidity {
-            let plate = (&law.rigidity, self.scales.as_slice());
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
+            let Self { hinges, scales, .. } = self;
+            self.stiffness.set_plate(mesh, hinges, cloth, &law.rigidity, scales);
         }
     }
 
@@ -153,36 +153,36 @@ impl Bending {
         self.scales = scales;
         self.set_plates(mesh);
         if let Some(plates) = &mut self.plates {
-            plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
+            plates.set_forms(mesh, &self.hinges, &self.laws, &self.scales);
         }
     }
 
-    /// Holds other vertices from now on; a triangle held at all three clamps its neighbours. Builds
-    /// the correction anew, in linear time, if that changes any triangle.
+    /// Sets the pinned vertices; a triangle with three pinned vertices clamps its neighbours. Rebuilds the geometric
+    /// correction, in linear time, if that changes any triangle.
     ///
     /// # Panics
     /// If there is not one flag for each vertex.
-    pub fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        assert_eq!(held.len(), mesh.vertex_count(), "one held flag per vertex");
-        if self.hinges.set_pinned(mesh, held) {
+    pub fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        assert_eq!(pinned.len(), mesh.vertex_count(), "one pinned flag per vertex");
+        if self.hinges.set_pinned(mesh, pinned) {
             self.stiffness = Stiffness::new(mesh, &self.hinges);
             self.set_plates(mesh);
             if let Some(plates) = &mut self.plates {
-                plates.set_forms(mesh, &self.hinges, (&self.laws, &self.scales));
+                plates.set_forms(mesh, &self.hinges, &self.laws, &self.scales);
                 plates.remeasure(&self.stiffness, &self.hinges);
             }
         }
     }
 
-    /// Shares room with others.
+    /// Sets a shared buffer.
     pub(crate) fn set_buffers(&mut self, buffers: BufferPool<Vec<f64>>) {
         self.buffers = buffers;
     }
 
     fn set_plates(&mut self, mesh: &Mesh) {
         for (cloth, law) in self.laws.iter().enumerate() {
-            let plate = (&law.rigidity, self.scales.as_slice());
-            self.stiffness.set_plate(mesh, &self.hinges, cloth, plate);
+            let Self { hinges, scales, .. } = self;
+            self.stiffness.set_plate(mesh, hinges, cloth, &law.rigidity, scales);
         }
     }
 
@@ -209,9 +209,8 @@ impl Bending {
         linear + self.plates.as_ref().map_or(0.0, beyond)
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J. `history` has one angle per hinge, formed with [`extrapolate_angle`], unless it
-    /// switches viscosity off.
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
+    /// `history` has one angle per hinge, formed with [`extrapolate_angle`], unless it switches viscosity off.
     ///
     /// # Panics
     /// If `history` has a rate but not one angle for each hinge, or there is not one force for each
@@ -225,7 +224,7 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let mut passes = self.passes();
-        let Self { hinges, stiffness, folding, rest_angles, dampings, plates, .. } = self;
+        let Self { hinges, stiffness, hinge_angles, rest_angles, dampings, plates, .. } = self;
         let StrainHistory { reference, inverse_beta } = history;
         let is_viscous = inverse_beta > 0.0;
         assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
@@ -236,7 +235,7 @@ impl Bending {
                 if is_viscous { wrap_angle(deviation + rest - reference[hinge]) } else { 0.0 };
             [deviation, change]
         };
-        folding.update(positions, hinges, angles, passes.angles_mut());
+        hinge_angles.update(positions, hinges, angles, passes.angles_mut());
         let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
         let mut work = stiffness.side_moments(hinges, &mut passes, viscosity);
         if let Some(plates) = plates {
@@ -250,24 +249,24 @@ impl Bending {
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let mut passes = self.passes();
-        let Self { hinges, stiffness, folding, dampings, inverse_beta, .. } = self;
-        folding.fold_rates(direction, hinges, passes.angles_mut());
+        let Self { hinges, stiffness, hinge_angles, dampings, inverse_beta, .. } = self;
+        hinge_angles.fold_rates(direction, hinges, passes.angles_mut());
         stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
         self.gather_forces(passes, 1.0, out);
     }
 
-    /// Arrays for passes, in the room that is shared.
+    /// Arrays for the passes, in the shared buffer.
     fn passes(&self) -> MomentPasses {
         let count = self.hinges.count();
         MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
-    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and gives the room back.
+    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
     fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
-        let Self { hinges, stiffness, folding, .. } = self;
-        let inverse_lengths = folding.inverse_lengths();
+        let Self { hinges, stiffness, hinge_angles, .. } = self;
+        let inverse_lengths = hinge_angles.inverse_lengths();
         let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
-        folding.gather(loads, hinges, sign, out);
+        hinge_angles.gather(loads, hinges, sign, out);
         self.buffers.give(passes.into_buffer());
     }
 
@@ -283,7 +282,7 @@ impl Bending {
         self.hinges.vertices[hinge]
     }
 
-    /// The same of all hinges.
+    /// Ends and opposite corners of all hinges.
     pub(super) fn all_hinge_vertices(&self) -> &[[u32; 4]] {
         &self.hinges.vertices
     }
@@ -291,10 +290,10 @@ impl Bending {
     /// Gradients of the angle of a hinge with respect to its vertices, at the shape last evaluated.
     #[must_use]
     pub fn gradients(&self, hinge: usize) -> [Vec3; 4] {
-        self.folding.gradients(hinge, &self.hinges)
+        self.hinge_angles.gradients(hinge, &self.hinges)
     }
 
-    /// The same gradients times `scale`, rounded; the fourth number of each is padding.
+    /// Gradients of the angle of a hinge times `scale`, rounded to `f32`; the fourth number of each is padding.
     #[inline(always)]
     pub(crate) fn scaled_gradients<L: Lanes>(
         &self,
@@ -302,7 +301,7 @@ impl Bending {
         hinge: usize,
         scale: f64,
     ) -> [[f32; 4]; 4] {
-        self.folding.scaled_gradients(lanes, (hinge, &self.hinges), scale)
+        self.hinge_angles.scaled_gradients(lanes, &self.hinges, hinge, scale)
     }
 
     /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.

@@ -63,7 +63,7 @@ pub(super) fn edge_matrix(
     rows.map(|row| rows.map(|other| row.dot(&other)))
 }
 
-/// Lets the angle of one edge take the value that costs least.
+/// Eliminates the angle of a free edge: it takes the value of least energy.
 fn condense_free_edge(rows: &mut [Vector3<f64>; 3], edge: usize) {
     let freed = std::mem::replace(&mut rows[edge], Vector3::zeros());
     let square = freed.norm_squared();

@@ -5,7 +5,7 @@
 //! 𝓜_e = a(m₁ + m₂)_e + Σ_f P_fe (m₁ − m₂)_f, with a = ½ save at clamps. The energy is ½ Σ φ·m.
 
 use super::{
-    correction,
+    geometric_correction,
     hinge_matrix::HingeMatrix,
     hinges::{Hinges, range_of_cloth},
     plate::{EdgeMatrix, PlateFactor, UNIT_PLATE, edge_matrix},
@@ -18,7 +18,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(super) struct Stiffness {
     /// P.
-    correction: HingeMatrix,
+    geometric_correction: HingeMatrix,
     /// The row of M that gives m on each side of a hinge: for its own φ and those of the neighbours.
     rows: Vec<[[f64; 3]; 2]>,
     /// S_ee.
@@ -29,9 +29,10 @@ impl Stiffness {
     /// The factors that depend on geometry alone; without rigidity as yet.
     pub(super) fn new(mesh: &Mesh, hinges: &Hinges) -> Self {
         let matrices = edge_matrices(mesh, hinges, 0..hinges.of_triangle.len(), &UNIT_PLATE);
-        let rows = correction::geometric_correction(mesh, hinges, &matrices.collect::<Vec<_>>());
+        let rows =
+            geometric_correction::geometric_correction(mesh, hinges, &matrices.collect::<Vec<_>>());
         Self {
-            correction: HingeMatrix::new(hinges, &rows),
+            geometric_correction: HingeMatrix::new(hinges, &rows),
             rows: vec![[[0.0; 3]; 2]; hinges.count()],
             diagonal: vec![0.0; hinges.count()],
         }
@@ -43,7 +44,8 @@ impl Stiffness {
         mesh: &Mesh,
         hinges: &Hinges,
         cloth: usize,
-        (plate, scales): (&PlateRigidity, &[f64]),
+        plate: &PlateRigidity,
+        scales: &[f64],
     ) {
         let triangles = range_of_cloth(&mesh.cloth_of_triangle, |member| *member, cloth);
         let own = hinges.range_of_cloth(mesh, cloth);
@@ -71,7 +73,9 @@ impl Stiffness {
         let share = hinges.share(hinge);
         divided.clear();
         divided.extend([(2 * hinge as u32, share), (2 * hinge as u32 + 1, share)]);
-        for (f, value) in self.correction.entries_of_column(hinge, &hinges.neighbours[hinge]) {
+        for (f, value) in
+            self.geometric_correction.entries_of_column(hinge, &hinges.neighbours[hinge])
+        {
             if value != 0.0 {
                 divided.extend([(2 * f, value), (2 * f + 1, -value)]);
             }
@@ -114,7 +118,8 @@ impl Stiffness {
             .enumerate()
             .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
         each.for_each(|(hinge, sides)| {
-            let shift = self.correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
+            let shift =
+                self.geometric_correction.row(hinge, &hinges.neighbours[hinge], |f| angles[f]);
             let (share, [angle, change]) = (hinges.share(hinge), angles[hinge]);
             let own = [share * angle, share * change];
             *sides =
@@ -153,7 +158,7 @@ impl Stiffness {
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
-            let [shifted] = self.correction.column(hinge, near, |f| [differences[f]]);
+            let [shifted] = self.geometric_correction.column(hinge, near, |f| [differences[f]]);
             *load = (*load + shifted) * factor(hinge);
         });
         loads
@@ -183,14 +188,14 @@ impl Stiffness {
     }
 }
 
-/// What belongs to the angle of a hinge from its rest angle, and what to its change since the past.
+/// Quantities of the angle of a hinge from its rest angle, and of the change of the angle since the past state.
 pub(super) type AngleAndChange = [f64; 2];
 
 /// Arrays between the passes. They are one longer than there are hinges, with a 0 for boundary edges.
 #[derive(Clone, Debug)]
 pub(super) struct MomentPasses {
     count: usize,
-    /// First a [`Pair`] for each hinge: the angle and its change, and when those are divided see [`after_division`]. Then two
+    /// First a [`AngleAndChange`] for each hinge: the angle and its change, and when those are divided see [`sum_and_difference`]. Then two
     /// pairs for each: φ on both sides.
     numbers: Vec<f64>,
 }
@@ -205,12 +210,12 @@ impl MomentPasses {
         Self::from_buffer(vec![0.0; Self::length(count)], count)
     }
 
-    /// Numbers that arrays for so many hinges are made of.
+    /// Length of the buffer for `count` hinges.
     pub(super) fn length(count: usize) -> usize {
         6 * (count + 1)
     }
 
-    /// Arrays in the room of other numbers.
+    /// Arrays in a buffer of at least the length for `count` hinges; its values are overwritten.
     pub(super) fn from_buffer(numbers: Vec<f64>, count: usize) -> Self {
         let mut passes = Self { count, numbers };
         let (pairs, divided) = passes.split_angles();
@@ -262,7 +267,7 @@ impl MomentPasses {
     }
 }
 
-/// M of some triangles; 0 where a triangle is held.
+/// M of some triangles; 0 for pinned triangles.
 fn edge_matrices(
     mesh: &Mesh,
     hinges: &Hinges,

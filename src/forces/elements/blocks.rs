@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How blocks of a matrix are made of the tangents of elements.
+//! Assembly of the blocks of a matrix from the tangents of elements.
 //!
-//! The tangents of the elements around a group of rows, its *members*, are found when the rows are filled, and forgotten
-//! afterwards. A [`BlockCode`] tells a member and the corners of its row and its column; members are counted in *tiles*
-//! of as many as there are codes for.
+//! The tangents of the elements around a group of rows, its *members*, are computed when the rows are filled, and then
+//! discarded. A [`BlockCode`] encodes a member and the corners of its row and its column; members are numbered in
+//! *tiles* of as many as there are codes for.
 
 use super::BlockColumns;
 use crate::simd::{Kernel, Lanes, dispatch};
@@ -34,11 +34,11 @@ fn decode<const N: usize>(code: BlockCode) -> (usize, usize, usize) {
     (code / (stride * stride), code / stride % stride, code % stride)
 }
 
-/// What some blocks get from the members of a tile.
+/// Contributions of the members of a tile to some blocks.
 #[derive(Clone, Debug, Default)]
 pub struct BlockContributions {
-    /// By how many a block comes after the one before, and how many of the codes are its. Where there are too many for
-    /// these numbers, they are dealt to several entries.
+    /// Increment of the block index from the previous entry, and number of its codes. Larger numbers are split over
+    /// several entries.
     counts: Vec<[u8; 2]>,
     /// The block of the last entry.
     last: u32,
@@ -51,22 +51,22 @@ impl BlockContributions {
     pub fn push(&mut self, block: usize, codes: impl Iterator<Item = BlockCode>) {
         let before = self.codes.len();
         self.codes.extend(codes);
-        let mut way = block as u32 - std::mem::replace(&mut self.last, block as u32);
+        let mut step = block as u32 - std::mem::replace(&mut self.last, block as u32);
         let mut count = self.codes.len() - before;
         loop {
-            let part = way.min(u8::MAX.into()) as u8;
-            way -= u32::from(part);
-            // Codes belong to the block that the way ends at.
-            let own = if way == 0 { count.min(u8::MAX.into()) as u8 } else { 0 };
+            let increment = step.min(u8::MAX.into()) as u8;
+            step -= u32::from(increment);
+            // The codes belong to the block of the last increment.
+            let own = if step == 0 { count.min(u8::MAX.into()) as u8 } else { 0 };
             count -= usize::from(own);
-            self.counts.push([part, own]);
-            if way == 0 && count == 0 {
+            self.counts.push([increment, own]);
+            if step == 0 && count == 0 {
                 break;
             }
         }
     }
 
-    /// Gives back room for more.
+    /// Releases unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.counts.shrink_to_fit();
         self.codes.shrink_to_fit();
@@ -76,10 +76,10 @@ impl BlockContributions {
     #[inline(always)]
     fn entries(&self) -> impl Iterator<Item = (usize, &[BlockCode])> {
         let (mut codes, mut block) = (self.codes.as_slice(), 0);
-        self.counts.iter().map(move |[way, count]| {
+        self.counts.iter().map(move |[step, count]| {
             let (own, rest) = codes.split_at(usize::from(*count));
             codes = rest;
-            block += usize::from(*way);
+            block += usize::from(*step);
             (block, own)
         })
     }
@@ -87,8 +87,13 @@ impl BlockContributions {
 
 /// Tangents of the members around a group of rows. Every one is positive semidefinite as a whole, and its rows sum to 0.
 pub trait Tangents {
-    /// Adds to blocks what is theirs of the members of a tile.
-    fn add_blocks(&self, tile: u32, parts: &BlockContributions, blocks: &mut [BlockColumns]);
+    /// Adds the contributions of the members of a tile to blocks.
+    fn add_blocks(
+        &self,
+        tile: u32,
+        contributions: &BlockContributions,
+        blocks: &mut [BlockColumns],
+    );
 }
 
 /// Tangents of elements of `N` corners by their blocks.
@@ -101,14 +106,19 @@ pub(crate) trait AddBlock<const N: usize> {
 pub(crate) struct MemberTangents<Own, const N: usize>(pub(crate) Own);
 
 impl<Own: AddBlock<N>, const N: usize> Tangents for MemberTangents<Own, N> {
-    fn add_blocks(&self, tile: u32, parts: &BlockContributions, blocks: &mut [BlockColumns]) {
+    fn add_blocks(
+        &self,
+        tile: u32,
+        contributions: &BlockContributions,
+        blocks: &mut [BlockColumns],
+    ) {
         let stride = const { N.next_power_of_two() };
         let first = tile as usize * (CODES / (stride * stride));
-        dispatch(FillBlocks { tangents: &self.0, first, parts, blocks });
+        dispatch(FillBlocks { tangents: &self.0, first, contributions, blocks });
     }
 }
 
-/// Members whose elements keep their tangents.
+/// Members of elements that store their tangents.
 pub(crate) struct StoredTangents<'a, Own> {
     pub(crate) elements: &'a Own,
     pub(crate) members: &'a [u32],
@@ -121,11 +131,11 @@ impl<Own: AddBlock<N>, const N: usize> AddBlock<N> for StoredTangents<'_, Own> {
     }
 }
 
-/// Fills blocks with the registers of the machine at hand.
+/// Adds contributions to blocks with the widest SIMD lanes of the machine.
 struct FillBlocks<'a, Own, const N: usize> {
     tangents: &'a Own,
     first: usize,
-    parts: &'a BlockContributions,
+    contributions: &'a BlockContributions,
     blocks: &'a mut [BlockColumns],
 }
 
@@ -134,8 +144,8 @@ impl<Own: AddBlock<N>, const N: usize> Kernel for FillBlocks<'_, Own, N> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, _: L) {
-        let Self { tangents, first, parts, blocks } = self;
-        for (block, codes) in parts.entries() {
+        let Self { tangents, first, contributions, blocks } = self;
+        for (block, codes) in contributions.entries() {
             // Summed in registers.
             let mut sum = blocks[block];
             for (member, row, column) in codes.iter().map(|code| decode::<N>(*code)) {
@@ -155,12 +165,12 @@ mod tests {
         let many: Vec<BlockCode> = (0..1500).collect();
         let given: [(usize, &[BlockCode]); 4] =
             [(0, &[7]), (2, &[1, 2]), (2000, &many), (2001, &[3])];
-        let mut parts = BlockContributions::default();
+        let mut contributions = BlockContributions::default();
         for (block, codes) in given {
-            parts.push(block, codes.iter().copied());
+            contributions.push(block, codes.iter().copied());
         }
         let mut found: Vec<(usize, Vec<BlockCode>)> = Vec::new();
-        for (block, codes) in parts.entries().filter(|(_, codes)| !codes.is_empty()) {
+        for (block, codes) in contributions.entries().filter(|(_, codes)| !codes.is_empty()) {
             match found.last_mut() {
                 Some((last, known)) if *last == block => known.extend(codes),
                 _ => found.push((block, codes.to_vec())),
@@ -171,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_member_has_its_own_blocks_in_whatever_tile_it_is() {
-        /// Writes down what it is asked for.
+        /// Records the requested blocks.
         struct Names;
 
         impl AddBlock<3> for Names {
@@ -188,10 +198,10 @@ mod tests {
 
         for member in [0, 4095, 4096, 20_000] {
             let (tile, code) = block_code(3, member, 2, 1);
-            let mut parts = BlockContributions::default();
-            parts.push(0, std::iter::once(code));
+            let mut contributions = BlockContributions::default();
+            contributions.push(0, std::iter::once(code));
             let mut blocks = [BlockColumns::default()];
-            MemberTangents::<_, 3>(Names).add_blocks(tile, &parts, &mut blocks);
+            MemberTangents::<_, 3>(Names).add_blocks(tile, &contributions, &mut blocks);
             let found = blocks[0][0].map(f32::to_bits);
             assert_eq!(found, [member as f32, 2.0, 1.0, 1.0].map(f32::to_bits));
         }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a simulation asks of a cloth model, and the elements that several models are made of.
+//! Interface between a simulation and a cloth model, and elements that several models share.
 //!
 //! A model is a list of [`Elements`]. Each element measures something of a shape, ε(x), and its force is
 //! −∂W/∂x of W(ε) + ½(τ/β)k(ε − ε̂)², elastic and viscous (see [`StrainHistory`]). Of W only positions are asked,
 //! so that the sum over all elements, with the inertia of a time step, is the potential that a step minimises.
 //!
-//! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; `scatter` gathers
-//! forces in a fixed order.
+//! [`Frames`] measure the lengths and the scalar product of two derivatives of the position; [`ElementLoads`]
+//! sums forces in a fixed order.
 
 mod blocks;
+mod element_loads;
 mod frames;
-mod scatter;
 
 pub(crate) use blocks::{AddBlock, MemberTangents, StoredTangents};
 pub use blocks::{BlockCode, BlockContributions, Tangents, block_code};
+pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
-pub(crate) use scatter::ElementLoads;
 
 use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
 use crate::{Vec3, material::Material, mesh::Mesh, parallel::BufferPool};
@@ -27,18 +27,18 @@ pub type BlockColumns = [[f32; 4]; 3];
 /// Elastic energies, in J.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ElasticEnergy {
-    /// Of strain along the yarns.
+    /// Energy of strain along the yarns.
     pub stretch: f64,
-    /// Of shear.
+    /// Energy of shear.
     pub shear: f64,
-    /// Of curvature.
+    /// Energy of curvature.
     pub bend: f64,
-    /// Of seams.
+    /// Energy of seams.
     pub sewing: f64,
 }
 
 impl ElasticEnergy {
-    /// Sum of all.
+    /// Sum of all energies, in J.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.stretch + self.shear + self.bend + self.sewing
@@ -56,7 +56,7 @@ impl std::ops::AddAssign for ElasticEnergy {
 
 /// Elements of one kind, all with the same number of vertices.
 ///
-/// What an evaluation finds serves [`Self::predict`] and [`Self::tangents`].
+/// Stresses and shape of an evaluation are kept for [`Self::predict_stress`] and [`Self::tangents`].
 pub trait Elements: Send + Sync {
     /// Vertices of all elements, one element after the other.
     fn vertices(&self) -> &[u32];
@@ -70,7 +70,7 @@ pub trait Elements: Send + Sync {
     /// Writes every measure of a shape: strains, lengths, angles or curvatures.
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]);
 
-    /// The measure `now + weight·(now − before)`, by which time schemes combine the past.
+    /// The measure `now + weight·(now − before)`: extrapolation of past measures by a time scheme.
     fn extrapolate(&self, now: f64, before: f64, weight: f64) -> f64 {
         now + weight * (now - before)
     }
@@ -82,8 +82,7 @@ pub trait Elements: Send + Sync {
         }
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J.
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
     fn evaluate(
         &mut self,
         positions: &[Vec3],
@@ -95,10 +94,10 @@ pub trait Elements: Send + Sync {
     /// evaluated; see [`Membrane::predict_stress`](crate::forces::membrane::Membrane::predict_stress) for the reason.
     fn predict_stress(&mut self, _direction: &[Vec3]) {}
 
-    /// Lets the next tangent take its geometric part from the last prediction.
+    /// Uses the last predicted stress in the geometric part of the next tangent.
     fn use_predicted_stress(&mut self) {}
 
-    /// Prepares for being asked for tangents at the shape last evaluated.
+    /// Prepares the tangents at the shape last evaluated.
     fn update_tangent(&mut self) {}
 
     /// Tangents of some elements.
@@ -112,50 +111,50 @@ pub trait Elements: Send + Sync {
     /// Elastic energy of a shape.
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy;
 
-    /// Another material for a cloth, from now on.
+    /// Sets the material of a cloth.
     fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material);
 
     /// Other factors on the lengths at rest along warp and weft of each vertex, from now on; without any, all are 1.
     fn set_rest_scale(&mut self, _mesh: &Mesh, _scale: &[[f64; 2]]) {}
 
-    /// Other held vertices, from now on. What is held at all its vertices clamps its neighbours.
+    /// Sets the pinned vertices. An element with all vertices pinned clamps its neighbours.
     fn set_pinned(&mut self, _mesh: &Mesh, _held: &[bool]) {}
 
-    /// Takes a shape for one that has long been what it is.
+    /// Starts the material history at a shape: everything is relaxed there.
     fn start_history(&mut self, _positions: &[Vec3]) {}
 
-    /// What the elements have been through, which the methods below keep unless they are written anew.
+    /// History of the material; the default methods below work on it.
     fn material_history(&self) -> Option<&MaterialHistory> {
         None
     }
 
-    /// [`Self::past`], to be changed.
+    /// Mutable [`Self::material_history`].
     fn material_history_mut(&mut self) -> Option<&mut MaterialHistory> {
         None
     }
 
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     fn begin_stage(&mut self, duration: f64) {
-        if let Some(past) = self.material_history_mut() {
-            past.begin_step(duration);
+        if let Some(history) = self.material_history_mut() {
+            history.begin_step(duration);
         }
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     fn end_step(&mut self, _positions: &[Vec3], _duration: f64) {}
 
-    /// Lets tangents be the stiffest that what is remembered allows, those of sudden reversals, or again those of what is
-    /// going on.
-    fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        if let Some(past) = self.material_history_mut() {
-            past.set_stiffest_tangent(is_steepest);
+    /// Switches between the stiffest tangents that the internal variables allow, those of sudden reversals, and the
+    /// current ones.
+    fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        if let Some(history) = self.material_history_mut() {
+            history.set_stiffest_tangent(is_stiffest);
         }
     }
 
-    /// Forgets what the material has been through.
+    /// Resets all internal variables to 0.
     fn clear_internal_variables(&mut self) {
-        if let Some(past) = self.material_history_mut() {
-            past.clear();
+        if let Some(history) = self.material_history_mut() {
+            history.clear();
         }
     }
 
@@ -164,20 +163,20 @@ pub trait Elements: Send + Sync {
         false
     }
 
-    /// What the elements remember of the past, as numbers; nothing where stress depends on strain and its rate alone.
+    /// Internal variables as a list of numbers; empty if stress depends on strain and its rate alone.
     fn internal_variables(&self) -> Vec<f64> {
         self.material_history().map_or_else(Vec::new, MaterialHistory::values)
     }
 
-    /// Numbers in [`Self::memory`] where there are any.
+    /// Length of [`Self::internal_variables`] if it is not empty.
     fn internal_variable_count(&self) -> usize {
         self.material_history().map_or(0, MaterialHistory::count)
     }
 
-    /// Remembers what [`Self::memory`] gave: [`Self::memory_count`] numbers or none.
+    /// Restores the internal variables from the list of [`Self::internal_variables`]: [`Self::internal_variable_count`] numbers or none.
     fn set_internal_variables(&mut self, _mesh: &Mesh, values: &[f64]) {
-        if let Some(past) = self.material_history_mut() {
-            past.set_values(values);
+        if let Some(history) = self.material_history_mut() {
+            history.set_values(values);
         }
     }
 }

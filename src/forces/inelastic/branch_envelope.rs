@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Between which stresses a curve holds the material, over the strain that stays after unloading.
+//! Stress bounds of a measured curve as functions of the plastic strain.
 //!
 //! With the modulus k of small reversals, the strain is ε = p + σ/k. A branch σ(ε) without pieces steeper than k is then a
 //! monotone σ(p), that p grows along where the branch for loading is reached, and falls along where that for
 //! unloading is. Pieces as steep as k leave p where it is: jumps of σ(p).
 //!
-//! In every cycle of p the upper branch is passed on the way up and the lower one on the way down, so that ∮σ dp ≥ 0.
+//! In every cycle of p the upper branch is followed while p grows and the lower one while it falls, so that ∮σ dp ≥ 0.
 
 use crate::material::{Hysteresis, mirrored};
 
@@ -37,13 +37,13 @@ pub(super) struct BranchEnvelope {
     unload: Branch,
 }
 
-/// Where the stress has brought p.
+/// Plastic strain after a step, with hardening and work.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlasticFlow {
     pub(super) plastic: f64,
     /// dσ/dp there in N/m; infinite where p stays.
     pub(super) hardening: f64,
-    /// ∫σ dp on the way, in J/m².
+    /// Plastic work ∫σ dp of the step, in J/m².
     pub(super) work: f64,
 }
 
@@ -63,7 +63,7 @@ impl BranchEnvelope {
         PlasticFlow { plastic: -down.plastic, ..down }
     }
 
-    /// What unloading from p gives back of the work that was done on the way to it, in J/m².
+    /// Plastic work that unloading from p returns, in J/m².
     pub(super) fn stored_energy(&self, plastic: f64) -> f64 {
         if plastic > 0.0 {
             self.unload.work_below_zero(-plastic)
@@ -123,7 +123,7 @@ impl Branch {
             let end = piece.end.min(0.0);
             let [left, right] = [place, end].map(|p| (-piece.stress(p)).max(0.0));
             let (width, fall) = (end - place, left - right);
-            // Where the stress becomes 0 inside the piece it is a triangle.
+            // If the stress becomes 0 inside the segment, the area is a triangle.
             let zero = if right == 0.0 && fall > 0.0 && piece.slope > 0.0 {
                 (left / piece.slope).min(width)
             } else {
@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn a_branch_is_followed_up_and_the_other_down() {
         let modulus = 100.0;
-        let bounds = BranchEnvelope::new(&curve(), modulus);
+        let envelope = BranchEnvelope::new(&curve(), modulus);
         let mut plastic = 0.0;
         let mut to = |strain: f64| {
-            plastic = bounds.flow(plastic, strain, modulus).plastic;
+            plastic = envelope.flow(plastic, strain, modulus).plastic;
             modulus * (strain - plastic)
         };
         assert!((to(0.005) - 0.5).abs() < 1.0e-12);
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_the_integral_of_the_branch_back() {
         let modulus = 100.0;
-        let bounds = BranchEnvelope::new(&curve(), modulus);
+        let envelope = BranchEnvelope::new(&curve(), modulus);
         let lower = |p: f64| {
             let mut strain = p;
             for _ in 0..200 {
@@ -183,6 +183,6 @@ mod tests {
         let width = 0.2 / f64::from(count);
         let wanted: f64 =
             (0..count).map(|i| lower((f64::from(i) + 0.5) * width).max(0.0) * width).sum();
-        assert!((bounds.stored_energy(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
+        assert!((envelope.stored_energy(0.2) - wanted).abs() < 1.0e-6, "{wanted}");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What elements of one kind remember, where any material says that the past matters, and nothing elsewhere.
+//! Internal variables of all elements of one kind; none if no material of the scene is inelastic.
 
 use super::{
     Inelastic,
@@ -8,44 +8,45 @@ use super::{
 use crate::{forces::Strain, material::Material};
 use std::sync::Arc;
 
-/// The past of elements of one kind, of which [`Elements`](crate::forces::elements::Elements) say when what happens.
+/// Laws and internal variables of all elements of one kind; [`Elements`](crate::forces::elements::Elements) call the
+/// methods at the start and end of steps.
 #[derive(Clone, Debug, Default)]
 pub struct MaterialHistory {
     modes: Vec<DeformationMode>,
     materials: Vec<Material>,
-    /// Cloth of each element times the number of parts, plus the place of its part.
+    /// Cloth of each element times the number of modes, plus the index of its mode.
     law_of_element: Arc<Vec<u32>>,
     inelastic: Option<Inelastic>,
 }
 
 impl MaterialHistory {
-    /// Elements without a past. Where there is one part, `law_of_element` is the cloth of each element.
+    /// Elements with an empty history. With a single mode, `law_of_element` is the cloth of each element.
     pub(crate) fn new(
-        parts: Vec<DeformationMode>,
+        modes: Vec<DeformationMode>,
         materials: &[Material],
         law_of_element: impl Into<Arc<Vec<u32>>>,
     ) -> Self {
-        let mut past = Self {
-            modes: parts,
+        let mut history = Self {
+            modes,
             materials: materials.to_vec(),
             law_of_element: law_of_element.into(),
             inelastic: None,
         };
-        past.inelastic =
-            materials.iter().any(Material::is_inelastic).then(|| past.after_begin_step());
-        past
+        history.inelastic =
+            materials.iter().any(Material::is_inelastic).then(|| history.after_begin_step());
+        history
     }
 
     fn after_begin_step(&self) -> Inelastic {
         Inelastic::new(&self.modes, &self.materials, &self.law_of_element)
     }
 
-    /// Laws and memories; `None` where the past does not matter.
+    /// Laws and internal variables; `None` if no material is inelastic.
     pub(crate) fn inelastic(&self) -> Option<&Inelastic> {
         self.inelastic.as_ref()
     }
 
-    /// Another material for a cloth. What was remembered stays, as strains.
+    /// Another material for a cloth. Internal variables are strains and stay as they are.
     pub(crate) fn set_material(&mut self, cloth: usize, material: &Material) {
         self.materials[cloth] = material.clone();
         if let Some(inelastic) = &mut self.inelastic {
@@ -55,7 +56,7 @@ impl MaterialHistory {
         }
     }
 
-    /// Takes these strains for what has long been.
+    /// Starts the history at these strains: everything is relaxed there.
     pub(crate) fn start(&mut self, strains: impl FnOnce() -> Vec<Strain>) {
         if let Some(inelastic) = &mut self.inelastic {
             inelastic.set_strains(&strains());
@@ -69,7 +70,7 @@ impl MaterialHistory {
         }
     }
 
-    /// Remembers a step of `duration` seconds that ended at these strains.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at these strains.
     pub(crate) fn end_step(
         &mut self,
         strains: impl FnOnce(&Inelastic) -> Vec<Strain>,
@@ -82,31 +83,31 @@ impl MaterialHistory {
         }
     }
 
-    /// See [`crate::forces::inelastic::law::Law::set_steepest`].
-    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+    /// See [`crate::forces::inelastic::law::InelasticLaw::set_stiffest_tangent`].
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         if let Some(inelastic) = &mut self.inelastic {
-            inelastic.set_stiffest_tangent(is_steepest);
+            inelastic.set_stiffest_tangent(is_stiffest);
         }
     }
 
-    /// Remembers nothing any more.
+    /// Resets all internal variables to 0.
     pub(crate) fn clear(&mut self) {
         if let Some(inelastic) = &mut self.inelastic {
             inelastic.clear();
         }
     }
 
-    /// Everything remembered, as numbers; none where the past does not matter.
+    /// All internal variables as a list of numbers; empty if no material has any.
     pub(crate) fn values(&self) -> Vec<f64> {
         self.inelastic.as_ref().map_or_else(Vec::new, Inelastic::values)
     }
 
-    /// Numbers in [`Self::values`] where the past matters.
+    /// Length of [`Self::values`] if any material is inelastic.
     pub(crate) fn count(&self) -> usize {
         self.law_of_element.len() * InternalVariables::COUNT
     }
 
-    /// Remembers what [`Self::values`] gave.
+    /// Restores the internal variables from the list of [`Self::values`].
     pub(crate) fn set_values(&mut self, values: &[f64]) {
         if values.is_empty() {
             self.inelastic = None;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Stress where the past matters: measured curves with hysteresis, and memory of strain rates.
+//! Inelastic stress: measured curves with hysteresis, and memory of strain rates.
 //!
 //! For three strains ε with the linear law C, the stress is C(e + Σ w_k q_k) with e = ε − p. p is what stays after unloading,
-//! bounded by curves (see `bounds`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::Quality`]), integrated exactly for a strain
+//! bounded by curves (see `branch_envelope`); q̇_k + q_k/T_k = ė is the memory (see [`crate::material::ConstantQ`]), integrated exactly for a strain
 //! that changes evenly in a step, as in Etzmuss 2002, eq. 2.33: q becomes αq + γΔe with α = exp(−h/T), γ = (1 − α)T/h.
 //! Then the stress of a step is C(1 + Σ wγ)(x − p) with x = ε plus a constant.
 //!
@@ -15,7 +15,7 @@ use crate::{
     material::{BRANCHES, Material},
 };
 
-/// What is remembered of one element.
+/// Internal variables of one element.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct InternalVariables {
     /// p.
@@ -35,22 +35,22 @@ impl InternalVariables {
     }
 
     pub(crate) fn read(values: &[f64]) -> Self {
-        let mut memory = Self::default();
-        let places = memory.plastic.iter_mut().chain(&mut memory.strain);
-        let places = places.chain(memory.delayed.as_flattened_mut());
+        let mut variables = Self::default();
+        let places = variables.plastic.iter_mut().chain(&mut variables.strain);
+        let places = places.chain(variables.delayed.as_flattened_mut());
         for (place, value) in places.zip(values) {
             *place = *value;
         }
-        memory
+        variables
     }
 }
 
-/// What of a material acts.
+/// Deformation that a law resists, and the moduli and curves of the material for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeformationMode {
     /// Stretch with transverse contraction, and shear.
     Membrane,
-    /// The same without shear.
+    /// Stretch with transverse contraction, no shear.
     Tension,
     /// Shear alone.
     Shear,
@@ -77,7 +77,7 @@ impl DeformationMode {
         }
     }
 
-    /// The curve of each strain where there is one, as what it bounds.
+    /// Envelope of each strain from the measured curve, if there is one.
     fn envelopes(self, material: &Material) -> [Option<BranchEnvelope>; 3] {
         let curves = &material.curves;
         let stretches = [
@@ -121,7 +121,7 @@ pub(crate) struct InelasticLaw {
 /// Stress of an element in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StressResponse {
-    /// In N/m.
+    /// Stress, in N/m.
     pub(crate) stress: Strain,
     /// Potential per area of each strain, in J/m².
     pub(crate) potentials: Strain,
@@ -136,8 +136,8 @@ impl StressResponse {
         self.potentials.iter().sum()
     }
 
-    /// The same of a fabric so many times as stiff against the first two strains, and against the third. All is
-    /// multiplied, curves and memory as well, so that what flows is the same.
+    /// Response of a fabric with its stiffness multiplied by `plane` for the first two strains and by `third` for the
+    /// third. Curves and memory are multiplied as well, so that plastic strains do not change.
     pub(crate) fn scaled(mut self, [plane, third]: [f64; 2]) -> Self {
         for (k, factor) in [plane, plane, third].into_iter().enumerate() {
             self.stress[k] *= factor;
@@ -149,11 +149,12 @@ impl StressResponse {
     }
 }
 
-/// Rounds in which p of both yarns settle; each leaves ν² of the error.
+/// Iterations for the coupled plastic strains of both yarns; each reduces the error by ν². Evidence:
+/// `stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress` (fails with 5, passes with 30).
 const MAX_FLOW_ITERATIONS: usize = 60;
 
 impl InelasticLaw {
-    pub(crate) fn new(material: &Material, part: DeformationMode) -> Self {
+    pub(crate) fn new(material: &Material, mode: DeformationMode) -> Self {
         let mut branches = [[0.0; 2]; BRANCHES];
         let mut count = 0;
         for branch in material.quality.iter().flat_map(crate::material::ConstantQ::branches) {
@@ -163,8 +164,8 @@ impl InelasticLaw {
             }
         }
         let mut law = Self {
-            moduli: part.moduli(material),
-            envelopes: part.envelopes(material),
+            moduli: mode.moduli(material),
+            envelopes: mode.envelopes(material),
             branches,
             count,
             factors: [[1.0; 2]; BRANCHES],
@@ -179,16 +180,16 @@ impl InelasticLaw {
     pub(crate) fn begin_step(&mut self, duration: f64) {
         self.stiffening = 1.0;
         for ([weight, time], factors) in self.branches[..self.count].iter().zip(&mut self.factors) {
-            let part = duration / time;
-            let gain = if part > 0.0 { -(-part).exp_m1() / part } else { 1.0 };
-            *factors = [(-part).exp(), gain];
+            let ratio = duration / time;
+            let gain = if ratio > 0.0 { -(-ratio).exp_m1() / ratio } else { 1.0 };
+            *factors = [(-ratio).exp(), gain];
             self.stiffening += weight * gain;
         }
     }
 
-    /// Gives the moduli of sudden reversals from now on, which are the stiffest, or again those of what is going on.
-    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
-        self.is_stiffest = is_steepest;
+    /// Switches between the moduli of sudden reversals, which are the stiffest, and the current ones.
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
+        self.is_stiffest = is_stiffest;
         self.begin_step(0.0);
     }
 
@@ -197,10 +198,10 @@ impl InelasticLaw {
         &self.moduli
     }
 
-    pub(crate) fn respond(&self, strain: &Strain, memory: &InternalVariables) -> StressResponse {
+    pub(crate) fn respond(&self, strain: &Strain, variables: &InternalVariables) -> StressResponse {
         let moduli = self.moduli.map(|modulus| modulus * self.stiffening);
-        let shifted = [0, 1, 2].map(|k| strain[k] + self.memory_strain(k, memory));
-        let (plastic, flows) = self.plastic(&moduli, &shifted, memory);
+        let shifted = [0, 1, 2].map(|k| strain[k] + self.memory_strain(k, variables));
+        let (plastic, flows) = self.plastic(&moduli, &shifted, variables);
         let elastic = [0, 1, 2].map(|k| shifted[k] - plastic[k]);
         let stress = apply(&moduli, &elastic);
         let work = flows.map(|flow| flow.map_or(0.0, |flow| flow.work));
@@ -213,37 +214,37 @@ impl InelasticLaw {
 
     /// The strain at which one of them is without stress, where it is coupled with no other, and the potential there
     /// per area in J/m².
-    pub(crate) fn stress_free_strain(&self, k: usize, memory: &InternalVariables) -> [f64; 2] {
-        // What resists nothing but by its curves comes to where they end their resistance.
-        let flow = |bounds: &BranchEnvelope| bounds.flow(memory.plastic[k], 0.0, 0.0);
+    pub(crate) fn stress_free_strain(&self, k: usize, variables: &InternalVariables) -> [f64; 2] {
+        // Without a modulus the strain moves to the point where the branches have no stress.
+        let flow = |envelope: &BranchEnvelope| envelope.flow(variables.plastic[k], 0.0, 0.0);
         let flow = self.envelopes[k].as_ref().map(flow);
-        let plastic = flow.map_or(memory.plastic[k], |flow| flow.plastic);
-        [plastic - self.memory_strain(k, memory), flow.map_or(0.0, |flow| flow.work)]
+        let plastic = flow.map_or(variables.plastic[k], |flow| flow.plastic);
+        [plastic - self.memory_strain(k, variables), flow.map_or(0.0, |flow| flow.work)]
     }
 
-    /// The constant in the strain of a step that memory gives.
-    fn memory_strain(&self, k: usize, memory: &InternalVariables) -> f64 {
+    /// Constant shift of the strain in a step by the delayed strains.
+    fn memory_strain(&self, k: usize, variables: &InternalVariables) -> f64 {
         let mut offset = 0.0;
         for index in 0..self.count {
             let [decay, gain] = self.factors[index];
             let weight = self.branches[index][0];
-            offset += weight * (decay * memory.delayed[index][k] - gain * memory.strain[k]);
+            offset += weight * (decay * variables.delayed[index][k] - gain * variables.strain[k]);
         }
         offset / self.stiffening
     }
 
-    /// p, and how each part of it has come there.
+    /// Plastic strain p and the plastic flow of each component in the step.
     fn plastic(
         &self,
         moduli: &[f64; 4],
         strain: &Strain,
-        memory: &InternalVariables,
+        variables: &InternalVariables,
     ) -> (Strain, [Option<PlasticFlow>; 3]) {
-        let mut plastic = memory.plastic;
+        let mut plastic = variables.plastic;
         let mut flows = [None; 3];
         let [c11, c22, c12, c33] = *moduli;
-        if let Some(bounds) = &self.envelopes[2] {
-            let flow = bounds.flow(memory.plastic[2], strain[2], c33);
+        if let Some(envelope) = &self.envelopes[2] {
+            let flow = envelope.flow(variables.plastic[2], strain[2], c33);
             plastic[2] = flow.plastic;
             flows[2] = Some(flow);
         }
@@ -252,9 +253,9 @@ impl InelasticLaw {
         for _ in 0..if is_coupled { MAX_FLOW_ITERATIONS } else { 1 } {
             let before = plastic;
             for (k, other) in [(0, 1), (1, 0)] {
-                let Some(bounds) = &self.envelopes[k] else { continue };
+                let Some(envelope) = &self.envelopes[k] else { continue };
                 let across = c12 / own[k] * (strain[other] - plastic[other]);
-                let flow = bounds.flow(memory.plastic[k], strain[k] + across, own[k]);
+                let flow = envelope.flow(variables.plastic[k], strain[k] + across, own[k]);
                 plastic[k] = flow.plastic;
                 flows[k] = Some(flow);
             }
@@ -266,43 +267,44 @@ impl InelasticLaw {
         (plastic, flows)
     }
 
-    /// What is remembered after a step that ends at a strain.
-    pub(crate) fn updated_variables(&self, strain: &Strain, memory: &mut InternalVariables) {
-        let plastic = self.respond(strain, memory).plastic;
+    /// Updates the internal variables after a step that ended at a strain.
+    pub(crate) fn update_variables(&self, strain: &Strain, variables: &mut InternalVariables) {
+        let plastic = self.respond(strain, variables).plastic;
         for k in 0..3 {
             let elastic = strain[k] - plastic[k];
             for index in 0..self.count {
                 let [decay, gain] = self.factors[index];
-                let delayed = &mut memory.delayed[index][k];
-                *delayed = decay * *delayed + gain * (elastic - memory.strain[k]);
+                let delayed = &mut variables.delayed[index][k];
+                *delayed = decay * *delayed + gain * (elastic - variables.strain[k]);
             }
-            memory.strain[k] = elastic;
+            variables.strain[k] = elastic;
         }
-        memory.plastic = plastic;
+        variables.plastic = plastic;
     }
 
-    /// What can be got back of each strain, per area in J/m².
-    pub(crate) fn stored_energy(&self, strain: &Strain, memory: &InternalVariables) -> Strain {
+    /// Recoverable energy of each strain component per area, in J/m².
+    pub(crate) fn stored_energy(&self, strain: &Strain, variables: &InternalVariables) -> Strain {
         let mut stored = [0.0; 3];
-        let elastic = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
-        let delayed = self.branches[..self.count].iter().zip(&memory.delayed);
-        let parts = delayed.map(|(branch, delayed)| (branch[0], delayed));
-        for (weight, strain) in parts.chain([(1.0, &elastic)]) {
+        let elastic = [0, 1, 2].map(|k| strain[k] - variables.plastic[k]);
+        let delayed = self.branches[..self.count].iter().zip(&variables.delayed);
+        let strains = delayed.map(|(branch, delayed)| (branch[0], delayed));
+        for (weight, strain) in strains.chain([(1.0, &elastic)]) {
             let stress = apply(&self.moduli, strain);
             for (k, stored) in stored.iter_mut().enumerate() {
                 *stored += 0.5 * weight * strain[k] * stress[k];
             }
         }
-        for (k, bounds) in self.envelopes.iter().enumerate() {
-            let part =
-                bounds.as_ref().map_or(0.0, |bounds| bounds.stored_energy(memory.plastic[k]));
-            stored[k] += part;
+        for (k, envelope) in self.envelopes.iter().enumerate() {
+            let energy = envelope
+                .as_ref()
+                .map_or(0.0, |envelope| envelope.stored_energy(variables.plastic[k]));
+            stored[k] += energy;
         }
         stored
     }
 }
 
-/// Moduli less what flow along the curves takes; `hardening` is infinite where nothing flows.
+/// Moduli reduced by plastic flow along the curves; `hardening` is infinite for components that do not flow.
 fn elastoplastic_moduli([c11, c22, c12, c33]: [f64; 4], hardening: Strain) -> [f64; 4] {
     let [first, second, third] = hardening;
     let (mut t11, mut t22, mut t12) = (c11, c22, c12);

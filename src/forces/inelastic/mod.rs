@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Materials whose stress depends on the past, and what all elements of a scene remember of it.
+//! Inelastic materials: stress depends on the history of the strain, by internal variables of every element.
 
 mod branch_envelope;
 mod internal_variables;
@@ -19,35 +19,35 @@ use rayon::prelude::*;
 /// Laws of all cloths, and a memory for each element.
 #[derive(Clone, Debug)]
 pub(crate) struct Inelastic {
-    parts: Vec<DeformationMode>,
-    /// One for each part of each cloth.
+    modes: Vec<DeformationMode>,
+    /// One for each deformation mode of each cloth.
     laws: Vec<InelasticLaw>,
     law_of_element: Vec<u32>,
-    memories: Vec<InternalVariables>,
+    variables: Vec<InternalVariables>,
 }
 
 impl Inelastic {
-    /// Elements without a past. The law of an element is its cloth times the number of parts, plus the place of its
-    /// part.
+    /// Elements with an empty history. The law of an element is its cloth times the number of modes, plus the index of
+    /// its mode.
     pub(crate) fn new(
-        parts: &[DeformationMode],
+        modes: &[DeformationMode],
         materials: &[Material],
         law_of_element: &[u32],
     ) -> Self {
-        let of_cloth = |material| parts.iter().map(move |part| InelasticLaw::new(material, *part));
+        let of_cloth = |material| modes.iter().map(move |mode| InelasticLaw::new(material, *mode));
         Self {
-            parts: parts.to_vec(),
+            modes: modes.to_vec(),
             laws: materials.iter().flat_map(of_cloth).collect(),
             law_of_element: law_of_element.to_vec(),
-            memories: vec![InternalVariables::default(); law_of_element.len()],
+            variables: vec![InternalVariables::default(); law_of_element.len()],
         }
     }
 
-    /// Another material for a cloth. What was remembered stays, as strains.
+    /// Another material for a cloth. Internal variables are strains and stay as they are.
     pub(crate) fn set_material(&mut self, cloth: usize, material: &Material) {
-        let first = cloth * self.parts.len();
-        for (law, part) in self.laws[first..].iter_mut().zip(&self.parts) {
-            *law = InelasticLaw::new(material, *part);
+        let first = cloth * self.modes.len();
+        for (law, mode) in self.laws[first..].iter_mut().zip(&self.modes) {
+            *law = InelasticLaw::new(material, *mode);
         }
     }
 
@@ -56,11 +56,11 @@ impl Inelastic {
     }
 
     pub(crate) fn internal_variables(&self, element: usize) -> &InternalVariables {
-        &self.memories[element]
+        &self.variables[element]
     }
 
     pub(crate) fn respond(&self, element: usize, strain: &Strain) -> StressResponse {
-        self.law(element).respond(strain, &self.memories[element])
+        self.law(element).respond(strain, &self.variables[element])
     }
 
     /// Prepares for a step of `duration` seconds.
@@ -70,50 +70,52 @@ impl Inelastic {
         }
     }
 
-    /// See [`Law::set_steepest`].
-    pub(crate) fn set_stiffest_tangent(&mut self, is_steepest: bool) {
+    /// See [`InelasticLaw::set_stiffest_tangent`].
+    pub(crate) fn set_stiffest_tangent(&mut self, is_stiffest: bool) {
         for law in &mut self.laws {
-            law.set_stiffest_tangent(is_steepest);
+            law.set_stiffest_tangent(is_stiffest);
         }
     }
 
-    /// Remembers nothing any more.
+    /// Resets all internal variables to 0.
     pub(crate) fn clear(&mut self) {
-        self.memories.fill(InternalVariables::default());
+        self.variables.fill(InternalVariables::default());
     }
 
-    /// Remembers a step of `duration` seconds that ended at these strains.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at these strains.
     pub(crate) fn end_step(&mut self, strains: &[Strain], duration: f64) {
         self.begin_step(duration);
-        let Self { laws, law_of_element, memories, .. } = self;
-        let each = (memories, law_of_element, strains).into_par_iter();
-        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(memory, law, strain)| {
-            laws[*law as usize].updated_variables(strain, memory);
-        });
+        let Self { laws, law_of_element, variables, .. } = self;
+        let each = (variables, law_of_element, strains).into_par_iter();
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
+            |(variables, law, strain)| {
+                laws[*law as usize].update_variables(strain, variables);
+            },
+        );
     }
 
     /// Takes these strains for those at the end of the last step, without any change of stress.
     pub(crate) fn set_strains(&mut self, strains: &[Strain]) {
-        for (memory, strain) in self.memories.iter_mut().zip(strains) {
-            memory.strain = [0, 1, 2].map(|k| strain[k] - memory.plastic[k]);
+        for (variables, strain) in self.variables.iter_mut().zip(strains) {
+            variables.strain = [0, 1, 2].map(|k| strain[k] - variables.plastic[k]);
         }
     }
 
-    /// Everything remembered, as numbers.
+    /// All internal variables as a list of numbers.
     pub(crate) fn values(&self) -> Vec<f64> {
-        let mut values = Vec::with_capacity(self.memories.len() * InternalVariables::COUNT);
-        for memory in &self.memories {
-            memory.write(&mut values);
+        let mut values = Vec::with_capacity(self.variables.len() * InternalVariables::COUNT);
+        for variables in &self.variables {
+            variables.write(&mut values);
         }
         values
     }
 
-    /// Remembers what [`Self::values`] gave.
+    /// Restores the internal variables from the list of [`Self::values`].
     pub(crate) fn set_values(&mut self, values: &[f64]) {
-        for (memory, values) in
-            self.memories.iter_mut().zip(values.chunks(InternalVariables::COUNT))
+        for (variables, values) in
+            self.variables.iter_mut().zip(values.chunks(InternalVariables::COUNT))
         {
-            *memory = InternalVariables::read(values);
+            *variables = InternalVariables::read(values);
         }
     }
 }

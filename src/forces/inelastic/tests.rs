@@ -85,7 +85,7 @@ fn stress_is_the_derivative_of_the_potential_and_moduli_that_of_stress() {
                     }
                 }
             }
-            law.updated_variables(&strain, &mut memory);
+            law.update_variables(&strain, &mut memory);
         }
     }
 }
@@ -111,7 +111,7 @@ fn no_path_gives_back_more_than_was_stored() {
                 let stress = law.respond(&next, &memory).stress;
                 let done: f64 = (0..3).map(|k| stress[k] * (next[k] - strain[k])).sum();
                 work += done;
-                law.updated_variables(&next, &mut memory);
+                law.update_variables(&next, &mut memory);
                 strain = next;
                 let after = law.stored_energy(&strain, &memory);
                 let gained: f64 = after.iter().sum::<f64>() - before.iter().sum::<f64>();
@@ -145,7 +145,7 @@ fn a_strip_pulled_along_either_yarn_follows_the_given_branches() {
             (strain[k], strain[2]) = (along, 0.0);
             let stress = law.respond(&strain, &memory).stress;
             assert!((stress[k] - wanted).abs() < 1.0e-6, "{k} at {along}: {stress:?}");
-            law.updated_variables(&strain, &mut memory);
+            law.update_variables(&strain, &mut memory);
         }
     }
 }
@@ -165,7 +165,7 @@ fn small_cycles_have_the_quality_wanted_at_any_speed() {
             let angle = std::f64::consts::TAU * f64::from(step) / f64::from(count);
             let strain = [0.0, 0.0, angle.sin()];
             let stress = law.respond(&strain, &memory).stress[2];
-            law.updated_variables(&strain, &mut memory);
+            law.update_variables(&strain, &mut memory);
             if step > (cycles - 1) * count {
                 real += stress * angle.sin();
                 imaginary += stress * angle.cos();
@@ -183,7 +183,7 @@ fn a_memory_survives_being_written() {
     law.begin_step(0.01);
     let mut memory = InternalVariables::default();
     for _ in 0..20 {
-        law.updated_variables(&noise.strain(0.05), &mut memory);
+        law.update_variables(&noise.strain(0.05), &mut memory);
     }
     let mut values = Vec::new();
     memory.write(&mut values);

@@ -5,7 +5,7 @@
 use super::Inelastic;
 use crate::forces::Strain;
 
-/// How an element with one measure resists.
+/// Law of an element with one measure: factors from its measure to the three strains of the material.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct UniaxialElement {
     /// Each strain over the measure.
@@ -16,12 +16,12 @@ pub(crate) struct UniaxialElement {
     pub(crate) is_tension_only: bool,
 }
 
-/// What resists a measure.
+/// Force, potential and stiffness of an element for its measure.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UniaxialResponse {
-    /// In J over the unit of the measure.
+    /// Force, in J over the unit of the measure.
     pub(crate) force: f64,
-    /// In J.
+    /// Potential, in J.
     pub(crate) potential: f64,
     /// Derivative of the force by the measure.
     pub(crate) stiffness: f64,
@@ -37,7 +37,7 @@ impl UniaxialResponse {
 }
 
 impl UniaxialElement {
-    /// The resistance of a material whose past does not matter, of which these are the moduli.
+    /// Response of an elastic material with these moduli.
     pub(crate) fn linear(&self, moduli: &[f64; 4], measure: f64) -> UniaxialResponse {
         let [c11, c22, _, c33] = *moduli;
         let each = [c11, c22, c33].into_iter().zip(self.rates.iter().zip(&self.areas));
@@ -45,7 +45,7 @@ impl UniaxialElement {
         UniaxialResponse::linear(stiffness, measure)
     }
 
-    /// The resistance of an element with a past.
+    /// Response of an element with internal variables.
     pub(crate) fn respond(
         &self,
         inelastic: &Inelastic,
@@ -73,7 +73,8 @@ impl UniaxialElement {
         sum
     }
 
-    /// The strains to remember of a measure: those at which it is slack where it would have to push.
+    /// Strains of a measure to update the internal variables with; elements that only pull take the stress-free strain
+    /// instead of a compressive one.
     pub(crate) fn strain(&self, inelastic: &Inelastic, element: usize, measure: f64) -> Strain {
         let mut strain = self.rates.map(|rate| rate * measure);
         if self.is_tension_only {
@@ -87,7 +88,7 @@ impl UniaxialElement {
         strain
     }
 
-    /// What can be got back, in J.
+    /// Recoverable energy, in J.
     pub(crate) fn stored_energy(&self, inelastic: &Inelastic, element: usize, measure: f64) -> f64 {
         let strain = self.strain(inelastic, element, measure);
         let stored =

@@ -28,11 +28,12 @@ pub(super) struct TriangleBatch<'a> {
 }
 
 impl TriangleBatch<'_> {
-    /// Finds stresses, and forces at the second and third corners. Gives the potential, in J.
+    /// Computes stresses, and forces at the second and third corners. Returns the potential, in J.
     pub(super) fn evaluate(
         &self,
         positions: &[Vec3],
-        (stresses, corner_forces): (&mut [Strain], &mut [CornerForces]),
+        stresses: &mut [Strain],
+        corner_forces: &mut [CornerForces],
         law: &(impl StressLaw + Sync),
     ) -> f64 {
         let chunks =
@@ -40,31 +41,32 @@ impl TriangleBatch<'_> {
         let potentials: Vec<f64> = chunks
             .enumerate()
             .map(|(chunk, (results, corner_forces))| {
-                let (sheet, first) = (*self, chunk * MIN_PER_TASK);
-                dispatch(EvaluateTriangles { sheet, positions, first, results, corner_forces, law })
+                let (batch, first) = (*self, chunk * MIN_PER_TASK);
+                dispatch(EvaluateTriangles { batch, positions, first, results, corner_forces, law })
             })
             .collect();
         potentials.iter().sum()
     }
 
-    /// Puts into `results` what `one` makes of each triangle and of the change of its strain, to first order, by a displacement
-    /// from a shape.
+    /// Writes `one(triangle, strain rate)` to `results` for every triangle; the strain rate is the first-order change
+    /// of the strain by a displacement from a shape.
     pub(super) fn strain_rates(
         &self,
-        displacement: (&[Vec3], &[Vec3]),
+        shape: &[Vec3],
+        direction: &[Vec3],
         results: &mut [Tension],
         one: impl Fn(usize, &Strain) -> Tension + Sync,
     ) {
         results.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
-            let (sheet, first, one) = (*self, chunk * MIN_PER_TASK, &one);
-            dispatch(StrainRates { sheet, displacement, first, results, one });
+            let (batch, first, one) = (*self, chunk * MIN_PER_TASK, &one);
+            dispatch(StrainRates { batch, shape, direction, first, results, one });
         });
     }
 }
 
-/// Evaluates triangles from the first on; gives their potential.
+/// Evaluates triangles from the first on; the output is their potential in J.
 struct EvaluateTriangles<'a, Law> {
-    sheet: TriangleBatch<'a>,
+    batch: TriangleBatch<'a>,
     positions: &'a [Vec3],
     first: usize,
     results: &'a mut [Strain],
@@ -77,24 +79,24 @@ impl<Law: StressLaw> Kernel for EvaluateTriangles<'_, Law> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) -> f64 {
-        let Self { sheet, positions, first, results, corner_forces, law } = self;
+        let Self { batch, positions, first, results, corner_forces, law } = self;
         let mut sum = 0.0;
-        let batches = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
-        for (batch, (results, corner_forces)) in batches {
-            let own = lane_indices(first + 4 * batch, sheet.triangles.len());
-            let four = FourTriangles::new(lanes, &sheet, &own, positions);
-            let strains = four.strains(lanes);
+        let fours = results.chunks_mut(4).zip(corner_forces.chunks_mut(4)).enumerate();
+        for (four, (results, corner_forces)) in fours {
+            let own = lane_indices(first + 4 * four, batch.triangles.len());
+            let current = FourTriangles::new(lanes, &batch, &own, positions);
+            let strains = current.strains(lanes);
             let mut stresses = [[0.0; 4]; 3];
             for k in 0..results.len() {
                 let strain = [strains[0][k], strains[1][k], strains[2][k]];
                 let (stress, potential) = law.respond(own[k], &strain);
-                sum += sheet.areas[own[k]] * potential;
+                sum += batch.areas[own[k]] * potential;
                 for (stresses, stress) in stresses.iter_mut().zip(stress) {
                     stresses[k] = stress;
                 }
             }
-            let areas = lanes.gather_four(&own, sheet.areas);
-            let [second, third] = four.forces(lanes, &stresses, areas);
+            let areas = lanes.gather_four(&own, batch.areas);
+            let [second, third] = current.forces(lanes, &stresses, areas);
             for (k, (stress, forces)) in results.iter_mut().zip(corner_forces).enumerate() {
                 *stress = [stresses[0][k], stresses[1][k], stresses[2][k]];
                 *forces = [second[k].into(), third[k].into()];
@@ -104,11 +106,13 @@ impl<Law: StressLaw> Kernel for EvaluateTriangles<'_, Law> {
     }
 }
 
-/// Finds changes of strain of triangles from the first on.
+/// Computes strain rates of triangles from the first on.
 struct StrainRates<'a, One> {
-    sheet: TriangleBatch<'a>,
-    /// From a shape along a direction.
-    displacement: (&'a [Vec3], &'a [Vec3]),
+    batch: TriangleBatch<'a>,
+    /// Positions, in m.
+    shape: &'a [Vec3],
+    /// Displacement from the shape, in m.
+    direction: &'a [Vec3],
     first: usize,
     results: &'a mut [Tension],
     one: &'a One,
@@ -119,11 +123,11 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { sheet, displacement: (shape, direction), first, results, one } = self;
-        for (batch, results) in results.chunks_mut(4).enumerate() {
-            let own = lane_indices(first + 4 * batch, sheet.triangles.len());
+        let Self { batch, shape, direction, first, results, one } = self;
+        for (four, results) in results.chunks_mut(4).enumerate() {
+            let own = lane_indices(first + 4 * four, batch.triangles.len());
             let [now, change] =
-                [shape, direction].map(|field| FourTriangles::new(lanes, &sheet, &own, field));
+                [shape, direction].map(|field| FourTriangles::new(lanes, &batch, &own, field));
             let [along_warp, along_weft, shear] = now.strain_rates(lanes, &change);
             for (k, result) in results.iter_mut().enumerate() {
                 *result = one(own[k], &[along_warp[k], along_weft[k], shear[k]]);
@@ -134,29 +138,31 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
 
 /// Four triangles.
 struct FourTriangles<L: Lanes> {
-    /// Of the second and third corner, along warp and weft.
+    /// Gradients of the second and third corner along warp and weft, in 1/m.
     gradients: [[L::Four; 2]; 2],
-    /// Of the position, along warp and weft.
+    /// Derivatives of the position along warp and weft.
     derivatives: [[L::Four; 3]; 2],
 }
 
 impl<L: Lanes> FourTriangles<L> {
     #[inline(always)]
-    fn new(lanes: L, sheet: &TriangleBatch<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
+    fn new(lanes: L, batch: &TriangleBatch<'_>, own: &[usize; 4], positions: &[Vec3]) -> Self {
         let rest = |corner: usize, axis: usize| {
-            let one = |k: usize| sheet.gradients[own[k]][corner][axis];
+            let one = |k: usize| batch.gradients[own[k]][corner][axis];
             lanes.load_four(&[one(0), one(1), one(2), one(3)])
         };
         let gradients = [[rest(0, 0), rest(0, 1)], [rest(1, 0), rest(1, 1)]];
-        let corner = |c: usize| lanes.vectors(|k| &positions[sheet.triangles[own[k]][c] as usize]);
+        let corner = |c: usize| lanes.vectors(|k| &positions[batch.triangles[own[k]][c] as usize]);
         let (x, y, z) = (corner(0), corner(1), corner(2));
-        let part = |axis: usize, k: usize| {
+        let derivative = |axis: usize, k: usize| {
             let second = lanes.product(lanes.minus(y[k], x[k]), gradients[0][axis]);
             let third = lanes.product(lanes.minus(z[k], x[k]), gradients[1][axis]);
             lanes.plus(second, third)
         };
-        let derivatives =
-            [[part(0, 0), part(0, 1), part(0, 2)], [part(1, 0), part(1, 1), part(1, 2)]];
+        let derivatives = [
+            [derivative(0, 0), derivative(0, 1), derivative(0, 2)],
+            [derivative(1, 0), derivative(1, 1), derivative(1, 2)],
+        ];
         Self { gradients, derivatives }
     }
 
@@ -195,8 +201,8 @@ impl<L: Lanes> FourTriangles<L> {
         let warp = [along_warp(0), along_warp(1), along_warp(2)];
         let weft = [along_weft(0), along_weft(1), along_weft(2)];
         let force = |[a, b]: [L::Four; 2]| {
-            let part = |k: usize| sum(warp[k], a, weft[k], b);
-            lanes.split_vectors(&[part(0), part(1), part(2)])
+            let component = |k: usize| sum(warp[k], a, weft[k], b);
+            lanes.split_vectors(&[component(0), component(1), component(2)])
         };
         [force(self.gradients[0]), force(self.gradients[1])]
     }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a membrane remembers, where the past matters.
+//! Internal variables of a membrane with inelastic materials.
 
 use super::{Membrane, Strain, derivatives, green_strain};
 use crate::{Vec3, mesh::ShapeGradients, parallel::reductions};
 use rayon::prelude::*;
 
 impl Membrane {
-    /// Takes a shape for one that has long been what it is.
+    /// Starts the material history at a shape: everything is relaxed there.
     pub fn start_history(&mut self, positions: &[Vec3]) {
-        let Self { history: past, triangles, gradients, .. } = self;
-        past.start(|| all_strains(triangles, gradients, positions));
+        let Self { history, triangles, gradients, .. } = self;
+        history.start(|| all_strains(triangles, gradients, positions));
     }
 
-    /// Prepares for evaluations at the end of `duration` seconds after the last step remembered.
+    /// Prepares for evaluations at the end of a stage, `duration` in s after the last accepted step.
     pub fn begin_stage(&mut self, duration: f64) {
         self.history.begin_step(duration);
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     pub fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { history: past, triangles, gradients, .. } = self;
-        past.end_step(|_| all_strains(triangles, gradients, positions), duration);
+        let Self { history, triangles, gradients, .. } = self;
+        history.end_step(|_| all_strains(triangles, gradients, positions), duration);
     }
 }
 

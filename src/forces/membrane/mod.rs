@@ -6,8 +6,8 @@
 //! convention of ERRATA), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
 //! quadratic in x, so force and tangent need no rotation and no factorisation.
 //!
-//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is an
-//! argument of its own, the *predicted stress*: see [`Membrane::predict_stress`].
+//! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is a
+//! separate argument, the *predicted stress*: see [`Membrane::predict_stress`].
 
 mod batch;
 mod internal_variables;
@@ -29,7 +29,7 @@ use crate::{
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The tensile part of the stress of a triangle, times its area, in N·m.
+/// Tensile part of the stress of a triangle times its area, in N·m.
 pub type Tension = [f32; 3];
 
 /// The forces at the second and third corner of a triangle, in N; that at the first one is minus their sum.
@@ -53,7 +53,7 @@ impl MembraneModuli {
         }
     }
 
-    /// Those of a fabric so many times as stiff in stretch and in shear.
+    /// Moduli multiplied by the factors on stretch and on shear.
     fn scaled(mut self, [stretch, shear]: [f64; 2]) -> Self {
         let [c11, c22, c12, c33] = self.elastic;
         self.elastic = [stretch * c11, stretch * c22, stretch * c12, shear * c33];
@@ -134,7 +134,7 @@ impl Membrane {
         }
     }
 
-    /// The same membrane with the moduli of stretch and shear of each triangle multiplied.
+    /// Returns the membrane with the moduli of stretch and shear of each triangle multiplied.
     #[must_use]
     pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
         self.law_of_triangle = Arc::new((0..scales.len() as u32).collect());
@@ -144,7 +144,7 @@ impl Membrane {
         self
     }
 
-    /// The same membrane with room in common with others.
+    /// Returns the membrane with a shared buffer.
     #[must_use]
     pub(crate) fn with_buffers(self, buffers: BufferPool<Vec<f64>>) -> Self {
         Self { buffers, ..self }
@@ -189,8 +189,8 @@ impl Membrane {
         );
     }
 
-    /// Adds the forces at `positions` to `forces`, in N, and gives the potential of elastic and viscous
-    /// forces, in J. What is found here serves [`Self::predict_stress`] and [`Self::tangent`].
+    /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
+    /// Stresses and shape are kept for [`Self::predict_stress`] and [`Self::tangent`].
     pub fn evaluate(
         &mut self,
         positions: &[Vec3],
@@ -203,24 +203,15 @@ impl Membrane {
         self.shape.extend_from_slice(positions);
         let mut numbers = self.buffers.take_numbers(6 * self.triangles.len());
         let loads = numbers.as_chunks_mut().0.as_chunks_mut().0;
-        let Self {
-            triangles,
-            gradients,
-            areas,
-            moduli,
-            law_of_triangle,
-            scales,
-            history: past,
-            ..
-        } = self;
-        let results = (self.stresses.as_mut_slice(), &mut *loads);
-        let sheet = TriangleBatch { triangles, gradients, areas };
+        let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, .. } = self;
+        let stresses = &mut self.stresses;
+        let batch = TriangleBatch { triangles, gradients, areas };
         let law = ViscoelasticTriangles { moduli, law_of_triangle, reference, inverse_beta };
-        let potential = match past.inelastic() {
-            None => sheet.evaluate(positions, results, &law),
+        let potential = match self.history.inelastic() {
+            None => batch.evaluate(positions, stresses, loads, &law),
             Some(inelastic) => {
                 let law = InelasticTriangles { inelastic, scales, viscous: law };
-                sheet.evaluate(positions, results, &law)
+                batch.evaluate(positions, stresses, loads, &law)
             }
         };
         self.gather(loads, forces);
@@ -244,7 +235,8 @@ impl Membrane {
         });
     }
 
-    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Gives what tangents take of it.
+    /// Predicts the stress after the displacement `direction`, to first order: σ + C·B·d. Returns the part that enters
+    /// the tangents.
     ///
     /// The geometric stiffness of the *next* tangent is taken at this stress instead of at the stress
     /// found there. In a stiff sheet the latter is dominated by the second-order stretch that a finite
@@ -253,27 +245,31 @@ impl Membrane {
     /// stresses as independent unknowns (Magisano, Leonetti and Garcea, "How to improve efficiency and
     /// robustness of the Newton method in geometrically non-linear structural problem discretized via
     /// displacement-based finite elements", 2017).
-    pub fn predict_stress(&self, direction: &[Vec3], predicted: &mut [Tension]) {
+    pub fn predict_stress(&self, direction: &[Vec3], predicted_stress: &mut [Tension]) {
         match self.history.inelastic() {
-            None => self.predict_by(direction, predicted, |t| self.viscoelastic_triangles(t)),
+            None => {
+                self.predict_by(direction, predicted_stress, |t| self.viscoelastic_triangles(t));
+            }
             Some(inelastic) => {
-                self.predict_by(direction, predicted, |t| self.inelastic_triangles(inelastic, t));
+                self.predict_by(direction, predicted_stress, |t| {
+                    self.inelastic_triangles(inelastic, t)
+                });
             }
         }
     }
 
-    /// The same for the derivatives of the stress of each triangle by its strain.
+    /// Version for any derivatives of the stress of a triangle by its strain.
     fn predict_by(
         &self,
         direction: &[Vec3],
-        predicted: &mut [Tension],
+        predicted_stress: &mut [Tension],
         moduli: impl Fn(usize) -> [f64; 4] + Sync,
     ) {
         let Self { triangles, gradients, areas, shape, stresses, .. } = self;
-        let displacement = (shape.as_slice(), direction);
         TriangleBatch { triangles, gradients, areas }.strain_rates(
-            displacement,
-            predicted,
+            shape,
+            direction,
+            predicted_stress,
             |t, strain| {
                 let step = apply(&moduli(t), strain);
                 let stress = &stresses[t];
@@ -282,33 +278,35 @@ impl Membrane {
         );
     }
 
-    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted` stress, or
+    /// The tangents of some triangles at the last evaluation. Their geometric part is that of the `predicted_stress` stress, or
     /// of the stress there is.
     #[must_use]
     pub fn tangents(
         &self,
         triangles: &[u32],
-        predicted: Option<&[Tension]>,
+        predicted_stress: Option<&[Tension]>,
     ) -> Vec<TriangleTangent> {
         match self.history.inelastic() {
-            None => self.tangents_by(triangles, predicted, |t| self.viscoelastic_triangles(t)),
-            Some(inelastic) => {
-                self.tangents_by(triangles, predicted, |t| self.inelastic_triangles(inelastic, t))
+            None => {
+                self.tangents_by(triangles, predicted_stress, |t| self.viscoelastic_triangles(t))
             }
+            Some(inelastic) => self.tangents_by(triangles, predicted_stress, |t| {
+                self.inelastic_triangles(inelastic, t)
+            }),
         }
     }
 
-    /// The same for the derivatives of the stress of each triangle by its strain.
+    /// Version for any derivatives of the stress of a triangle by its strain.
     fn tangents_by(
         &self,
         triangles: &[u32],
-        predicted: Option<&[Tension]>,
+        predicted_stress: Option<&[Tension]>,
         moduli: impl Fn(usize) -> [f64; 4],
     ) -> Vec<TriangleTangent> {
         let tangent = |triangle: &u32| {
             let t = *triangle as usize;
             let tension =
-                predicted.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
+                predicted_stress.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
             self.tangent_by(t, moduli(t), tension)
         };
         triangles.iter().map(tangent).collect()
@@ -327,11 +325,12 @@ impl Membrane {
     #[inline(always)]
     fn tangent_by(&self, triangle: usize, moduli: [f64; 4], tension: Tension) -> TriangleTangent {
         let area = self.areas[triangle];
-        let stiffness = (moduli.map(|value| (area * value) as f32), tension);
-        TriangleTangent::new(&self.derivatives(triangle), stiffness, &self.gradients[triangle])
+        let moduli = moduli.map(|value| (area * value) as f32);
+        let (s, gradients) = (self.derivatives(triangle), &self.gradients[triangle]);
+        TriangleTangent::new(&s, moduli, tension, gradients)
     }
 
-    /// What the tangent of a triangle takes of a stress.
+    /// Part of a stress that enters the tangent of a triangle.
     #[inline(always)]
     fn tension(&self, triangle: usize, stress: &Strain) -> Tension {
         tensile_part(stress).map(|value| (self.areas[triangle] * value) as f32)
@@ -343,13 +342,13 @@ impl Membrane {
         derivatives(&self.triangles[triangle], &self.gradients[triangle], &self.shape)
     }
 
-    /// Derivatives of the stress of a triangle by its strain where the past does not matter.
+    /// Derivatives of the stress of a triangle by its strain for viscoelastic materials.
     #[inline(always)]
     fn viscoelastic_triangles(&self, triangle: usize) -> [f64; 4] {
         self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
     }
 
-    /// The same where it does.
+    /// Derivatives of the stress of a triangle by its strain for inelastic materials.
     fn inelastic_triangles(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
         let strain = green_strain(&self.derivatives(triangle));
@@ -452,7 +451,7 @@ fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
     scales.get(triangle).copied().unwrap_or([1.0; 2])
 }
 
-/// Triangles that remember.
+/// Triangles with internal variables.
 struct InelasticTriangles<'a> {
     inelastic: &'a Inelastic,
     scales: &'a [[f64; 2]],

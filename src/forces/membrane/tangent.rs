@@ -25,7 +25,8 @@ impl TriangleTangent {
     #[inline(always)]
     pub(super) fn new(
         s: &[Vec3; 2],
-        ([c11, c22, c12, c33], [s11, s22, s12]): ([f32; 4], [f32; 3]),
+        [c11, c22, c12, c33]: [f32; 4],
+        [s11, s22, s12]: [f32; 3],
         gradients: &ShapeGradients,
     ) -> Self {
         let gradients = gradients_of_all_corners(gradients);
@@ -78,7 +79,7 @@ impl TriangleTangent {
         self.corner_factors(if is_next { i } else { j }, usize::from(!is_next))
     }
 
-    /// The factors of a corner and the next one; or, if `turned` is 1, the other way round.
+    /// The factors of a corner and the next one; if `turned` is 1, of the next one and the corner.
     #[inline(always)]
     fn corner_factors(&self, corner: usize, turned: usize) -> [f32; 5] {
         let factor = |k: usize| self.factors[k][corner];

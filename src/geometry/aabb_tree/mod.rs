@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A tree of axis-aligned boxes: which primitives are near, without looking at the others.
+//! AABB tree: overlap and nearest-primitive queries over the primitives of a mesh.
 //!
-//! The tree is built once, halving the primitives at the median of the longest extent of their centres,
-//! and keeps its shape when they move: only the boxes are fitted anew. Halves make its depth and its
-//! layout a matter of the number of primitives alone, so that every subtree is one piece of each array
-//! and can be worked on by another thread with the same result. Boxes are minima and maxima of given
-//! numbers, hence exact; whatever is computed from them is rounded outward.
+//! The tree is built once, by splits at the median of the centres along the axis of their largest
+//! extent, and keeps its shape when the primitives move: only the boxes are refitted. Median splits
+//! make depth and layout functions of the number of primitives alone, so that every subtree is one
+//! contiguous range of each array and can be refitted by another thread with the same result. Boxes
+//! are minima and maxima of given numbers, hence exact; quantities computed from them are rounded
+//! outward.
 
 #[cfg(test)]
 mod tests;
 
 use crate::Vec3;
 
-/// A box along the axes, in m.
+/// Axis-aligned bounding box (AABB), in m.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aabb {
-    /// Smallest coordinates.
+    /// Smallest coordinates, in m.
     pub lower: Vec3,
-    /// Largest coordinates.
+    /// Largest coordinates, in m.
     pub upper: Vec3,
 }
 
 impl Aabb {
-    /// Contains nothing; joined with another box it is that box.
+    /// Empty box, the neutral element of [`Self::merged`].
     pub const EMPTY: Self = Self {
         lower: Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
         upper: Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
     };
 
-    /// The smallest box around points. Around the starts and ends of paths it contains the paths.
+    /// Smallest box around points. Around the start and end points of straight trajectories it
+    /// contains the trajectories.
     #[inline]
     pub fn from_points<'a>(points: impl IntoIterator<Item = &'a Vec3>) -> Self {
         points.into_iter().fold(Self::EMPTY, |bounds, point| {
@@ -36,7 +38,7 @@ impl Aabb {
         })
     }
 
-    /// The smallest box around both.
+    /// Smallest box around both boxes.
     #[must_use]
     #[inline]
     pub fn merged(&self, other: &Self) -> Self {
@@ -49,7 +51,7 @@ impl Aabb {
         }
     }
 
-    /// The box with all points within `margin` of it on each axis, in m.
+    /// Box enlarged by `margin` in m on both sides of each axis, rounded outward.
     #[must_use]
     #[inline]
     pub fn inflated(&self, margin: f64) -> Self {
@@ -65,7 +67,7 @@ impl Aabb {
         self.lower.iter().chain(&self.upper).all(|coordinate| coordinate.is_finite())
     }
 
-    /// Whether they have a point in common, their surfaces included.
+    /// Whether the closed boxes have a point in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         (self.lower.x <= other.upper.x)
@@ -76,13 +78,13 @@ impl Aabb {
             && (other.lower.z <= self.upper.z)
     }
 
-    /// Whether a point lies in it, its surface included.
+    /// Whether the closed box contains a point.
     #[must_use]
     pub fn contains_point(&self, point: &Vec3) -> bool {
         self.overlaps(&Self { lower: *point, upper: *point })
     }
 
-    /// No more than the square of the distance of the point from any point of the box, in m².
+    /// Lower bound of the squared distance between a point and the box, in m².
     #[must_use]
     pub fn distance_squared(&self, point: &Vec3) -> f64 {
         /// Three squares of rounded differences and their sum are within five roundings.
@@ -92,34 +94,34 @@ impl Aabb {
     }
 }
 
-/// The primitive that [`BoundingTree::nearest`] found.
+/// Result of [`AabbTree::nearest`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearestPrimitive<T> {
-    /// Its index.
+    /// Index of the primitive.
     pub primitive: usize,
-    /// What was measured of it.
+    /// Second result of `measure` for this primitive.
     pub payload: T,
-    /// Square of the distance, in m².
+    /// Squared distance, in m².
     pub distance_squared: f64,
 }
 
-/// Boxes around boxes around the primitives of a mesh.
+/// Binary tree of AABBs over the primitives of a mesh.
 #[derive(Clone, Debug, Default)]
 pub struct AabbTree {
-    /// Depth first: the root, all of its left half, all of its right half.
+    /// Depth-first order: root, left subtree, right subtree.
     nodes: Vec<TreeNode>,
-    /// The primitives in the order of the leaves.
+    /// Primitives in the order of the leaves.
     leaves: Vec<TreeLeaf>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct TreeNode {
     aabb: Aabb,
-    /// How many nodes it is with all that are below it: 1 at the bottom.
+    /// Number of nodes in the subtree, this one included; 1 for a leaf node.
     subtree_size: u32,
-    /// Its first primitive in `leaves`.
+    /// Index of the first primitive of the subtree in `leaves`.
     first_leaf: u32,
-    /// How many primitives it contains.
+    /// Number of primitives in the subtree.
     leaf_count: u32,
 }
 
@@ -130,7 +132,7 @@ struct TreeLeaf {
 }
 
 impl AabbTree {
-    /// So few are quicker looked at than sorted.
+    /// Most primitives of a leaf node: a linear scan of four is faster than another level.
     const LEAF_SIZE: usize = 4;
 
     /// Builds the tree over primitives with these boxes, which must be finite.
@@ -149,7 +151,7 @@ impl AabbTree {
         tree
     }
 
-    /// Makes the node over the leaves from `first` up to `end`, and all below it; without boxes.
+    /// Appends the subtree over the leaves `first..end`, with empty boxes.
     fn build_subtree(&mut self, first: usize, end: usize) {
         let index = self.nodes.len();
         self.nodes.push(TreeNode {
@@ -167,14 +169,14 @@ impl AabbTree {
         }
     }
 
-    /// Fits all boxes to the primitives' new ones, of which there must be as many, and finite.
+    /// Refits all boxes to new boxes of the same number of primitives, which must be finite.
     pub fn refit(&mut self, boxes: &[Aabb]) {
         debug_assert_eq!(boxes.len(), self.leaves.len(), "boxes of other primitives");
         debug_assert!(boxes.iter().all(Aabb::is_finite), "a box that is not finite");
         refit_subtree(&mut self.nodes, &mut self.leaves, boxes);
     }
 
-    /// Calls `visit` with every primitive whose box overlaps `bounds`, always in the same order.
+    /// Calls `visit` with every primitive whose box overlaps `bounds`, in a fixed order.
     pub fn for_each_overlapping(&self, bounds: &Aabb, mut visit: impl FnMut(usize)) {
         let mut index = 0;
         while let Some(node) = self.nodes.get(index) {
@@ -193,9 +195,9 @@ impl AabbTree {
         }
     }
 
-    /// The primitive nearest to `point` and not farther than `radius` in m; of several as near, the one
-    /// of the smallest index. `measure` gives the square of a primitive's distance, in m², and whatever
-    /// else is wanted of the nearest; it is asked only about those that may be the nearest.
+    /// Primitive nearest to `point` within `radius` in m; of equally near ones the one of the
+    /// smallest index. `measure` gives the squared distance of a primitive, in m², and a payload;
+    /// it is called only for primitives that may be the nearest.
     pub fn nearest<T>(
         &self,
         point: &Vec3,
@@ -243,10 +245,10 @@ impl AabbTree {
     }
 }
 
-/// The nearest primitive so far.
+/// State of a nearest-primitive query.
 struct NearestSearch<'a, T, M> {
     point: &'a Vec3,
-    /// Square of the distance of what is still looked at.
+    /// Squared search radius in m²: that of the query, then the distance of the best primitive.
     max_distance_squared: f64,
     best: Option<NearestPrimitive<T>>,
     measure: M,
@@ -270,8 +272,8 @@ impl<T, M: FnMut(usize) -> (f64, T)> NearestSearch<'_, T, M> {
     }
 }
 
-/// Puts the leaves whose centres are smallest, along the axis on which they spread most, before the
-/// others. The index decides between equal centres, so that there is one order.
+/// Partitions leaves at the median of their centres along the axis of largest extent. Equal centres
+/// are ordered by index, so that the result is unique.
 fn partition_at_median(leaves: &mut [TreeLeaf], median: usize) {
     let twice_centre = |leaf: &TreeLeaf| leaf.aabb.lower + leaf.aabb.upper;
     let centres: Vec<Vec3> = leaves.iter().map(twice_centre).collect();
@@ -283,9 +285,10 @@ fn partition_at_median(leaves: &mut [TreeLeaf], median: usize) {
     });
 }
 
-/// Fits the boxes of the first node and of all below it, which are the other nodes.
+/// Refits a subtree given by its nodes, root first, and its leaves, and returns the box of the
+/// root.
 fn refit_subtree(nodes: &mut [TreeNode], leaves: &mut [TreeLeaf], boxes: &[Aabb]) -> Aabb {
-    /// Halves of fewer primitives are not worth another thread.
+    /// Fewest primitives of a half that is refitted as a task of its own.
     const PARALLEL_SIZE: usize = 4096;
     let [node, below @ ..] = nodes else { return Aabb::EMPTY };
     node.aabb = if let Some(&TreeNode { subtree_size: span, leaf_count: count, .. }) = below.first()

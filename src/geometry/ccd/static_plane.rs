@@ -13,12 +13,13 @@
 //! 2⁻¹⁰⁷⁴, which is nothing beside 2⁻⁴⁰ R |n| as long as R and |n| are larger than 10⁻¹⁴⁰; in what is smaller
 //! no such plane is accepted, nor in what overflows, where a limit is not finite.
 
+use super::RELATIVE_TOLERANCE;
 use crate::Vec3;
 
 /// Whether a point certainly stays farther than `gap`, in m, from a triangle. Both are given by four
 /// positions, the point first, at the start and at the end of a straight and even motion.
 ///
-/// It costs a quarter of [`point_triangle_impact`](crate::geometry::ccd::point_triangle_impact), which finds out where it
+/// It costs a quarter of [`point_triangle_ccd`](super::point_triangle_ccd), which finds out where it
 /// says no, and takes references because the copies into paths would cost as much again.
 #[must_use]
 #[inline]
@@ -36,7 +37,7 @@ pub fn point_triangle_stay_separated(start: [&Vec3; 4], end: [&Vec3; 4], gap: f6
 /// Whether two edges certainly stay farther than `gap`, in m, from each other. They are given by four
 /// positions, two for each, at the start and at the end of a straight and even motion.
 ///
-/// It is to [`edge_edge_impact`](crate::geometry::ccd::edge_edge_impact) what [`point_stays_apart`] is to the other.
+/// It is to [`edge_edge_ccd`](super::edge_edge_ccd) what [`point_triangle_stay_separated`] is to the other.
 #[must_use]
 #[inline]
 pub fn edge_edge_stay_separated(start: [&Vec3; 4], end: [&Vec3; 4], gap: f64) -> bool {
@@ -59,7 +60,6 @@ fn relative_to_first(positions: [&Vec3; 4]) -> [Vec3; 3] {
 /// How far all points must be along the normal; none for numbers too small to tell.
 #[inline]
 fn separation_threshold(normal: &Vec3, points: &[[Vec3; 3]; 2], gap: f64) -> Option<f64> {
-    const RELATIVE_TOLERANCE: f64 = 1.0 / (1_u64 << 40) as f64;
     const MIN_MAGNITUDE: f64 = 1e-140;
     let largest = |one: f64, other: f64| if one > other { one } else { other };
     let extents = points.as_flattened().iter().fold(Vec3::zeros(), |extents, point| {
@@ -67,8 +67,8 @@ fn separation_threshold(normal: &Vec3, points: &[[Vec3; 3]; 2], gap: f64) -> Opt
     });
     let extent = largest(largest(extents.x, extents.y), extents.z);
     let length = normal.norm();
-    let is_told = extent > MIN_MAGNITUDE && length > MIN_MAGNITUDE;
-    is_told.then_some((gap + extent * RELATIVE_TOLERANCE) * length)
+    let is_resolved = extent > MIN_MAGNITUDE && length > MIN_MAGNITUDE;
+    is_resolved.then_some((gap + extent * RELATIVE_TOLERANCE) * length)
 }
 
 /// The point of a triangle closest to the origin, nearly.
@@ -115,10 +115,10 @@ fn approximate_edge_offset([b, c, d]: [Vec3; 3]) -> Vec3 {
     c + cd * on_second - b * on_first
 }
 
-/// A part of the whole between 0 and 1; 0 of nothing.
+/// Ratio clamped to the range from 0 to 1; 0 for 0/0.
 #[inline]
-fn clamped_ratio(part: f64, whole: f64) -> f64 {
+fn clamped_ratio(numerator: f64, denominator: f64) -> f64 {
     // This also makes 0 of what is no number.
-    let share = (part / whole).max(0.0);
-    if share < 1.0 { share } else { 1.0 }
+    let ratio = (numerator / denominator).max(0.0);
+    if ratio < 1.0 { ratio } else { 1.0 }
 }

@@ -12,10 +12,10 @@ mod tests;
 
 use crate::Vec3;
 
-/// The part of a triangle on which a point lies.
+/// Feature of a triangle that a point of it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriangleFeature {
-    /// The inside.
+    /// The interior.
     Face,
     /// The edge opposite this corner.
     Edge(u8),
@@ -23,38 +23,38 @@ pub enum TriangleFeature {
     Vertex(u8),
 }
 
-/// The point of a triangle closest to a given point.
+/// Point of a triangle closest to a given point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPointOnTriangle {
-    /// Barycentric coordinates: the closest point is the corners' sum with these weights.
+    /// Barycentric coordinates of the closest point.
     pub weights: [f64; 3],
-    /// From the closest point to the given point, in m.
+    /// Vector from the closest point to the given point, in m.
     pub offset: Vec3,
-    /// Square of the distance, in m².
+    /// Squared distance, in m².
     pub distance_squared: f64,
-    /// Where on the triangle it lies.
+    /// Feature of the triangle that contains the closest point.
     pub feature: TriangleFeature,
 }
 
-/// The points of two segments that are closest to each other.
+/// Closest points of two segments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosestPointsOfSegments {
-    /// How far along each segment its point lies, from 0 to 1.
+    /// Position of the closest point along each segment, from 0 to 1.
     pub parameters: [f64; 2],
-    /// From the point of the second segment to the point of the first, in m.
+    /// Vector from the point of the second segment to the point of the first, in m.
     pub offset: Vec3,
-    /// Square of the distance, in m².
+    /// Squared distance, in m².
     pub distance_squared: f64,
 }
 
-/// How far along `edge` the point closest to a point `from` its start lies, from 0 to 1; 0 without
-/// extent.
+/// Parameter from 0 to 1 of the point of `edge` closest to a point `from` its start; 0 for an edge
+/// without extent.
 fn closest_parameter_on_segment(from: &Vec3, edge: &Vec3) -> f64 {
     let length_squared = edge.norm_squared();
     if length_squared > 0.0 { (edge.dot(from) / length_squared).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The point of `triangle` closest to `point`.
+/// Point of `triangle` closest to `point`.
 #[must_use]
 pub fn closest_point_on_triangle(point: &Vec3, triangle: &[Vec3; 3]) -> ClosestPointOnTriangle {
     let [a, b, c] = triangle;
@@ -85,7 +85,7 @@ pub fn closest_point_on_triangle(point: &Vec3, triangle: &[Vec3; 3]) -> ClosestP
     closest_point_at_weights(&from, weights, feature)
 }
 
-/// Barycentric coordinates of the point's projection, if it falls into the triangle.
+/// Barycentric coordinates of the projection of the point, if it falls into the triangle.
 fn interior_barycentric_coordinates(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Option<[f64; 3]> {
     let normal = nondegenerate_normal(edges)?;
     let weights =
@@ -95,10 +95,12 @@ fn interior_barycentric_coordinates(edges: &[Vec3; 3], from: &[Vec3; 3]) -> Opti
     is_inside.then(|| weights.map(|weight| weight / sum))
 }
 
-/// Normal, twice the area long; none of a triangle so thin that its edges are the better answer.
+/// Normal with a length of twice the area; `None` for a triangle so thin that the closest points of
+/// its edges are more accurate.
 fn nondegenerate_normal(edges: &[Vec3; 3]) -> Option<Vec3> {
-    /// Twice the area over the longest edge squared. With the rounding u of a cross product the normal
-    /// is off by u over this ratio: as much as the triangle is thin where the ratio is the root of u.
+    /// Ratio of twice the area to the squared longest edge. With the rounding u of a cross product
+    /// the normal is off by u over this ratio: as much as the triangle is thin where the ratio is
+    /// the root of u.
     const MIN_AREA_RATIO: f64 = 1.0 / (1_u64 << 26) as f64;
     let lengths = edges.map(|edge| edge.norm_squared());
     let thinnest = MIN_AREA_RATIO * lengths[0].max(lengths[1]).max(lengths[2]);
@@ -116,7 +118,7 @@ fn closest_point_at_weights(
     ClosestPointOnTriangle { weights, offset, distance_squared: offset.norm_squared(), feature }
 }
 
-/// The points of two segments that are closest to each other; of parallel segments one such pair.
+/// Closest points of two segments; of parallel segments one such pair.
 #[must_use]
 pub fn closest_points_of_segments(
     first: &[Vec3; 2],

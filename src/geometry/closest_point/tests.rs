@@ -33,7 +33,7 @@ fn slack(point: &Vec3, corners: &[Vec3; 3], distance: f64) -> f64 {
 }
 
 #[test]
-fn each_region_of_a_triangle_is_told_apart() {
+fn each_feature_of_a_triangle_is_recognised() {
     let triangle = [Vec3::zeros(), Vec3::new(4.0, 0.0, 0.0), Vec3::new(0.0, 4.0, 0.0)];
     let feature = |x, y, z| closest_point_on_triangle(&Vec3::new(x, y, z), &triangle).feature;
     assert_eq!(feature(1.0, 1.0, 5.0), TriangleFeature::Face);

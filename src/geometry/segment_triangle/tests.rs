@@ -25,9 +25,9 @@ fn volume(corners: [Whole; 4]) -> i64 {
 fn side_of(corners: &[Whole; 4], point: Whole) -> i64 {
     let whole_volume = volume(*corners);
     let share = |i: usize| {
-        let mut part = *corners;
-        part[i] = point;
-        volume(part).signum() * whole_volume.signum()
+        let mut piece = *corners;
+        piece[i] = point;
+        volume(piece).signum() * whole_volume.signum()
     };
     [0, 1, 2, 3].map(share).into_iter().min().unwrap_or(-1)
 }
@@ -39,7 +39,7 @@ fn crossings(from: Whole, to: Whole, surface: &[[Whole; 3]]) -> usize {
     surface.iter().filter(crosses).count()
 }
 
-/// Surface of a tetrahedron, its triangles wound either way.
+/// Surface of a tetrahedron, its triangles wound in either sense.
 fn surface(corners: &[Whole; 4], reversed: [bool; 4]) -> Vec<[Whole; 3]> {
     let face = |i: usize| {
         let [a, b, c] = [1, 2, 3].map(|next| corners[(i + next) % 4]);
@@ -128,7 +128,7 @@ proptest! {
         let apex = [0, 1, 2].map(|axis| {
             a[axis] + ((b[axis] - a[axis]) * shares[0] + (c[axis] - a[axis]) * shares[1]) / 4
         });
-        let parts = crossings(from, to, &[[a, b, apex], [b, c, apex], [c, a, apex]]);
-        prop_assert_eq!(parts % 2, crossings(from, to, &[[a, b, c]]));
+        let pieces = crossings(from, to, &[[a, b, apex], [b, c, apex], [c, a, apex]]);
+        prop_assert_eq!(pieces % 2, crossings(from, to, &[[a, b, c]]));
     }
 }

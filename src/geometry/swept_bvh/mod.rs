@@ -9,20 +9,20 @@
 //! told apart like what is at rest, where the boxes around whole paths would overlap. The points between
 //! other points (edges, triangles) are means of these with weights that do not change, and what holds
 //! for boxes around points holds for boxes around such boxes. Where a distance is to be kept, boxes are
-//! grown by half of it ([`MovingBox::grown`] rounds outward).
+//! grown by half of it ([`SweptAabb::inflated`] rounds outward).
 //!
 //! **Rounding.** The boxes are kept in single precision, rounded to nearest, no further than the largest
 //! number. Rounding is monotone: a ≤ b gives fl(a) ≤ fl(b). As a pair is only dropped where fl(a) > fl(b)
 //! for numbers that would have to be a ≤ b if the boxes met, none is dropped wrongly; and smallest and
 //! largest of rounded numbers are the rounded smallest and largest. Boxes that come rounded already hold the ways of
-//! their points with all room that rounding takes (see `ways`), so they only meet more often.
+//! their points with all room that rounding takes (see `trajectory_culling`), so they only meet more often.
 //!
-//! **Layout.** Eight boxes make a block, and eight blocks below another one: all leaves are at one depth,
-//! all blocks but the last of each level are full, and a block's children are found by counting. Eight
+//! **Layout.** Eight boxes make a node, and eight nodes below another one: all leaves are at one depth,
+//! all nodes but the last of each level are full, and a node's children are found by counting. Eight
 //! boxes are held against one in a few instructions. The order of the primitives is found once, by
 //! halving at the median of the longest extent; later only the boxes are fitted anew.
 //!
-//! **Walks** go through pairs of blocks of one level: the pairs of a coarse level are the tasks, a
+//! **Walks** go through pairs of nodes of one level: the pairs of a coarse level are the tasks, a
 //! number that depends on the tree alone, and what they find is put together in their order, so that
 //! results are the same for every number of threads.
 
@@ -32,6 +32,7 @@ mod tests;
 mod traversal;
 
 pub use node8::SweptAabbF32;
+pub(crate) use traversal::PairVisitor;
 
 use super::{
     aabb_tree::Aabb,
@@ -40,21 +41,20 @@ use super::{
 use crate::Vec3;
 use rayon::prelude::*;
 
-/// Where a primitive is: a box around its points at the start of a step, and one at the end. They must be
-/// finite.
+/// Box of a primitive at the start of a step, and one at its end; both finite.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SweptAabb {
-    /// Around the points at the start.
+    /// Box around the points at the start.
     pub start: Aabb,
-    /// Around the points at the end.
+    /// Box around the points at the end.
     pub end: Aabb,
 }
 
 impl SweptAabb {
-    /// Contains nothing, at any time.
+    /// Empty at all times; the neutral element of [`Self::merged`].
     pub const EMPTY: Self = Self { start: Aabb::EMPTY, end: Aabb::EMPTY };
 
-    /// The smallest boxes around points that travel from `start` to `end`, in m.
+    /// Smallest boxes around points on straight trajectories from `start` to `end`, in m.
     #[inline]
     pub fn from_trajectories<'a>(paths: impl IntoIterator<Item = (&'a Vec3, &'a Vec3)>) -> Self {
         paths.into_iter().fold(Self::EMPTY, |bounds, (start, end)| {
@@ -65,21 +65,22 @@ impl SweptAabb {
         })
     }
 
-    /// The smallest boxes around both.
+    /// Smallest boxes around both.
     #[must_use]
     #[inline]
     pub fn merged(&self, other: &Self) -> Self {
         Self { start: self.start.merged(&other.start), end: self.end.merged(&other.end) }
     }
 
-    /// The boxes with all points within `margin` of them on each axis, in m.
+    /// Both boxes enlarged by `margin` in m on both sides of each axis, rounded outward.
     #[must_use]
     #[inline]
     pub fn inflated(&self, margin: f64) -> Self {
         Self { start: self.start.inflated(margin), end: self.end.inflated(margin) }
     }
 
-    /// Whether they may meet: on no axis is one below the other at the start and at the end.
+    /// Whether the boxes may overlap during the step: on no axis is one below the other at the
+    /// start and at the end.
     #[must_use]
     pub fn may_overlap(&self, other: &Self) -> bool {
         let is_below = |one: &Self, other: &Self, axis: usize| {
@@ -90,15 +91,16 @@ impl SweptAabb {
     }
 }
 
-/// Moving boxes around moving boxes around primitives.
+/// Bounding volume hierarchy (BVH) of swept AABBs, eight children per node.
 #[derive(Clone, Debug, Default)]
 pub struct SweptBvh {
-    /// The primitives in the order of the leaves.
+    /// Primitives in the order of the leaves.
     primitive_of_leaf: Vec<u32>,
-    /// Of every primitive, where it is in that order.
+    /// Leaf index of every primitive.
     leaf_of_primitive: Vec<u32>,
-    /// First the boxes of the primitives, then those of the blocks of the level before. The last level
-    /// has one block, and there is none if there are no primitives.
+    /// Nodes by level: first those that hold the boxes of primitives, then those that hold the
+    /// boxes around the nodes of the level before. The last level has one node; without primitives
+    /// there is no level.
     levels: Vec<Vec<Node8>>,
 }
 
@@ -109,7 +111,7 @@ impl SweptBvh {
         Self::build_with(boxes.len(), |primitive| SweptAabbF32::from(&boxes[primitive as usize]))
     }
 
-    /// The same for `count` primitives, without a list of their boxes.
+    /// Builds the tree over `count` primitives whose boxes `bounds` computes.
     pub(crate) fn build_with(
         mut count: usize,
         bounds: impl Fn(u32) -> SweptAabbF32 + Sync,
@@ -118,15 +120,14 @@ impl SweptBvh {
             .map(|primitive| (bounds(primitive).scaled_centre(), primitive))
             .collect();
         partition_into_nodes(&mut leaves);
-        // Collected anew: in place it would keep the room of the leaves.
-        let order: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
+        // Collected anew: in place it would keep the capacity of the leaves.
+        let primitive_of_leaf: Vec<u32> = leaves.iter().map(|(_, primitive)| *primitive).collect();
         drop(leaves);
-        let mut places = vec![0; count];
-        for (place, primitive) in (0..).zip(&order) {
-            places[*primitive as usize] = place;
+        let mut leaf_of_primitive = vec![0; count];
+        for (leaf, primitive) in (0..).zip(&primitive_of_leaf) {
+            leaf_of_primitive[*primitive as usize] = leaf;
         }
-        let mut tree =
-            Self { primitive_of_leaf: order, leaf_of_primitive: places, levels: Vec::new() };
+        let mut tree = Self { primitive_of_leaf, leaf_of_primitive, levels: Vec::new() };
         while count > 1 || (count == 1 && tree.levels.is_empty()) {
             count = count.div_ceil(NODE_WIDTH);
             tree.levels.push(vec![Node8::EMPTY; count]);
@@ -147,22 +148,22 @@ impl SweptBvh {
         self.primitive_of_leaf.is_empty()
     }
 
-    /// Fits all boxes to the primitives' new ones, of which there must be as many.
+    /// Refits all boxes to new boxes of the same number of primitives.
     pub fn refit(&mut self, boxes: &[SweptAabb]) {
         debug_assert_eq!(boxes.len(), self.len(), "boxes of other primitives");
         self.refit_with(|primitive| SweptAabbF32::from(&boxes[primitive as usize]));
     }
 
-    /// Fits all boxes to the primitives' new ones, without a list of them.
+    /// Refits all boxes to those that `bounds` computes for each primitive.
     pub fn refit_with(&mut self, bounds: impl Fn(u32) -> SweptAabbF32 + Sync) {
-        /// Blocks that are worth a task of their own.
+        /// Nodes per parallel task.
         const NODES_PER_TASK: usize = 64;
         let Some((leaves, above)) = self.levels.split_first_mut() else { return };
         let members = self.primitive_of_leaf.par_chunks(NODE_WIDTH);
         leaves.par_iter_mut().zip(members).with_min_len(NODES_PER_TASK).for_each(
-            |(block, members)| {
+            |(node, members)| {
                 for (lane, primitive) in members.iter().enumerate() {
-                    block.set_lane(lane, &bounds(*primitive));
+                    node.set_lane(lane, &bounds(*primitive));
                 }
             },
         );
@@ -170,9 +171,9 @@ impl SweptBvh {
         for level in above {
             let children = below.par_chunks(NODE_WIDTH);
             level.par_iter_mut().zip(children).with_min_len(NODES_PER_TASK).for_each(
-                |(block, children)| {
+                |(node, children)| {
                     for (lane, child) in children.iter().enumerate() {
-                        block.set_lane_around_node(lane, child);
+                        node.set_lane_around_node(lane, child);
                     }
                 },
             );
@@ -180,23 +181,24 @@ impl SweptBvh {
         }
     }
 
-    /// Widens the boxes of some primitives, and all around these, by others.
+    /// Enlarges the boxes of some primitives, and of their ancestors, by those that `bounds`
+    /// computes.
     pub fn expand(&mut self, primitives: &[u32], bounds: impl Fn(u32) -> SweptAabbF32) {
         for primitive in primitives {
             let bounds = bounds(*primitive);
-            let mut place = self.leaf_of_primitive[*primitive as usize] as usize;
+            let mut leaf = self.leaf_of_primitive[*primitive as usize] as usize;
             for level in &mut self.levels {
-                level[place / NODE_WIDTH].expand_lane(place % NODE_WIDTH, &bounds);
-                place /= NODE_WIDTH;
+                level[leaf / NODE_WIDTH].expand_lane(leaf % NODE_WIDTH, &bounds);
+                leaf /= NODE_WIDTH;
             }
         }
     }
 }
 
-/// Sorts primitives so that each full block of them, of blocks of them and so on is close together: halves
-/// them at the median of the longest extent, where halves are made of full blocks.
+/// Sorts primitives so that each full node, each full node of nodes and so on is compact: median
+/// splits along the axis of largest extent, at multiples of full nodes.
 fn partition_into_nodes(leaves: &mut [([f32; 3], u32)]) {
-    /// Fewer are not worth another thread.
+    /// Fewest primitives of a half that is sorted as a task of its own.
     const PARALLEL_SIZE: usize = 4096;
     if leaves.len() <= NODE_WIDTH {
         return;
@@ -204,7 +206,7 @@ fn partition_into_nodes(leaves: &mut [([f32; 3], u32)]) {
     let half = leaves.len().next_power_of_two() / 2;
     let half = half.max(NODE_WIDTH);
     let axis = longest_axis(leaves);
-    // The index decides between equals, so that there is one order.
+    // The index orders equal centres, so that the order is unique.
     leaves.select_nth_unstable_by(half, |one, other| {
         one.0[axis].total_cmp(&other.0[axis]).then(one.1.cmp(&other.1))
     });
@@ -217,7 +219,7 @@ fn partition_into_nodes(leaves: &mut [([f32; 3], u32)]) {
     }
 }
 
-/// The axis along which the middles extend farthest.
+/// Axis along which the centres extend farthest.
 fn longest_axis(leaves: &[([f32; 3], u32)]) -> usize {
     let extent = |axis: usize| {
         let along = leaves.iter().map(|(middle, _)| middle[axis]);

@@ -52,8 +52,8 @@ fn pairs(first: &SweptBvh, second: &SweptBvh) -> Vec<(u32, u32)> {
 fn pairs_by_hand(first: &[SweptAabb], second: &[SweptAabb]) -> Vec<(u32, u32)> {
     let partners = |(one, bounds): (u32, &SweptAabb)| {
         let bounds = *bounds;
-        let meets = move |(_, other): &(u32, &SweptAabb)| bounds.may_overlap(other);
-        (0..).zip(second).filter(meets).map(move |(other, _)| (one, other))
+        let overlaps = move |(_, other): &(u32, &SweptAabb)| bounds.may_overlap(other);
+        (0..).zip(second).filter(overlaps).map(move |(other, _)| (one, other))
     };
     (0..).zip(first).flat_map(partners).collect()
 }
@@ -129,7 +129,7 @@ proptest! {
     })]
 
     #[test]
-    fn all_pairs_that_may_meet_are_found_once(boxes in soup(), refitted in any::<bool>()) {
+    fn all_pairs_that_may_overlap_are_found_once(boxes in soup(), refitted in any::<bool>()) {
         let mut tree = SweptBvh::new(&boxes);
         let mut boxes = boxes;
         if refitted {
@@ -157,7 +157,7 @@ proptest! {
     }
 
     #[test]
-    fn what_meets_on_its_way_is_not_dropped(
+    fn pairs_that_collide_during_the_step_are_not_culled(
         ends in [vector(20), vector(20), vector(20), vector(20)], shares in [0..=8, 0..=8, 0..=8_i32],
     ) {
         // Two moving edges, the second led through the first at a share of the time.
@@ -169,7 +169,7 @@ proptest! {
         let motion = b - c;
         let through = (place - motion * time, place + motion * (1.0 - time));
         let along = d - a;
-        let second = [-t, 1.0 - t].map(|part| (through.0 + along * part, through.1 + along * part));
+        let second = [-t, 1.0 - t].map(|fraction| (through.0 + along * fraction, through.1 + along * fraction));
         let [first, second] =
             [first, second].map(|edge| SweptAabb::from_trajectories(edge.iter().map(|path| (&path.0, &path.1))));
         prop_assert!(first.may_overlap(&second));

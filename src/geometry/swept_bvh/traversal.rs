@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Walks through one tree or two: all pairs of primitives that may meet.
+//! Traversal of one tree or of two: all pairs of primitives whose swept AABBs may overlap.
 
 use super::{
     SweptBvh,
@@ -8,7 +8,15 @@ use super::{
 use crate::parallel::reductions;
 use rayon::prelude::*;
 
-/// Two blocks of one level, of one tree or of two.
+/// Visitor of overlapping pairs with a state for each task.
+pub(crate) struct PairVisitor<Visit, Finish> {
+    /// Adds a pair of primitives to the state of its task.
+    pub(crate) visit: Visit,
+    /// Converts the state of a finished task into its results.
+    pub(crate) finish: Finish,
+}
+
+/// Two nodes of one level, of one tree or of two.
 #[derive(Clone, Copy, Debug)]
 struct NodePair {
     level: usize,
@@ -17,67 +25,69 @@ struct NodePair {
 }
 
 impl SweptBvh {
-    /// Calls `visit` with every unordered pair of primitives that may meet, the smaller index first, and
-    /// puts what it gives at the end of `out`, always in the same order. It is called by several threads;
-    /// what can be told quickly of a pair, as that both share a vertex, is best told there.
+    /// Calls `visit` with every unordered pair of primitives that may overlap, the smaller index
+    /// first, and appends its results to `out` in a fixed order. Several threads call it; pairs
+    /// that are cheap to reject, as those that share a vertex, are best rejected there.
     pub fn overlapping_self_pairs<T: Send>(
         &self,
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_self_pairs((visit, |found| found), out);
+        self.collect_overlapping_self_pairs(&PairVisitor { visit, finish: |found| found }, out);
     }
 
-    /// The same, where visits leave something else from which `finish` makes what there is to give.
+    /// Calls the visitor with every unordered pair of primitives that may overlap, the smaller
+    /// index first, and appends the results of its tasks to `out` in a fixed order.
     pub(crate) fn collect_overlapping_self_pairs<S: Default, T: Send>(
         &self,
-        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let Some(top) = self.levels.len().checked_sub(1) else { return };
         let whole = vec![NodePair { level: top, first: 0, second: 0 }];
         let tasks = subdivided(whole, |pair, found| self.overlapping_self_children(pair, found));
         run_tasks(&tasks, out, |pair| {
-            let mut left = S::default();
+            let mut state = S::default();
             self.traverse_self(pair, &mut |one, other| {
-                visit(one.min(other), one.max(other), &mut left);
+                (visitor.visit)(one.min(other), one.max(other), &mut state);
             });
-            finish(left)
+            (visitor.finish)(state)
         });
     }
 
-    /// Calls `visit` with every primitive of this tree and every one of `other` that may meet, and puts
-    /// what it gives at the end of `out`, always in the same order. It is called by several threads.
+    /// Calls `visit` with every primitive of this tree and every one of `other` that may overlap,
+    /// and appends its results to `out` in a fixed order. Several threads call it.
     pub fn overlapping_pairs<T: Send>(
         &self,
         other: &Self,
         visit: impl Fn(u32, u32, &mut Vec<T>) + Sync,
         out: &mut Vec<T>,
     ) {
-        self.collect_overlapping_pairs(other, (visit, |found| found), out);
+        self.collect_overlapping_pairs(other, &PairVisitor { visit, finish: |found| found }, out);
     }
 
-    /// The same, where visits leave something else from which `finish` makes what there is to give.
+    /// Calls the visitor with every primitive of this tree and every one of `other` that may
+    /// overlap, and appends the results of its tasks to `out` in a fixed order.
     pub(crate) fn collect_overlapping_pairs<S: Default, T: Send>(
         &self,
         other: &Self,
-        (visit, finish): (impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync),
+        visitor: &PairVisitor<impl Fn(u32, u32, &mut S) + Sync, impl Fn(S) -> Vec<T> + Sync>,
         out: &mut Vec<T>,
     ) {
         let tasks = subdivided(self.root_pairs(other), |pair, found| {
-            self.overlapping_children(other, pair, found)
+            self.overlapping_children(other, pair, found);
         });
         run_tasks(&tasks, out, |pair| {
-            let mut left = S::default();
-            self.traverse(other, pair, &mut |one, other| visit(one, other, &mut left));
-            finish(left)
+            let mut state = S::default();
+            self.traverse(other, pair, &mut |one, other| (visitor.visit)(one, other, &mut state));
+            (visitor.finish)(state)
         });
     }
 
-    /// Calls `visit` with every primitive that may meet this box, always in the same order.
+    /// Calls `visit` with every primitive that may overlap a box, in a fixed order.
     pub fn for_each_overlapping(&self, bounds: &SweptAabbF32, mut visit: impl FnMut(u32)) {
-        self.for_each_overlapping_on_level(&QueryBox::new(bounds), 0, &mut |place| {
-            visit(self.primitive_of_leaf[place])
+        self.for_each_overlapping_on_level(&QueryBox::new(bounds), 0, &mut |index| {
+            visit(self.primitive_of_leaf[index]);
         });
     }
 
@@ -102,7 +112,7 @@ impl SweptBvh {
         );
     }
 
-    /// The members of two blocks that may meet.
+    /// Calls `found` with the pairs of children of two nodes that may overlap.
     #[inline]
     fn overlapping_children(
         &self,
@@ -111,42 +121,40 @@ impl SweptBvh {
         found: &mut (impl FnMut(usize, usize) + ?Sized),
     ) {
         let NodePair { level, first, second } = pair;
-        let (block, partners) = (&self.levels[level][first], &other.levels[level][second]);
-        let around = other.levels.get(level + 1).map_or_else(
+        let (node, partners) = (&self.levels[level][first], &other.levels[level][second]);
+        let enclosing = other.levels.get(level + 1).map_or_else(
             || QueryBox::enclosing(partners),
             |above| above[second / NODE_WIDTH].lane_box(second % NODE_WIDTH),
         );
-        for place in set_bits(block.overlap_matrix(block.overlap_mask(&around), partners)) {
-            found(
-                first * NODE_WIDTH + place / NODE_WIDTH,
-                second * NODE_WIDTH + place % NODE_WIDTH,
-            );
+        for bit in set_bits(node.overlap_matrix(node.overlap_mask(&enclosing), partners)) {
+            found(first * NODE_WIDTH + bit / NODE_WIDTH, second * NODE_WIDTH + bit % NODE_WIDTH);
         }
     }
 
-    /// The members of two blocks of this tree that may meet; of one block with itself each pair once, and
-    /// blocks with themselves.
+    /// Calls `found` with the pairs of children of two nodes of this tree that may overlap: for a
+    /// node with itself each pair once and, above the leaves, each child with itself.
     #[inline]
     fn overlapping_self_children(
         &self,
         pair: NodePair,
         found: &mut (impl FnMut(usize, usize) + ?Sized),
     ) {
-        /// In each row of eight the lane of that number and those after it, and only these.
+        /// In each row of eight bits the lane of that number and all later ones.
         const UPPER_TRIANGLE_WITH_DIAGONAL: u64 = 0x80c0_e0f0_f8fc_feff;
+        /// In each row of eight bits all lanes later than that number.
         const UPPER_TRIANGLE: u64 = 0x0080_c0e0_f0f8_fcfe;
         let NodePair { level, first, second } = pair;
         if first != second {
             return self.overlapping_children(self, pair, found);
         }
-        let block = &self.levels[level][first];
+        let node = &self.levels[level][first];
         let once = if level == 0 { UPPER_TRIANGLE } else { UPPER_TRIANGLE_WITH_DIAGONAL };
-        for place in set_bits(block.overlap_matrix(ALL_LANES, block) & once) {
-            found(first * NODE_WIDTH + place / NODE_WIDTH, first * NODE_WIDTH + place % NODE_WIDTH);
+        for bit in set_bits(node.overlap_matrix(ALL_LANES, node) & once) {
+            found(first * NODE_WIDTH + bit / NODE_WIDTH, first * NODE_WIDTH + bit % NODE_WIDTH);
         }
     }
 
-    /// The pairs of blocks that cover everything, of the highest level that both trees have.
+    /// Node pairs that cover all pairs of primitives, on the highest level of both trees.
     fn root_pairs(&self, other: &Self) -> Vec<NodePair> {
         let Some(level) = self.levels.len().min(other.levels.len()).checked_sub(1) else {
             return Vec::new();
@@ -167,43 +175,43 @@ impl SweptBvh {
         pairs
     }
 
-    /// Calls `visit` with the places on a level of all boxes that may meet the probe.
+    /// Calls `visit` with the index of every box of a level that may overlap the query.
     fn for_each_overlapping_on_level(
         &self,
-        probe: &QueryBox,
+        query: &QueryBox,
         level: usize,
         visit: &mut impl FnMut(usize),
     ) {
         if let Some(top) = self.levels.len().checked_sub(1) {
-            self.descend_from_node(top, 0, probe, level, visit);
+            self.descend_from_node(top, 0, query, level, visit);
         }
     }
 
     fn descend_from_node(
         &self,
         level: usize,
-        block: usize,
-        probe: &QueryBox,
+        node: usize,
+        query: &QueryBox,
         bottom: usize,
         visit: &mut impl FnMut(usize),
     ) {
-        for lane in set_bits(self.levels[level][block].overlap_mask(probe)) {
-            let place = block * NODE_WIDTH + lane;
+        for lane in set_bits(self.levels[level][node].overlap_mask(query)) {
+            let index = node * NODE_WIDTH + lane;
             if level == bottom {
-                visit(place);
+                visit(index);
             } else {
-                self.descend_from_node(level - 1, place, probe, bottom, visit);
+                self.descend_from_node(level - 1, index, query, bottom, visit);
             }
         }
     }
 }
 
-/// Replaces pairs by pairs of their children until there is enough for all threads there may be.
+/// Replaces node pairs by the pairs of their children until all threads have enough tasks.
 fn subdivided(
     mut tasks: Vec<NodePair>,
     children: impl Fn(NodePair, &mut dyn FnMut(usize, usize)),
 ) -> Vec<NodePair> {
-    /// More tasks than this cost more than they help.
+    /// Number of tasks from which on a finer subdivision costs more than it balances.
     const MIN_TASK_COUNT: usize = 128;
     while let Some(NodePair { level, .. }) = tasks.first()
         && *level > 0
@@ -219,16 +227,16 @@ fn subdivided(
     tasks
 }
 
-/// Does all tasks and puts what they find at the end of `out`, in their order.
+/// Runs all tasks and appends their results to `out` in the order of the tasks.
 fn run_tasks<T: Send>(
     tasks: &[NodePair],
     out: &mut Vec<T>,
     task: impl Fn(NodePair) -> Vec<T> + Sync,
 ) {
-    /// Tasks whose finds are held apart from the rest at a time: all together may be many.
+    /// Tasks whose results are buffered at a time. More need more memory.
     const TASKS_PER_BATCH: usize = 64;
     for tasks in tasks.chunks(TASKS_PER_BATCH) {
-        let parts: Vec<Vec<T>> = tasks.par_iter().map(|pair| task(*pair)).collect();
-        reductions::append(parts, out);
+        let results: Vec<Vec<T>> = tasks.par_iter().map(|pair| task(*pair)).collect();
+        reductions::append(results, out);
     }
 }

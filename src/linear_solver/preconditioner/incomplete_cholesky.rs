@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Incomplete Cholesky factorisation without fill (Etzmuss 2002, section 3.4.2), in blocks: A ≈ L D Lᵀ with
-//! L unit lower triangular on the pattern of A. The coupling of contacts is left out: what is left of A is positive
+//! Incomplete Cholesky factorisation without fill (Etzmuss 2002, section 3.4.2), in blocks: A ≈ L D Lᵀ with L unit
+//! lower triangular on the pattern of A. Contact blocks outside the pattern are left out: the rest of A is positive
 //! definite and, for contacts between two sides, at least half of A.
 
 use super::Preconditioner;
@@ -9,6 +9,7 @@ use crate::{
     simd::{Block, Row3},
 };
 use sprs::CsMatI;
+use std::ops::Range;
 
 /// The factors of A ≈ L D Lᵀ.
 #[derive(Clone, Debug)]
@@ -19,7 +20,7 @@ pub struct IncompleteCholesky {
 }
 
 impl IncompleteCholesky {
-    /// Room for the factors of matrices on a pattern.
+    /// Allocates the factors of matrices on a pattern.
     #[must_use]
     pub fn new(pattern: &Pattern) -> Self {
         Self {
@@ -29,21 +30,22 @@ impl IncompleteCholesky {
     }
 
     /// Slots of a row in the columns and blocks of L D.
-    fn row(&self, row: usize) -> std::ops::Range<usize> {
+    fn row(&self, row: usize) -> Range<usize> {
         self.lower.indptr().outer_inds_sz(row)
     }
 
     /// Row `row` of L D from the rows above: (LD)_ij = A_ij − Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ.
     fn factor_row(&mut self, row: usize, matrix: &BlockMatrix) {
-        for slot in self.row(row) {
+        let slots = self.row(row);
+        for slot in slots.clone() {
             let column = self.lower.indices()[slot] as usize;
             let mut value = matrix.block(row, column);
-            self.subtract_common_columns((row, slot), column, &mut value);
+            self.subtract_common_columns(slots.start..slot, column, &mut value);
             self.lower.data_mut()[slot] = value;
         }
         let original = matrix.diagonals()[row];
         let mut value = original;
-        for slot in self.row(row) {
+        for slot in slots {
             let (column, block) = (self.lower.indices()[slot], &self.lower.data()[slot]);
             let scaled = block.product(&self.inverses[column as usize]);
             value.add_scaled(-1.0, &scaled.product(&block.transposed()));
@@ -53,19 +55,19 @@ impl IncompleteCholesky {
         self.inverses[row] = if definite { value.inverse() } else { original.inverse() };
     }
 
-    /// Subtracts Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ over the columns k that rows i and j share below `end`.
-    fn subtract_common_columns(&self, (row, end): (usize, usize), other: usize, value: &mut Block) {
+    /// Subtracts Σ_k (LD)_ik D_k⁻¹ (LD)_jkᵀ over the columns k that row j has in common with the `slots` of row i.
+    fn subtract_common_columns(&self, slots: Range<usize>, other: usize, value: &mut Block) {
         let (columns, blocks) = (self.lower.indices(), self.lower.data());
-        let (mut mine, theirs) = (self.row(row).start, self.row(other));
-        let (mut their, their_end) = (theirs.start, theirs.end);
-        while mine < end && their < their_end {
-            let (a, b) = (columns[mine], columns[their]);
+        let (mut first, mut second) = (slots, self.row(other));
+        while !first.is_empty() && !second.is_empty() {
+            let (i, j) = (first.start, second.start);
+            let (a, b) = (columns[i], columns[j]);
             if a == b {
-                let scaled = blocks[mine].product(&self.inverses[a as usize]);
-                value.add_scaled(-1.0, &scaled.product(&blocks[their].transposed()));
+                let scaled = blocks[i].product(&self.inverses[a as usize]);
+                value.add_scaled(-1.0, &scaled.product(&blocks[j].transposed()));
             }
-            mine += usize::from(a <= b);
-            their += usize::from(b <= a);
+            first.start += usize::from(a <= b);
+            second.start += usize::from(b <= a);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::simd::Row3;
 
 /// A symmetric positive definite approximation of a matrix's inverse.
 pub trait Preconditioner: Send {
-    /// Takes in the values of a matrix; its pattern is the one the preconditioner was made for.
+    /// Updates the preconditioner to the values of a matrix, which has the pattern of its construction.
     fn update(&mut self, matrix: &BlockMatrix);
 
     /// `result` ≈ matrix⁻¹ · `vector`.

@@ -4,7 +4,9 @@
 use super::*;
 use crate::{
     linear_solver::{
-        conjugate_gradients::{SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients},
+        conjugate_gradients::{
+            FilteredSystem, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
+        },
         filter::Filter,
         pattern::Pattern,
     },
@@ -121,14 +123,10 @@ impl Sheets {
         let side = noise(self.count(), 1);
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
-        conjugate_gradients(
-            &self.matrix,
-            &side,
-            &Filter::new(self.count()),
-            preconditioner,
-            stopping,
-            (&mut Workspace::default(), &mut solution),
-        )
+        let filter = &Filter::new(self.count());
+        let system = FilteredSystem { matrix: &self.matrix, right_side: &side, filter };
+        let mut workspace = Workspace::default();
+        conjugate_gradients(system, preconditioner, stopping, &mut workspace, &mut solution)
     }
 }
 

@@ -1,74 +1,200 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How accurately the equations of a stage are solved.
+//! Convergence criteria of the equations of a stage.
+//!
+//! A stage is solved once the last Newton step of every cloth is shorter than a threshold, in the energy norm (see
+//! `energy_norm`), and, during contact, the net force on every cloth is small (see `force_balance`). Thresholds are
+//! multiples of `Settings::tolerance`, adapted to the motion:
+//!
+//! * **Without contact** the threshold grows with the displacement of the cloth in the step and is tighter for slow
+//!   motion.
+//! * **During contact** errors accumulate that cancel elsewhere; friction in particular comes out too small. The
+//!   threshold is a fraction of the first Newton step, so that slow contact is solved closely and an impact relative to
+//!   its motion.
 
-use super::force_balance::force_balances;
+use super::force_balance::{ForceBalanceParameters, force_balances};
 use crate::{Vec3, mesh::Mesh, newton::objective::Objective, parallel::reductions};
 
-/// No stage is solved more roughly than to these multiples of the tolerance, of nonlinear and of quadratic equations, which
-/// will do where contacts still come and go at the edge of touching after so many corrections.
-const ROUGH: [f64; 2] = [8.0, 4.0];
-const LOOSE_CORRECTIONS: usize = 12;
-/// After so many corrections so many times as much may be lost of the forces on a cloth: what is hit that hard has others.
-const LOSING: (usize, f64) = (16, 20.0);
-/// Nor, where anything touches, to more than this part of the way that all vertices go in the step: what is left of the
-/// equations is then no more than the square of that of the energy of motion. A way of so many times what gravity does to
-/// velocities in the step counts as well, and no more than the tolerance is asked for, or what hardly moves would be solved
-/// more finely than anyone can see.
-const LARGEST_PART: f64 = 0.1;
-const FALL: f64 = 4.0;
-/// Where nothing touches, this multiple of the tolerance as a part of the same way will do, however fine the mesh, if it is
-/// no rougher than the first of the above.
-const FREE: f64 = 0.5;
-/// Nor, there, to more than this part of the way itself, but to no less than that part of the tolerance: errors from step to
-/// step that are as long as the ways would keep cloth moving that is coming to rest.
-const SLOW: f64 = 0.2;
-const FINEST: f64 = 0.25;
+/// Parameters of the convergence criteria.
+struct ConvergenceParameters {
+    /// Upper bound of the threshold of nonlinear objectives (multiple of the tolerance); during contact the only
+    /// criterion from iteration `relax_after` on. Effect: larger ends hard solves earlier with larger errors; smaller
+    /// rejects more steps. Evidence: `hostile/ball_at_10_metres_a_second` and `hostile/collider_jumps_a_metre` (4 costs
+    /// 22 % iterations; 16 and no bound change no figure).
+    max_factor_nonlinear: f64,
+    /// Upper bound of the threshold of quadratic objectives (multiple of the tolerance). Effect: larger ends hard
+    /// solves earlier with larger errors; smaller costs iterations. Evidence: none: no test or figure depends on it (2,
+    /// 8 and no bound tried; bits of linearised solves change).
+    max_factor_quadratic: f64,
+    /// Iterations after which only the upper bound counts during contact, because contacts chatter at the activation
+    /// distance. Effect: larger costs iterations; smaller solves hard contact less closely. Evidence:
+    /// `hostile/random_soup` and `hostile/jersey_on_needles` (24 costs 5 % iterations and two rejected steps, 6 saves 9
+    /// %).
+    relax_after: usize,
+    /// Upper bound of the threshold during contact (fraction of the displacement of the cloth in the step). The
+    /// remaining energy error is at most its square times the kinetic energy. Effect: larger loses friction; smaller
+    /// costs iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (distance from the reference: 16.9 mm
+    /// and 23.9 mm, with 0.05 14.5 mm and 19.8 mm).
+    max_error_per_displacement: f64,
+    /// Displacement below which the displacement no longer tightens or relaxes a threshold (multiple of g h²). Effect:
+    /// larger solves slow cloth less closely; smaller spends iterations on motion that nobody sees. Evidence: none: no
+    /// test or figure depends on it (0, 2 and 8 tried; bits of `sheet/self16_solve` change).
+    min_displacement: f64,
+    /// Threshold without contact (multiple of the tolerance times the displacement), however fine the mesh. Effect:
+    /// larger solves free motion less closely; smaller costs iterations. Evidence:
+    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1; 0 and 0.25 change nothing).
+    contact_free_factor: f64,
+    /// Upper bound of the threshold without contact (fraction of the displacement). Effect: larger lets the errors of
+    /// successive steps keep cloth moving that should come to rest; smaller costs iterations. Evidence: none: no test
+    /// or figure depends on it (0.1, 0.4 and no bound tried; bits of `sheet/pinned16_solve` change).
+    slow_motion_factor: f64,
+    /// Lower bound of the threshold of slow motion without contact (multiple of the tolerance). Effect: larger as for
+    /// `slow_motion_factor`; smaller costs iterations near rest. Evidence: none: no test or figure depends on it (0,
+    /// 0.125 and 0.5 tried; bits of `sheet/pinned16_solve` and `hostile/random_soup` change).
+    min_factor: f64,
+    /// Cells along the side of a square cloth, each split once, beyond which a finer mesh no longer tightens the
+    /// tolerance: neither the error of the time integration nor its visibility depends on the mesh. Effect: larger
+    /// solves fine meshes more closely. Evidence: with half as many cells folds of 10 000 vertices come to rest later,
+    /// at 10 % fewer iterations.
+    reference_cells_per_side: f64,
+    /// Lower bound of the threshold during contact (fraction of the contact thickness, times the tolerance). Effect:
+    /// larger lets thin cloth on a support tremble; smaller costs iterations. Evidence: `rest/friction_on_a_solid` and
+    /// `rest/friction_on_cloth` (without this bound a sheet slides 0.27 m instead of 0.06 m in 1 s; 0.125 and 0.5
+    /// change nothing).
+    contact_thickness_factor: f64,
+    /// Bound below which the contact thickness no longer tightens that threshold (fraction of the mean edge length,
+    /// times the tolerance). Effect: larger solves thin contacts less closely; smaller costs iterations. Evidence:
+    /// none: neither tests nor scenes depend on it (0, 0.0025 and 0.01 tried).
+    contact_min_edge_factor: f64,
+    /// Required reduction of the first Newton step during contact (multiple of the tolerance), for nonlinear objectives
+    /// whose contacts are on colliders alone. Effect: larger loses friction; smaller costs iterations. Evidence:
+    /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` and
+    /// `rest/friction_on_a_solid` (fail without the criterion: 1.30 m/s² instead of 1.48 m/s²; 5 and 20 save 9 %
+    /// iterations).
+    contact_reduction_colliders: f64,
+    /// Required reduction of the first Newton step during contact (multiple of the tolerance), for strict solves (see
+    /// [`SolveProgress`]). Effect: larger loses friction; smaller costs iterations. Evidence: `rest/ten_layers_at_rest`
+    /// (without the criterion they move at 0.19 m/s); `sheet/self16_solve` (2.5 costs 10 % iterations).
+    contact_reduction_strict: f64,
+}
 
-/// Tolerances are parts of the mean edge, but of no shorter one than that of a square cloth of so many cells along a side, cut
-/// once each: how far time steps lead astray, and what can be seen of it, does not depend on the mesh. (With half as many
-/// cells folds of 10 000 vertices come to rest later, for a tenth fewer corrections.)
-const FINEST_CELLS: f64 = 99.0;
+impl ConvergenceParameters {
+    const DEFAULT: Self = Self {
+        max_factor_nonlinear: 8.0,
+        max_factor_quadratic: 4.0,
+        relax_after: 12,
+        max_error_per_displacement: 0.1,
+        min_displacement: 4.0,
+        contact_free_factor: 0.5,
+        slow_motion_factor: 0.2,
+        min_factor: 0.25,
+        reference_cells_per_side: 99.0,
+        contact_thickness_factor: 0.25,
+        contact_min_edge_factor: 0.005,
+        contact_reduction_colliders: 10.0,
+        contact_reduction_strict: 5.0,
+    };
+}
+
+const PARAMETERS: ConvergenceParameters = ConvergenceParameters::DEFAULT;
+
+/// Mean edge length of a grid of split square cells, per side of a cell.
 const MEAN_EDGE_PER_CELL_SIDE: f64 = (2.0 + std::f64::consts::SQRT_2) / 3.0;
 
-/// The length that tolerances are parts of, in m: the least of all cloths.
+/// Length that the tolerance is relative to, in m: the minimum over all cloths of the mean edge length, bounded below
+/// for fine meshes.
 pub(crate) fn tolerance_length(mesh: &Mesh) -> f64 {
     let mut areas = vec![0.0; mesh.cloth_starts.len() - 1];
     for (area, cloth) in mesh.rest.areas.iter().zip(mesh.cloth_of_triangle.iter()) {
         areas[*cloth as usize] += area;
     }
-    let of_cloth =
-        |(area, edge): (f64, f64)| edge.max(MEAN_EDGE_PER_CELL_SIDE / FINEST_CELLS * area.sqrt());
+    let of_cloth = |(area, edge): (f64, f64)| {
+        edge.max(MEAN_EDGE_PER_CELL_SIDE / PARAMETERS.reference_cells_per_side * area.sqrt())
+    };
     areas.into_iter().zip(mesh.mean_edge_lengths()).map(of_cloth).fold(f64::INFINITY, f64::min)
 }
 
-/// Mean length of the edges of the cloth with the shortest, in m.
+/// Minimum over all cloths of the mean edge length, in m.
 pub(crate) fn min_mean_edge_length(mesh: &Mesh) -> f64 {
     mesh.mean_edge_lengths().into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// When a stage counts as solved.
+/// Lengths that thresholds are relative to, in m.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LengthScales {
+    /// Length that the tolerance is relative to, see [`tolerance_length`].
+    pub(crate) tolerance_length: f64,
+    /// Minimum over all cloths of the mean edge length.
+    pub(crate) mean_edge_length: f64,
+    /// Smallest contact thickness of the cloths.
+    pub(crate) thickness: f64,
+}
+
+/// Progress of a solve, as far as thresholds depend on it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SolveProgress {
+    /// Iterations that count for the relaxation of thresholds.
+    pub(crate) iterations: usize,
+    /// Whether the solve is strict: the objective is quadratic, or contacts couple layers of cloth.
+    pub(crate) is_strict: bool,
+}
+
+/// Point at which an objective is examined.
+#[derive(Clone, Copy)]
+pub(crate) struct Iterate<'a, 'b> {
+    /// Objective of the stage.
+    pub(crate) objective: &'a Objective<'b>,
+    /// Positions of all vertices, in m.
+    pub(crate) positions: &'a [Vec3],
+}
+
+/// Thresholds of the convergence of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvergenceCriteria {
-    /// Length of a correction d of a cloth in m, in the norm √(dᵀAd) of the equations, as the way that all its vertices would
-    /// have to move together for the same (see `lengths`); at least the length of one that takes away what d has raised the
-    /// potential by.
+    /// Tolerance of a Newton step d of a cloth, in m: its energy norm √(dᵀAd) as an equivalent rigid displacement (see
+    /// `energy_norm`).
     pub(crate) step_tolerance: f64,
-    /// The tolerance as a part of the way that all vertices go.
-    pub(crate) relative_tolerance: f64,
-    /// The finest that is asked for while anything touches, in m.
-    pub(crate) min_contact_threshold: f64,
-    /// While anything touches, the part of the first correction of the stage to which the last has to come down, if that
-    /// is no finer than `touching`: for nonlinear equations of cloth on solids, and for others.
-    pub(crate) contact_reduction: [f64; 2],
-    /// While anything touches, the part of the forces on a cloth that may be lost as a whole, for the same two, if that
-    /// matters.
-    pub(crate) force_balance_tolerance: Option<[f64; 2]>,
-    /// Most corrections.
+    /// Tolerance relative to the displacement of a cloth.
+    relative_tolerance: f64,
+    /// Lower bound of the threshold during contact, in m.
+    min_contact_threshold: f64,
+    /// Required length of the last Newton step relative to the first during contact, without and with a strict solve.
+    contact_reduction: [f64; 2],
+    /// Tolerance of the net force on a cloth relative to the forces on it, without and with a strict solve; `None` if
+    /// the force balance is not checked.
+    force_balance_tolerance: Option<[f64; 2]>,
+    /// Iteration limit of a stage.
     pub(crate) max_iterations: usize,
 }
 
 impl ConvergenceCriteria {
-    /// The same, so many times as rough.
+    /// Criteria for a tolerance of the settings, of a stage with an iteration limit. Without `checks_force_balance` the
+    /// net force on a cloth is ignored.
+    pub(crate) fn new(
+        tolerance: f64,
+        scales: LengthScales,
+        max_iterations: usize,
+        checks_force_balance: bool,
+    ) -> Self {
+        let edge = scales.mean_edge_length;
+        let relative = |factors: [f64; 2]| factors.map(|factor| factor * tolerance);
+        Self {
+            step_tolerance: tolerance * scales.tolerance_length,
+            relative_tolerance: tolerance,
+            min_contact_threshold: tolerance
+                * edge
+                    .min(PARAMETERS.contact_thickness_factor * scales.thickness)
+                    .max(PARAMETERS.contact_min_edge_factor * edge),
+            contact_reduction: relative([
+                PARAMETERS.contact_reduction_colliders,
+                PARAMETERS.contact_reduction_strict,
+            ]),
+            force_balance_tolerance: checks_force_balance
+                .then(|| relative(ForceBalanceParameters::DEFAULT.tolerance_factors())),
+            max_iterations,
+        }
+    }
+
+    /// These criteria with the tolerances multiplied by a factor.
     pub(crate) fn scaled(self, factor: f64) -> Self {
         Self {
             step_tolerance: factor * self.step_tolerance,
@@ -77,109 +203,130 @@ impl ConvergenceCriteria {
         }
     }
 
-    /// The same, but no finer than a length in m.
+    /// These criteria with no tolerance below a length in m.
     pub(crate) fn with_min_threshold(self, length: f64) -> Self {
-        let [correction, touching] =
-            [self.step_tolerance, self.min_contact_threshold].map(|own| own.max(length));
-        Self { step_tolerance: correction, min_contact_threshold: touching, ..self }
+        Self {
+            step_tolerance: self.step_tolerance.max(length),
+            min_contact_threshold: self.min_contact_threshold.max(length),
+            ..self
+        }
     }
 
-    /// What is wanted of the correction after so many, of which the first was `first` long, in m, where anything touches
-    /// and which of the parts counts.
-    ///
-    /// Where something touches, errors add up that elsewhere cancel: friction, above all, comes out too small then. So
-    /// what touches and hardly moves is solved finely, and what is stopped or crumpled at once, to a part of how it moves.
+    /// Threshold of the Newton step of a quadratic objective, in m. `first_length` is the length of the first Newton
+    /// step, in m.
     pub(crate) fn quadratic_threshold(
         &self,
-        iterations: usize,
-        first: f64,
-        (touches, is_fine): (bool, bool),
+        progress: SolveProgress,
+        first_length: f64,
+        has_contacts: bool,
     ) -> f64 {
-        if touches {
-            self.contact_threshold((iterations, first), is_fine, ROUGH[1])
+        if has_contacts {
+            self.contact_threshold(progress, first_length, PARAMETERS.max_factor_quadratic)
         } else {
             self.step_tolerance
         }
     }
 
-    /// The same where anything touches, of a stage that is solved no more roughly than to this multiple of the tolerance.
+    /// Threshold during contact, in m, at most `max_factor` times the tolerance.
     fn contact_threshold(
         &self,
-        (iterations, first): (usize, f64),
-        is_fine: bool,
-        rough: f64,
+        progress: SolveProgress,
+        first_length: f64,
+        max_factor: f64,
     ) -> f64 {
-        let part = self.contact_reduction[usize::from(is_fine)];
-        let rough = rough * self.step_tolerance;
-        match iterations {
-            LOOSE_CORRECTIONS.. => rough.max(self.min_contact_threshold),
-            _ => (part * first).min(rough).max(self.min_contact_threshold),
+        let largest = max_factor * self.step_tolerance;
+        if progress.iterations >= PARAMETERS.relax_after {
+            return largest.max(self.min_contact_threshold);
         }
+        let reduction = self.contact_reduction[usize::from(progress.is_strict)];
+        (reduction * first_length).min(largest).max(self.min_contact_threshold)
     }
 
-    /// What is wanted of a correction of a cloth after so many, of which the first was so long, in m; `is_fine` where
-    /// contacts join layers of cloth.
+    /// Threshold of the Newton step of a cloth, in m. `first_length` is the length of its first Newton step, in m.
     pub(crate) fn threshold(
         &self,
-        (problem, positions, cloth): (&Objective<'_>, &[Vec3], usize),
-        (iterations, first): (usize, f64),
-        is_fine: bool,
+        iterate: Iterate<'_, '_>,
+        cloth: usize,
+        progress: SolveProgress,
+        first_length: f64,
     ) -> f64 {
-        let touches = !problem.response.contacts().is_empty();
-        if problem.quadratic_model.is_some() {
-            return self.quadratic_threshold(iterations, first, (touches, is_fine));
+        let objective = iterate.objective;
+        let has_contacts = !objective.response.contacts().is_empty();
+        if objective.quadratic_model.is_some() {
+            return self.quadratic_threshold(progress, first_length, has_contacts);
         }
-        if !touches {
-            let own = rms_displacement(problem, positions, cloth);
-            let part = FREE * self.relative_tolerance * own.max(min_displacement(problem));
-            let rough = part.clamp(self.step_tolerance, ROUGH[0] * self.step_tolerance);
-            return rough.min((SLOW * own).max(FINEST * self.step_tolerance));
+        if !has_contacts {
+            return self.contact_free_threshold(iterate, cloth);
         }
-        let wanted = self.contact_threshold((iterations, first), is_fine, ROUGH[0]);
-        // What draws crossings apart is no force of nature.
-        if problem.response.intersection_count() > 0 {
-            return wanted;
+        let threshold =
+            self.contact_threshold(progress, first_length, PARAMETERS.max_factor_nonlinear);
+        // The forces that separate intersecting surfaces are not physical.
+        if objective.response.intersection_count() > 0 {
+            return threshold;
         }
-        let way = rms_displacement(problem, positions, cloth).max(min_displacement(problem));
-        wanted.min((LARGEST_PART * way).max(self.step_tolerance))
+        let displacement = iterate.rms_displacement(cloth).max(objective.min_displacement());
+        threshold
+            .min((PARAMETERS.max_error_per_displacement * displacement).max(self.step_tolerance))
     }
 
-    /// Whether what is left of the equations moves no cloth as a whole, with these residuals without contacts in N, which
-    /// are changed.
+    /// Threshold of the Newton step of a cloth without contact, in m.
+    fn contact_free_threshold(&self, iterate: Iterate<'_, '_>, cloth: usize) -> f64 {
+        let displacement = iterate.rms_displacement(cloth);
+        let relative = PARAMETERS.contact_free_factor
+            * self.relative_tolerance
+            * displacement.max(iterate.objective.min_displacement());
+        let largest = PARAMETERS.max_factor_nonlinear * self.step_tolerance;
+        let threshold = relative.clamp(self.step_tolerance, largest);
+        threshold.min(
+            (PARAMETERS.slow_motion_factor * displacement)
+                .max(PARAMETERS.min_factor * self.step_tolerance),
+        )
+    }
+
+    /// Whether the net force on every cloth is small, given the residuals without contacts in N, which are overwritten.
+    /// Only checked during contact, and neither for quadratic objectives nor while untangling.
     pub(crate) fn satisfies_force_balance(
         &self,
-        (problem, positions): (&Objective<'_>, &[Vec3]),
+        iterate: Iterate<'_, '_>,
         residuals: &mut [Vec3],
-        (iterations, is_fine): (usize, bool),
+        progress: SolveProgress,
     ) -> bool {
-        let response = &*problem.response;
-        let is_free = response.contacts().is_empty() || response.is_untangling();
-        let is_asked = problem.quadratic_model.is_none() && !is_free;
-        let Some(lost) = self.force_balance_tolerance.filter(|_| is_asked) else { return true };
-        let more = if iterations > LOSING.0 { LOSING.1 } else { 1.0 };
-        let part = more * lost[usize::from(is_fine)];
-        force_balances(problem, positions, residuals).into_iter().all(|balance| {
-            let scale = (balance.weight + balance.inertia).max(balance.contact_load);
-            balance.net_residual <= (part * scale).max(self.min_contact_threshold)
+        let response = &*iterate.objective.response;
+        let is_contact_free = response.contacts().is_empty() || response.is_untangling();
+        let is_checked = iterate.objective.quadratic_model.is_none() && !is_contact_free;
+        let Some(tolerances) = self.force_balance_tolerance.filter(|_| is_checked) else {
+            return true;
+        };
+        let tolerance = ForceBalanceParameters::DEFAULT.relaxation(progress.iterations)
+            * tolerances[usize::from(progress.is_strict)];
+        force_balances(iterate, residuals).into_iter().all(|balance| {
+            balance.net_residual <= (tolerance * balance.scale()).max(self.min_contact_threshold)
         })
     }
 }
 
-/// The way of all vertices of a cloth to `positions`, in m: the root of the mean square, by mass.
-fn rms_displacement(problem: &Objective<'_>, positions: &[Vec3], cloth: usize) -> f64 {
-    let (dynamics, starts) = (&*problem.dynamics, &problem.state.positions);
-    let vertices = dynamics.mesh.vertices_of(cloth);
-    let sum =
-        reductions::sum_blocked(vertices.len(), reductions::MIN_LIGHT_VERTICES_PER_TASK, |index| {
-            let vertex = vertices.start + index;
-            dynamics.masses[vertex] * (positions[vertex] - starts[vertex]).norm_squared()
-        });
-    (sum / dynamics.cloth_masses[cloth]).sqrt()
+impl Iterate<'_, '_> {
+    /// Mass-weighted root mean square of the displacements of the vertices of a cloth in the step, in m.
+    fn rms_displacement(&self, cloth: usize) -> f64 {
+        let (dynamics, starts) = (&*self.objective.dynamics, &self.objective.state.positions);
+        let vertices = dynamics.mesh.vertices_of(cloth);
+        let sum = reductions::sum_blocked(
+            vertices.len(),
+            reductions::MIN_LIGHT_VERTICES_PER_TASK,
+            |index| {
+                let vertex = vertices.start + index;
+                dynamics.masses[vertex] * (self.positions[vertex] - starts[vertex]).norm_squared()
+            },
+        );
+        (sum / dynamics.cloth_masses[cloth]).sqrt()
+    }
 }
 
-/// A shorter way makes no difference any more, in m.
-fn min_displacement(problem: &Objective<'_>) -> f64 {
-    FALL * problem.dynamics.gravity.norm() * problem.stage.duration.powi(2)
+impl Objective<'_> {
+    /// Displacement below which thresholds no longer depend on the displacement, in m.
+    fn min_displacement(&self) -> f64 {
+        PARAMETERS.min_displacement * self.dynamics.gravity.norm() * self.stage.duration.powi(2)
+    }
 }
 
 #[cfg(test)]
@@ -187,7 +334,7 @@ mod tests {
     use super::*;
     use crate::mesh::Polygons;
 
-    /// A square of so many cells along a side in m, each cut once.
+    /// A square with `cells` square cells along a side, each split once; `size` is its side, in m.
     fn square(cells: usize, size: f64) -> Mesh {
         let side = cells + 1;
         let place = |index: usize| size * index as f64 / cells as f64;
@@ -203,22 +350,22 @@ mod tests {
     }
 
     #[test]
-    fn the_tolerance_is_a_part_of_the_mean_edge_of_coarse_meshes_and_of_the_width_of_fine_ones() {
-        let of = |cells: usize, size: f64| tolerance_length(&square(cells, size));
+    fn the_tolerance_is_relative_to_the_mean_edge_of_coarse_meshes_and_to_the_width_of_fine_ones() {
+        let length = |cells: usize, size: f64| tolerance_length(&square(cells, size));
         for cells in [4, 20, 99] {
             let mean = square(cells, 2.0).mean_edge_length();
-            // A border has no more than the one diagonal of its cells, which makes the mean a little shorter.
-            assert!((of(cells, 2.0) / mean - 1.0).abs() < 5e-3, "{cells} cells");
+            // Border cells lack neighbours that share their diagonal, which makes the mean slightly shorter.
+            assert!((length(cells, 2.0) / mean - 1.0).abs() < 5e-3, "{cells} cells");
         }
-        let finest = of(99, 2.0);
+        let finest = length(99, 2.0);
         for cells in [120, 150] {
-            assert!((of(cells, 2.0) / finest - 1.0).abs() < 1e-12, "{cells} cells");
+            assert!((length(cells, 2.0) / finest - 1.0).abs() < 1e-12, "{cells} cells");
         }
-        assert!((of(150, 0.2) / (0.1 * finest) - 1.0).abs() < 1e-12);
+        assert!((length(150, 0.2) / (0.1 * finest) - 1.0).abs() < 1e-12);
     }
 
     #[test]
-    fn of_several_fine_cloths_the_smallest_counts() {
+    fn the_smallest_of_several_fine_cloths_sets_the_tolerance() {
         let (large, small) = (square(260, 2.0), square(260, 0.5));
         let both = tolerance_length(&Mesh::join(&[&large, &small]));
         assert!((both / tolerance_length(&small) - 1.0).abs() < 1e-12);

@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How the corrections of a stage come along.
+//! Lengths of the Newton steps of a stage, and what follows from them: convergence, stagnation, and the iterations that
+//! count since contacts were last stiffened.
 
 use super::energy_norm::largest_displacement;
-use crate::scene::RejectionReason;
+use crate::{newton::parameters::NewtonParameters, scene::RejectionReason};
 
-/// Corrections without a shorter one after which no more are made, where anything touches.
-const PATIENCE: usize = 10;
-/// Times that a stage whose way would cross something is corrected further, with stiffer contacts.
-const MOST_RESCUES: usize = 6;
+const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
 
-/// How a stage ended.
+/// Outcome of the solve of a stage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SolveOutcome {
-    /// Corrections made.
+    /// Newton iterations, or updates of the fixed-point iteration.
     pub(crate) iterations: usize,
-    /// Length of the last correction in m, of the cloth of which it is longest: see `Accuracy`.
+    /// Length of the last Newton step in m, in the energy norm: the largest of all cloths.
     pub(crate) step_length: f64,
-    /// Convergence criterion that is not met; none where the stage has converged.
+    /// Convergence criterion that is not met; `None` if the stage has converged.
     pub(crate) unmet: Option<RejectionReason>,
-    /// Whether the ways of all vertices were found to cross nothing.
+    /// Whether the displacements of the step are certified free of intersections.
     pub(crate) is_collision_free: bool,
 }
 
 impl SolveOutcome {
-    /// Of a stage before its first iteration.
+    /// Outcome before the first iteration.
     pub(crate) const UNSOLVED: Self = Self {
         iterations: 0,
         step_length: f64::INFINITY,
@@ -31,17 +29,22 @@ impl SolveOutcome {
         is_collision_free: false,
     };
 
+    /// Outcome of a stage whose initial guess is the solution.
+    pub(crate) const EXACT: Self =
+        Self { iterations: 0, step_length: 0.0, unmet: None, is_collision_free: true };
+
+    /// Whether the stage has converged.
     pub(crate) fn converged(&self) -> bool {
         self.unmet.is_none()
     }
 
-    /// The stage, ended for a reason other than the criterion that it does not meet. One that had converged before its
-    /// contacts were stiffened stays converged: displacements are truncated then.
+    /// The outcome with another reason for ending than the unmet criterion. A stage that had converged before its
+    /// contacts were stiffened stays converged; its displacements are truncated.
     pub(crate) fn ended_by(self, reason: RejectionReason) -> Self {
         Self { unmet: self.unmet.map(|_| reason), ..self }
     }
 
-    /// The stage at the iteration limit, or before it where Newton steps have not become shorter for long.
+    /// The outcome at the iteration limit, or of a stagnant stage before it.
     pub(crate) fn given_up(self, is_stagnant: bool) -> Self {
         match self.unmet {
             Some(RejectionReason::NewtonStep) if is_stagnant => {
@@ -52,15 +55,26 @@ impl SolveOutcome {
     }
 }
 
-/// What is known of a stage's corrections so far.
+/// Shortest Newton step since contacts were last stiffened.
+#[derive(Clone, Copy, Debug)]
+struct ShortestStep {
+    /// In m.
+    length: f64,
+    /// Iteration in which it was found.
+    iteration: usize,
+}
+
+/// History of the Newton steps of a stage.
 #[derive(Clone, Debug)]
 pub(crate) struct IterationHistory {
-    /// Lengths of the first correction and of the last one of each cloth, in m; none before the first.
+    /// Length of the first Newton step of each cloth, in m; empty before it.
     pub(crate) first_lengths: Vec<f64>,
+    /// Length of the last Newton step of each cloth, in m; empty before the first.
     last_lengths: Vec<f64>,
-    /// The shortest since contacts were last made stiffer, in m, and after how many it was made.
-    shortest_step: (f64, usize),
+    shortest_step: ShortestStep,
+    /// Number of times that contacts have been stiffened.
     stiffenings: usize,
+    /// Iteration after which contacts were last stiffened.
     last_stiffening: usize,
 }
 
@@ -69,13 +83,13 @@ impl IterationHistory {
         Self {
             first_lengths: Vec::new(),
             last_lengths: Vec::new(),
-            shortest_step: (f64::INFINITY, 0),
+            shortest_step: ShortestStep { length: f64::INFINITY, iteration: 0 },
             stiffenings: 0,
             last_stiffening: 0,
         }
     }
 
-    /// Takes note of the lengths of a correction, in m. Gives the longest.
+    /// Records the length of a Newton step of each cloth, in m. Returns the largest.
     pub(crate) fn record_step(&mut self, lengths: Vec<f64>) -> f64 {
         if self.first_lengths.is_empty() {
             self.first_lengths.clone_from(&lengths);
@@ -84,45 +98,45 @@ impl IterationHistory {
         largest_displacement(&self.last_lengths)
     }
 
-    /// That of a cloth is no less than a length in m. Gives the longest.
+    /// Raises the length of the last step of a cloth to at least a length in m. Returns the largest of all cloths.
     pub(crate) fn raise_step_length(&mut self, cloth: usize, length: f64) -> f64 {
         self.last_lengths[cloth] = self.last_lengths[cloth].max(length);
         largest_displacement(&self.last_lengths)
     }
 
-    /// Whether the last correction was no longer than `wanted` of each cloth, in m.
-    pub(crate) fn is_within_thresholds(&self, wanted: &[f64]) -> bool {
-        !self.last_lengths.is_empty()
-            && self.last_lengths.iter().zip(wanted).all(|(last, wanted)| last <= wanted)
+    /// Whether the last step of every cloth is no longer than its threshold, in m.
+    pub(crate) fn is_within_thresholds(&self, thresholds: &[f64]) -> bool {
+        let mut pairs = self.last_lengths.iter().zip(thresholds);
+        !self.last_lengths.is_empty() && pairs.all(|(length, threshold)| length <= threshold)
     }
 
-    /// Takes note that contacts have been made stiffer after so many corrections. Says whether more may be made for it.
-    pub(crate) fn record_stiffening(&mut self, iterations: usize) -> bool {
-        if self.stiffenings == MOST_RESCUES {
+    /// Records that contacts have been stiffened after an iteration. Returns whether the solve may continue.
+    pub(crate) fn record_stiffening(&mut self, iteration: usize) -> bool {
+        if self.stiffenings == PARAMETERS.max_stiffenings {
             return false;
         }
         self.stiffenings += 1;
-        self.last_stiffening = iterations;
-        self.shortest_step = (f64::INFINITY, iterations);
+        self.last_stiffening = iteration;
+        self.shortest_step = ShortestStep { length: f64::INFINITY, iteration };
         true
     }
 
-    /// How many of so many corrections were made since contacts were last made stiffer: what is stiffer has to be solved as
-    /// closely as all was at first, or it will be crossed again.
-    pub(crate) fn iterations_since_stiffening(&self, iterations: usize) -> usize {
-        iterations - self.last_stiffening
+    /// Iterations since contacts were last stiffened. Stiffened contacts must be solved as closely as those of the
+    /// first iterations, or surfaces pass through each other again.
+    pub(crate) fn iterations_since_stiffening(&self, iteration: usize) -> usize {
+        iteration - self.last_stiffening
     }
 
-    /// Takes note of the last of so many corrections, of such a length in m.
-    pub(crate) fn update_shortest_step(&mut self, iterations: usize, correction: f64) {
-        if correction < self.shortest_step.0 {
-            self.shortest_step = (correction, iterations);
+    /// Compares the length in m of the step of an iteration with the shortest.
+    pub(crate) fn update_shortest_step(&mut self, iteration: usize, length: f64) {
+        if length < self.shortest_step.length {
+            self.shortest_step = ShortestStep { length, iteration };
         }
     }
 
-    /// Whether the last of so many corrections have not become shorter for long.
-    pub(crate) fn is_stagnant(&self, iterations: usize) -> bool {
-        iterations > self.shortest_step.1 + PATIENCE
+    /// Whether the shortest step is too many iterations old.
+    pub(crate) fn is_stagnant(&self, iteration: usize) -> bool {
+        iteration > self.shortest_step.iteration + PARAMETERS.stagnation_iterations
     }
 }
 
@@ -131,39 +145,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cloth_has_to_be_within_what_is_wanted_of_it() {
-        let mut progress = IterationHistory::new();
-        assert!(!progress.is_within_thresholds(&[1.0, 1.0]));
-        assert!((progress.record_step(vec![3.0, 0.5]) - 3.0).abs() < 1e-15);
-        assert!(
-            progress.is_within_thresholds(&[3.0, 0.5])
-                && !progress.is_within_thresholds(&[9.0, 0.4])
-        );
-        assert!((progress.record_step(vec![0.2, 0.1]) - 0.2).abs() < 1e-15);
-        assert!((progress.raise_step_length(1, 0.6) - 0.6).abs() < 1e-15);
-        assert!(
-            progress.is_within_thresholds(&[0.2, 0.6])
-                && !progress.is_within_thresholds(&[0.2, 0.5])
-        );
-        assert_eq!(progress.first_lengths, [3.0, 0.5]);
+    fn every_cloth_must_be_within_its_threshold() {
+        let mut history = IterationHistory::new();
+        assert!(!history.is_within_thresholds(&[1.0, 1.0]));
+        assert!((history.record_step(vec![3.0, 0.5]) - 3.0).abs() < 1e-15);
+        assert!(history.is_within_thresholds(&[3.0, 0.5]));
+        assert!(!history.is_within_thresholds(&[9.0, 0.4]));
+        assert!((history.record_step(vec![0.2, 0.1]) - 0.2).abs() < 1e-15);
+        assert!((history.raise_step_length(1, 0.6) - 0.6).abs() < 1e-15);
+        assert!(history.is_within_thresholds(&[0.2, 0.6]));
+        assert!(!history.is_within_thresholds(&[0.2, 0.5]));
+        assert_eq!(history.first_lengths, [3.0, 0.5]);
     }
 
     #[test]
-    fn what_is_rescued_begins_anew() {
-        let mut progress = IterationHistory::new();
-        for (index, correction) in [4.0, 2.0, 3.0].into_iter().enumerate() {
-            progress.update_shortest_step(index + 1, correction);
+    fn stiffening_restarts_the_detection_of_stagnation() {
+        let mut history = IterationHistory::new();
+        let patience = PARAMETERS.stagnation_iterations;
+        for (index, length) in [4.0, 2.0, 3.0].into_iter().enumerate() {
+            history.update_shortest_step(index + 1, length);
         }
-        assert_eq!(progress.iterations_since_stiffening(3), 3);
-        assert!(!progress.is_stagnant(2 + PATIENCE) && progress.is_stagnant(3 + PATIENCE));
-        assert!(progress.record_stiffening(20));
-        assert_eq!(progress.iterations_since_stiffening(21), 1);
-        // Longer than the best before, which no longer counts.
-        progress.update_shortest_step(21, 3.0);
-        assert!(!progress.is_stagnant(21 + PATIENCE) && progress.is_stagnant(22 + PATIENCE));
-        assert!(
-            (1..MOST_RESCUES).all(|_| progress.record_stiffening(21))
-                && !progress.record_stiffening(21)
-        );
+        assert_eq!(history.iterations_since_stiffening(3), 3);
+        assert!(!history.is_stagnant(2 + patience) && history.is_stagnant(3 + patience));
+        assert!(history.record_stiffening(20));
+        assert_eq!(history.iterations_since_stiffening(21), 1);
+        // Longer than the shortest before the stiffening, which no longer counts.
+        history.update_shortest_step(21, 3.0);
+        assert!(!history.is_stagnant(21 + patience) && history.is_stagnant(22 + patience));
+        let remaining = 1..PARAMETERS.max_stiffenings;
+        assert!(remaining.into_iter().all(|_| history.record_stiffening(21)));
+        assert!(!history.record_stiffening(21));
     }
 }

@@ -1,105 +1,125 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Anderson's acceleration of a fixed-point iteration x ← G(x) (Anderson, "Iterative procedures for nonlinear integral
-//! equations", 1965): the next point is the combination of the last images G(x) whose updates G(x) − x nearly cancel.
-//!
-//! "Nearly" is in the norm of the matrix of the iteration, in which the update is as long as the error that the matrix
-//! sees in it.
+//! Anderson acceleration of a fixed-point iteration x ← G(x) (Anderson, "Iterative procedures for nonlinear integral
+//! equations", 1965): the next point is the affine combination of the last images G(x) with the smallest combined
+//! update G(x) − x, in the norm of the matrix of the iteration.
 
 use crate::{Vec3, parallel::reductions};
 use nalgebra::{DMatrix, DVector};
 
-/// Points that are remembered.
-const DEPTH: usize = 5;
-/// The history is forgotten when an update is so much longer than the one before.
-const GROWTH: f64 = 4.0;
-/// Part of the diagonal that keeps the least squares away from differences that are all alike.
-const REGULAR: f64 = 1.0e-10;
+/// Parameters of Anderson acceleration.
+struct AndersonParameters {
+    /// Updates in the history beside the last. Effect: larger costs time and memory; smaller converges more slowly.
+    /// Evidence: none: not varied.
+    depth: usize,
+    /// Growth of the update at which the history is discarded (ratio to the previous length). Effect: larger keeps an
+    /// outdated history; smaller discards a useful one. Evidence: none: no test or figure depends on it (no limit
+    /// tried; bits of `sheet/ball10_bdf2_fixed_point` change).
+    max_growth: f64,
+    /// Relative regularization of the diagonal of the least-squares system against nearly dependent differences.
+    /// Effect: larger weakens the acceleration; smaller amplifies rounding errors. Evidence: none: no test or figure
+    /// depends on it (0 tried; bits of `sheet/pinned10_fixed` change).
+    regularization: f64,
+}
 
-/// One step of the iteration.
+impl AndersonParameters {
+    const DEFAULT: Self = Self { depth: 5, max_growth: 4.0, regularization: 1.0e-10 };
+}
+
+const PARAMETERS: AndersonParameters = AndersonParameters::DEFAULT;
+
+/// Iterate of the fixed-point iteration.
 #[derive(Clone, Debug)]
 struct FixedPointIterate {
+    /// G(x).
     image: Vec<Vec3>,
-    /// G(x) − x, and the matrix times that.
+    /// Update G(x) − x.
     update: Vec<Vec3>,
+    /// Product of the matrix and the update.
     weighted_update: Vec<Vec3>,
-    /// Square of the length of the way.
+    /// Squared norm of the update.
     squared_norm: f64,
 }
 
-/// The last steps of an iteration.
+/// History of a fixed-point iteration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AndersonAcceleration {
     history: Vec<FixedPointIterate>,
 }
 
 impl AndersonAcceleration {
-    /// Takes in that `point` led to `image`; `times` is the matrix times a field.
+    /// Records an image of the iteration. `product` is the product of the matrix and a field.
     pub(crate) fn record(
         &mut self,
         point: &[Vec3],
         image: &[Vec3],
-        times: impl Fn(&[Vec3]) -> Vec<Vec3>,
+        product: impl Fn(&[Vec3]) -> Vec<Vec3>,
     ) {
-        let way = difference(image, point);
-        let weighed = times(&way);
-        let square = dot(&way, &weighed);
-        if self.history.last().is_some_and(|last| square > GROWTH * GROWTH * last.squared_norm) {
+        let update = difference(image, point);
+        let weighted_update = product(&update);
+        let squared_norm = dot(&update, &weighted_update);
+        let growth = PARAMETERS.max_growth;
+        if self
+            .history
+            .last()
+            .is_some_and(|last| squared_norm > growth * growth * last.squared_norm)
+        {
             self.history.clear();
         }
-        if self.history.len() > DEPTH {
+        if self.history.len() > PARAMETERS.depth {
             self.history.remove(0);
         }
         self.history.push(FixedPointIterate {
             image: image.to_vec(),
-            update: way,
-            weighted_update: weighed,
-            squared_norm: square,
+            update,
+            weighted_update,
+            squared_norm,
         });
     }
 
-    /// Adds to the forces at the last image what contacts do there: the matrix times the last way, less the forces
-    /// at the last point.
+    /// Adds the contact forces at the last image to the forces there, in N: the product of the matrix and the last
+    /// update, minus the forces at the last point.
     pub(crate) fn add_contact_forces(&self, forces_at_point: &[Vec3], forces: &mut [Vec3]) {
         let Some(last) = self.history.last() else { return };
-        for ((force, before), weighed) in
-            forces.iter_mut().zip(forces_at_point).zip(&last.weighted_update)
-        {
-            *force += weighed - before;
+        let changes = forces_at_point.iter().zip(&last.weighted_update);
+        for (force, (before, product)) in forces.iter_mut().zip(changes) {
+            *force += product - before;
         }
     }
 
-    /// Squares of the lengths of the parts of the last update from each of the `starts` to the next.
+    /// Squared norm of the last update over the vertices of each cloth. `starts` are their first vertices and the
+    /// vertex count.
     pub(crate) fn last_squared_norms(&self, starts: &[usize]) -> Vec<f64> {
         let square = |ends: &[usize]| {
             let last = self.history.last();
             last.map_or(f64::INFINITY, |last| {
-                let [way, weighed] =
-                    [&last.update, &last.weighted_update].map(|all| &all[ends[0]..ends[1]]);
-                dot(way, weighed)
+                let vertices = ends[0]..ends[1];
+                dot(&last.update[vertices.clone()], &last.weighted_update[vertices])
             })
         };
         starts.windows(2).map(square).collect()
     }
 
-    /// Writes the next point.
+    /// Computes the next point by Anderson mixing.
     pub(crate) fn mix(&self, point: &mut [Vec3]) {
         let Some((last, others)) = self.history.split_last() else { return };
         point.copy_from_slice(&last.image);
-        let ways: Vec<Vec<Vec3>> =
+        let differences: Vec<Vec<Vec3>> =
             others.iter().map(|other| difference(&last.update, &other.update)).collect();
         let count = others.len();
-        // Row i of the products is that with H(way_i): from the weighed ways, which are at hand.
-        let weighed: Vec<Vec<Vec3>> = others
+        // The matrix is symmetric, so that the recorded products suffice.
+        let weighted: Vec<Vec<Vec3>> = others
             .iter()
             .map(|other| difference(&last.weighted_update, &other.weighted_update))
             .collect();
-        let mut products = DMatrix::from_fn(count, count, |i, j| dot(&ways[i], &weighed[j]));
+        let mut normal_matrix =
+            DMatrix::from_fn(count, count, |i, j| dot(&differences[i], &weighted[j]));
         for k in 0..count {
-            products[(k, k)] *= 1.0 + REGULAR;
+            normal_matrix[(k, k)] *= 1.0 + PARAMETERS.regularization;
         }
-        let right = DVector::from_fn(count, |k, _| dot(&ways[k], &last.weighted_update));
-        let Some(factors) = products.cholesky() else { return };
-        let weights = factors.solve(&right);
+        let right_hand_side =
+            DVector::from_fn(count, |k, _| dot(&differences[k], &last.weighted_update));
+        let Some(factors) = normal_matrix.cholesky() else { return };
+        let weights = factors.solve(&right_hand_side);
         for (other, weight) in others.iter().zip(weights.iter()) {
             for ((point, image), other) in point.iter_mut().zip(&last.image).zip(&other.image) {
                 *point -= (image - other) * *weight;

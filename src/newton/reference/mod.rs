@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Solvers that exist for comparison with the documents: fixed-point iteration, Anderson acceleration, semi-implicit
-//! schemes. The default path, Newton's method, does not need them.
+//! Solvers for comparison with the literature: fixed-point iteration with Anderson acceleration, semi-implicit schemes,
+//! and equations linearised once per step. The default, Newton's method, does not need them.
 
 mod anderson;
 pub(crate) mod fixed_point;
+pub(crate) mod linearised;
 pub(crate) mod semi_implicit;
 
-pub(crate) use fixed_point::UPDATES;
+pub(crate) use fixed_point::FixedPointParameters;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Schemes that solve one linear system a step (Etzmuss 2002, sections 3.3 and 3.4.2): the linear forces −Kx − Dv are
-//! implicit, all others, p = f + Kx + Dv, are taken from the past.
+//! Semi-implicit (IMEX) schemes, which solve one linear system per step (Etzmuss 2002, sections 3.3 and 3.4.2): the
+//! linear forces −Kx − Dv are implicit, all others, p = f + Kx + Dv, are explicit.
 //!
 //! * IMEX Euler (eq. 3.23): the stage of implicit Euler with p of the start;
 //! * SBDF(2) (eq. 3.30): the stage of BDF(2) with (1 + ω)p₀ − ωp₋₁, which for steps of one length is the 2p₀ − p₋₁ of
@@ -10,64 +10,85 @@
 
 use crate::{
     Vec3,
-    system::{ConstantStiffness, EquationsOfMotion},
+    newton::{
+        StageSolve,
+        convergence::SolveOutcome,
+        objective::Objective,
+        quadratic_model::{Expansion, QuadraticModel},
+    },
+    system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness},
     time_integration::{KinematicState, PreviousState, Stage},
 };
 
-/// p of a motion, in N. The springs of pins, which are linear, are not in it.
+/// p at a kinematic state, in N, without spring targets, which are linear.
 pub(crate) fn explicit_forces(
     dynamics: &mut EquationsOfMotion,
     matrix: &ConstantStiffness,
-    motion: &KinematicState,
+    state: &KinematicState,
 ) -> Vec<Vec3> {
-    let mut forces = dynamics.forces(motion, 0.0);
+    let mut forces = dynamics.forces(state, 0.0);
     let linear = [
-        matrix.multiply([1.0, 0.0], &motion.positions),
-        matrix.multiply([0.0, 1.0], &motion.velocities),
+        matrix.multiply([1.0, 0.0], &state.positions),
+        matrix.multiply([0.0, 1.0], &state.velocities),
     ];
-    for part in &linear {
-        for (force, part) in forces.iter_mut().zip(part) {
-            *force += part;
+    for term in &linear {
+        for (force, term) in forces.iter_mut().zip(term) {
+            *force += term;
         }
     }
     forces
 }
 
-/// (1 + ω)p₀ − ωp₋₁ with the ratio ω of this step to the last.
-pub(crate) fn extrapolate_forces(now: &mut [Vec3], before: &[Vec3], ratio: f64) {
-    for (now, before) in now.iter_mut().zip(before) {
-        *now += (*now - before) * ratio;
+/// Extrapolates forces in N to (1 + ω)p₀ − ωp₋₁, with the ratio ω of the step size to the previous one.
+pub(crate) fn extrapolate_forces(forces: &mut [Vec3], previous: &[Vec3], ratio: f64) {
+    for (force, previous) in forces.iter_mut().zip(previous) {
+        *force += (*force - previous) * ratio;
     }
 }
 
-/// The motion one step ago, with other velocities where they have jumped since.
-pub(crate) fn previous_kinematic_state(past: &PreviousState) -> KinematicState {
-    let mut velocities = past.velocities.clone();
-    for restart in &past.history_resets {
-        velocities[restart.vertex as usize] = restart.velocity;
+/// Kinematic state one step ago, with the velocities of history resets.
+pub(crate) fn previous_kinematic_state(previous: &PreviousState) -> KinematicState {
+    let mut velocities = previous.velocities.clone();
+    for reset in &previous.history_resets {
+        velocities[reset.vertex as usize] = reset.velocity;
     }
-    KinematicState { positions: past.positions.clone(), velocities }
+    KinematicState { positions: previous.positions.clone(), velocities }
 }
 
-/// What the equations of a stage lack at `positions` when p is `explicit`, in N.
+/// Residuals of the equations of a stage at `positions` with the explicit forces p, in N.
 pub(crate) fn stage_residuals(
     stage: &Stage,
-    (matrix, dynamics): (&ConstantStiffness, &EquationsOfMotion),
-    explicit: &[Vec3],
+    matrix: &ConstantStiffness,
+    dynamics: &EquationsOfMotion,
+    explicit_forces: &[Vec3],
     positions: &[Vec3],
 ) -> Vec<Vec3> {
-    let moved = positions.iter().zip(&stage.base_positions);
-    let velocities: Vec<Vec3> = moved.map(|(x, from)| (x - from) / stage.beta).collect();
+    let pairs = positions.iter().zip(&stage.base_positions);
+    let velocities: Vec<Vec3> = pairs.map(|(x, base)| (x - base) / stage.beta).collect();
     let elastic = matrix.multiply([1.0, 0.0], positions);
     let viscous = matrix.multiply([0.0, 1.0], &velocities);
     let each = 0..positions.len();
     let mut residuals: Vec<Vec3> = each
         .map(|vertex| {
-            let gained = velocities[vertex] - stage.base_velocities[vertex];
-            let inertia = gained * (dynamics.masses[vertex] / stage.beta);
-            explicit[vertex] - elastic[vertex] - viscous[vertex] - inertia
+            let velocity_change = velocities[vertex] - stage.base_velocities[vertex];
+            let inertia = velocity_change * (dynamics.masses[vertex] / stage.beta);
+            explicit_forces[vertex] - elastic[vertex] - viscous[vertex] - inertia
         })
         .collect();
     dynamics.add_spring_target_forces(positions, &mut residuals);
     residuals
+}
+
+/// Solves a stage with explicit forces p, in N: one linear system, with contacts.
+pub(crate) fn solve(
+    solve: StageSolve<'_, '_>,
+    stiffness: &RevisedStiffness,
+    explicit_forces: &[Vec3],
+) -> SolveOutcome {
+    let Objective { stage, dynamics, .. } = &*solve.objective;
+    let point = solve.positions.to_vec();
+    let residuals = stage_residuals(stage, &stiffness.matrix, dynamics, explicit_forces, &point);
+    let expansion = Expansion { point: &point, residuals: &residuals };
+    let model = QuadraticModel::with_constant_stiffness(dynamics, stage, stiffness, expansion);
+    solve.with_quadratic_model(&model)
 }

@@ -1,143 +1,143 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The last resort: vertices whose way would still cross something go only a part of it.
+//! Displacement truncation, the fallback of a step whose iterations have not led to a valid
+//! solution.
 //!
-//! A vertex that stays where the step began crosses nothing that stays as well, so shortening ways ends. Where a
-//! collider or a held vertex pushes, what it meets goes along with it in the end, and takes along what it meets in turn.
-//! Between two that push against each other it shares the room that they leave (see `carry`). Only where they leave none
-//! there is no way out; what they cross is counted.
+//! The displacements of vertices in violating pairs are halved, and at last set to zero: vertices
+//! that stay at their start positions keep their gaps, so truncation terminates. Where a collider
+//! or a pinned vertex pushes, the vertices that it meets take over its displacement instead, and so
+//! do the vertices that those meet. Between two that push against each other the remaining gap is
+//! distributed (see `distribution`). Only where no gap remains there is no solution; the violating
+//! pairs are then counted.
 
-use super::distribution::DisplacementDistribution;
-use crate::{Vec3, collision::PrimitivePair, response::CollisionResponse};
+use super::{TRUNCATION, distribution::DisplacementDistribution};
+use crate::{
+    Vec3,
+    collision::PrimitivePair,
+    response::{CollisionResponse, TruncationResult},
+};
 use std::collections::BTreeMap;
 
-/// Times that a way is halved before its vertex stays, or is carried.
-const MOST_HALVINGS: u8 = 3;
-/// Rounds over all that would cross.
-const MOST_ROUNDS: usize = 32;
-
-/// How a vertex goes back.
+/// Truncation of one vertex.
 #[derive(Clone, Copy, Default)]
 struct VertexTruncation {
     halvings: u8,
-    /// Where it was first pushed, and where it is carried instead, in m from where the step began.
+    /// Displacement of the kinematic feature that first pushed it, in m.
     initial_push: Option<Vec3>,
     distributed_displacement: Option<Vec3>,
 }
 
-/// What became of a step that had to be cut short.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TruncationResult {
-    /// The vertices that did not go where they should have, in order.
-    pub(crate) truncated_vertices: Vec<u32>,
-    /// How many of them went nowhere.
-    pub(crate) frozen_vertex_count: usize,
-    /// Pairs that cross even so.
-    pub(crate) violating_pair_count: usize,
-}
-
 impl CollisionResponse {
-    /// Shortens ways to `positions` in m until they cross nothing.
+    /// Truncates the displacements to `positions` in m until no pair violates its gap.
     pub(crate) fn truncate_displacements(&mut self, positions: &mut [Vec3]) -> TruncationResult {
         let targets = positions.to_vec();
-        let mut retreats: BTreeMap<u32, VertexTruncation> = BTreeMap::new();
-        let mut carry = DisplacementDistribution::default();
+        let mut truncations: BTreeMap<u32, VertexTruncation> = BTreeMap::new();
+        let mut distribution = DisplacementDistribution::default();
         let mut violations = self.violations(positions);
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..TRUNCATION.max_rounds {
             if violations.is_empty() {
                 break;
             }
-            self.backtrack(&violations, &mut retreats, &mut carry);
-            self.distribute_prescribed_displacements(&carry, &mut retreats);
-            for (vertex, retreat) in &retreats {
+            self.backtrack(&violations, &mut truncations, &mut distribution);
+            self.distribute_prescribed_displacements(&distribution, &mut truncations);
+            for (vertex, truncation) in &truncations {
                 let index = *vertex as usize;
                 let start = self.start_positions()[index];
-                positions[index] = if retreat.halvings > MOST_HALVINGS {
-                    start + retreat.distributed_displacement.unwrap_or_else(Vec3::zeros)
+                positions[index] = if truncation.halvings > TRUNCATION.max_halvings {
+                    start + truncation.distributed_displacement.unwrap_or_else(Vec3::zeros)
                 } else {
-                    start + (targets[index] - start) * 0.5_f64.powi(i32::from(retreat.halvings))
+                    start + (targets[index] - start) * 0.5_f64.powi(i32::from(truncation.halvings))
                 };
             }
             violations = self.violations(positions);
         }
         TruncationResult {
-            frozen_vertex_count: retreats
+            frozen_vertex_count: truncations
                 .values()
-                .filter(|retreat| {
-                    retreat.halvings > MOST_HALVINGS && retreat.distributed_displacement.is_none()
+                .filter(|truncation| {
+                    truncation.halvings > TRUNCATION.max_halvings
+                        && truncation.distributed_displacement.is_none()
                 })
                 .count(),
-            truncated_vertices: retreats.into_keys().collect(),
+            truncated_vertices: truncations.into_keys().collect(),
             violating_pair_count: violations.len(),
         }
     }
 
-    /// Halves the ways of all vertices in pairs that would cross, each once, but of those that something carries.
+    /// Halves the displacements of all free vertices in violating pairs, each once per round;
+    /// vertices that a kinematic feature pushes follow it instead.
     fn backtrack(
         &self,
         violations: &[PrimitivePair],
-        retreats: &mut BTreeMap<u32, VertexTruncation>,
-        carry: &mut DisplacementDistribution,
+        truncations: &mut BTreeMap<u32, VertexTruncation>,
+        distribution: &mut DisplacementDistribution,
     ) {
-        let mut shortened: BTreeMap<u32, Option<Vec3>> = BTreeMap::new();
+        let mut backtracked: BTreeMap<u32, Option<Vec3>> = BTreeMap::new();
         for pair in violations {
-            let pushed = self.pushing_displacement(pair, retreats);
-            if pushed.is_some() {
-                carry.add_pair(
+            let push_of_pair = self.pushing_displacement(pair, truncations);
+            if push_of_pair.is_some() {
+                distribution.add_pair(
                     pair,
                     self.start_positions(),
                     self.max_prescribed_displacement(pair),
                 );
             }
             for vertex in pair.vertices.iter().filter(|vertex| self.is_free_vertex(**vertex)) {
-                let push = shortened.entry(*vertex).or_default();
-                *push = push.or(pushed);
+                let push = backtracked.entry(*vertex).or_default();
+                *push = push.or(push_of_pair);
             }
         }
-        for (vertex, push) in shortened {
-            let retreat = retreats.entry(vertex).or_default();
-            retreat.initial_push = retreat.initial_push.or(push);
-            retreat.distributed_displacement = retreat.distributed_displacement.or(push);
-            // Going less far does not help against what comes after it.
-            let step =
-                if retreat.distributed_displacement.is_some() { MOST_HALVINGS + 1 } else { 1 };
-            retreat.halvings = retreat.halvings.saturating_add(step);
+        for (vertex, push) in backtracked {
+            let truncation = truncations.entry(vertex).or_default();
+            truncation.initial_push = truncation.initial_push.or(push);
+            truncation.distributed_displacement = truncation.distributed_displacement.or(push);
+            // A shorter displacement does not help against a pushing feature.
+            let step = if truncation.distributed_displacement.is_some() {
+                TRUNCATION.max_halvings + 1
+            } else {
+                1
+            };
+            truncation.halvings = truncation.halvings.saturating_add(step);
         }
     }
 
-    /// The way of what pushes in a pair, in m: of what one of these carries, or of a collider or held vertex.
+    /// Displacement in m of the pushing features of a pair: the mean of its prescribed vertices, or
+    /// else that of a vertex that follows another one.
     fn pushing_displacement(
         &self,
         pair: &PrimitivePair,
-        retreats: &BTreeMap<u32, VertexTruncation>,
+        truncations: &BTreeMap<u32, VertexTruncation>,
     ) -> Option<Vec3> {
-        let mut retreating = pair.vertices.iter().filter_map(|vertex| retreats.get(vertex));
-        let carried = retreating.find_map(|retreat| retreat.distributed_displacement);
-        let given = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
-        let ways: Vec<Vec3> = given.map(|vertex| self.displacement(*vertex)).collect();
-        let mean = ways.iter().sum::<Vec3>() / ways.len().max(1) as f64;
-        Some(mean).filter(|mean| *mean != Vec3::zeros()).or(carried)
+        let mut truncated = pair.vertices.iter().filter_map(|vertex| truncations.get(vertex));
+        let distributed = truncated.find_map(|truncation| truncation.distributed_displacement);
+        let prescribed = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
+        let displacements: Vec<Vec3> =
+            prescribed.map(|vertex| self.displacement(*vertex)).collect();
+        let mean = displacements.iter().sum::<Vec3>() / displacements.len().max(1) as f64;
+        Some(mean).filter(|mean| *mean != Vec3::zeros()).or(distributed)
     }
 
-    /// The longest way of a collider's or held vertex in a pair, in m.
+    /// Longest displacement of a prescribed vertex in a pair, in m.
     fn max_prescribed_displacement(&self, pair: &PrimitivePair) -> f64 {
-        let given = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
-        given.map(|vertex| self.displacement(*vertex).norm()).fold(0.0, f64::max)
+        let prescribed = pair.vertices.iter().filter(|vertex| !self.is_free_vertex(**vertex));
+        prescribed.map(|vertex| self.displacement(*vertex).norm()).fold(0.0, f64::max)
     }
 
-    /// Finds the ways of all vertices that are carried.
+    /// Distributes the prescribed displacements to the vertices that follow them.
     fn distribute_prescribed_displacements(
         &self,
-        carry: &DisplacementDistribution,
-        retreats: &mut BTreeMap<u32, VertexTruncation>,
+        distribution: &DisplacementDistribution,
+        truncations: &mut BTreeMap<u32, VertexTruncation>,
     ) {
-        let each = retreats.iter();
-        let ways =
-            each.filter_map(|(vertex, retreat)| Some((*vertex, retreat.initial_push?))).collect();
-        let shared = carry.solve(&ways, |vertex| self.displacement(vertex));
-        let carried =
-            retreats.values_mut().filter_map(|retreat| retreat.distributed_displacement.as_mut());
-        for (carried, way) in carried.zip(shared) {
-            *carried = way;
+        let truncated = truncations.iter();
+        let displacements = truncated
+            .filter_map(|(vertex, truncation)| Some((*vertex, truncation.initial_push?)))
+            .collect();
+        let solution = distribution.solve(&displacements, |vertex| self.displacement(vertex));
+        let distributed = truncations
+            .values_mut()
+            .filter_map(|truncation| truncation.distributed_displacement.as_mut());
+        for (distributed, displacement) in distributed.zip(solution) {
+            *distributed = displacement;
         }
     }
 

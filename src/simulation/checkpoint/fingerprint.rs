@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The checksum of what a simulation is made of, and never changes: where it is another, a checkpoint would not go on with
-//! the same bits, and is refused.
+//! Fingerprint of a simulation: a checksum of the meshes, colliders and settings that never change. A checkpoint with
+//! another fingerprint would not continue with the same bits, and is refused.
 //!
-//! What a checkpoint holds is left out, as are initial positions, whose only trace is in it as well. So is
-//! `self_collision`: a checkpoint keeps the contacts even where nothing can meet, so that cloth may go on with it switched.
+//! Data of checkpoints are left out, as are initial positions, which affect nothing else. So is `self_collision`: a
+//! checkpoint keeps contacts even with collision disabled, so that a simulation may continue with the setting changed.
 
 use crate::scene::{Cloth, Collider, Settings};
 
-/// A checksum, and the length of each list in it, so that nothing moves from one list to the next unseen.
+/// Checksum of lists with their lengths, so that a value cannot move from one list to the next undetected.
 #[derive(Default)]
 struct Checksum(crc32fast::Hasher);
 
@@ -69,7 +69,7 @@ impl Checksum {
     }
 }
 
-/// The checksum of what a simulation is made of.
+/// Fingerprint of a simulation.
 pub(crate) fn fingerprint(cloths: &[Cloth], colliders: &[Collider], settings: &Settings) -> u32 {
     let mut checksum = Checksum::default();
     checksum.add_settings(settings);

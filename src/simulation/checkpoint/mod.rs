@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Exact checkpoints: going on from one gives the same bits as never having stopped.
+//! Exact checkpoints: a simulation continued from one yields the same bits as an uninterrupted one.
 //!
-//! A checkpoint is a mark, a version, a checksum, and everything that a step changes or a caller may have changed. It
-//! does not hold meshes: it is restored into a simulation made of the same ones.
+//! A checkpoint consists of a magic number, a version, a checksum, and all data that a step or a caller may change. It
+//! contains no meshes; it is restored into a simulation of the same ones. The encoding is positional: the order of
+//! fields is fixed for a version.
 
 mod fingerprint;
 
@@ -23,19 +24,19 @@ const MAGIC: &[u8; 8] = b"WEFTSTAT";
 const VERSION: u32 = 9;
 const HEADER_LENGTH: usize = 16;
 
-/// What a checkpoint holds.
+/// Content of a checkpoint.
 #[derive(Serialize, Deserialize)]
 struct Snapshot {
-    /// Of what the simulation is made of.
+    /// Fingerprint of the simulation, see `fingerprint`.
     fingerprint: u32,
     state: State,
     boundary_conditions: BoundaryConditions,
     contact_history: ContactHistory,
-    /// Which cloths belong inside of which bodies, as where all began has decided.
+    /// Pairs of a cloth and the solid that enclosed it at the start.
     enclosed_cloths: Vec<[u32; 2]>,
     collider_frames: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
-    /// What elements remember, kind by kind.
+    /// Internal variables of the elements, by kind.
     internal_variables: Vec<Vec<f64>>,
     gravity: Vec3,
     wind: Vec3,
@@ -43,7 +44,7 @@ struct Snapshot {
     vertex_forces: Vec<Vec3>,
     preferred_step_size: f64,
     step_control: StepControl,
-    /// It says how far ahead the next one is looked for.
+    /// It determines the horizon of the next estimate of the stability limit.
     stable_step_size: f64,
 }
 
@@ -51,7 +52,7 @@ impl Simulation {
     /// An exact checkpoint.
     ///
     /// # Errors
-    /// What the encoder refuses, which is nothing known.
+    /// An error of the encoder; none is known.
     pub fn state(&self) -> Result<Vec<u8>> {
         let snapshot = Snapshot {
             fingerprint: self.fingerprint,
@@ -85,11 +86,10 @@ impl Simulation {
         Ok(bytes)
     }
 
-    /// Goes back, or on, to a checkpoint of a simulation of the same meshes.
+    /// Restores a checkpoint of a simulation of the same meshes.
     ///
     /// # Errors
-    /// Bytes that are damaged, foreign, of another version, or from other meshes; nothing is changed
-    /// then.
+    /// Bytes that are damaged, foreign, of another version, or from other meshes. The simulation is unchanged then.
     pub fn restore(&mut self, bytes: &[u8]) -> Result<()> {
         let snapshot = decode(bytes)?;
         if snapshot.fingerprint != self.fingerprint {
@@ -106,10 +106,10 @@ impl Simulation {
             self.dynamics.set_material(cloth, material);
         }
         self.dynamics.set_internal_variables(&snapshot.internal_variables);
-        for (obstacle, frame) in
+        for (motion, frame) in
             self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
         {
-            obstacle.set_frame_positions(frame);
+            motion.set_frame_positions(frame);
         }
         self.response.set_contact_history(snapshot.contact_history);
         self.response.set_enclosed_cloths(snapshot.enclosed_cloths);
@@ -125,8 +125,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// Numbers of vertices, edges and triangles that contacts can be between. Where nothing can meet they are those of
-    /// the cloths: contacts of before are kept for whoever restores them next.
+    /// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are those of
+    /// the cloths: contacts of an earlier checkpoint are kept for the next one.
     fn feature_counts(&self) -> [usize; 3] {
         let topology = &self.dynamics.mesh.topology;
         match self.response.feature_counts() {
@@ -135,32 +135,32 @@ impl Simulation {
         }
     }
 
-    /// Whether every list of a checkpoint has the length it must have.
+    /// Whether every list of a checkpoint has the right length.
     fn fits(&self, snapshot: &Snapshot) -> bool {
         let count = self.state.positions.len();
         let state = &snapshot.state;
-        let obstacles = self.response.collider_motions();
-        let has_past = |past: &PreviousState| {
-            [past.positions.len(), past.velocities.len()] == [count; 2]
-                && past.history_resets.iter().all(|restart| (restart.vertex as usize) < count)
-                && (past.internal_variables.is_empty()
-                    || self.dynamics.internal_variables_fit(&past.internal_variables))
+        let motions = self.response.collider_motions();
+        let is_valid_history = |previous: &PreviousState| {
+            [previous.positions.len(), previous.velocities.len()] == [count; 2]
+                && previous.history_resets.iter().all(|reset| (reset.vertex as usize) < count)
+                && (previous.internal_variables.is_empty()
+                    || self.dynamics.internal_variables_fit(&previous.internal_variables))
         };
         [state.positions.len(), state.velocities.len()] == [count; 2]
-            && state.previous.as_ref().is_none_or(has_past)
+            && state.previous.as_ref().is_none_or(is_valid_history)
             && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
-            && snapshot.animated_settings.fits(obstacles.len(), count)
+            && snapshot.animated_settings.fits(motions.len(), count)
             && snapshot.materials.len() == self.cloth_count()
             && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
             && snapshot.boundary_conditions.fits(count)
             && snapshot.contact_history.has_valid_features(self.feature_counts())
             && self.response.are_valid_enclosed_cloths(&snapshot.enclosed_cloths)
-            && snapshot.collider_frames.len() == obstacles.len()
+            && snapshot.collider_frames.len() == motions.len()
             && snapshot
                 .collider_frames
                 .iter()
-                .zip(obstacles)
-                .all(|(frame, obstacle)| frame.iter().all(|f| f.len() == obstacle.vertex_count()))
+                .zip(motions)
+                .all(|(frame, motion)| frame.iter().all(|f| f.len() == motion.vertex_count()))
     }
 }
 

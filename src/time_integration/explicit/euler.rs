@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Explicit Euler (Etzmuss 2002, eq. 3.4): both rates are those at the start. It feeds every motion that nothing damps.
+//! Explicit Euler (Etzmuss 2002, eq. 3.4): both rates are those at the start. It amplifies undamped motion.
 
 use super::{AccelerationFunction, KinematicState};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The explicit midpoint rule: both rates are those in the middle of an Euler step.
+//! Explicit midpoint rule: both rates are those in the middle of an Euler step.
 
 use super::{AccelerationFunction, KinematicState};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Explicit schemes: the next state from accelerations at known ones.
+//! Explicit schemes: the next state from accelerations at known states.
 //!
-//! All take accelerations that depend on positions and velocities, and keep their order there. They are as the
-//! textbooks have them; what the documents print of them is partly wrong (ERRATA on Cords 2004: E2).
+//! All accept accelerations that depend on positions and velocities, and keep their order of accuracy then. They follow
+//! the textbooks; some of the documents misprint them (ERRATA on Cords 2004: E2).
 
 mod euler;
 mod midpoint;
@@ -20,26 +20,26 @@ pub(crate) struct KinematicState {
 }
 
 impl KinematicState {
-    /// The motion changed by `positions` in m/s and `velocities` in m/s² over `time` in s.
-    fn advanced(&self, positions: &[Vec3], velocities: &[Vec3], time: f64) -> Self {
+    /// State after `time` in s at constant velocities in m/s and accelerations in m/s².
+    fn advanced(&self, velocities: &[Vec3], accelerations: &[Vec3], time: f64) -> Self {
         let add = |values: &[Vec3], rates: &[Vec3]| {
             values.iter().zip(rates).map(|(value, rate)| value + rate * time).collect()
         };
         Self {
-            positions: add(&self.positions, positions),
-            velocities: add(&self.velocities, velocities),
+            positions: add(&self.positions, velocities),
+            velocities: add(&self.velocities, accelerations),
         }
     }
 }
 
-/// Accelerations of a motion so many seconds after the start of the step, in m/s².
+/// Accelerations in m/s² of a state at a time in s after the start of the step.
 pub(crate) type AccelerationFunction<'a> = &'a mut dyn FnMut(&KinematicState, f64) -> Vec<Vec3>;
 
-/// One step of so many seconds.
+/// Step of an explicit scheme, of a duration in s.
 pub(crate) type ExplicitScheme =
     fn(&KinematicState, f64, AccelerationFunction<'_>) -> KinematicState;
 
-/// The scheme of an integrator, where it is an explicit one.
+/// Explicit scheme of an integrator; `None` for an implicit one.
 pub(crate) fn explicit_scheme(integrator: Integrator) -> Option<ExplicitScheme> {
     match integrator {
         Integrator::Euler => Some(euler::step),
@@ -55,20 +55,20 @@ pub(crate) fn explicit_scheme(integrator: Integrator) -> Option<ExplicitScheme> 
 mod tests {
     use super::*;
 
-    /// Positions of a damped oscillator at 1 s against the exact one, with so many steps.
+    /// Error of the position of a damped oscillator at 1 s with a number of steps.
     fn error(scheme: ExplicitScheme, steps: u32) -> f64 {
         let (rate, damping) = (3.0_f64, 0.4);
-        let mut motion = KinematicState {
+        let mut state = KinematicState {
             positions: vec![Vec3::new(1.0, 0.0, 0.0)],
             velocities: vec![Vec3::new(-damping, 0.0, 0.0)],
         };
         for _ in 0..steps {
-            motion = scheme(&motion, 1.0 / f64::from(steps), &mut |now, _| {
+            state = scheme(&state, 1.0 / f64::from(steps), &mut |now, _| {
                 let (x, v) = (now.positions[0], now.velocities[0]);
                 vec![x * -(rate * rate + damping * damping) - v * (2.0 * damping)]
             });
         }
-        (motion.positions[0].x - (-damping).exp() * rate.cos()).abs()
+        (state.positions[0].x - (-damping).exp() * rate.cos()).abs()
     }
 
     /// Of ẍ = 6t, where the time alone counts.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Euler-Cromer: the positions go with the new velocities, which keeps the energy of oscillations within bounds.
+//! Symplectic Euler (Euler-Cromer): positions advance with the new velocities, so that the energy of oscillations stays
+//! bounded.
 
 use super::{AccelerationFunction, KinematicState};
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Verlet's method in its form with velocities (Hayler 2004, chapter 3), which needs no past and so any step.
+//! Velocity Verlet (Hayler 2004, chapter 3), which needs no previous state and so allows any step size.
 //!
-//! Forces that depend on velocities want the velocity at the end before it is known: an Euler step predicts it,
-//! which keeps the second order.
+//! Forces that depend on velocities need the velocity at the end before it is known: an Euler step predicts it,
+//! which preserves the second order.
 
 use super::{AccelerationFunction, KinematicState};
 

@@ -1,288 +1,315 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cloth that is in one layer: what hangs together without being folded flat.
+//! Patches: connected cloth between flat folds, each of which is one layer.
 
-use super::lift::lift_height;
+use super::{COINCIDENT, lift::lift_height};
 use crate::{
-    Vec3, collision::Intersection, mesh::NO_INDEX, surface::CollisionMesh,
-    untangling::connected_pieces::connected_components,
+    Vec3,
+    collision::Intersection,
+    mesh::NO_INDEX,
+    surface::{CollisionMesh, Configuration},
 };
 use std::collections::BTreeSet;
 
-/// Cosine of the angle between what is on both sides of an edge, from which cloth is folded flat there: three degrees.
-const FLAT: f64 = 0.9985;
-/// The part of its length at rest from which an edge counts as without length.
-const SHORT: f64 = 0.5;
-
-/// Cloths, cut where they are folded flat, and colliders, each by its first vertex. A vertex on a fold is a panel of its
-/// own.
-pub(crate) struct FoldPatches {
-    /// For every vertex.
-    patch_of_vertex: Vec<u32>,
-    /// Of every panel, by its first vertex: which layer it becomes.
+/// Patches of cloths, cut along flat folds, and colliders, each named by its first vertex. A vertex
+/// on a fold is a patch of its own.
+pub(super) struct FoldPatches {
+    patches: Partition,
+    /// Layer number of each patch, by its first vertex.
     layer_of_patch: Vec<u32>,
-    /// Of every panel, by its first vertex: whether it has a triangle that is not collapsed.
+    /// Whether each patch has a nondegenerate triangle, by its first vertex.
     has_area: Vec<bool>,
-    /// All that hangs together, by its first vertex: for every vertex of cloth, and all these in order of that.
-    components: [Vec<u32>; 2],
-    /// All vertices, in order of their panels.
-    vertices_by_patch: Vec<u32>,
+    /// Connected components of the cloth vertices.
+    components: Partition,
     folds: Folds,
 }
 
-/// Whether a panel is of cloth, whether nothing can lie on it, its layer, and its first vertex. Colliders come first, then
-/// cloths, which may have been moved by then.
-type PatchRank = (bool, bool, u32, u32);
+/// Partition of vertices into groups, each named by its first vertex.
+struct Partition {
+    /// Group of each vertex.
+    group_of_vertex: Vec<u32>,
+    /// All vertices, sorted by group.
+    vertices_by_group: Vec<u32>,
+}
 
-/// Where cloth is folded flat.
+impl Partition {
+    fn new(group_of_vertex: Vec<u32>) -> Self {
+        let mut vertices_by_group: Vec<u32> = (0..group_of_vertex.len() as u32).collect();
+        vertices_by_group.sort_by_key(|vertex| group_of_vertex[*vertex as usize]);
+        Self { group_of_vertex, vertices_by_group }
+    }
+
+    fn group_of(&self, vertex: u32) -> u32 {
+        self.group_of_vertex[vertex as usize]
+    }
+
+    /// Vertices of a group, in ascending order.
+    fn members(&self, group: u32) -> &[u32] {
+        let vertices = &self.vertices_by_group;
+        let start = vertices.partition_point(|vertex| self.group_of(*vertex) < group);
+        let vertices = &vertices[start..];
+        &vertices[..vertices.partition_point(|vertex| self.group_of(*vertex) == group)]
+    }
+}
+
+/// Rank of a patch in the order of lifts: colliders come first, then cloths, which may have been
+/// lifted by then.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PatchRank {
+    is_cloth: bool,
+    has_no_area: bool,
+    layer: u32,
+    /// First vertex, which names the patch.
+    patch: u32,
+}
+
+/// Flat folds.
 struct Folds {
-    /// Along rows of vertices.
+    /// Edges along the folds.
     edges: Vec<u32>,
-    /// For every vertex.
+    /// For each vertex.
     is_on_fold: Vec<bool>,
-    /// Whether each triangle of cloth has corners in one place, as a fold between two rows of vertices brings them.
+    /// For each cloth triangle, whether corners coincide, as in a fold between two rows of
+    /// vertices.
     is_degenerate: Vec<bool>,
 }
 
 impl Folds {
-    fn new(scene: (&CollisionMesh, &[Vec3])) -> Self {
-        let (surfaces, _) = scene;
-        let edges = 0..surfaces.cloth_edge_count as u32;
-        let edges: Vec<u32> = edges.filter(|edge| is_fold(scene, *edge as usize)).collect();
-        let mut is_on_fold = vec![false; surfaces.bodies.len()];
-        for end in edges.iter().flat_map(|edge| surfaces.edges[*edge as usize]) {
+    fn new(configuration: Configuration<'_>) -> Self {
+        let mesh = configuration.mesh;
+        let edges = 0..mesh.cloth_edge_count as u32;
+        let edges: Vec<u32> = edges.filter(|edge| is_fold(configuration, *edge as usize)).collect();
+        let mut is_on_fold = vec![false; mesh.bodies.len()];
+        for end in edges.iter().flat_map(|edge| mesh.edges[*edge as usize]) {
             is_on_fold[end as usize] = true;
         }
-        let triangles = 0..surfaces.cloth_triangle_count;
-        let is_degenerate = triangles.map(|triangle| is_degenerate(scene, triangle)).collect();
+        let triangles = 0..mesh.cloth_triangle_count;
+        let is_degenerate =
+            triangles.map(|triangle| is_degenerate(configuration, triangle)).collect();
         Self { edges, is_on_fold, is_degenerate }
     }
 
-    /// For every vertex of cloth its panel.
-    fn patches_of_vertices(&self, surfaces: &CollisionMesh) -> Vec<u32> {
-        let mut joins = vec![false; surfaces.cloth_edge_count];
-        for (sides, is_collapsed) in surfaces.triangle_edges.iter().zip(&self.is_degenerate) {
-            for side in sides.iter().filter(|_| !is_collapsed) {
+    /// Patch of each cloth vertex.
+    fn patches_of_vertices(&self, mesh: &CollisionMesh) -> Vec<u32> {
+        let mut joins = vec![false; mesh.cloth_edge_count];
+        for (sides, is_degenerate) in mesh.triangle_edges.iter().zip(&self.is_degenerate) {
+            for side in sides.iter().filter(|_| !is_degenerate) {
                 joins[*side as usize] = true;
             }
         }
-        connected_components(surfaces, |edge| {
-            joins[edge] && !surfaces.edges[edge].iter().any(|end| self.is_on_fold[*end as usize])
+        mesh.cloth_components(|edge| {
+            joins[edge] && !mesh.edges[edge].iter().any(|end| self.is_on_fold[*end as usize])
         })
     }
 
-    /// The panels on both sides of all folds, both ways, in order.
-    fn adjacent_patches(&self, surfaces: &CollisionMesh, of: &[u32]) -> Vec<[u32; 2]> {
-        let wings =
-            self.edges.iter().map(|edge| surfaces.edge_adjacency[*edge as usize].opposite_vertices);
-        let collapsed = surfaces.triangles.iter().zip(&self.is_degenerate);
-        let across = collapsed.filter(|(_, is_collapsed)| **is_collapsed);
-        let across = across.flat_map(|([a, b, c], _)| [[*a, *b], [*b, *c], [*c, *a]]);
-        let pairs = wings.chain(across);
-        let off = pairs.filter(|pair| !pair.iter().any(|vertex| self.is_on_fold[*vertex as usize]));
-        let panels = off.map(|pair| pair.map(|vertex| of[vertex as usize]));
-        let both = panels.filter(|[one, other]| one != other);
+    /// Pairs of patches that share a fold, in both orders, sorted.
+    fn adjacent_patches(&self, mesh: &CollisionMesh, patch_of_vertex: &[u32]) -> Vec<[u32; 2]> {
+        let across_edges =
+            self.edges.iter().map(|edge| mesh.edge_adjacency[*edge as usize].opposite_vertices);
+        let triangles = mesh.triangles.iter().zip(&self.is_degenerate);
+        let across_triangles = triangles.filter(|(_, is_degenerate)| **is_degenerate);
+        let across_triangles =
+            across_triangles.flat_map(|([a, b, c], _)| [[*a, *b], [*b, *c], [*c, *a]]);
+        let pairs = across_edges.chain(across_triangles);
+        let off_folds =
+            pairs.filter(|pair| !pair.iter().any(|vertex| self.is_on_fold[*vertex as usize]));
+        let patches = off_folds.map(|pair| pair.map(|vertex| patch_of_vertex[vertex as usize]));
+        let both = patches.filter(|[first, second]| first != second);
         let all: BTreeSet<[u32; 2]> = both.flat_map(|[a, b]| [[a, b], [b, a]]).collect();
         all.into_iter().collect()
     }
 }
 
-/// Numbers panels in the order in which one comes over folds from one to the next as far as possible, and then back: so
-/// they lie in each other as cloth does that has been folded several times.
-fn order_layers(of: &[u32], beside: &[[u32; 2]]) -> Vec<u32> {
-    let mut layers = vec![NO_INDEX; of.len()];
+/// Numbers patches by depth-first traversal over the folds, so that cloth folded several times gets
+/// nested layers.
+fn order_layers(patch_of_vertex: &[u32], adjacent: &[[u32; 2]]) -> Vec<u32> {
+    let mut layers = vec![NO_INDEX; patch_of_vertex.len()];
     let mut count = 0;
-    for first in (0..of.len() as u32).filter(|vertex| of[*vertex as usize] == *vertex) {
+    for first in (0..patch_of_vertex.len() as u32)
+        .filter(|vertex| patch_of_vertex[*vertex as usize] == *vertex)
+    {
         let mut open = vec![first];
-        while let Some(panel) = open.pop() {
-            if layers[panel as usize] != NO_INDEX {
+        while let Some(patch) = open.pop() {
+            if layers[patch as usize] != NO_INDEX {
                 continue;
             }
-            layers[panel as usize] = count;
+            layers[patch as usize] = count;
             count += 1;
-            let start = beside.partition_point(|pair| pair[0] < panel);
-            let own = beside[start..].iter().take_while(|pair| pair[0] == panel);
-            // The last comes first.
-            let next: Vec<u32> = own.map(|pair| pair[1]).collect();
+            let start = adjacent.partition_point(|pair| pair[0] < patch);
+            let of_patch = adjacent[start..].iter().take_while(|pair| pair[0] == patch);
+            // The stack reverses the order.
+            let next: Vec<u32> = of_patch.map(|pair| pair[1]).collect();
             open.extend(next.iter().rev());
         }
     }
     layers
 }
 
-/// Vertices in order of what they are `of`.
-fn sorted_by_label(of: &[u32]) -> Vec<u32> {
-    let mut members: Vec<u32> = (0..of.len() as u32).collect();
-    members.sort_by_key(|vertex| of[*vertex as usize]);
-    members
-}
-
-/// Those of sorted `members` that are `of` one.
-fn members_of<'a>(members: &'a [u32], of: &[u32], one: u32) -> &'a [u32] {
-    let start = members.partition_point(|vertex| of[*vertex as usize] < one);
-    let members = &members[start..];
-    &members[..members.partition_point(|vertex| of[*vertex as usize] == one)]
-}
-
 impl FoldPatches {
-    pub(crate) fn new(scene: (&CollisionMesh, &[Vec3])) -> Self {
-        let (surfaces, _) = scene;
-        let folds = Folds::new(scene);
-        let mut of = folds.patches_of_vertices(surfaces);
-        for collider in 0..surfaces.is_closed.len() {
-            let vertices = surfaces.vertices_of_collider(collider);
-            of.extend(vertices.clone().map(|_| vertices.start as u32));
+    /// Patches of all cloths and colliders.
+    pub(super) fn new(configuration: Configuration<'_>) -> Self {
+        let mesh = configuration.mesh;
+        let folds = Folds::new(configuration);
+        let mut patch_of_vertex = folds.patches_of_vertices(mesh);
+        for collider in 0..mesh.is_closed.len() {
+            let vertices = mesh.vertices_of_collider(collider);
+            patch_of_vertex.extend(vertices.clone().map(|_| vertices.start as u32));
         }
-        let pieces = connected_components(surfaces, |_| true);
-        let [members, of_pieces] = [sorted_by_label(&of), sorted_by_label(&pieces)];
-        let layers = order_layers(&of, &folds.adjacent_patches(surfaces, &of));
-        let has_extent = vec![false; of.len()];
-        let pieces = [pieces, of_pieces];
-        let mut panels = Self {
-            patch_of_vertex: of,
-            layer_of_patch: layers,
-            has_area: has_extent,
-            components: pieces,
-            vertices_by_patch: members,
+        let adjacent = folds.adjacent_patches(mesh, &patch_of_vertex);
+        let mut patches = Self {
+            layer_of_patch: order_layers(&patch_of_vertex, &adjacent),
+            has_area: vec![false; patch_of_vertex.len()],
+            patches: Partition::new(patch_of_vertex),
+            components: Partition::new(mesh.cloth_components(|_| true)),
             folds,
         };
-        for (triangle, corners) in (0..).zip(&surfaces.triangles) {
-            let panel = panels.patch_of_feature(corners) as usize;
-            panels.has_area[panel] |= panels.is_nondegenerate(triangle);
+        for (triangle, corners) in (0..).zip(&mesh.triangles) {
+            let patch = patches.patch_of_feature(corners) as usize;
+            patches.has_area[patch] |= patches.is_nondegenerate(triangle);
         }
-        panels
+        patches
     }
 
-    /// The vertices of a panel, in order.
-    pub(crate) fn vertices(&self, panel: u32) -> &[u32] {
-        members_of(&self.vertices_by_patch, &self.patch_of_vertex, panel)
+    /// Vertices of a patch, in ascending order.
+    pub(super) fn vertices(&self, patch: u32) -> &[u32] {
+        self.patches.members(patch)
     }
 
-    /// What hangs together with a panel of cloth, by its first vertex.
-    pub(crate) fn component(&self, panel: u32) -> u32 {
-        self.components[0][panel as usize]
+    /// Connected component of a cloth patch, by its first vertex.
+    pub(super) fn component(&self, patch: u32) -> u32 {
+        self.components.group_of(patch)
     }
 
-    /// All panels that hang together with some of cloth.
-    fn connected_patches(&self, panels: &[u32]) -> Vec<u32> {
-        let pieces: BTreeSet<u32> = panels.iter().map(|panel| self.component(*panel)).collect();
-        let [of, members] = &self.components;
-        let vertices = pieces.iter().flat_map(|piece| members_of(members, of, *piece));
-        vertices
-            .copied()
-            .filter(|vertex| self.patch_of_vertex[*vertex as usize] == *vertex)
-            .collect()
+    /// All patches in the components of the given cloth patches.
+    fn connected_patches(&self, patches: &[u32]) -> Vec<u32> {
+        let components: BTreeSet<u32> =
+            patches.iter().map(|patch| self.component(*patch)).collect();
+        let vertices = components.iter().flat_map(|component| self.components.members(*component));
+        vertices.copied().filter(|vertex| self.patches.group_of(*vertex) == *vertex).collect()
     }
 
-    /// Whether a triangle has an extent.
-    pub(crate) fn is_nondegenerate(&self, triangle: u32) -> bool {
+    /// Whether a triangle is nondegenerate.
+    pub(super) fn is_nondegenerate(&self, triangle: u32) -> bool {
         self.folds.is_degenerate.get(triangle as usize) != Some(&true)
     }
 
-    /// The panel of an edge or a triangle.
-    pub(crate) fn patch_of_feature(&self, corners: &[u32]) -> u32 {
+    /// Patch of an edge or a triangle.
+    pub(super) fn patch_of_feature(&self, corners: &[u32]) -> u32 {
         let off_folds = corners.iter().find(|corner| !self.folds.is_on_fold[**corner as usize]);
-        self.patch_of_vertex[*off_folds.unwrap_or(&corners[0]) as usize]
+        self.patches.group_of(*off_folds.unwrap_or(&corners[0]))
     }
 
-    /// Panels with all those that cross or lie in them and give way to them, in order.
-    pub(crate) fn overlapping_patches(
+    /// Patches with all those that intersect or coincide with them and are lifted above them,
+    /// sorted.
+    pub(super) fn overlapping_patches(
         &self,
-        surfaces: &CollisionMesh,
-        crossings: &[Intersection],
-        touching: &[[u32; 2]],
+        mesh: &CollisionMesh,
+        intersections: &[Intersection],
+        coincident: &[[u32; 2]],
     ) -> Vec<(u32, Vec<u32>)> {
-        let panel = |vertex: u32| self.patch_of_vertex[vertex as usize];
-        let of_triangle =
-            |triangle: u32| self.patch_of_feature(&surfaces.triangles[triangle as usize]);
-        let on = touching.iter().map(|[vertex, triangle]| (*vertex, of_triangle(*triangle)));
-        let on: BTreeSet<(u32, u32)> = on.collect();
-        let lies = |(vertex, ground): &&(u32, u32)| {
-            surfaces.vertex_triangles.elements_of(*vertex as usize).any(|(triangle, _)| {
-                let mut corners = surfaces.triangles[triangle as usize].iter();
+        let of_triangle = |triangle: u32| self.patch_of_feature(&mesh.triangles[triangle as usize]);
+        let contacts =
+            coincident.iter().map(|[vertex, triangle]| (*vertex, of_triangle(*triangle)));
+        let contacts: BTreeSet<(u32, u32)> = contacts.collect();
+        let has_triangle = |(vertex, support): &&(u32, u32)| {
+            mesh.vertex_triangles.elements_of(*vertex as usize).any(|(triangle, _)| {
+                let mut corners = mesh.triangles[triangle as usize].iter();
                 corners.all(|corner| {
-                    self.folds.is_on_fold[*corner as usize] || on.contains(&(*corner, *ground))
+                    self.folds.is_on_fold[*corner as usize]
+                        || contacts.contains(&(*corner, *support))
                 })
             })
         };
-        let lying = on.iter().filter(lies).map(|(vertex, ground)| [panel(*vertex), *ground]);
-        let crossing = crossings.iter().map(|crossing| {
-            let ends = &surfaces.edges[crossing.edge as usize];
-            [self.patch_of_feature(ends), of_triangle(crossing.triangle)]
+        let resting = contacts
+            .iter()
+            .filter(has_triangle)
+            .map(|(vertex, support)| [self.patches.group_of(*vertex), *support]);
+        let intersecting = intersections.iter().map(|intersection| {
+            let ends = &mesh.edges[intersection.edge as usize];
+            [self.patch_of_feature(ends), of_triangle(intersection.triangle)]
         });
-        let rank = |panel: u32| -> PatchRank {
-            let is_empty = !self.has_area[panel as usize];
-            (surfaces.is_cloth(panel), is_empty, self.layer_of_patch[panel as usize], panel)
+        let rank = |patch: u32| PatchRank {
+            is_cloth: mesh.is_cloth(patch),
+            has_no_area: !self.has_area[patch as usize],
+            layer: self.layer_of_patch[patch as usize],
+            patch,
         };
-        let ranked = lying.chain(crossing).map(|pair| pair.map(rank));
-        let ordered = ranked.map(|[one, other]| [one.min(other), one.max(other)]);
-        let met: BTreeSet<[PatchRank; 2]> = ordered.filter(|pair| self.may_rest_on(pair)).collect();
-        let met = Vec::from_iter(met);
-        let with_one = met.chunk_by(|pair, next| pair[0] == next[0]);
-        let one = |pairs: &[[PatchRank; 2]]| {
-            let above: Vec<u32> = pairs.iter().map(|[_, other]| other.3).collect();
-            let (is_cloth, .., below) = pairs[0][0];
-            // Folds may lie on colliders.
-            (below, if is_cloth { above } else { self.connected_patches(&above) })
+        let ranked = resting.chain(intersecting).map(|pair| pair.map(rank));
+        let ordered = ranked.map(|[first, second]| [first.min(second), first.max(second)]);
+        let pairs: BTreeSet<[PatchRank; 2]> =
+            ordered.filter(|pair| self.may_rest_on(pair)).collect();
+        let pairs = Vec::from_iter(pairs);
+        let groups = pairs.chunk_by(|pair, next| pair[0] == next[0]);
+        let with_below = |pairs: &[[PatchRank; 2]]| {
+            let above: Vec<u32> = pairs.iter().map(|[_, above]| above.patch).collect();
+            let [below, _] = pairs[0];
+            // Folds may be lifted above colliders.
+            (below.patch, if below.is_cloth { above } else { self.connected_patches(&above) })
         };
-        with_one.map(one).collect()
+        groups.map(with_below).collect()
     }
 
-    /// Whether the second of two different panels may lie on the first. Vertices on folds go with what is beside them, and
-    /// lie on nothing but colliders.
-    fn may_rest_on(&self, [one, other]: &[PatchRank; 2]) -> bool {
-        let is_on_fold = |rank: &PatchRank| self.folds.is_on_fold[rank.3 as usize];
-        one != other && !one.1 && !(one.0 && (is_on_fold(one) || is_on_fold(other)))
+    /// Whether the second of two different patches may be lifted above the first. Fold vertices
+    /// follow their adjacent patches, and are lifted above colliders only.
+    fn may_rest_on(&self, [first, second]: &[PatchRank; 2]) -> bool {
+        let is_on_fold = |rank: &PatchRank| self.folds.is_on_fold[rank.patch as usize];
+        first != second
+            && !first.has_no_area
+            && !(first.is_cloth && (is_on_fold(first) || is_on_fold(second)))
     }
 
-    /// Moves vertices on folds by the mean of the ways that the vertices beside them went, which were at `starts`, unless
-    /// they have gone farther themselves.
-    pub(crate) fn move_fold_vertices(
+    /// Displaces fold vertices by the mean displacement of their neighbours since `start_positions`
+    /// in m, unless their own is larger.
+    pub(super) fn move_fold_vertices(
         &self,
-        surfaces: &CollisionMesh,
-        starts: &[Vec3],
+        mesh: &CollisionMesh,
+        start_positions: &[Vec3],
         positions: &mut [Vec3],
     ) {
-        for vertex in (0..starts.len()).filter(|vertex| self.folds.is_on_fold[*vertex]) {
-            let around = surfaces.vertex_triangles.elements_of(vertex);
-            let corners = around.flat_map(|(triangle, _)| surfaces.triangles[triangle as usize]);
-            let beside =
-                corners.map(|corner| corner as usize).filter(|one| !self.folds.is_on_fold[*one]);
-            let ways = beside.map(|corner| positions[corner] - starts[corner]);
-            let (sum, count) =
-                ways.fold((Vec3::zeros(), 0.0), |(sum, count), way| (sum + way, count + 1.0));
+        for vertex in (0..start_positions.len()).filter(|vertex| self.folds.is_on_fold[*vertex]) {
+            let around = mesh.vertex_triangles.elements_of(vertex);
+            let corners = around.flat_map(|(triangle, _)| mesh.triangles[triangle as usize]);
+            let adjacent = corners
+                .map(|corner| corner as usize)
+                .filter(|corner| !self.folds.is_on_fold[*corner]);
+            let displacements = adjacent.map(|corner| positions[corner] - start_positions[corner]);
+            let (sum, count) = displacements
+                .fold((Vec3::zeros(), 0.0), |(sum, count), displacement| {
+                    (sum + displacement, count + 1.0)
+                });
             let mean = sum / f64::max(count, 1.0);
-            if mean.norm() > (positions[vertex] - starts[vertex]).norm() {
-                positions[vertex] = starts[vertex] + mean;
+            if mean.norm() > (positions[vertex] - start_positions[vertex]).norm() {
+                positions[vertex] = start_positions[vertex] + mean;
             }
         }
     }
 }
 
-/// Whether a triangle has corners in one place that are apart where it is at rest.
-fn is_degenerate((surfaces, positions): (&CollisionMesh, &[Vec3]), triangle: usize) -> bool {
-    let [a, b, c] = surfaces.triangles[triangle];
+/// Whether corners of a triangle coincide that are apart at rest.
+fn is_degenerate(Configuration { mesh, positions }: Configuration<'_>, triangle: usize) -> bool {
+    let [a, b, c] = mesh.triangles[triangle];
     [[a, b], [b, c], [c, a]].into_iter().any(|[start, end]| {
         let length = |all: &[Vec3]| (all[end as usize] - all[start as usize]).norm();
-        let least = lift_height(surfaces, start, end).min(lift_height(surfaces, end, start));
-        length(positions) <= least.min(SHORT * length(&surfaces.rest_positions))
+        let lift = lift_height(mesh, start, end).min(lift_height(mesh, end, start));
+        length(positions)
+            <= lift.min(COINCIDENT.degenerate_edge_fraction * length(&mesh.rest_positions))
     })
 }
 
-/// Whether the triangles at an edge lie on each other.
-fn is_fold((surfaces, positions): (&CollisionMesh, &[Vec3]), edge: usize) -> bool {
-    let corners = surfaces.edge_adjacency[edge].opposite_vertices;
+/// Whether the triangles at an edge are folded flat.
+fn is_fold(Configuration { mesh, positions }: Configuration<'_>, edge: usize) -> bool {
+    let corners = mesh.edge_adjacency[edge].opposite_vertices;
     if corners.contains(&NO_INDEX) {
         return false;
     }
-    let [first, last] = surfaces.edges[edge];
+    let [first, last] = mesh.edges[edge];
     let [start, end] = [first, last].map(|end| positions[end as usize]);
-    let along = (end - start).try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
-    let least = lift_height(surfaces, first, last);
+    let axis = (end - start).try_normalize(f64::MIN_POSITIVE).unwrap_or_else(Vec3::zeros);
+    let min_width = lift_height(mesh, first, last);
     let [left, right] = corners.map(|corner| {
-        let way = positions[corner as usize] - start;
-        (way - along * way.dot(&along)).try_normalize(least)
+        let offset = positions[corner as usize] - start;
+        (offset - axis * offset.dot(&axis)).try_normalize(min_width)
     });
-    matches!((left, right), (Some(left), Some(right)) if left.dot(&right) > FLAT)
+    matches!((left, right), (Some(left), Some(right)) if left.dot(&right) > COINCIDENT.fold_cosine)
 }
 
 #[cfg(test)]
@@ -291,9 +318,9 @@ mod tests {
 
     #[test]
     fn a_twice_folded_sheet_has_nested_layers() {
-        // Quarters of a napkin, which meet at four folds: what was folded first lies inside.
-        let of = [0, 1, 2, 3, 3];
-        let beside = [[0, 1], [0, 2], [1, 0], [1, 3], [2, 0], [2, 3], [3, 1], [3, 2]];
-        assert_eq!(order_layers(&of, &beside), [0, 1, 3, 2, NO_INDEX]);
+        // Quarters of a sheet that share four folds: the first fold ends up inside.
+        let patch_of_vertex = [0, 1, 2, 3, 3];
+        let adjacent = [[0, 1], [0, 2], [1, 0], [1, 3], [2, 0], [2, 3], [3, 1], [3, 2]];
+        assert_eq!(order_layers(&patch_of_vertex, &adjacent), [0, 1, 3, 2, NO_INDEX]);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What bending is held to: derivatives, invariants, plate moduli, a clamped strip.
+//! Tests of bending: derivatives, invariants, plate moduli, a clamped strip.
 
 mod clamp;
 mod derivatives;

@@ -255,7 +255,7 @@ impl Sheet {
     }
 }
 
-/// Bending of one cloth, nothing held, 1 s of damping.
+/// Bending of one cloth without pins, 1 s of damping.
 pub(super) fn bending(mesh: &Mesh, rigidity: PlateRigidity) -> Bending {
     let law = BendingLaw { rigidity, damping: 1.0 };
     Bending::new(mesh, &[law], &vec![false; mesh.vertex_count()])

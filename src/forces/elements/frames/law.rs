@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The laws of frames where the past does not matter.
+//! The elastic and viscous law of frames.
 
 use super::Strain;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     material::Material,
 };
 
-/// What of a material acts in a frame.
+/// Deformation that a frame resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameKind {
     /// Stretch and shear without transverse contraction: the moduli of a strip along each yarn.
@@ -46,7 +46,7 @@ impl FrameLaw {
         }
     }
 
-    /// That of a fabric so many times as stiff against stretch, shear and bending.
+    /// Law with its stiffness against stretch, shear and bending multiplied.
     #[inline(always)]
     pub(super) fn with_stiffness_factors(&self, [stretch, shear, bend]: &[f64; 3]) -> Self {
         let [c11, c22, c12, c33] = self.moduli;
@@ -57,7 +57,7 @@ impl FrameLaw {
         }
     }
 
-    /// Elastic stress in N/m where the past does not matter, and its potential per area in J/m².
+    /// Elastic stress in N/m of an elastic material, and its potential per area in J/m².
     #[inline(always)]
     pub(super) fn respond(&self, strain: &Strain) -> (Strain, f64) {
         let stress = apply(&self.moduli, strain);
@@ -69,5 +69,26 @@ impl FrameLaw {
         let [stretch, shear] = self.dampings.map(|time| elastic + time * inverse_beta);
         let [c11, c22, c12, c33] = self.moduli;
         [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    }
+
+    /// Elastic, viscous and constant stress in N/m, and the potential of all per area in J/m². `elastic` is the elastic
+    /// stress with its potential; viscosity acts on the change of the strain from a reference.
+    #[inline(always)]
+    pub(super) fn total_stress(
+        &self,
+        elastic: (Strain, f64),
+        [strain, reference]: [&Strain; 2],
+        inverse_beta: f64,
+    ) -> (Strain, f64) {
+        let (elastic_stress, elastic_potential) = elastic;
+        let change = [0, 1, 2].map(|k| strain[k] - reference[k]);
+        let viscous = apply(&self.scaled(0.0, inverse_beta), &change);
+        let [tension_u, tension_v] = self.tension;
+        let mut potential = elastic_potential + tension_u * strain[0] + tension_v * strain[1];
+        for k in 0..3 {
+            potential += 0.5 * change[k] * viscous[k];
+        }
+        let [s1, s2, s3] = [0, 1, 2].map(|k| elastic_stress[k] + viscous[k]);
+        ([s1 + tension_u, s2 + tension_v, s3], potential)
     }
 }

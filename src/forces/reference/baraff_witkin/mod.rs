@@ -6,12 +6,12 @@
 //! to be Y/a, of each triangle: with one k for all, as printed, the cloth softens as it is divided. So
 //! k = `stretch_warp`/a, `stretch_weft`/a and `shear`/a. There is no transverse contraction: `poisson` does nothing.
 //!
-//! b_u and b_v are means over the corners of what is given for each vertex.
+//! b_u and b_v are means of the factors at the three corners.
 //!
-//! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Of it only what is
-//! symmetric enters the tangent, as the text of eq. 12 wants.
+//! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Only its symmetric part
+//! enters the tangent, as in the text of eq. 12.
 //!
-//! `bend` holds the condition of bending.
+//! `bend` has the condition of bending.
 
 mod bend;
 
@@ -26,19 +26,19 @@ use crate::{
 
 /// The elements of the model.
 #[must_use]
-pub fn baraff_witkin(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    let ModelInput { mesh, materials, .. } = *sheets;
+pub fn baraff_witkin(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    let ModelInput { mesh, materials, .. } = *input;
     let frame = |(triangle, vertices): (usize, &[u32; 3])| Frame {
         vertices: *vertices,
         gradients: gradients_of_all_corners(&mesh.rest.gradients[triangle]),
         area: mesh.rest.areas[triangle],
-        scale: sheets.mean_rest_scale(vertices),
-        factors: sheets.mean_property_scale(vertices),
+        scale: input.mean_rest_scale(vertices),
+        factors: input.mean_property_scale(vertices),
         cloth: mesh.cloth_of_triangle[triangle],
         warping: Warping::NONE,
     };
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];
     let membrane = Frames::new(mesh, FrameKind::Conditions, frames, materials, none);
-    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(sheets))]
+    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(input))]
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Bending of particles where the past matters: what the moments differ by from those of the linear plate.
+//! Inelastic bending of particles: difference of the moments from those of the linear plate.
 //!
 //! The curvature of every quad at a particle is linear in the measures of the particle (see `stencil`), so that the
 //! linear moments are forms of Dκ. Here the law of the material gives other moments for κ, and the difference is added
-//! to what acts on the measures: it is again exactly the gradient of the potential. At a free boundary, where a
+//! to the forces on the measures: it is again exactly the gradient of the potential. At a free boundary, where a
 //! measure is missing, κ is that which costs least by the linear law.
 
 use super::{
@@ -26,7 +26,7 @@ use std::ops::Range;
 /// A quad at a particle.
 #[derive(Clone, Copy, Debug)]
 struct InelasticQuad {
-    /// In m², times the factor on the rigidity of its particle; 0 where it is held.
+    /// Area in m², times the factor on the rigidity of its particle; 0 if it is pinned.
     area: f64,
     form: CurvatureForm,
 }
@@ -43,7 +43,7 @@ pub(super) struct InelasticBending {
 }
 
 impl InelasticBending {
-    /// Without a past.
+    /// Quads with an empty history.
     pub(super) fn new(nodes: &[Particle], materials: &[Material], vertex_count: usize) -> Self {
         let mut starts = vec![0];
         let mut cloths = Vec::new();
@@ -62,7 +62,7 @@ impl InelasticBending {
         bends
     }
 
-    /// Prepares the quads that are not held.
+    /// Prepares the quads that are not pinned.
     pub(super) fn set_forms(&mut self, nodes: &[Particle], materials: &[Material]) {
         self.members.fill(InelasticQuad { area: 0.0, form: CurvatureForm::zeros() });
         for (node, start) in nodes.iter().zip(&self.starts) {
@@ -103,7 +103,8 @@ impl InelasticBending {
         })
     }
 
-    /// Moments on the measures of a particle more than the linear ones, and the same of the potential in J.
+    /// Difference of the inelastic moments on the measures of a particle from the linear ones, and difference of the
+    /// potentials in J.
     pub(super) fn nonlinear_moments(&self, node: usize, bent: &Measures) -> (Measures, f64) {
         let (mut moments, mut potential) = (Measures::zeros(), 0.0);
         for (inelastic, index, bend, curvature) in self.quad_curvatures(node, bent) {
@@ -116,7 +117,7 @@ impl InelasticBending {
         (moments, potential)
     }
 
-    /// What the stiffness against the measures of a particle is more than the linear one.
+    /// Difference of the stiffness against the measures of a particle from the linear one.
     pub(super) fn nonlinear_stiffness(&self, node: usize, bent: &Measures) -> Stiffness {
         let mut stiffness = Stiffness::zeros();
         for (inelastic, index, bend, curvature) in self.quad_curvatures(node, bent) {
@@ -129,7 +130,7 @@ impl InelasticBending {
         stiffness
     }
 
-    /// Energy of a particle that can be got back beyond that of the linear law, in J.
+    /// Recoverable energy of a particle in excess of that of the linear law, in J.
     pub(super) fn nonlinear_energy(&self, node: usize, bent: &Measures) -> f64 {
         let each = self.quad_curvatures(node, bent).map(|(inelastic, index, bend, curvature)| {
             let law = inelastic.law(index);
@@ -149,26 +150,26 @@ impl InelasticBending {
         each.flat_map_iter(of_node).collect()
     }
 
-    /// Takes a shape for one that has long been what it is.
+    /// Starts the material history at a shape: everything is relaxed there.
     pub(super) fn start(&mut self, nodes: &[Particle], positions: &[Vec3]) {
         self.positions = positions.to_vec();
         self.remeasure(nodes);
     }
 
-    /// Measures the shape at the end of the last step anew: other vertices are held now.
+    /// Updates the measures of the shape at the end of the last step after a change of the pinned vertices.
     pub(super) fn remeasure(&mut self, nodes: &[Particle]) {
         let curvatures = self.curvatures(nodes, &self.positions);
         self.history.start(|| curvatures);
     }
 
-    /// Remembers a step of `duration` seconds that has ended with a shape.
+    /// Updates the internal variables after an accepted step of `duration` in s that ended at `positions`.
     pub(super) fn end_step(&mut self, nodes: &[Particle], positions: &[Vec3], duration: f64) {
         let curvatures = self.curvatures(nodes, positions);
         self.history.end_step(|_| curvatures, duration);
         self.positions = positions.to_vec();
     }
 
-    /// Everything remembered, as numbers.
+    /// All internal variables as a list of numbers.
     pub(super) fn values(&self) -> Vec<f64> {
         let mut values = self.history.values();
         values.extend(
@@ -177,13 +178,13 @@ impl InelasticBending {
         values
     }
 
-    /// How many [`Self::values`] there are.
+    /// Length of [`Self::values`].
     pub(super) fn count(nodes: &[Particle], vertex_count: usize) -> usize {
         let bends: usize = nodes.iter().map(|node| node.stencil.corner_count).sum();
         bends * InternalVariables::COUNT + 3 * vertex_count
     }
 
-    /// Remembers what [`Self::values`] gave.
+    /// Restores the internal variables from the list of [`Self::values`].
     pub(super) fn set_values(&mut self, nodes: &[Particle], values: &[f64]) {
         let (inner, positions) = values.split_at(values.len() - 3 * self.positions.len());
         self.history.set_values(inner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where a quad takes the derivatives of the position along its yarns.
+//! Integration points of a quad: derivatives of the position along its yarns.
 //!
 //! Tension and transverse contraction are taken at each corner, from its two edges, for a quarter of the area. On a
 //! rectangular mesh along the yarns ‖s_u‖ is then the stretch of an edge, and the four corners beside it add up
@@ -10,9 +10,9 @@
 //! the particles, across two cells: rows of particles that shift against each other in turns are then not
 //! sheared, and nothing resists them; and its replacement of missing neighbours halves the strain at a boundary.
 //!
-//! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a
-//! mesh stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. What
-//! a quad warps does not count as a change of the angle of its corners: see [`Warping`].
+//! On any convex quads both are the rules of bilinear elements that integrate constant stress exactly, so that a mesh
+//! stretched alike at its boundary stretches alike inside; the axes of the yarns need not be those of the mesh. Warping
+//! of a quad does not count as a change of the angle of its corners: see [`Warping`].
 
 use crate::{
     Vec3,
@@ -86,7 +86,7 @@ impl<'a> Quad<'a> {
         [half(-1.0, -1.0), half(1.0, -1.0), half(1.0, 1.0), half(-1.0, 1.0)]
     }
 
-    /// Half the difference between the two pairs of opposite corners, without what a linear map makes of it.
+    /// Half the difference between the two pairs of opposite corners, less its value for a linear map.
     fn warping(&self) -> [f64; 4] {
         let gradients = self.centre_gradients();
         let signs = [0.5, -0.5, 0.5, -0.5];
@@ -105,8 +105,8 @@ impl<'a> Quad<'a> {
 }
 
 /// The corners of all quads.
-pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
-    let frames = Quad::all(sheets.mesh, quads).flat_map(|quad| {
+pub(super) fn corners(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(input.mesh, quads).flat_map(|quad| {
         let factors = quad.warping();
         let rest: Vec3 =
             quad.points.iter().zip(factors).map(|(point, factor)| point * factor).sum();
@@ -123,8 +123,8 @@ pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
                 vertices: *quad.vertices,
                 gradients,
                 area: 0.25 * plane.area,
-                scale: sheets.mean_rest_scale(quad.vertices),
-                factors: sheets.mean_property_scale(quad.vertices),
+                scale: input.mean_rest_scale(quad.vertices),
+                factors: input.mean_property_scale(quad.vertices),
                 cloth: quad.cloth,
                 warping: Warping { factors, excess, rest: rest.norm_squared() },
             }
@@ -134,20 +134,20 @@ pub(super) fn corners(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
 }
 
 /// The middles of all quads.
-pub(super) fn centres(sheets: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
-    let frames = Quad::all(sheets.mesh, quads).map(|quad| Frame {
+pub(super) fn centres(input: &ModelInput<'_>, quads: &Quads) -> Vec<Frame<4>> {
+    let frames = Quad::all(input.mesh, quads).map(|quad| Frame {
         vertices: *quad.vertices,
         gradients: quad.centre_gradients(),
         area: quad.centre().area,
-        scale: sheets.mean_rest_scale(quad.vertices),
-        factors: sheets.mean_property_scale(quad.vertices),
+        scale: input.mean_rest_scale(quad.vertices),
+        factors: input.mean_property_scale(quad.vertices),
         cloth: quad.cloth,
         warping: Warping::NONE,
     });
     frames.collect()
 }
 
-/// The part of the surface that each vertex stands for: a quarter of the parallelograms of its corners, in m².
+/// Area of each vertex: a quarter of the parallelograms of its corners, in m².
 pub(super) fn vertex_areas(mesh: &Mesh, quads: &Quads) -> Vec<f64> {
     let mut areas = vec![0.0; mesh.vertex_count()];
     for quad in Quad::all(mesh, quads) {

@@ -5,14 +5,15 @@
 //! form (Etzmuss 2002, eq. 2.23), measured from that of the rest shape. Eq. 2.26 is the case D₁₂ = D₆₆ = 0, of which it
 //! prints another operator: twisting a sheet would then cost nothing.
 //!
-//! As in the document only the part of the second differences along the normal counts, so that nothing in the plane
-//! of the cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
+//! As in the document only the normal component of the second differences counts, so that nothing in the plane of the
+//! cloth resists. But the normal N = n√(1 + δ²)/√(‖n‖² + δ²), n the vector product of two first differences, is
 //! differentiated as well: projecting the gradient on a normal, as algorithm 4 does, leaves a net force. δ keeps the
 //! force finite where a particle is crushed to a line.
 //!
 //! The tangent is (cᵀSc)⊗NNᵀ, exact where a flat sheet is flat.
 
 use super::{
+    ParticleParameters,
     inelastic_bending::InelasticBending,
     stencil::{MEASURES, STENCIL_VERTICES, Stencil, Stiffness},
     vertex_neighbourhood::VertexNeighbourhood,
@@ -34,9 +35,6 @@ use crate::{
 };
 use nalgebra::SVector;
 use rayon::prelude::*;
-
-/// δ²; ‖n‖ is 1 at rest.
-const NORMAL_REGULARIZATION: f64 = 4.0e-4;
 
 pub(super) type Measures = SVector<f64, MEASURES>;
 
@@ -70,9 +68,9 @@ pub(crate) struct ParticlePlate {
     materials: Vec<Material>,
     /// Factor on the rigidity at each vertex; empty where all are 1.
     factors: Vec<f64>,
-    /// Where the past matters.
+    /// Inelastic part; `None` if no material is inelastic.
     inelastic_bending: Option<InelasticBending>,
-    scatter: ElementLoads<STENCIL_VERTICES>,
+    loads: ElementLoads<STENCIL_VERTICES>,
     shapes: Vec<ParticleShape>,
     tangents: Vec<BlockColumns>,
     pinned: Vec<bool>,
@@ -80,17 +78,17 @@ pub(crate) struct ParticlePlate {
 }
 
 impl ParticlePlate {
-    pub(super) fn new(sheets: &ModelInput<'_>, quads: Quads) -> Self {
-        let ModelInput { mesh, materials, .. } = *sheets;
+    pub(super) fn new(input: &ModelInput<'_>, quads: Quads) -> Self {
+        let ModelInput { mesh, materials, .. } = *input;
         let pinned = vec![false; mesh.vertex_count()];
-        let factors: Vec<f64> = sheets.property_scale.iter().map(|[_, _, bend]| *bend).collect();
-        let nodes = nodes(mesh, &quads, (materials, &factors), &pinned);
+        let factors: Vec<f64> = input.property_scale.iter().map(|[_, _, bend]| *bend).collect();
+        let nodes = nodes(mesh, &quads, materials, &factors, &pinned);
         let vertices = nodes.iter().map(|node| node.stencil.vertices).collect();
         let is_inelastic = materials.iter().any(Material::is_inelastic);
         Self {
             inelastic_bending: is_inelastic
                 .then(|| InelasticBending::new(&nodes, materials, mesh.vertex_count())),
-            scatter: ElementLoads::new(vertices, mesh.vertex_count()),
+            loads: ElementLoads::new(vertices, mesh.vertex_count()),
             shapes: vec![ParticleShape::default(); nodes.len()],
             tangents: vec![BlockColumns::default(); nodes.len()],
             materials: materials.to_vec(),
@@ -106,14 +104,15 @@ impl ParticlePlate {
 fn nodes(
     mesh: &Mesh,
     quads: &Quads,
-    (materials, factors): (&[Material], &[f64]),
-    held: &[bool],
+    materials: &[Material],
+    factors: &[f64],
+    pinned: &[bool],
 ) -> Vec<Particle> {
     let fans = quads.fans(mesh.vertex_count());
     let node = |fan: &crate::mesh::Fan| {
-        let ring = VertexNeighbourhood::new(mesh, quads, fan, held);
+        let ring = VertexNeighbourhood::new(mesh, quads, fan, pinned);
         let stencil = Stencil::new(&ring, fan.lines());
-        let cloth = quads.cloths[fan.quads[0].0 as usize];
+        let cloth = quads.cloths[fan.quads[0].quad as usize];
         let rest = ParticleGeometry::new(&stencil, &mesh.rest.positions).measures();
         let mut node = Particle {
             factor: factors.get(stencil.vertices[0] as usize).copied().unwrap_or(1.0),
@@ -161,7 +160,7 @@ impl Particle {
         places.map(|(place, vertex)| positions[*vertex as usize] * weight(place)).sum()
     }
 
-    /// −∂/∂x of ⟨moments, measures⟩, the moments held.
+    /// −∂/∂x of ⟨moments, measures⟩ at constant moments.
     fn loads(
         &self,
         current: &ParticleGeometry<'_>,
@@ -174,7 +173,8 @@ impl Particle {
         let [a, b] = &current.first;
         let normal = &current.normal;
         let bent = self.sum(current.positions, |place| weights[place]);
-        let along = normal * (normal.dot(&bent) / (1.0 + NORMAL_REGULARIZATION));
+        let along = normal
+            * (normal.dot(&bent) / (1.0 + ParticleParameters::DEFAULT.normal_regularization));
         let tilt = (bent - along) / current.length;
         let (by_a, by_b) = (b.cross(&tilt), tilt.cross(a));
         std::array::from_fn(|place| {
@@ -204,8 +204,9 @@ impl<'a> ParticleGeometry<'a> {
             first[1] += position * gradient[1];
         }
         let cross = first[0].cross(&first[1]);
-        let length =
-            ((cross.norm_squared() + NORMAL_REGULARIZATION) / (1.0 + NORMAL_REGULARIZATION)).sqrt();
+        let length = ((cross.norm_squared() + ParticleParameters::DEFAULT.normal_regularization)
+            / (1.0 + ParticleParameters::DEFAULT.normal_regularization))
+            .sqrt();
         Self { stencil, positions, first, normal: cross / length, length }
     }
 
@@ -232,7 +233,7 @@ impl AddBlock<STENCIL_VERTICES> for ParticlePlate {
 
 impl Elements for ParticlePlate {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -259,7 +260,7 @@ impl Elements for ParticlePlate {
         self.inverse_beta = history.inverse_beta;
         let (nodes, materials, bends) =
             (&self.nodes, &self.materials, self.inelastic_bending.as_ref());
-        let past = history.reference.as_chunks::<MEASURES>().0;
+        let references = history.reference.as_chunks::<MEASURES>().0;
         let one =
             |index: usize, shape: &mut ParticleShape, loads: &mut [Vec3; STENCIL_VERTICES]| {
                 let node = &nodes[index];
@@ -267,7 +268,7 @@ impl Elements for ParticlePlate {
                 let measures = current.measures();
                 let bent = measures - node.rest;
                 let time = materials[node.cloth as usize].bend_damping * history.inverse_beta;
-                let change = past.get(index).map_or_else(Measures::zeros, |reference| {
+                let change = references.get(index).map_or_else(Measures::zeros, |reference| {
                     measures - Measures::from_column_slice(reference)
                 });
                 let (elastic, viscous) = (node.stiffness * bent, node.stiffness * change * time);
@@ -281,10 +282,10 @@ impl Elements for ParticlePlate {
                 *loads = node.loads(&current, &(elastic + beyond + viscous));
                 potential + potential_beyond
             };
-        let loads = &mut self.scatter.loads;
+        let loads = &mut self.loads.forces;
         let potential =
             reductions::sum_zipped(&mut self.shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one);
-        self.scatter.gather(forces);
+        self.loads.gather(forces);
         potential
     }
 
@@ -334,10 +335,10 @@ impl Elements for ParticlePlate {
         }
     }
 
-    fn set_pinned(&mut self, mesh: &Mesh, held: &[bool]) {
-        if self.pinned != held {
-            self.pinned = held.to_vec();
-            self.nodes = nodes(mesh, &self.quads, (&self.materials, &self.factors), held);
+    fn set_pinned(&mut self, mesh: &Mesh, pinned: &[bool]) {
+        if self.pinned != pinned {
+            self.pinned = pinned.to_vec();
+            self.nodes = nodes(mesh, &self.quads, &self.materials, &self.factors, pinned);
             if let Some(bends) = &mut self.inelastic_bending {
                 bends.set_forms(&self.nodes, &self.materials);
                 bends.remeasure(&self.nodes);

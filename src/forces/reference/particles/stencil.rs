@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Second differences around a particle, and what they say about the curvature.
+//! Second differences around a particle, and the curvature as a function of them.
 //!
 //! Every measure of a particle is m = ⟨Σ c_j x_j, N⟩. Along a line of the mesh c is the second difference on nonuniform
 //! spacing, c₊ = 2/(h₊(h₊ + h₋)) (Etzmuss 2002, below eq. 2.25, where h is constant); for every quad at the particle it
-//! is the mixed difference of its four corners over the lengths of its edges. From each c the multiple of the
-//! first differences is subtracted that lets it vanish for all that is linear in the plane at rest: lines that are not
-//! straight and quads that are no parallelograms then measure nothing but curvature. What m is for the surface
-//! ½pᵀKp is known, and so the curvature K of every quad at the particle follows from three measures: that of both lines
-//! through the particle and its own. At a free boundary the line across is missing; the curvature there is the one
-//! that costs least, which is the condition that a free edge bears no moment.
+//! is the mixed difference of its four corners over the lengths of its edges. From each c the multiple of the first
+//! differences is subtracted that lets it vanish for every linear function in the plane at rest: lines that are not
+//! straight and quads that are no parallelograms then measure nothing but curvature. The measures m of the surface
+//! ½pᵀKp are known, and so the curvature K of every quad at the particle follows from three measures: that of both
+//! lines through the particle and its own. At a free boundary the line across is missing; the curvature there is the
+//! one that costs least, which is the condition that a free edge bears no moment.
 //!
 //! On a rectangular mesh this is ½(D₁₁e² + 2D₁₂eg + D₂₂g²) at the particles and 2D₆₆f² in the quads. Where the
 //! quads do not lie as in a grid, the measures are the curvatures themselves, by the smallest c that find them.
 //!
-//! A quad held at all its corners is a clamp: the difference to it is a change of direction within the free half
-//! of a line, which is twice the curvature of a whole one.
+//! A quad with all corners pinned is a clamp: the difference to it is a change of direction within the free half of a
+//! line, which is twice the curvature of a whole one.
 
-use super::vertex_neighbourhood::{Corner, VertexNeighbourhood};
+use super::{
+    ParticleParameters,
+    vertex_neighbourhood::{Corner, VertexNeighbourhood},
+};
 use crate::material::PlateRigidity;
 use nalgebra::{DMatrix, Matrix3, Matrix3xX, SMatrix};
 
@@ -29,15 +32,10 @@ pub(super) type Stiffness = SMatrix<f64, MEASURES, MEASURES>;
 /// Curvature (κ₁₁, κ₂₂, 2κ₁₂) along the yarns over the measures.
 pub(super) type CurvatureForm = SMatrix<f64, 3, MEASURES>;
 
-/// Three measures do not determine a curvature where their singular values have a smaller ratio.
-const MIN_SINGULAR_VALUE: f64 = 0.02;
-/// Part of the mean rigidity that is added where a missing measure has to be eliminated.
-const MIN_RIGIDITY_FRACTION: f64 = 1.0e-6;
-
 /// Differences around one particle.
 #[derive(Clone, Debug)]
 pub(super) struct Stencil {
-    /// The particle, then what is around it; repeated where there is less.
+    /// The particle, then its neighbours; a vertex is repeated if there are fewer.
     pub(super) vertices: [u32; STENCIL_VERTICES],
     /// Factors in the derivatives along two axes, in 1/m.
     pub(super) gradients: [[f64; 2]; STENCIL_VERTICES],
@@ -48,13 +46,13 @@ pub(super) struct Stencil {
     quad_curvatures: Vec<QuadCurvature>,
 }
 
-/// How the curvature of one quad follows from measures.
+/// Curvature of one quad as a function of measures.
 #[derive(Clone, Debug)]
 struct QuadCurvature {
     /// Which of the quads at the particle.
     place: usize,
     corner: Corner,
-    /// Which measures, and what they are for (κ₁₁, κ₂₂, 2κ₁₂).
+    /// Indices of the measures, and their values for (κ₁₁, κ₂₂, 2κ₁₂).
     rows: Vec<(usize, [f64; 3])>,
 }
 
@@ -84,7 +82,7 @@ impl Stencil {
         Some(stencil)
     }
 
-    /// The curvatures themselves, by the smallest factors that are exact for what is of second degree.
+    /// The curvatures themselves, by the smallest factors that are exact for quadratic functions.
     fn of_any(ring: &VertexNeighbourhood) -> Self {
         let count = ring.spoke_count.min(STENCIL_VERTICES - 1);
         let edges = (0..count).map(|index| 1 + index * ring.spoke_count / count);
@@ -139,7 +137,8 @@ impl Stencil {
         stencil
     }
 
-    /// Sets a measure from differences over some places, freed of what is linear, and gives what it is of a curvature.
+    /// Sets a measure from differences over some places, less their linear part. Returns its factors of (κ₁₁, κ₂₂,
+    /// 2κ₁₂).
     fn set(
         &mut self,
         ring: &VertexNeighbourhood,
@@ -157,10 +156,10 @@ impl Stencil {
         for (place, factor) in differences {
             factors[place] += factor;
         }
-        let part = |k: usize| -> f64 {
+        let entry = |k: usize| -> f64 {
             (0..ring.points.len()).map(|place| factors[place] * ring.heights(place)[k]).sum()
         };
-        [part(0), part(1), part(2)]
+        [entry(0), entry(1), entry(2)]
     }
 
     /// S of the energy ½mᵀSm.
@@ -177,7 +176,7 @@ impl Stencil {
         stiffness
     }
 
-    /// Of every quad at the particle that bends: its place, its area in m², and its curvature.
+    /// Place, area in m² and curvature form of every quad at the particle that bends.
     pub(super) fn forms(&self, plate: &PlateRigidity) -> Vec<(usize, f64, CurvatureForm)> {
         let of_rule = |rule: &QuadCurvature| {
             let turn = turn(rule.corner.warp);
@@ -193,7 +192,7 @@ impl Stencil {
 }
 
 impl QuadCurvature {
-    /// What the measures are for a curvature.
+    /// Matrix from the curvature to the measures.
     fn rows(&self) -> DMatrix<f64> {
         DMatrix::from_fn(self.rows.len(), 3, |row, column| self.rows[row].1[column])
     }
@@ -254,12 +253,12 @@ fn is_determined(rows: &[(usize, [f64; 3])]) -> bool {
     let unit = |row: usize| nalgebra::RowVector3::from(rows[row].1).normalize();
     let matrix = DMatrix::from_fn(rows.len(), 3, |row, column| unit(row)[column]);
     let values = matrix.singular_values();
-    values.min() > MIN_SINGULAR_VALUE * values.max()
+    values.min() > ParticleParameters::DEFAULT.min_singular_value_ratio * values.max()
 }
 
 /// The inverse of the matrix of a plate, of one without rigidity as well.
 fn compliance(plate: &Matrix3<f64>) -> Option<Matrix3<f64>> {
-    let added = plate.trace() * MIN_RIGIDITY_FRACTION;
+    let added = plate.trace() * ParticleParameters::DEFAULT.min_rigidity_fraction;
     (plate + Matrix3::identity() * added).try_inverse()
 }
 

@@ -14,9 +14,9 @@ use std::f64::consts::TAU;
 pub(super) struct VertexNeighbourhood {
     /// The vertex, the ends of its edges, and the far corners of its quads.
     pub(super) vertices: Vec<u32>,
-    /// Where they are, in m; the vertex at the origin.
+    /// Positions in the flattened plane, in m; the vertex is at the origin.
     pub(super) points: Vec<[f64; 2]>,
-    /// Whether nothing but held quads touches them here.
+    /// Whether all quads at them here are pinned.
     pub(super) is_beyond_clamp: Vec<bool>,
     /// Number of edges at the vertex.
     pub(super) spoke_count: usize,
@@ -34,12 +34,12 @@ pub(super) struct Corner {
     pub(super) area: f64,
     /// Direction of its warp.
     pub(super) warp: [f64; 2],
-    /// Whether all its corners are held.
+    /// Whether all its corners are pinned.
     pub(super) is_pinned: bool,
 }
 
 impl VertexNeighbourhood {
-    pub(super) fn new(mesh: &Mesh, quads: &Quads, fan: &Fan, held: &[bool]) -> Self {
+    pub(super) fn new(mesh: &Mesh, quads: &Quads, fan: &Fan, pinned: &[bool]) -> Self {
         let spokes = fan.spokes(quads);
         let far = fan.quads.iter().map(|quad| quads.corner_after(*quad, 2));
         let vertices: Vec<u32> =
@@ -52,15 +52,15 @@ impl VertexNeighbourhood {
             vertices,
         };
         let flats: Vec<FlatCorner> = (0..fan.quads.len())
-            .map(|corner| ring.flatten(mesh, &quads.warps[fan.quads[corner].0 as usize], corner))
+            .map(|corner| ring.flatten(mesh, &quads.warps[fan.quads[corner].quad as usize], corner))
             .collect();
         let total: f64 = flats.iter().map(|flat| flat.angle).sum();
         let scale = if fan.is_closed { TAU / total } else { 1.0 };
         let mut start = 0.0;
         for (corner, flat) in flats.iter().enumerate() {
-            let quad = quads.vertices[fan.quads[corner].0 as usize];
-            let is_held = quad.iter().all(|vertex| held[*vertex as usize]);
-            ring.place(corner, flat, (start, scale), is_held);
+            let quad = quads.vertices[fan.quads[corner].quad as usize];
+            let is_pinned = quad.iter().all(|vertex| pinned[*vertex as usize]);
+            ring.place(corner, flat, start, scale, is_pinned);
             start += scale * flat.angle;
         }
         ring.find_beyond_clamp();
@@ -95,13 +95,7 @@ impl VertexNeighbourhood {
         }
     }
 
-    fn place(
-        &mut self,
-        corner: usize,
-        flat: &FlatCorner,
-        (start, scale): (f64, f64),
-        is_held: bool,
-    ) {
+    fn place(&mut self, corner: usize, flat: &FlatCorner, start: f64, scale: f64, is_pinned: bool) {
         let at = |length: f64, angle: f64| [length * angle.cos(), length * angle.sin()];
         let (edges, far) = self.places(corner);
         self.points[edges[0]] = at(flat.lengths[0], start);
@@ -110,7 +104,7 @@ impl VertexNeighbourhood {
         }
         self.points[far] = at(flat.far[0], start + scale * flat.far[1]);
         let warp = at(1.0, start + flat.warp);
-        self.corners.push(Corner { edges, far, area: flat.area, warp, is_pinned: is_held });
+        self.corners.push(Corner { edges, far, area: flat.area, warp, is_pinned });
     }
 
     fn find_beyond_clamp(&mut self) {
@@ -123,15 +117,15 @@ impl VertexNeighbourhood {
         }
     }
 
-    /// The heights of the ring where the surface is bent to w = ½pᵀKp, as factors of (κ₁₁, κ₂₂, 2κ₁₂); what is behind a
-    /// clamp is not bent.
+    /// The heights of the ring where the surface is bent to w = ½pᵀKp, as factors of (κ₁₁, κ₂₂, 2κ₁₂); vertices beyond
+    /// a clamp are not bent.
     pub(super) fn heights(&self, place: usize) -> [f64; 3] {
         let [x, y] = self.points[place];
         if self.is_beyond_clamp[place] { [0.0; 3] } else { [0.5 * x * x, 0.5 * y * y, 0.5 * x * y] }
     }
 
-    /// Factors of all places in the derivatives along both axes at the vertex: exact for what is linear, and
-    /// nearest to it by the edges.
+    /// Factors of all places in the derivatives along both axes at the vertex: exact for linear functions, and closest
+    /// to the differences along the edges.
     pub(super) fn gradients(&self) -> Vec<[f64; 2]> {
         let mut matrix = nalgebra::Matrix2::zeros();
         let weight = |[x, y]: [f64; 2]| 1.0 / (x * x + y * y);

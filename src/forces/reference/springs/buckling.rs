@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The arc of a circle that a buckled beam takes (Hayler 2004, section 3.1.2, after Choi and Ko 2002).
+//! Circular arc of a buckled beam (Hayler 2004, section 3.1.2, after Choi and Ko 2002).
 //!
 //! A beam of length L with its ends at the distance d has the curvature κ with sin(y)/y = d/L, y = κL/2 (eq. 3.4). Its
 //! energy ½·k_b·κ²L gives the force of eq. 3.3, f_b = k_b κ²/(cos y − sin(y)/y). The document's polynomial for the
@@ -7,7 +7,7 @@
 
 use std::f64::consts::PI;
 
-/// The bent beam, in parts of k_b and L.
+/// A buckled beam, in units of k_b and L.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BucklingState {
     /// y², which is the energy over 2k_b/L.

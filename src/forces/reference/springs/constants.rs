@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Stiffnesses of springs from the moduli of a material.
 //!
-//! A spring of length L that stands for the area S adds its modulus K, in N/m, to the cloth along itself where its
+//! A spring of length L that represents the area S adds its modulus K, in N/m, to the cloth along itself if its
 //! stiffness is KS/L². On squares along the yarns structural springs with K_u and K_v, two shear springs with 2K_s and
-//! bend springs with K_b make C₁₁ = K_u + K_s + K_b, C₂₂ = K_v + K_s + K_b, C₁₂ = C₃₃ = K_s. So K_s = G = `shear`, which
-//! fixes the contraction as well (Cauchy): `poisson` does nothing. C₁₁ and C₂₂ are such that strips along both yarns
-//! have the moduli Y₁ = `stretch_warp` and Y₂ = `stretch_weft`: C₁₁ = ½Y₁(1 + √(1 + 4G²/(Y₁Y₂))), C₂₂ = C₁₁Y₂/Y₁.
+//! bend springs with K_b make C₁₁ = K_u + K_s + K_b, C₂₂ = K_v + K_s + K_b, C₁₂ = C₃₃ = K_s. So K_s = G = `shear`,
+//! which fixes the contraction as well (Cauchy): `poisson` does nothing. C₁₁ and C₂₂ are such that strips along both
+//! yarns have the moduli Y₁ = `stretch_warp` and Y₂ = `stretch_weft`: C₁₁ = ½Y₁(1 + √(1 + 4G²/(Y₁Y₂))), C₂₂ = C₁₁Y₂/Y₁.
 //! Directions between warp and weft take K cos²φ + K' sin²φ.
 //!
 //! Around triangles K = Y, so that the stiffness is Y(A₁ + A₂)/L² with the areas on both sides (Van Gelder,
@@ -17,10 +17,10 @@
 //! stiffness is 144·BS/L⁴. (This is K_b = 144·B/L².) Softer folds cost less than they should, the less the finer the
 //! mesh is. Along the diagonals of a grid B is 2D₆₆, twice the twisting rigidity, which twists then cost.
 //!
-//! The beams of Choi and Ko do have a rigidity: B times the width S/L that each stands for, as every place is under
-//! two of them. A hinge of triangles is one of three directions, for which 8/9 of its area count on equilateral
-//! ones. Their stiffness before they buckle, c_b, is Y as well. Their stretch springs only pull: of two shear springs
-//! one is slack, so that K_s = 2G, and a strip contracts until the shear springs are slack, so that K = Y.
+//! The beams of Choi and Ko do have a rigidity: B times the width S/L of each, as every place is under two of them. A
+//! hinge of triangles is one of three directions; on equilateral triangles 8/9 of its area count. Their stiffness
+//! before they buckle, c_b, is Y as well. Their stretch springs only pull: of two shear springs one is slack, so that
+//! K_s = 2G, and a strip contracts until the shear springs are slack, so that K = Y.
 
 use super::{
     law::SpringLaw,
@@ -37,7 +37,7 @@ pub(super) enum SpringModel {
     ChoiKo,
 }
 
-/// Part of the areas beside the edges of triangles that a beam across each of them stands for.
+/// Fraction of the areas beside an edge of triangles that the beam across it represents.
 const HINGE_AREA_FRACTION: f64 = 8.0 / 9.0;
 
 impl SpringModel {
@@ -80,7 +80,7 @@ impl SpringModel {
         }
     }
 
-    /// K_s of shear springs, without what bend springs along the diagonals add to it.
+    /// K_s of shear springs, less the contribution of bend springs along the diagonals.
     fn shear_modulus(self, spring: &Spring, material: &Material) -> f64 {
         let bend_springs = match self {
             Self::MassSpring { has_diagonals: true } => {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Springs whose past matters.
+//! Springs of inelastic materials.
 //!
 //! A structural spring has the strain ε = (l − l₀)/L of a strip; where it lies between warp and weft the curves of both
-//! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ = ±2ε,
-//! with the sign that shear has along it. All is scaled so that without a past the stiffness is that of `constants`,
-//! which is less than the modulus where other springs carry a part of it: that part stays linear.
+//! take part, as their moduli do. A diagonal is lengthened by half of a shear: it follows the curve of shear at γ =
+//! ±2ε, with the sign that shear has along it. All is scaled so that without history the stiffness is that of
+//! `constants`, which is less than the modulus if other springs contribute to it: their contribution stays linear.
 //!
-//! What springs do that only pull they do here as well, where stress falls to 0 and not where strain does.
+//! Springs that only pull become slack at stress 0, not at strain 0.
 //!
-//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends. They
-//! take no curves. Memory acts on their length, with the stiffness by which their viscosity is measured.
+//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends.
+//! Measured curves do not apply to them. Memory acts on their length, with the stiffness that their viscosity is
+//! proportional to.
 
 use super::{
     law::{SpringLaw, SpringResponse},
@@ -20,10 +21,10 @@ use crate::{
     material::Material,
 };
 
-/// What springs along the yarns follow, and those that bend.
+/// Deformation modes of springs along the yarns and of bend springs.
 const SPRING_MODES: [DeformationMode; 2] = [DeformationMode::Strips, DeformationMode::BentStrips];
 
-/// Springs without a past.
+/// Springs with an empty history.
 pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> MaterialHistory {
     let law = |spring: &Spring| 2 * spring.cloth + u32::from(spring.resists_bending());
     MaterialHistory::new(
@@ -33,38 +34,41 @@ pub(super) fn material_history(springs: &[Spring], materials: &[Material]) -> Ma
     )
 }
 
-/// How a spring with a law resists.
+/// The uniaxial element of a spring with a law.
 pub(super) fn uniaxial_element(
     spring: &Spring,
     law: &SpringLaw,
     material: &Material,
 ) -> UniaxialElement {
-    let part = SPRING_MODES[usize::from(spring.resists_bending())];
-    let [first, second, _, shear] = part.moduli(material);
+    let mode = SPRING_MODES[usize::from(spring.resists_bending())];
+    let [first, second, _, shear] = mode.moduli(material);
     let rate = 1.0 / spring.length;
-    let (rates, parts) = if spring.kind == SpringKind::Shear {
+    let (rates, weights) = if spring.kind == SpringKind::Shear {
         ([0.0, 0.0, 2.0 * rate * spring.slant], [0.0, 0.0, 1.0])
     } else {
         ([rate, rate, 0.0], [spring.along_warp, 1.0 - spring.along_warp, 0.0])
     };
     let unit = UniaxialElement {
         rates,
-        areas: parts,
+        areas: weights,
         is_tension_only: matches!(law, SpringLaw::Tension { .. }),
     };
     let own = unit.linear(&[first, second, 0.0, shear], 0.0).stiffness;
     let area = if own > 0.0 { law.viscous_stiffness(spring.rest()) / own } else { 0.0 };
-    UniaxialElement { areas: parts.map(|part| area * part), ..unit }
+    UniaxialElement { areas: weights.map(|weight| area * weight), ..unit }
 }
 
-/// What a spring does at a length in m.
+/// Response of a spring at a length in m.
 pub(super) fn respond(
-    (spring, law): (&Spring, &SpringLaw),
-    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    spring: &Spring,
+    law: &SpringLaw,
+    element: &UniaxialElement,
+    inelastic: &Inelastic,
+    index: usize,
     length: f64,
 ) -> SpringResponse {
-    let longer = length - spring.rest();
-    let own = fibre.respond(inelastic, index, longer);
+    let elongation = length - spring.rest();
+    let own = element.respond(inelastic, index, elongation);
     if !spring.resists_bending() {
         return SpringResponse {
             force: own.force,
@@ -73,7 +77,7 @@ pub(super) fn respond(
         };
     }
     let base = law.respond(length, spring.rest());
-    let linear = fibre.linear(inelastic.law(index).linear(), longer);
+    let linear = element.linear(inelastic.law(index).linear(), elongation);
     SpringResponse {
         force: base.force + own.force - linear.force,
         energy: base.energy + own.potential - linear.potential,
@@ -81,17 +85,20 @@ pub(super) fn respond(
     }
 }
 
-/// What can be got back of a spring at a length in m, in J.
+/// Recoverable energy of a spring at a length in m, in J.
 pub(super) fn stored_energy(
-    (spring, law): (&Spring, &SpringLaw),
-    (fibre, inelastic, index): (&UniaxialElement, &Inelastic, usize),
+    spring: &Spring,
+    law: &SpringLaw,
+    element: &UniaxialElement,
+    inelastic: &Inelastic,
+    index: usize,
     length: f64,
 ) -> f64 {
-    let longer = length - spring.rest();
-    let stored = fibre.stored_energy(inelastic, index, longer);
+    let elongation = length - spring.rest();
+    let stored = element.stored_energy(inelastic, index, elongation);
     if !spring.resists_bending() {
         return stored;
     }
-    let linear = fibre.linear(inelastic.law(index).linear(), longer).potential;
+    let linear = element.linear(inelastic.law(index).linear(), elongation).potential;
     law.respond(length, spring.rest()).energy + stored - linear
 }

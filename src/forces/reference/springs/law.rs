@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a spring does at a length.
+//! The law of a spring: force, energy and stiffness at a length.
 
 use super::buckling::{buckling_state, half_angle};
 
@@ -42,8 +42,8 @@ impl SpringLaw {
         }
     }
 
-    /// The stiffness by which viscosity is measured, in N/m. Of a beam that of its buckled state, which differs by
-    /// no more than what is left of the slope of f_b where it is straight, 7.2·rigidity/length³.
+    /// Stiffness in N/m that viscosity is proportional to. For a beam it is that of the buckled state; the difference
+    /// is at most the slope of f_b in the straight state, 7.2·rigidity/length³.
     pub(super) fn viscous_stiffness(&self, rest: f64) -> f64 {
         match self {
             Self::Linear { stiffness } | Self::Tension { stiffness } => *stiffness,
@@ -51,21 +51,21 @@ impl SpringLaw {
         }
     }
 
-    /// What the spring does at `length` if it is `rest` long at rest, both in m.
+    /// Response at `length` for the length at rest `rest`, both in m.
     pub(super) fn respond(&self, length: f64, rest: f64) -> SpringResponse {
-        let longer = length - rest;
+        let elongation = length - rest;
         let linear = |stiffness: f64| SpringResponse {
-            force: stiffness * longer,
-            energy: 0.5 * stiffness * longer * longer,
+            force: stiffness * elongation,
+            energy: 0.5 * stiffness * elongation * elongation,
             stiffness,
         };
         match self {
             Self::Linear { stiffness } => linear(*stiffness),
-            Self::Tension { stiffness } if longer >= 0.0 => linear(*stiffness),
+            Self::Tension { stiffness } if elongation >= 0.0 => linear(*stiffness),
             Self::Tension { .. } => SpringResponse::default(),
-            Self::Buckling { .. } if longer >= 0.0 => SpringResponse::default(),
+            Self::Buckling { .. } if elongation >= 0.0 => SpringResponse::default(),
             Self::Buckling { rigidity, stiffness, yields_at } => {
-                if -longer <= *yields_at {
+                if -elongation <= *yields_at {
                     return linear(*stiffness);
                 }
                 let now = buckling_state(half_angle(length / rest));
@@ -113,16 +113,16 @@ mod tests {
         let rest = 0.02;
         let beam = SpringLaw::buckling(2.0e-7, 40.0, rest);
         for law in LAWS.into_iter().chain([beam]) {
-            for part in [0.02, 0.3, 0.7, 0.9, 0.99, 0.9996, 1.002, 1.3] {
-                let at = |shift: f64| law.respond(part * rest + shift, rest);
+            for ratio in [0.02, 0.3, 0.7, 0.9, 0.99, 0.9996, 1.002, 1.3] {
+                let at = |shift: f64| law.respond(ratio * rest + shift, rest);
                 let step = 1.0e-8;
                 let force = (at(step).energy - at(-step).energy) / (2.0 * step);
                 let slope = (at(step).force - at(-step).force) / (2.0 * step);
                 let here = at(0.0);
                 let scale = 40.0 * rest;
-                assert!((here.force - force).abs() < 1.0e-7 * scale, "{law:?} {part}: {force}");
-                assert!((here.stiffness - slope).abs() < 1.0e-4 * 40.0, "{law:?} {part}: {slope}");
-                assert!(here.energy >= 0.0 && here.stiffness >= 0.0, "{law:?} {part}");
+                assert!((here.force - force).abs() < 1.0e-7 * scale, "{law:?} {ratio}: {force}");
+                assert!((here.stiffness - slope).abs() < 1.0e-4 * 40.0, "{law:?} {ratio}: {slope}");
+                assert!(here.energy >= 0.0 && here.stiffness >= 0.0, "{law:?} {ratio}");
             }
         }
     }

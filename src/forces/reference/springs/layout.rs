@@ -8,19 +8,20 @@
 //! bend springs at a vertex. Where cloth is folded onto itself at rest, as two panels with one border, those across the fold
 //! would have no length, and there are none.
 
+use super::SpringParameters;
 use crate::{
     Vec3,
     forces::model_input::{ModelInput, scale_along},
-    mesh::{Edge, Fan, Mesh, Quads},
+    mesh::{Edge, Fan, Mesh, QuadCorner, Quads},
 };
 use std::collections::BTreeSet;
 
-/// What a spring is for.
+/// Deformation that a spring resists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SpringKind {
-    /// Along an edge.
+    /// Stretch along an edge.
     Structural,
-    /// Along a diagonal of a quad.
+    /// Shear, along a diagonal of a quad.
     Shear,
     /// Across a vertex, along the edges.
     Bend,
@@ -30,7 +31,7 @@ pub(super) enum SpringKind {
     HingeBend,
 }
 
-/// A spring as the rest shape gives it.
+/// A spring in the rest shape.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spring {
     pub(super) kind: SpringKind,
@@ -42,13 +43,13 @@ pub(super) struct Spring {
     pub(super) scale: f64,
     /// Square of the cosine between the spring and the warp.
     pub(super) along_warp: f64,
-    /// Of a shear spring: 1 where it goes along warp and weft alike, −1 where it goes against one of them.
+    /// Sign of the shear that lengthens a shear spring: 1 for the diagonal between warp and weft, −1 for the other one.
     pub(super) slant: f64,
-    /// Parts of quads and of triangles that the spring stands for, in m².
+    /// Areas of quads and of triangles that the spring represents, in m².
     pub(super) areas: [f64; 2],
     /// Factor on the stiffness.
     pub(super) factor: f64,
-    /// Factors on the moduli of stretch, shear and bending that it is made from; `None` for those of the material.
+    /// Factors on the moduli of stretch, shear and bending for this spring; `None`: all 1.
     pub(super) properties: Option<[f64; 3]>,
 }
 
@@ -69,31 +70,27 @@ impl Spring {
     }
 }
 
-/// A spring against bending that is shorter than this part of the root of the area it stands for is left out. It is across
-/// cloth that is folded onto itself at rest, has no arm to bend by, and would be 10⁸ times as stiff as if that were flat, or
-/// infinitely.
-const MIN_BEND_SPRING_LENGTH: f64 = 0.01;
-
 /// All springs of a scene. `has_diagonals`: the layout of 16 neighbours.
-pub(super) fn springs(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Spring> {
-    let mesh = sheets.mesh;
+pub(super) fn springs(input: &ModelInput<'_>, has_diagonals: bool) -> Vec<Spring> {
+    let mesh = input.mesh;
     let quads = Quads::new(mesh);
-    let layout = Layout { sheets, mesh, is_quad: quad_triangles(mesh), quads };
+    let layout = Layout { input, mesh, is_quad: quad_triangles(mesh), quads };
     let mut springs = Vec::new();
     layout.add_edges(&mut springs);
     layout.add_diagonals(&mut springs);
     for fan in layout.quads.fans(mesh.vertex_count()) {
         layout.add_across_vertex(&fan, has_diagonals, &mut springs);
     }
+    let min_length = SpringParameters::DEFAULT.min_bend_spring_length;
     springs.retain(|spring| {
         let area: f64 = spring.areas.iter().sum();
-        !spring.resists_bending() || spring.length > MIN_BEND_SPRING_LENGTH * area.sqrt()
+        !spring.resists_bending() || spring.length > min_length * area.sqrt()
     });
     springs
 }
 
 struct Layout<'a> {
-    sheets: &'a ModelInput<'a>,
+    input: &'a ModelInput<'a>,
     mesh: &'a Mesh,
     quads: Quads,
     /// Whether a triangle is half of a quad.
@@ -105,7 +102,8 @@ impl Layout<'_> {
         &self,
         kind: SpringKind,
         vertices: [u32; 2],
-        (cloth, warp): (u32, &Vec3),
+        cloth: u32,
+        warp: &Vec3,
         areas: [f64; 2],
     ) -> Spring {
         let [a, b] = vertices.map(|vertex| self.mesh.rest.positions[vertex as usize]);
@@ -120,11 +118,11 @@ impl Layout<'_> {
             along_warp,
             slant: 0.0,
             areas,
-            factor: self.sheets.mean_stiffness_scale(&vertices),
-            properties: (!self.sheets.property_scale.is_empty())
-                .then(|| self.sheets.mean_property_scale(&vertices)),
+            factor: self.input.mean_stiffness_scale(&vertices),
+            properties: (!self.input.property_scale.is_empty())
+                .then(|| self.input.mean_property_scale(&vertices)),
         };
-        spring.set_scale(self.sheets.mean_rest_scale(&vertices));
+        spring.set_scale(self.input.mean_rest_scale(&vertices));
         spring
     }
 
@@ -148,12 +146,11 @@ impl Layout<'_> {
                 }
             }
             let (cloth, warp) = (mesh.cloth_of_triangle[left], mesh.warp(left));
-            let here = (cloth, &warp);
-            springs.push(self.spring(SpringKind::Structural, edge.vertices, here, areas));
+            springs.push(self.spring(SpringKind::Structural, edge.vertices, cloth, &warp, areas));
             if !edge.is_boundary() && sides().any(|side| !self.is_quad[*side as usize]) {
                 let across = [0, 1].map(|side| mesh.topology.opposite(edge, side));
                 let area: f64 = sides().map(|side| mesh.rest.areas[*side as usize]).sum();
-                springs.push(self.spring(SpringKind::HingeBend, across, here, [0.0, area]));
+                springs.push(self.spring(SpringKind::HingeBend, across, cloth, &warp, [0.0, area]));
             }
         }
     }
@@ -167,9 +164,9 @@ impl Layout<'_> {
             let normal = diagonals[0].cross(&diagonals[1]);
             let weft = normal.cross(warp);
             let area = 0.5 * normal.norm();
-            for (ends, way) in [[*a, *c], [*b, *d]].into_iter().zip(diagonals) {
-                let spring = self.spring(SpringKind::Shear, ends, (*cloth, warp), [area, 0.0]);
-                let slant = (way.dot(warp) * way.dot(&weft)).signum();
+            for (ends, diagonal) in [[*a, *c], [*b, *d]].into_iter().zip(diagonals) {
+                let spring = self.spring(SpringKind::Shear, ends, *cloth, warp, [area, 0.0]);
+                let slant = (diagonal.dot(warp) * diagonal.dot(&weft)).signum();
                 springs.push(Spring { slant, ..spring });
             }
         }
@@ -177,25 +174,25 @@ impl Layout<'_> {
 
     fn add_across_vertex(&self, fan: &Fan, has_diagonals: bool, springs: &mut Vec<Spring>) {
         let spokes = fan.spokes(&self.quads);
-        let first = fan.quads[0].0 as usize;
-        let here = (self.quads.cloths[first], &self.quads.warps[first]);
+        let first = fan.quads[0].quad as usize;
+        let (cloth, warp) = (self.quads.cloths[first], &self.quads.warps[first]);
         let area: f64 = fan.quads.iter().map(|quad| self.corner_area(*quad)).sum();
         let lines = opposite_spokes(fan, spokes.len());
-        // Two lines through a vertex stand for all of its area each.
-        let part = area * (2.0 / lines.len().max(2) as f64);
+        // Each of two lines through a vertex represents its whole area.
+        let area_of_line = area * (2.0 / lines.len().max(2) as f64);
         for [a, b] in lines {
             let ends = [spokes[a], spokes[b]];
-            springs.push(self.spring(SpringKind::Bend, ends, here, [part, 0.0]));
+            springs.push(self.spring(SpringKind::Bend, ends, cloth, warp, [area_of_line, 0.0]));
         }
         if has_diagonals && fan.is_closed && fan.quads.len() == 4 {
             for [a, b] in [[0, 2], [1, 3]] {
                 let ends = [a, b].map(|quad: usize| self.quads.corner_after(fan.quads[quad], 2));
-                springs.push(self.spring(SpringKind::DiagonalBend, ends, here, [area, 0.0]));
+                springs.push(self.spring(SpringKind::DiagonalBend, ends, cloth, warp, [area, 0.0]));
             }
         }
     }
 
-    fn corner_area(&self, quad: (u32, u8)) -> f64 {
+    fn corner_area(&self, quad: QuadCorner) -> f64 {
         let here = self.quads.corner_after(quad, 0);
         let [a, b] = [1, 3].map(|count| self.quads.corner_after(quad, count));
         let at = |vertex: u32| self.mesh.rest.positions[vertex as usize];

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Masses and springs: the models of Provot and Cords, and of Choi and Ko.
 //!
-//! `layout` says what springs connect, `constants` how stiff they are, `law` and `buckling` what they do at a length.
-//! All forces act along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler
-//! 2004, eq. 3.6, also resists rotations of the cloth as a whole, and takes their angular momentum.) k_d is τ times the
-//! stiffness.
+//! `layout` has the springs of a mesh, `constants` their stiffness, `law` and `buckling` their forces. All forces act
+//! along the springs, viscous ones as well: Cords 2004, eq. 4.37. (The damping −k_d(v_i − v_j) of Hayler 2004, eq. 3.6,
+//! also resists rigid rotations of the cloth, and does not conserve angular momentum.) k_d is τ times the stiffness.
 //!
 //! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
 //! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
 //! [`crate::forces::membrane::Membrane`].
 //!
-//! `fibres` says how springs follow measured curves and remember strain rates.
+//! `inelastic` has the springs of materials with measured curves or with memory.
 
 mod buckling;
 mod constants;
@@ -45,20 +44,34 @@ use rayon::prelude::*;
 /// Linear structural, shear and bend springs (Provot 1995, Cords 2004), with bend springs along the diagonals of
 /// grids as well where `has_diagonals`: 16 neighbours.
 #[must_use]
-pub fn mass_spring(sheets: &ModelInput<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
-    let springs = layout::springs(sheets, has_diagonals);
-    vec![Box::new(Springs::new(sheets, SpringModel::MassSpring { has_diagonals }, springs))]
+pub fn mass_spring(input: &ModelInput<'_>, has_diagonals: bool) -> Vec<Box<dyn Elements>> {
+    let springs = layout::springs(input, has_diagonals);
+    vec![Box::new(Springs::new(input, SpringModel::MassSpring { has_diagonals }, springs))]
 }
 
 /// Stretch springs that only pull, and beams in place of bend springs that buckle as soon as they are pushed (Choi and
 /// Ko 2002, as in Hayler 2004).
 #[must_use]
-pub fn choi_ko(sheets: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    vec![Box::new(Springs::new(sheets, SpringModel::ChoiKo, layout::springs(sheets, false)))]
+pub fn choi_ko(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
+    vec![Box::new(Springs::new(input, SpringModel::ChoiKo, layout::springs(input, false)))]
 }
 
-/// Below this part of its length at rest a spring counts as this long where something is divided by its length.
-const MIN_LENGTH_RATIO: f64 = 0.05;
+/// Heuristic parameters of mass-spring models.
+struct SpringParameters {
+    /// Smallest length of a spring in the transverse stiffness (fraction of its length at rest). Effect: larger softens
+    /// crushed springs across; smaller makes the tangent of crushed springs larger. Evidence: no scene or test changes
+    /// with 10⁻⁹; kept as a guard against division by 0.
+    min_length_ratio: f64,
+    /// Smallest length of a bend spring (root of the area it represents); shorter ones are left out. They connect sides
+    /// of cloth that is folded onto itself at rest: without a lever arm their stiffness is 10⁸ times that of flat
+    /// cloth, or infinite. Effect: larger leaves out springs of sharp folds at rest; smaller admits nearly infinite
+    /// stiffness. Evidence: no scene or test changes with 0; kept as a guard against division by 0.
+    min_bend_spring_length: f64,
+}
+
+impl SpringParameters {
+    const DEFAULT: Self = Self { min_length_ratio: 0.05, min_bend_spring_length: 0.01 };
+}
 
 /// A spring at its current length.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +82,7 @@ struct SpringShape {
     tension: f64,
     /// Derivative of the tension, in N/m.
     stiffness: f64,
-    /// Tension that the geometric part of the tangent is taken at.
+    /// Tension in the geometric part of the tangent, in N.
     tangent_tension: f64,
     predicted_tension: f64,
 }
@@ -81,87 +94,88 @@ struct Springs {
     members: Vec<Spring>,
     /// The law of each spring, and the coefficient of its viscosity in N·s/m.
     laws: Vec<(SpringLaw, f64)>,
-    /// How each spring resists where the past matters.
+    /// Law of each spring in inelastic materials.
     uniaxial_elements: Vec<UniaxialElement>,
     history: MaterialHistory,
-    scatter: ElementLoads<2>,
+    loads: ElementLoads<2>,
     shapes: Vec<SpringShape>,
-    /// The block of an end with itself.
+    /// Diagonal block of each spring.
     tangents: Vec<BlockColumns>,
 }
 
 impl Springs {
-    fn new(sheets: &ModelInput<'_>, model: SpringModel, springs: Vec<Spring>) -> Self {
+    fn new(input: &ModelInput<'_>, model: SpringModel, springs: Vec<Spring>) -> Self {
         let vertices = springs.iter().map(|spring| spring.vertices).collect();
-        let material = |spring: &Spring| &sheets.materials[spring.cloth as usize];
+        let material = |spring: &Spring| &input.materials[spring.cloth as usize];
         let law = |spring: &Spring| law_of(model, spring, material(spring));
         let laws: Vec<(SpringLaw, f64)> = springs.iter().map(law).collect();
         let each = springs.iter().zip(&laws);
-        let fibre = |(spring, law): (&Spring, &(SpringLaw, f64))| {
+        let element = |(spring, law): (&Spring, &(SpringLaw, f64))| {
             inelastic::uniaxial_element(spring, &law.0, material(spring))
         };
         Self {
             model,
-            materials: sheets.materials.to_vec(),
-            uniaxial_elements: each.map(fibre).collect(),
+            materials: input.materials.to_vec(),
+            uniaxial_elements: each.map(element).collect(),
             laws,
-            history: inelastic::material_history(&springs, sheets.materials),
-            scatter: ElementLoads::new(vertices, sheets.mesh.vertex_count()),
+            history: inelastic::material_history(&springs, input.materials),
+            loads: ElementLoads::new(vertices, input.mesh.vertex_count()),
             shapes: vec![SpringShape::default(); springs.len()],
             tangents: vec![BlockColumns::default(); springs.len()],
             members: springs,
         }
     }
 
-    /// Makes the laws of some springs anew.
-    fn set_laws(&mut self, is_meant: impl Fn(&Spring) -> bool) {
+    /// Updates the laws of some springs.
+    fn set_laws(&mut self, is_affected: impl Fn(&Spring) -> bool) {
         let own = self.laws.iter_mut().zip(&mut self.uniaxial_elements);
-        for (spring, (law, fibre)) in self.members.iter().zip(own) {
-            if is_meant(spring) {
+        for (spring, (law, element)) in self.members.iter().zip(own) {
+            if is_affected(spring) {
                 let material = &self.materials[spring.cloth as usize];
                 *law = law_of(self.model, spring, material);
-                *fibre = inelastic::uniaxial_element(spring, &law.0, material);
+                *element = inelastic::uniaxial_element(spring, &law.0, material);
             }
         }
     }
-}
 
-/// Shapes and loads of all springs, and the potential; `respond` is what a spring does at a length.
-fn evaluate(
-    (springs, laws): (&[Spring], &[(SpringLaw, f64)]),
-    (positions, history): (&[Vec3], StrainHistory<'_, f64>),
-    (shapes, loads): (&mut [SpringShape], &mut [[Vec3; 2]]),
-    respond: impl Fn(usize, &Spring, &SpringLaw, f64) -> SpringResponse + Sync,
-) -> f64 {
-    let one = |index: usize, shape: &mut SpringShape, loads: &mut [Vec3; 2]| {
-        let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
-        let span = span(spring, positions);
-        let length = span.norm();
-        let direction = span / length.max(f64::MIN_POSITIVE);
-        let elastic = respond(index, spring, law, length);
-        let change = length - history.reference.get(index).unwrap_or(&length);
-        let damping = viscosity * history.inverse_beta;
-        let tension = elastic.force + damping * change;
-        let stiffness = elastic.stiffness + damping;
-        let predicted = shape.predicted_tension;
-        *shape = SpringShape {
-            direction,
-            length,
-            tension,
-            stiffness,
-            tangent_tension: tension,
-            predicted_tension: predicted,
+    /// Updates the shapes and loads of all springs at `positions` and returns the potential in J; `respond` is the law
+    /// of a spring at a length.
+    fn evaluate_by(
+        &mut self,
+        positions: &[Vec3],
+        history: StrainHistory<'_, f64>,
+        respond: impl Fn(usize, &Spring, &SpringLaw, f64) -> SpringResponse + Sync,
+    ) -> f64 {
+        let (springs, laws) = (&self.members, &self.laws);
+        let one = |index: usize, shape: &mut SpringShape, loads: &mut [Vec3; 2]| {
+            let (spring, (law, viscosity)) = (&springs[index], &laws[index]);
+            let span = span(spring, positions);
+            let length = span.norm();
+            let direction = span / length.max(f64::MIN_POSITIVE);
+            let elastic = respond(index, spring, law, length);
+            let change = length - history.reference.get(index).unwrap_or(&length);
+            let damping = viscosity * history.inverse_beta;
+            let tension = elastic.force + damping * change;
+            *shape = SpringShape {
+                direction,
+                length,
+                tension,
+                stiffness: elastic.stiffness + damping,
+                tangent_tension: tension,
+                predicted_tension: shape.predicted_tension,
+            };
+            *loads = [direction * tension, direction * -tension];
+            elastic.energy + 0.5 * damping * change * change
         };
-        *loads = [direction * tension, direction * -tension];
-        elastic.energy + 0.5 * damping * change * change
-    };
-    reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
+        let (shapes, loads) = (&mut self.shapes, &mut self.loads.forces);
+        reductions::sum_zipped(shapes, loads, reductions::MIN_ELEMENTS_PER_TASK, one)
+    }
 }
 
-fn law_of(rule: SpringModel, spring: &Spring, material: &Material) -> (SpringLaw, f64) {
+fn law_of(model: SpringModel, spring: &Spring, material: &Material) -> (SpringLaw, f64) {
     let law = spring.properties.map_or_else(
-        || rule.law(spring, material),
-        |factors| rule.law(spring, &material.with_stiffness_factors(factors)),
+        || model.law(spring, material),
+        |factors| model.law(spring, &material.with_stiffness_factors(factors)),
     );
     let time = match spring.kind {
         SpringKind::Structural => material.stretch_damping,
@@ -180,7 +194,7 @@ impl AddBlock<2> for Springs {
 
 impl Elements for Springs {
     fn vertices(&self) -> &[u32] {
-        self.scatter.vertices.as_flattened()
+        self.loads.vertices.as_flattened()
     }
 
     fn corner_count(&self) -> usize {
@@ -203,29 +217,29 @@ impl Elements for Springs {
         history: StrainHistory<'_, f64>,
         forces: &mut [Vec3],
     ) -> f64 {
-        let Self {
-            members, laws, scatter, shapes, history: past, uniaxial_elements: fibres, ..
-        } = self;
-        let springs = (members.as_slice(), laws.as_slice());
-        let results = (shapes.as_mut_slice(), scatter.loads.as_mut_slice());
-        let ways = (positions, history);
-        let potential = match past.inelastic() {
-            None => evaluate(springs, ways, results, |_, spring, law, length| {
+        let material_history = std::mem::take(&mut self.history);
+        let elements = std::mem::take(&mut self.uniaxial_elements);
+        let potential = match material_history.inelastic() {
+            None => self.evaluate_by(positions, history, |_, spring, law, length| {
                 law.respond(length, spring.rest())
             }),
-            Some(inelastic) => evaluate(springs, ways, results, |index, spring, law, length| {
-                inelastic::respond((spring, law), (&fibres[index], inelastic, index), length)
-            }),
+            Some(inelastic) => {
+                self.evaluate_by(positions, history, |index, spring, law, length| {
+                    let element = &elements[index];
+                    inelastic::respond(spring, law, element, inelastic, index, length)
+                })
+            }
         };
-        self.scatter.gather(forces);
+        (self.history, self.uniaxial_elements) = (material_history, elements);
+        self.loads.gather(forces);
         potential
     }
 
     fn predict_stress(&mut self, direction: &[Vec3]) {
         let each = (&mut self.shapes, &self.members).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(shape, spring)| {
-            let longer = shape.direction.dot(&span(spring, direction));
-            shape.predicted_tension = shape.tension + shape.stiffness * longer;
+            let elongation = shape.direction.dot(&span(spring, direction));
+            shape.predicted_tension = shape.tension + shape.stiffness * elongation;
         });
     }
 
@@ -239,11 +253,11 @@ impl Elements for Springs {
         let each = (&mut self.tangents, &self.shapes, &self.members).into_par_iter();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(
             |(tangent, shape, spring)| {
-                let across = shape.tangent_tension.max(0.0)
-                    / shape.length.max(MIN_LENGTH_RATIO * spring.length);
-                let along = shape.stiffness - across;
+                let min_length = SpringParameters::DEFAULT.min_length_ratio * spring.length;
+                let transverse = shape.tangent_tension.max(0.0) / shape.length.max(min_length);
+                let axial = shape.stiffness - transverse;
                 let dyad = shape.direction * shape.direction.transpose();
-                *tangent = columns(&(dyad * along + Matrix3::identity() * across));
+                *tangent = columns(&(dyad * axial + Matrix3::identity() * transverse));
             },
         );
     }
@@ -256,17 +270,17 @@ impl Elements for Springs {
         let mut energy = ElasticEnergy::default();
         for (index, (spring, (law, _))) in self.members.iter().zip(&self.laws).enumerate() {
             let length = span(spring, positions).norm();
-            let part = self.history.inelastic().map_or_else(
+            let stored = self.history.inelastic().map_or_else(
                 || law.respond(length, spring.rest()).energy,
                 |inelastic| {
-                    let fibre = (&self.uniaxial_elements[index], inelastic, index);
-                    inelastic::stored_energy((spring, law), fibre, length)
+                    let element = &self.uniaxial_elements[index];
+                    inelastic::stored_energy(spring, law, element, inelastic, index, length)
                 },
             );
             match spring.kind {
-                SpringKind::Structural => energy.stretch += part,
-                SpringKind::Shear => energy.shear += part,
-                _ => energy.bend += part,
+                SpringKind::Structural => energy.stretch += stored,
+                SpringKind::Shear => energy.shear += stored,
+                _ => energy.bend += stored,
             }
         }
         energy
@@ -287,21 +301,24 @@ impl Elements for Springs {
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {
-        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
-        past.start(|| {
-            let longer =
+        let Self { history, members, uniaxial_elements, .. } = self;
+        history.start(|| {
+            let elongations =
                 members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
-            fibres
+            uniaxial_elements
                 .iter()
-                .zip(longer)
-                .map(|(fibre, longer)| fibre.rates.map(|r| r * longer))
+                .zip(elongations)
+                .map(|(element, elongation)| element.rates.map(|rate| rate * elongation))
                 .collect()
         });
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { history: past, members, uniaxial_elements: fibres, .. } = self;
-        past.end_step(|inelastic| all_strains(members, fibres, inelastic, positions), duration);
+        let Self { history, members, uniaxial_elements, .. } = self;
+        history.end_step(
+            |inelastic| all_strains(members, uniaxial_elements, inelastic, positions),
+            duration,
+        );
     }
 
     fn material_history(&self) -> Option<&MaterialHistory> {
@@ -315,16 +332,16 @@ impl Elements for Springs {
 
 fn all_strains(
     springs: &[Spring],
-    fibres: &[UniaxialElement],
+    elements: &[UniaxialElement],
     inelastic: &Inelastic,
     positions: &[Vec3],
 ) -> Vec<Strain> {
-    let each = (springs, fibres)
+    let each = (springs, elements)
         .into_par_iter()
         .enumerate()
         .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.map(|(index, (spring, fibre))| {
-        fibre.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
+    each.map(|(index, (spring, element))| {
+        element.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
     })
     .collect()
 }

@@ -26,24 +26,24 @@ fn floor(motion: Vec3) -> [Trajectory; 3] {
 fn a_falling_point_lands_where_and_when_it_must() {
     let point = moved(at(1.0, 2.0, 3.0), at(0.0, 0.0, -4.0));
     for (gap, time) in [(0.0, 0.75), (0.5, 0.625), (3.0, 0.0), (5.0, 0.0)] {
-        let impact = point_triangle_ccd(&point, &floor(Vec3::zeros()), gap).unwrap();
-        assert!((impact.time - time).abs() < 1e-12, "{impact:?}");
-        assert!((Vec3::from(impact.weights) - at(0.25, 0.25, 0.5)).norm() < 1e-12, "{impact:?}");
-        assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
+        let hit = point_triangle_ccd(&point, &floor(Vec3::zeros()), gap).unwrap();
+        assert!((hit.time - time).abs() < 1e-12, "{hit:?}");
+        assert!((Vec3::from(hit.weights) - at(0.25, 0.25, 0.5)).norm() < 1e-12, "{hit:?}");
+        assert!((hit.direction - Vec3::z()).norm() < 1e-12, "{hit:?}");
     }
     let from_below = moved(at(1.0, 2.0, -3.0), at(0.0, 0.0, 4.0));
-    let impact = point_triangle_ccd(&from_below, &floor(Vec3::zeros()), 0.0).unwrap();
-    assert!((impact.direction + Vec3::z()).norm() < 1e-12, "{impact:?}");
+    let hit = point_triangle_ccd(&from_below, &floor(Vec3::zeros()), 0.0).unwrap();
+    assert!((hit.direction + Vec3::z()).norm() < 1e-12, "{hit:?}");
 }
 
 #[test]
 fn crossed_edges_meet_where_and_when_they_must() {
     let rail = [still(at(-1.0, 0.0, 0.0)), still(at(3.0, 0.0, 0.0))];
     let bar = [at(0.0, -1.0, 2.0), at(0.0, 3.0, 2.0)].map(|end| moved(end, at(0.0, 0.0, -4.0)));
-    let impact = edge_edge_ccd(&bar, &rail, 1.0).unwrap();
-    assert!((impact.time - 0.25).abs() < 1e-12, "{impact:?}");
-    assert!(impact.weights.iter().all(|along| (along - 0.25).abs() < 1e-12), "{impact:?}");
-    assert!((impact.direction - Vec3::z()).norm() < 1e-12, "{impact:?}");
+    let hit = edge_edge_ccd(&bar, &rail, 1.0).unwrap();
+    assert!((hit.time - 0.25).abs() < 1e-12, "{hit:?}");
+    assert!(hit.weights.iter().all(|along| (along - 0.25).abs() < 1e-12), "{hit:?}");
+    assert!((hit.direction - Vec3::z()).norm() < 1e-12, "{hit:?}");
 }
 
 #[test]
@@ -52,11 +52,11 @@ fn a_turning_triangle_strikes_when_its_plane_reaches_the_point() {
     let door = [still(Vec3::zeros()), still(Vec3::x()), moved(Vec3::y(), at(0.0, -1.0, 1.0))];
     let reached: f64 = 0.3;
     let point = still(at(0.3, 0.4 * (1.0 - reached), 0.4 * reached));
-    let impact = point_triangle_ccd(&point, &door, 0.0).unwrap();
-    assert!((impact.time - reached).abs() < 1e-10, "{impact:?}");
-    assert!((impact.weights[2] - 0.4).abs() < 1e-10, "{impact:?}");
+    let hit = point_triangle_ccd(&point, &door, 0.0).unwrap();
+    assert!((hit.time - reached).abs() < 1e-10, "{hit:?}");
+    assert!((hit.weights[2] - 0.4).abs() < 1e-10, "{hit:?}");
     let normal = at(0.0, -reached, 1.0 - reached).normalize();
-    assert!((impact.direction - normal).norm() < 1e-10, "{impact:?}");
+    assert!((hit.direction - normal).norm() < 1e-10, "{hit:?}");
 }
 
 #[test]
@@ -77,11 +77,11 @@ fn what_moves_along_at_a_distance_is_no_contact() {
 fn what_touches_to_begin_with_does_so_at_time_zero() {
     let motion = at(0.3, -0.1, 0.7);
     let resting = moved(at(1.0, 1.0, 0.0), motion);
-    let impact = point_triangle_ccd(&resting, &floor(motion), 0.0).unwrap();
-    assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
+    let hit = point_triangle_ccd(&resting, &floor(motion), 0.0).unwrap();
+    assert_eq!((hit.time, hit.direction.z.abs()), (0.0, 1.0));
     let at_corner = moved(Vec3::zeros(), Vec3::z());
-    let impact = point_triangle_ccd(&at_corner, &floor(Vec3::zeros()), 0.0).unwrap();
-    assert_eq!((impact.time, impact.direction.z.abs()), (0.0, 1.0));
+    let hit = point_triangle_ccd(&at_corner, &floor(Vec3::zeros()), 0.0).unwrap();
+    assert_eq!((hit.time, hit.direction.z.abs()), (0.0, 1.0));
     let at_point = point_triangle_ccd(&at_corner, &[at_corner; 3], 0.0).unwrap();
     assert_eq!((at_point.time, at_point.direction), (0.0, Vec3::zeros()));
 }
@@ -110,8 +110,8 @@ fn work_is_bounded_where_a_turning_triangle_is_followed_closely() {
     let triangle = [at(-1.0, -1.0, 0.0), at(1.0, -1.0, 0.0), at(0.0, 2.0, 0.0)]
         .map(|corner| moved(corner, at(0.0, 0.0, swing * corner.x) + at(9.0, 9.0, 9.0)));
     let follower = moved(at(0.0, 0.0, 1e-7), at(9.0, 9.0, 9.0));
-    let impact = point_triangle_ccd(&follower, &triangle, 0.0);
-    assert!(impact.is_none_or(|impact| impact.time > 0.01), "{impact:?}");
+    let hit = point_triangle_ccd(&follower, &triangle, 0.0);
+    assert!(hit.is_none_or(|hit| hit.time > 0.01), "{hit:?}");
 }
 
 fn vector() -> impl Strategy<Value = Vec3> {
@@ -134,19 +134,19 @@ fn paths() -> impl Strategy<Value = [Trajectory; 4]> {
     })
 }
 
-/// Holds a time of impact against distances measured at many times.
-fn check_samples(gap: f64, size: f64, impact: Option<f64>, distance: impl Fn(f64) -> f64) {
+/// Holds a time of hit against distances measured at many times.
+fn check_samples(gap: f64, size: f64, hit: Option<f64>, distance: impl Fn(f64) -> f64) {
     const SAMPLES: u32 = 64;
     let rounding = 1e-13 * size;
-    let until = impact.unwrap_or(1.0);
+    let until = hit.unwrap_or(1.0);
     if until > 0.0 {
         for sample in 0..=SAMPLES {
             let time = until * f64::from(sample) / f64::from(SAMPLES);
             let clear = distance(time) - gap;
-            assert!(clear > -rounding, "{clear:e} too close at {time} before {impact:?}");
+            assert!(clear > -rounding, "{clear:e} too close at {time} before {hit:?}");
         }
     }
-    if let Some(time) = impact {
+    if let Some(time) = hit {
         let clear = distance(time) - gap;
         assert!(clear <= CLOSENESS * size, "{clear:e} beyond the gap at {time}");
     }
@@ -159,13 +159,13 @@ fn the_distance_first_falls_to_the_gap_at_the_time_found() {
         let size = paths.iter().fold(0.0_f64, |size, path| size.max(path.start.amax()));
         let gap = gap * size;
         let [point, triangle @ ..] = paths;
-        let impact = point_triangle_ccd(&point, &triangle, gap);
-        check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
+        let hit = point_triangle_ccd(&point, &triangle, gap);
+        check_samples(gap, 10.0 * size, hit.map(|hit| hit.time), |time| {
             distance_to_triangle(&point, &triangle, time)
         });
         let [a, b, c, d] = paths;
-        let impact = edge_edge_ccd(&[a, b], &[c, d], gap);
-        check_samples(gap, 10.0 * size, impact.map(|impact| impact.time), |time| {
+        let hit = edge_edge_ccd(&[a, b], &[c, d], gap);
+        check_samples(gap, 10.0 * size, hit.map(|hit| hit.time), |time| {
             distance_of_edges(&[a, b], &[c, d], time)
         });
     });
@@ -177,7 +177,7 @@ fn ends(paths: &[Trajectory; 4]) -> [[&Vec3; 4]; 2] {
 }
 
 #[test]
-fn the_quick_answer_tells_most_apart_and_nothing_that_comes_close() {
+fn a_static_plane_certifies_most_separated_pairs_and_no_close_one() {
     let told = Cell::new([0; 2]);
     let gap = prop_oneof![Just(0.0), Just(1e-3), Just(0.1)];
     check(40_000, &(paths(), gap), |(paths, gap)| {
@@ -186,27 +186,27 @@ fn the_quick_answer_tells_most_apart_and_nothing_that_comes_close() {
         let [start, end] = ends(&paths);
         let [point, triangle @ ..] = paths;
         let [a, b, c, d] = paths;
-        let [mut apart, mut not_told] = told.get();
+        let [mut apart, mut uncertified] = told.get();
         if point_triangle_stay_separated(start, end, gap) {
             check_samples(gap, size, None, |time| distance_to_triangle(&point, &triangle, time));
             apart += 1;
         } else if point_triangle_ccd(&point, &triangle, gap).is_none() {
-            not_told += 1;
+            uncertified += 1;
         }
         if edge_edge_stay_separated(start, end, gap) {
             check_samples(gap, size, None, |time| distance_of_edges(&[a, b], &[c, d], time));
             apart += 1;
         } else if edge_edge_ccd(&[a, b], &[c, d], gap).is_none() {
-            not_told += 1;
+            uncertified += 1;
         }
-        told.set([apart, not_told]);
+        told.set([apart, uncertified]);
     });
-    let [apart, not_told] = told.get();
-    assert!(not_told < apart / 4, "{apart} told apart, {not_told} not");
+    let [apart, uncertified] = told.get();
+    assert!(uncertified < apart / 4, "{apart} separated, {uncertified} not certified");
 }
 
 #[test]
-fn the_quick_answer_is_no_where_numbers_are_too_small_or_too_large() {
+fn a_static_plane_certifies_nothing_where_numbers_are_too_small_or_too_large() {
     let corners = [at(0.0, 0.0, 1.0), at(-1.0, -1.0, 3.0), at(2.0, -1.0, 3.0), at(0.0, 2.0, 3.0)];
     for (scale, is_told) in [(1.0, true), (1e-160, false), (1e-320, false), (1e200, false)] {
         let paths = corners.map(|corner| still(corner * scale));
@@ -268,24 +268,24 @@ fn no_point_gets_through_an_edge_or_a_corner_of_a_moving_surface() {
         let end = (inside * 0.1 + drift * 9.0) * scale;
         let start = (a.lerp(&b, along) - end * time) / (1.0 - time);
         let point = Trajectory { start, end };
-        let impact = triangles
+        let hit = triangles
             .iter()
             .filter_map(|triangle| {
                 point_triangle_ccd(&point, &triangle.map(|corner| surface[corner]), 0.0)
             })
             .min_by(|one, other| one.time.total_cmp(&other.time));
-        let found = impact.unwrap_or_else(|| panic!("through edge {a} {b} at {along}"));
+        let found = hit.unwrap_or_else(|| panic!("through edge {a} {b} at {along}"));
         assert!(found.time > 0.0, "{found:?}");
         assert!(found.time <= time + 1e-9, "{} instead of {time}", found.time);
     });
 }
 
-/// A still triangle, points beside and above one of its edges, and a way further up; all distances are known to a few
-/// digits only, and no better half-way.
+/// A still triangle, points beside and above one of its edges, and a displacement upward; all distances are known to a few
+/// digits only, and no better half-displacement.
 struct BesideAnEdge {
     triangle: [Vec3; 3],
     starts: [Vec3; 4],
-    way: Vec3,
+    displacement: Vec3,
     /// Unit vector in the plane of the triangle, away from it.
     outward: Vec3,
 }
@@ -296,25 +296,29 @@ fn beside_an_edge(distance: f64) -> BesideAnEdge {
     let upward = (b - a).cross(&(c - a)).normalize();
     let outward = (b - a).cross(&upward).normalize();
     let start = (upward + outward) * (distance / 2_f64.sqrt());
-    let starts = [0.23, 0.37, 0.61, 0.87].map(|part| a.lerp(&b, part) + start);
-    BesideAnEdge { triangle, starts, way: upward * (3.0 * distance), outward }
+    let starts = [0.23, 0.37, 0.61, 0.87].map(|fraction| a.lerp(&b, fraction) + start);
+    BesideAnEdge { triangle, starts, displacement: upward * (3.0 * distance), outward }
 }
 
-/// Distances at the start, in m, and parts of them that the plane of the triangle clears, or too much.
+/// Distances at the start, in m, and fractions of them that the plane of the triangle clears, or too much.
 fn hardly() -> impl Iterator<Item = (f64, (f64, bool))> {
-    let parts = [(0.0, false), (0.6, false), (1.1, true)];
-    [1e-10, 1e-9, 1e-8].into_iter().flat_map(move |distance| parts.map(|part| (distance, part)))
+    let fractions = [(0.0, false), (0.6, false), (1.1, true)];
+    [1e-10, 1e-9, 1e-8]
+        .into_iter()
+        .flat_map(move |distance| fractions.map(|fraction| (distance, fraction)))
 }
 
 #[test]
 fn what_hardly_clears_an_edge_may_leave_it() {
-    for (distance, (part, expected)) in hardly() {
-        let BesideAnEdge { triangle: [a, b, c], starts, way, .. } = beside_an_edge(distance);
+    for (distance, (fraction, expected)) in hardly() {
+        let BesideAnEdge { triangle: [a, b, c], starts, displacement, .. } =
+            beside_an_edge(distance);
         for start in starts {
             for corners in [[a, b, c], [b, c, a], [c, a, b]] {
                 let corners = corners.map(still);
-                let impact = point_triangle_ccd(&moved(start, way), &corners, part * distance);
-                assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+                let hit =
+                    point_triangle_ccd(&moved(start, displacement), &corners, fraction * distance);
+                assert_eq!(hit.is_some(), expected, "{fraction} of {distance:e}: {hit:?}");
             }
         }
     }
@@ -322,14 +326,15 @@ fn what_hardly_clears_an_edge_may_leave_it() {
 
 #[test]
 fn the_end_of_an_edge_that_hardly_clears_another_may_leave_it() {
-    for (distance, (part, expected)) in hardly() {
-        let BesideAnEdge { triangle: [a, b, _], starts, way, outward } = beside_an_edge(distance);
+    for (distance, (fraction, expected)) in hardly() {
+        let BesideAnEdge { triangle: [a, b, _], starts, displacement, outward } =
+            beside_an_edge(distance);
         let rail = [a, b].map(still);
         for start in starts {
-            let bar = [start, start + outward + (b - a) * 0.1].map(|end| moved(end, way));
+            let bar = [start, start + outward + (b - a) * 0.1].map(|end| moved(end, displacement));
             for (first, second) in [(&rail, &bar), (&bar, &rail)] {
-                let impact = edge_edge_ccd(first, second, part * distance);
-                assert_eq!(impact.is_some(), expected, "{part} of {distance:e}: {impact:?}");
+                let hit = edge_edge_ccd(first, second, fraction * distance);
+                assert_eq!(hit.is_some(), expected, "{fraction} of {distance:e}: {hit:?}");
             }
         }
     }

@@ -20,9 +20,9 @@ fn to_path(path: WholePath) -> Trajectory {
 }
 
 /// The paths up to a fraction of 4096ths of the time, and 4096 times as large to be whole.
-fn first_part<const N: usize>(paths: [WholePath; N], part: i128) -> [WholePath; N] {
+fn first_fraction<const N: usize>(paths: [WholePath; N], fraction: i128) -> [WholePath; N] {
     paths.map(|[start, end]| {
-        let at = |axis: usize| (4096 - part) * start[axis] + part * end[axis];
+        let at = |axis: usize| (4096 - fraction) * start[axis] + fraction * end[axis];
         [start.map(|coordinate| 4096 * coordinate), [at(0), at(1), at(2)]]
     })
 }
@@ -46,8 +46,8 @@ impl Counts {
         let Some((time, distance)) = time_and_distance else {
             return assert_ne!(expected, Some(true), "missed");
         };
-        let part = (4096.0 * time).floor() as i128;
-        let is_late = part > 0 && is_odd(first_part(paths, part)) == Some(true);
+        let fraction = (4096.0 * time).floor() as i128;
+        let is_late = fraction > 0 && is_odd(first_fraction(paths, fraction)) == Some(true);
         assert!(!is_late, "found at {time}, after the contact");
         assert!(distance <= 2.0 * LIMIT as f64 * CLOSENESS, "found at a distance of {distance:e}");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Aggregates of vertices and the interpolation from them.
+//! Aggregates of vertices and the smoothed prolongation from them.
 
+use super::MultigridParameters;
 use crate::{
     linear_solver::{adjacency::Adjacency, pattern::GROUP},
     parallel::reductions,
@@ -9,27 +10,23 @@ use crate::{
 use rayon::prelude::*;
 use sprs::{CsMatI, PermOwnedI};
 
-/// A matrix of weights P: which coarse values a fine value is made of.
+/// Prolongation P: the weights of coarse values in each fine value.
 pub(crate) struct Prolongation {
-    /// P in compressed rows, which are fine.
+    /// P in compressed rows, one per fine row.
     rows: CsMatI<f32, u32>,
-    /// P in compressed columns, which are coarse: the rows of Pᵀ.
+    /// P in compressed columns, one per coarse row: the rows of Pᵀ.
     columns: CsMatI<f32, u32>,
 }
 
-/// Entries of a row of P or Pᵀ: places in ascending order, and weights.
+/// Entries of a row of P or Pᵀ: indices in ascending order, and weights.
 pub(crate) type Weights<'a> = (&'a [u32], &'a [f32]);
 
-/// Not yet in any aggregate.
+/// Vertex without an aggregate.
 const UNAGGREGATED: u32 = u32::MAX;
-/// Part of a value that is replaced by the mean of its neighbours; with it interpolation is linear between the
-/// middles of aggregates in a row.
-const PROLONGATION_SMOOTHING: f32 = 2.0 / 3.0;
-/// Smaller weights are left out.
-const MIN_WEIGHT: f32 = 0.13;
 
 impl Prolongation {
-    /// The interpolation to a graph, and the one from which. Aggregates are neighbours where their vertices are.
+    /// Prolongation to the vertices of a graph, and the graph of its aggregates: aggregates are adjacent if their
+    /// vertices are.
     pub(crate) fn new(graph: &Adjacency) -> (Self, Adjacency) {
         let (mut aggregates, coarse_count) = aggregate(graph);
         let coarse = coarse_graph(graph, &aggregates, coarse_count);
@@ -55,7 +52,7 @@ impl Prolongation {
         self.rows.cols()
     }
 
-    /// P.
+    /// The matrix P.
     pub(crate) fn matrix(&self) -> &CsMatI<f32, u32> {
         &self.rows
     }
@@ -73,13 +70,13 @@ impl Prolongation {
         each.for_each(|(row, coarse)| *coarse = combine(self.column(row), fine));
     }
 
-    /// Coarse rows that a fine row is made of, in ascending order, with their weights.
+    /// Coarse rows of a fine row, in ascending order, with their weights.
     #[inline]
     pub(crate) fn row(&self, fine: usize) -> Weights<'_> {
         weights(&self.rows, fine)
     }
 
-    /// Fine rows that a coarse row contributes to, in ascending order, with their weights.
+    /// Fine rows of a coarse row, in ascending order, with their weights.
     #[inline]
     pub(crate) fn column(&self, coarse: usize) -> Weights<'_> {
         weights(&self.columns, coarse)
@@ -108,18 +105,20 @@ fn coarse_graph(graph: &Adjacency, aggregates: &[u32], count: usize) -> Adjacenc
 
 /// Weights of a vertex: of its own aggregate and of those of its neighbours.
 fn smoothed_row(graph: &Adjacency, aggregates: &[u32], vertex: usize, row: &mut Vec<(u32, f32)>) {
+    let MultigridParameters { prolongation_smoothing: smoothing, min_weight, .. } =
+        MultigridParameters::DEFAULT;
     let around = graph.neighbours(vertex);
-    let own = if around.is_empty() { 1.0 } else { 1.0 - PROLONGATION_SMOOTHING };
+    let own = if around.is_empty() { 1.0 } else { 1.0 - smoothing };
     row.push((aggregates[vertex], own));
     for neighbour in around {
-        let share = PROLONGATION_SMOOTHING / around.len() as f32;
+        let share = smoothing / around.len() as f32;
         let aggregate = aggregates[*neighbour as usize];
         match row.iter_mut().find(|(known, _)| *known == aggregate) {
             Some((_, weight)) => *weight += share,
             None => row.push((aggregate, share)),
         }
     }
-    row.retain(|(_, weight)| *weight >= MIN_WEIGHT);
+    row.retain(|(_, weight)| *weight >= min_weight);
     row.sort_unstable_by_key(|(aggregate, _)| *aggregate);
     let sum: f32 = row.iter().map(|(_, weight)| weight).sum();
     for (_, weight) in row.iter_mut() {
@@ -127,8 +126,8 @@ fn smoothed_row(graph: &Adjacency, aggregates: &[u32], vertex: usize, row: &mut 
     }
 }
 
-/// The aggregate of every vertex, and their number. First every vertex whose neighbours are all free founds
-/// one with them; the rest join the neighbouring aggregate that they touch most.
+/// The aggregate of every vertex, and the number of aggregates. First every vertex whose neighbours have no aggregate
+/// forms one with them; each of the others joins the adjacent aggregate with most of its neighbours.
 fn aggregate(graph: &Adjacency) -> (Vec<u32>, usize) {
     let mut aggregates = vec![UNAGGREGATED; graph.vertex_count()];
     let mut count = 0;
@@ -161,7 +160,7 @@ fn strongest_aggregate(graph: &Adjacency, founded: &[u32], vertex: usize) -> u32
         .collect();
     touched.sort_unstable();
     let groups = touched.chunk_by(|a, b| a == b);
-    // Every vertex left over has a neighbour that was not free, or it would have founded an aggregate.
+    // Every remaining vertex has a neighbour in an aggregate, or it would have formed one.
     groups.fold((0, 0), |best, g| if g.len() > best.1 { (g[0], g.len()) } else { best }).0
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the coupling C of contacts becomes on the next level: PᵀCP.
+//! Galerkin product PᵀCP of the contact blocks C.
 
 use super::aggregation::Prolongation;
 use crate::{
@@ -15,10 +15,10 @@ use std::ops::Range;
 /// Not there.
 const NO_SLOT: u32 = u32::MAX;
 
-/// Adds PᵀCP to a group of rows of the coarse matrix, as far as its pattern goes, and gives the rest.
+/// Adds the blocks of PᵀCP that are on the pattern to a group of rows of the coarse matrix, and returns the others.
 pub(crate) fn add_contact_blocks(
     coupling: &ContactBlocks,
-    interpolation: &Prolongation,
+    prolongation: &Prolongation,
     pattern: &Pattern,
     group: &mut GroupBlocks<'_>,
 ) -> ContactBlocks {
@@ -26,11 +26,11 @@ pub(crate) fn add_contact_blocks(
     if coupling.rows().is_empty() {
         return outside;
     }
-    let mut sums = RowSums::new(interpolation.coarse_count());
+    let mut sums = RowSums::new(prolongation.coarse_count());
     let mut places = GroupPlaces::new(pattern, group.rows.clone());
     let mut rest = Vec::new();
     for row in group.rows.clone() {
-        sums.collect(coupling, interpolation, row);
+        sums.collect(coupling, prolongation, row);
         let far = places.next_row(row);
         rest.clear();
         for (column, block) in sums.drain() {
@@ -56,7 +56,7 @@ pub(crate) fn add_contact_blocks(
 
 /// A row of PᵀCP while it is summed up.
 struct RowSums {
-    /// Place of each coarse column in the lists below, or [`NONE`].
+    /// Place of each coarse column in the lists below, or [`NO_SLOT`].
     places: Vec<u32>,
     columns: Vec<u32>,
     blocks: Vec<Block>,
@@ -67,14 +67,14 @@ impl RowSums {
         Self { places: vec![NO_SLOT; coarse_count], columns: Vec::new(), blocks: Vec::new() }
     }
 
-    fn collect(&mut self, coupling: &ContactBlocks, interpolation: &Prolongation, coarse: usize) {
+    fn collect(&mut self, coupling: &ContactBlocks, prolongation: &Prolongation, coarse: usize) {
         let (list, blocks) = (coupling.rows(), coupling.off_group_blocks().blocks);
-        let (fine_rows, weights) = interpolation.column(coarse);
+        let (fine_rows, weights) = prolongation.column(coarse);
         for (fine, weight) in fine_rows.iter().zip(weights) {
             let Ok(position) = list.rows().binary_search(fine) else { continue };
             let slots = list.slots(position);
             for (column, block) in list.columns()[slots.clone()].iter().zip(&blocks[slots]) {
-                let (others, other_weights) = interpolation.row(*column as usize);
+                let (others, other_weights) = prolongation.row(*column as usize);
                 for (other, other_weight) in others.iter().zip(other_weights) {
                     let place = &mut self.places[*other as usize];
                     if *place == NO_SLOT {
@@ -100,7 +100,7 @@ impl RowSums {
     }
 }
 
-/// Where the blocks of a group start in the pattern, and how far the rows with blocks outside have been gone through.
+/// First slots of a group's blocks in the pattern, and an iterator over its rows with blocks outside the group.
 struct GroupPlaces<'a> {
     rows: Range<usize>,
     first_pair: usize,

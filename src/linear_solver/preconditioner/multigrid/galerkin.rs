@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The matrix of the next level, PᵀAP, and the way to it.
+//! The matrix of the next level, the Galerkin product PᵀAP.
 //!
-//! With H what lies below the diagonal of A and half of the diagonal, PᵀAP is PᵀHP and its transpose. Every group of rows
-//! of H is multiplied from both sides into blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are
-//! sums of them. This goes on batch by batch of groups, so that few of their blocks are there at a time. Where each product
-//! goes is found once.
+//! With H the strict lower triangle of A plus half of its diagonal, PᵀAP = PᵀHP + (PᵀHP)ᵀ. The product of every group
+//! of rows of H is summed in blocks of its own, few enough to stay in the cache; the blocks of PᵀAP are sums of them.
+//! Groups are processed in batches, which bounds the memory of their blocks. The place of each product is found once,
+//! at set-up.
 
 use super::{aggregation::Prolongation, contact_blocks::add_contact_blocks};
 use crate::{
@@ -20,30 +20,30 @@ use crate::{
 use rayon::prelude::*;
 use std::{ops::Range, sync::Arc};
 
-/// Interpolation P with everything that can be known of PᵀAP before A.
+/// Prolongation P and the structure of the product PᵀAP, which does not depend on the values of A.
 pub(crate) struct Galerkin {
     pub(crate) prolongation: Prolongation,
-    /// What each group of rows of A does.
+    /// Products of each group of rows of A.
     plans: Vec<GroupPlan>,
-    /// What the groups of a batch have summed up.
+    /// Partial sums of the groups of a batch.
     partial_sums: Vec<Block>,
-    /// Where the blocks of each group start, counted through all batches.
+    /// First block of each group, counted over all batches.
     partial_starts: Vec<u32>,
     sources: BlockSources,
     coarse_pattern: Arc<Pattern>,
 }
 
-/// Groups whose blocks are there at a time.
+/// Groups of a batch.
 const BATCH: usize = 32;
 
 /// Four times the place in `partial`, plus 1 if the transposed block is meant, plus 2 if it is the last of a block of PᵀAP.
 type Source = u32;
 
-/// What the blocks of PᵀAP get from each batch.
+/// Partial sums of each batch that the blocks of PᵀAP consist of.
 struct BlockSources {
     /// For each batch and each group of PᵀAP, where the following start.
     starts: Vec<[u32; 2]>,
-    /// Blocks that get anything, in ascending order: see [`Layout`].
+    /// Blocks that get anything, in ascending order: see [`BlockNumbering`].
     places: Vec<u32>,
     /// Block by block.
     list: Vec<Source>,
@@ -52,7 +52,7 @@ struct BlockSources {
 /// Coarse row and column of the blocks that a group of rows sums up, in ascending order.
 type Keys = Vec<(u32, u32)>;
 
-/// How the products of a group of rows are formed.
+/// Terms and targets of the products of a group of rows.
 #[derive(Default)]
 struct GroupPlan {
     rows: Vec<PlanRow>,
@@ -67,13 +67,13 @@ struct GroupPlan {
 /// A row of H: its diagonal block, its pairs inside the group, and blocks outside of it.
 #[derive(Clone, Copy)]
 struct PlanRow {
-    /// Where the blocks outside start, and how many they are.
+    /// First block outside the group, and number of these blocks.
     far: [u32; 2],
     /// Coarse columns of HP in this row.
     sum_count: u32,
 }
 
-/// How much a level has to do on the way to the next.
+/// Sizes that determine the work of a level's Galerkin product.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelSizes<'a> {
     /// PᵀAP.
@@ -82,7 +82,7 @@ pub struct LevelSizes<'a> {
     pub weights: usize,
     /// Products of a block and a weight for HP, and of a sum of these and a weight for PᵀHP.
     pub products: [usize; 2],
-    /// How often blocks of PᵀAP are made of one that a group of rows has summed up.
+    /// Partial sums that are added to blocks of PᵀAP.
     pub sources: usize,
 }
 
@@ -137,7 +137,7 @@ impl Galerkin {
                 if batch == 0 {
                     group.clear();
                 }
-                self.sources.collect((batch, &self.partial_sums), pattern, &mut group);
+                self.sources.collect(batch, &self.partial_sums, pattern, &mut group);
                 if batch + 1 < count {
                     return ContactBlocks::default();
                 }
@@ -148,13 +148,11 @@ impl Galerkin {
     }
 
     fn multiply(&mut self, matrix: &BlockMatrix, batch: usize) {
-        let Self {
-            prolongation: interpolation, plans, partial_sums: partial, partial_starts, ..
-        } = self;
+        let Self { prolongation, plans, partial_sums, partial_starts, .. } = self;
         let own = batch * BATCH..((batch + 1) * BATCH).min(plans.len());
         let starts = &partial_starts[own.start..=own.end];
         let count = (starts[own.len()] - starts[0]) as usize;
-        let groups = reductions::split_rows(&mut partial[..count], starts, 1);
+        let groups = reductions::split_rows(&mut partial_sums[..count], starts, 1);
         groups.into_par_iter().for_each(|(group, sums)| {
             let group = own.start + group.start;
             let first = group * GROUP;
@@ -164,7 +162,7 @@ impl Galerkin {
                 matrix,
                 near: matrix.lower_group_blocks(&rows),
                 rows,
-                interpolation,
+                prolongation,
                 plan,
                 sums,
             });
@@ -173,7 +171,7 @@ impl Galerkin {
 }
 
 impl GroupPlan {
-    fn new(pattern: &Pattern, interpolation: &Prolongation, rows: &Range<usize>) -> (Self, Keys) {
+    fn new(pattern: &Pattern, prolongation: &Prolongation, rows: &Range<usize>) -> (Self, Keys) {
         let mut plan = Self { rows: Vec::with_capacity(rows.len()), ..Self::default() };
         let mut products: Vec<(u32, u32)> = Vec::new();
         let far = pattern.far();
@@ -189,13 +187,13 @@ impl GroupPlan {
                 .chain(near)
                 .chain(outside.map(|column| *column as usize))
                 .collect();
-            let sums = plan.push_terms(interpolation, &columns);
+            let sums = plan.push_terms(prolongation, &columns);
             plan.rows.push(PlanRow {
                 far: [slots.start as u32, lower as u32],
                 sum_count: sums.len() as u32,
             });
             plan.max_sum_count = plan.max_sum_count.max(sums.len());
-            let own = interpolation.row(row).0.iter();
+            let own = prolongation.row(row).0.iter();
             products.extend(own.flat_map(|i| sums.iter().map(|j| (*i, *j))));
         }
         let mut keys = products.clone();
@@ -209,9 +207,9 @@ impl GroupPlan {
         (plan, keys)
     }
 
-    /// Adds what a row of H has, given the columns of its blocks, and gives the coarse columns.
-    fn push_terms(&mut self, interpolation: &Prolongation, columns: &[usize]) -> Vec<u32> {
-        let places = |column: &usize| interpolation.row(*column).0;
+    /// Adds the terms of a row of H with blocks in these columns. Returns the coarse columns of the row of HP.
+    fn push_terms(&mut self, prolongation: &Prolongation, columns: &[usize]) -> Vec<u32> {
+        let places = |column: &usize| prolongation.row(*column).0;
         let mut sums: Vec<u32> = columns.iter().flat_map(places).copied().collect();
         sums.sort_unstable();
         sums.dedup();
@@ -221,9 +219,9 @@ impl GroupPlan {
     }
 }
 
-/// The pattern of PᵀAP: that of the product of the patterns, found as PᵀHP and its transpose.
-fn coarse_pattern(pattern: &Pattern, interpolation: &Prolongation) -> Pattern {
-    let weights = interpolation.matrix();
+/// The pattern of PᵀAP: the product of the patterns, as PᵀHP and its transpose.
+fn coarse_pattern(pattern: &Pattern, prolongation: &Prolongation) -> Pattern {
+    let weights = prolongation.matrix();
     let lower = pattern.lower_triangle().map(|()| 1.0);
     let half = &weights.transpose_view() * &(weights + &(&lower * weights));
     Pattern::of_matrix(&(&half + &half.transpose_view()))
@@ -251,7 +249,7 @@ impl BlockNumbering {
         }
     }
 
-    /// The number of a block that is there, or `None` where its transpose stands for it.
+    /// The number of a stored block, or `None` if its transpose represents it.
     fn find(&self, pattern: &Pattern, row: usize, column: usize) -> Option<usize> {
         if row == column {
             return Some(row - self.rows.start);
@@ -299,10 +297,11 @@ impl BlockSources {
         sources
     }
 
-    /// Adds to a group of PᵀAP what a batch has summed up.
+    /// Adds the partial sums of a batch to a group of PᵀAP.
     fn collect(
         &self,
-        (batch, partial): (usize, &[Block]),
+        batch: usize,
+        partial_sums: &[Block],
         pattern: &Pattern,
         group: &mut GroupBlocks<'_>,
     ) {
@@ -321,7 +320,7 @@ impl BlockSources {
                 group.far[place - rows - pairs]
             };
             for source in &mut list {
-                let block = &partial[(source / 4) as usize];
+                let block = &partial_sums[(source / 4) as usize];
                 sum.add(&if source % 2 == 0 { *block } else { block.transposed() });
                 if source & 2 != 0 {
                     break;
@@ -343,7 +342,7 @@ struct Multiply<'a> {
     matrix: &'a BlockMatrix,
     near: LowerGroupBlocks<'a>,
     rows: Range<usize>,
-    interpolation: &'a Prolongation,
+    prolongation: &'a Prolongation,
     plan: &'a GroupPlan,
     sums: &'a mut [Block],
 }
@@ -353,47 +352,48 @@ impl Kernel for Multiply<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { matrix, near, rows, interpolation, plan, sums } = self;
+        let Self { matrix, near, rows, prolongation, plan, sums } = self;
         sums.fill(Block::default());
-        let mut parts = vec![Block::default(); plan.max_sum_count];
+        let mut row_sums = vec![Block::default(); plan.max_sum_count];
         let (mut terms, mut targets) = (plan.terms.iter(), plan.targets.iter());
         let [far, _] = matrix.off_group_blocks();
         let first = rows.start;
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
-            let parts = &mut parts[..counts.sum_count as usize];
-            parts.fill(Block::default());
-            let weights = |column: usize| interpolation.row(column).1;
+            let row_sums = &mut row_sums[..counts.sum_count as usize];
+            row_sums.fill(Block::default());
+            let weights = |column: usize| prolongation.row(column).1;
             let mut half = matrix.diagonals()[row];
             half.scale(0.5);
-            add_products(lanes, (weights(row), &half), &mut terms, parts);
+            add_products(lanes, weights(row), &half, &mut terms, row_sums);
             for ([a, b], pair) in near.row(offset) {
-                let block = (weights(first + usize::from(*a)), &pair.get(0));
-                add_products(lanes, block, &mut terms, parts);
+                let column = first + usize::from(*a);
+                add_products(lanes, weights(column), &pair.get(0), &mut terms, row_sums);
                 if a != b {
-                    let block = (weights(first + usize::from(*b)), &pair.get(1));
-                    add_products(lanes, block, &mut terms, parts);
+                    let column = first + usize::from(*b);
+                    add_products(lanes, weights(column), &pair.get(1), &mut terms, row_sums);
                 }
             }
             let [start, count] = counts.far.map(|number| number as usize);
             let slots = start..start + count;
             for (column, block) in far.list.columns()[slots.clone()].iter().zip(&far.blocks[slots])
             {
-                add_products(lanes, (weights(*column as usize), block), &mut terms, parts);
+                add_products(lanes, weights(*column as usize), block, &mut terms, row_sums);
             }
             for weight in weights(row) {
-                for (part, target) in parts.iter().zip(&mut targets) {
-                    lanes.add_scaled(&mut sums[*target as usize], *weight, part);
+                for (sum, target) in row_sums.iter().zip(&mut targets) {
+                    lanes.add_scaled(&mut sums[*target as usize], *weight, sum);
                 }
             }
         }
     }
 }
 
-/// Adds the products of a block and weights to the sums that the next terms say.
+/// Adds the products of a block and weights to the sums with the numbers of the next terms.
 #[inline(always)]
 fn add_products<'a, L: Lanes>(
     lanes: L,
-    (weights, block): (&[f32], &Block),
+    weights: &[f32],
+    block: &Block,
     terms: &mut impl Iterator<Item = &'a u16>,
     sums: &mut [Block],
 ) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Multigrid by smoothed aggregation, for any mesh.
 //!
-//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and
-//! so on. Interpolation from an aggregate is smoothed with one step of averaging over the mesh (after
-//! Vaněk, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it
-//! the linear one. It depends on the mesh alone, so it is found once; only the Galerkin products PᵀAP follow
-//! the matrix. One V-cycle with a forward Gauss-Seidel sweep on the way down and a backward one on the way up is
+//! Vertices are gathered into aggregates along the edges of the mesh, the aggregates into larger ones, and so on. The
+//! prolongation from the aggregates is smoothed with one step of averaging over the mesh (after Vaněk, Mandel and
+//! Brezina, "Algebraic multigrid by smoothed aggregation", 1996), which on a regular mesh makes it linear
+//! interpolation. It depends on the mesh alone and is built once; only the Galerkin products PᵀAP are updated with the
+//! matrix. One V-cycle with a forward Gauss-Seidel sweep as pre-smoother and a backward one as post-smoother is
 //! symmetric and positive definite.
 
 mod aggregation;
@@ -28,12 +28,40 @@ use crate::{
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use std::sync::Arc;
 
-/// Levels are added until one has no more rows than this; that one is solved directly.
-const MAX_COARSEST_ROWS: usize = 32;
-/// A level that does not have fewer rows than this part of the one above is not worth having.
-const MAX_COARSENING_RATIO: f64 = 0.7;
+/// Heuristic parameters of the multigrid preconditioner.
+struct MultigridParameters {
+    /// Largest number of rows of the coarsest level, which is solved directly. Effect: larger saves iterations of
+    /// conjugate gradients (64: −9 to −13 %) and costs time in the direct solve; smaller adds levels. Evidence:
+    /// benchmark `sheet/pinned16_time` (64: 9 % fewer iterations of conjugate gradients); a Laplacian of 64 × 64 needs
+    /// 6 iterations, with 8 rows 7, with 128 rows 5.
+    max_coarsest_rows: usize,
+    /// Largest ratio of the rows of a level to those of the finer one; a level with more is not added. Effect: larger
+    /// adds levels that hardly save work; smaller ends with a larger coarsest level. It ends the levels of a graph
+    /// without edges. Evidence: `iterations_hardly_grow_with_the_mesh` (fails with 0.1); no mesh comes near the value,
+    /// aggregates have a fifth of the rows.
+    max_coarsening_ratio: f64,
+    /// Weight ω of the neighbours' mean in the smoothed prolongation (1): 2/3 makes the prolongation linear between the
+    /// centres of aggregates in a row. Effect: 0, the piecewise constant prolongation, needs 15 to 21 % more
+    /// iterations. Evidence: `iterations_hardly_grow_with_the_mesh` (fails with 0), benchmarks `sheet/pinned16_time`
+    /// (0: 15 % more iterations) and `sheet/pinned16_96` (0: 3.0 mm instead of 1.8 mm from the reference).
+    prolongation_smoothing: f32,
+    /// Smallest weight of the prolongation that is kept (1). Effect: larger loses interpolation and needs more
+    /// iterations; smaller keeps more blocks of the coarse matrices. Evidence: benchmark `sheet/ball24_solve` (0: 12.7
+    /// mm instead of 11.2 mm from the reference); a Laplacian of 64 × 64 needs 6 iterations, with 0 to 0.065 5 at 3 to
+    /// 4 % more weights, with 0.26 13.
+    min_weight: f32,
+}
 
-/// A level and the way to the next.
+impl MultigridParameters {
+    const DEFAULT: Self = Self {
+        max_coarsest_rows: 32,
+        max_coarsening_ratio: 0.7,
+        prolongation_smoothing: 2.0 / 3.0,
+        min_weight: 0.13,
+    };
+}
+
+/// A level with the transfer to the next coarser one.
 struct Level {
     galerkin: Galerkin,
     smoother: Smoother,
@@ -57,21 +85,22 @@ impl Multigrid {
         let mut graph = Adjacency::new(pattern.row_count(), edges);
         let mut pattern = Arc::clone(pattern);
         let mut levels = Vec::new();
-        while pattern.row_count() > MAX_COARSEST_ROWS {
-            let (interpolation, coarse_graph) = Prolongation::new(&graph);
-            let coarse_count = interpolation.coarse_count();
-            if coarse_count as f64 > MAX_COARSENING_RATIO * pattern.row_count() as f64 {
+        let parameters = MultigridParameters::DEFAULT;
+        while pattern.row_count() > parameters.max_coarsest_rows {
+            let (prolongation, coarse_graph) = Prolongation::new(&graph);
+            let coarse_count = prolongation.coarse_count();
+            if coarse_count as f64 > parameters.max_coarsening_ratio * pattern.row_count() as f64 {
                 break;
             }
             graph = coarse_graph;
-            let level = Level::new(&pattern, interpolation);
+            let level = Level::new(&pattern, prolongation);
             pattern = Arc::clone(level.coarse_matrix.pattern());
             levels.push(level);
         }
         Self { levels, coarsest: CoarsestLevel::new(pattern.row_count()) }
     }
 
-    /// What each level reads and writes on the way to the next, from the finest on.
+    /// Sizes of the Galerkin products of all levels, from the finest on.
     pub fn sizes(&self) -> impl Iterator<Item = LevelSizes<'_>> {
         self.levels.iter().map(|level| level.galerkin.sizes(&level.coarse_matrix))
     }
@@ -85,7 +114,7 @@ impl Multigrid {
         }
     }
 
-    /// The matrix of the second level anew from that of the finest, for timing.
+    /// Updates the matrix of the second level from that of the finest, for timing.
     pub fn coarsen(&mut self, matrix: &BlockMatrix) {
         if let Some(Level { galerkin, coarse_matrix, .. }) = self.levels.first_mut() {
             galerkin.project(matrix, coarse_matrix);
@@ -94,9 +123,9 @@ impl Multigrid {
 }
 
 impl Level {
-    fn new(pattern: &Arc<Pattern>, interpolation: Prolongation) -> Self {
-        let coarse_count = interpolation.coarse_count();
-        let galerkin = Galerkin::new(pattern, interpolation);
+    fn new(pattern: &Arc<Pattern>, prolongation: Prolongation) -> Self {
+        let coarse_count = prolongation.coarse_count();
+        let galerkin = Galerkin::new(pattern, prolongation);
         Self {
             coarse_matrix: BlockMatrix::new(Arc::clone(galerkin.coarse_pattern())),
             galerkin,
@@ -148,7 +177,7 @@ fn cycle(
     level.smoother.backward(matrix, &level.correction, result, &mut level.residual);
 }
 
-/// The last level, factorised.
+/// The coarsest level, factorised.
 struct CoarsestLevel {
     count: usize,
     factor: Option<Cholesky<f64, Dyn>>,
@@ -164,7 +193,7 @@ impl CoarsestLevel {
     fn update(&mut self, matrix: &BlockMatrix) {
         self.diagonals = matrix.diagonals().iter().map(Block::inverse).collect();
         self.factor = None;
-        if self.count > MAX_COARSEST_ROWS {
+        if self.count > MultigridParameters::DEFAULT.max_coarsest_rows {
             return;
         }
         let mut dense = DMatrix::zeros(3 * self.count, 3 * self.count);
@@ -177,7 +206,7 @@ impl CoarsestLevel {
         self.factor = Cholesky::new(dense);
     }
 
-    /// Exactly; or, where there are too many rows or rounding has spoilt them, by the diagonal blocks.
+    /// Direct solve; by the diagonal blocks if there are too many rows or the factorisation has failed by rounding.
     fn solve(&mut self, vector: &[Row3], result: &mut [Row3]) {
         let Some(factor) = &self.factor else {
             for ((result, vector), inverse) in result.iter_mut().zip(vector).zip(&self.diagonals) {

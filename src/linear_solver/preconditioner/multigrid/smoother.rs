@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Gauss-Seidel inside groups of rows, Jacobi between them.
 //!
-//! A sweep solves (D̃ + L) x = b with L what lies below the diagonal inside groups and D̃ the diagonal D, enlarged
-//! row by row so far that the couplings F between groups, which a sweep does not see, cannot make it diverge: after
-//! Baker, Falgout, Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in
-//! the norm of the diagonal: D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once:
-//! the forward one leaves the residual, the backward one starts from it.
+//! A sweep solves (D̃ + L) x = b with L the strict lower triangle inside groups and D̃ the diagonal D, enlarged row by
+//! row so that the couplings F between groups, which a sweep ignores, cannot make it diverge: after Baker, Falgout,
+//! Kolev and Yang, "Multigrid smoothers for ultraparallel computing" (2011), but measured in the norm of the diagonal:
+//! D̃ = D · max(1, ½ + ½ Σ_j ‖D_i^-½ F_ij D_j^-½‖). Both sweeps read each block once: the forward one leaves the
+//! residual, the backward one starts from it.
 
 use crate::{
     linear_solver::{
@@ -20,7 +20,7 @@ use crate::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Inverses of D̃, and by how much of itself each row of it is larger than D.
+/// Inverses of the blocks of D̃, and the relative excess 1 − D/D̃ of each row.
 #[derive(Default)]
 pub(crate) struct Smoother {
     inverses: Vec<Block>,
@@ -52,7 +52,7 @@ impl Smoother {
         });
     }
 
-    /// A forward sweep from `solution` = 0, and what it leaves over.
+    /// Forward sweep from `solution` = 0, and its residual.
     pub(crate) fn forward(
         &self,
         matrix: &BlockMatrix,
@@ -61,7 +61,7 @@ impl Smoother {
         residual: &mut [Row3],
     ) {
         let length = task_length(solution.len());
-        sweep_all((&mut *solution, &mut *residual), |rows, solution, residual| {
+        sweep_all(&mut *solution, &mut *residual, |rows, solution, residual| {
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
             Forward { near, diagonals, side: &side[rows], solution, residual }
         });
@@ -85,7 +85,7 @@ impl Smoother {
         solution: &mut [Row3],
         residual: &mut [Row3],
     ) {
-        sweep_all((solution, residual), |rows, solution, residual| {
+        sweep_all(solution, residual, |rows, solution, residual| {
             let (outer, own) = (matrix.off_group_blocks(), rows.clone());
             dispatch(SubtractOffGroup { outer, rows: own, vector: correction, residual });
             let (near, diagonals) = (matrix.lower_group_blocks(&rows), self.diagonals(&rows));
@@ -101,7 +101,7 @@ impl Smoother {
     }
 }
 
-/// Finds by how much of itself each of some rows of D̃ is larger than D.
+/// Computes the relative excess 1 − D/D̃ of some rows.
 struct MeasureDiagonalExcesses<'a> {
     outer: [OffGroupBlocks<'a>; 2],
     rows: Range<usize>,
@@ -145,7 +145,7 @@ struct Diagonals<'a> {
     excesses: &'a [f32],
 }
 
-/// Subtracts from some rows the product of what couples groups and a vector.
+/// Subtracts the product of the blocks between groups and a vector from some rows.
 struct SubtractOffGroup<'a> {
     outer: [OffGroupBlocks<'a>; 2],
     rows: Range<usize>,
@@ -173,19 +173,21 @@ impl Kernel for SubtractOffGroup<'_> {
 trait Sweep {
     fn row_count(&self) -> usize;
 
-    /// Fills the vectors that the sweep works on; they come as 0.
+    /// Fills the vectors of the sweep, which are 0 before.
     fn begin(&self, vectors: &mut [GroupVector; 2]);
 
-    /// Goes on by one row, the one after so many.
+    /// Processes the row after `count` rows.
     fn advance<L: Lanes>(&mut self, lanes: L, count: usize, vectors: &mut [GroupVector; 2]);
 
-    /// Hands on what has been found.
+    /// Writes the results.
     fn finish(self, vectors: &[GroupVector; 2]);
 }
 
-/// Does the sweeps of all groups, which `of_group` makes of their rows and of their parts of both vectors.
+/// Runs the sweeps of all groups; `of_group(rows, solution, residual)` makes the sweep of a group from its entries of
+/// both vectors.
 fn sweep_all<'a, S: Sweep>(
-    (solution, residual): (&'a mut [Row3], &'a mut [Row3]),
+    solution: &'a mut [Row3],
+    residual: &'a mut [Row3],
     of_group: impl Fn(Range<usize>, &'a mut [Row3], &'a mut [Row3]) -> S + Sync,
 ) {
     let length = task_length(solution.len());
@@ -199,7 +201,7 @@ fn sweep_all<'a, S: Sweep>(
     });
 }
 
-/// Does sweeps by twos: every row waits for the one before it, but a row of another group need not.
+/// Runs sweeps in pairs: every row waits for the one before it, but a row of another group need not.
 fn sweep<S: Sweep>(mut sweeps: impl Iterator<Item = S>) {
     while let Some(first) = sweeps.next() {
         dispatch(Sweeps { first, second: sweeps.next() });
@@ -238,7 +240,7 @@ impl<S: Sweep> Kernel for Sweeps<S> {
     }
 }
 
-/// x = (D̃ + L)⁻¹ b, and what is left of b − A x inside the group: (D̃ − D) x − Lᵀ x.
+/// x = (D̃ + L)⁻¹ b, and the residual b − A x inside the group: (D̃ − D) x − Lᵀ x.
 struct Forward<'a> {
     near: LowerGroupBlocks<'a>,
     diagonals: Diagonals<'a>,
@@ -278,7 +280,7 @@ struct Backward<'a> {
     /// e.
     correction: &'a [Row3],
     solution: &'a mut [Row3],
-    /// r less what comes from outside the group.
+    /// r less the product of the blocks to other groups.
     residual: &'a [Row3],
 }
 

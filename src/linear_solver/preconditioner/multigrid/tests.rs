@@ -2,7 +2,7 @@
 use super::*;
 use crate::{
     linear_solver::{
-        conjugate_gradients::{StoppingCriterion, Workspace, conjugate_gradients},
+        conjugate_gradients::{FilteredSystem, StoppingCriterion, Workspace, conjugate_gradients},
         filter::Filter,
     },
     simd::dot,
@@ -38,20 +38,17 @@ fn iterations_hardly_grow_with_the_mesh() {
         let mut multigrid = Multigrid::new(matrix.pattern(), &edges);
         multigrid.update(&matrix);
         let mut solution = vec![[0.0; 4]; side.len()];
-        let outcome = conjugate_gradients(
-            &matrix,
-            &side,
-            &Filter::new(side.len()),
-            &mut multigrid,
-            StoppingCriterion {
-                relative_tolerance: 1e-4,
-                absolute_tolerance: 0.0,
-                min_iterations: 0,
-                max_iterations: 200,
-            },
-            (&mut Workspace::default(), &mut solution),
-        );
-        outcome.iterations
+        let filter = &Filter::new(side.len());
+        let system = FilteredSystem { matrix: &matrix, right_side: &side, filter };
+        let stopping = StoppingCriterion {
+            relative_tolerance: 1e-4,
+            absolute_tolerance: 0.0,
+            min_iterations: 0,
+            max_iterations: 200,
+        };
+        let mut workspace = Workspace::default();
+        conjugate_gradients(system, &mut multigrid, stopping, &mut workspace, &mut solution)
+            .iterations
     });
     assert!(counts[0] <= 12 && counts[1] <= counts[0] + 6, "{counts:?}");
 }

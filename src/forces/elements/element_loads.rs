@@ -10,7 +10,7 @@ pub(crate) struct ElementLoads<const N: usize> {
     /// Vertices of each element.
     pub(crate) vertices: Vec<[u32; N]>,
     /// Force of each element on its vertices, in N.
-    pub(crate) loads: Vec<[Vec3; N]>,
+    pub(crate) forces: Vec<[Vec3; N]>,
     incidence: Incidence,
 }
 
@@ -19,7 +19,7 @@ impl<const N: usize> ElementLoads<N> {
     pub(crate) fn new(vertices: Vec<[u32; N]>, vertex_count: usize) -> Self {
         Self {
             incidence: Incidence::new(&vertices, vertex_count),
-            loads: vec![[Vec3::zeros(); N]; vertices.len()],
+            forces: vec![[Vec3::zeros(); N]; vertices.len()],
             vertices,
         }
     }
@@ -30,7 +30,7 @@ impl<const N: usize> ElementLoads<N> {
             forces.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, force)| {
             for (element, corner) in self.incidence.elements_of(vertex) {
-                *force += self.loads[element as usize][usize::from(corner)];
+                *force += self.forces[element as usize][usize::from(corner)];
             }
         });
     }

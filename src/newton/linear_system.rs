@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Linear system of a Newton step: the tangent matrix with contacts and eliminated directions, solved by filtered
+//! preconditioned conjugate gradients.
+
+use super::{
+    convergence::{EnergyNorm, PredictedDecrease},
+    forcing_term::{LinearSolveContext, linear_stopping_criterion},
+    objective::Objective,
+};
+use crate::{
+    Vec3,
+    linear_solver::{
+        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
+        StoppingCriterion, Workspace, conjugate_gradients,
+    },
+    response::{ActiveSet, CollisionResponse, PrescribedVertex},
+    scene::{Preconditioning, Report, Task},
+    simd::{Block, Row3},
+    system::{EquationsOfMotion, TangentMatrix},
+};
+
+/// Linear system with its storage, which is reused for every step.
+pub(crate) struct LinearSystem {
+    pub(crate) tangent: TangentMatrix,
+    /// Identifier of the quadratic model whose matrix and preconditioner are up to date; `None` if contacts are in the
+    /// matrix.
+    assembled_matrix_id: Option<[u64; 3]>,
+    preconditioner: Box<dyn Preconditioner + Sync>,
+    workspace: Workspace,
+    filter: Filter,
+    active_set: ActiveSet,
+    /// Blocks of contacts between rows that no element connects: row, column, block.
+    contact_blocks: Vec<(u32, u32, Block)>,
+    right_hand_side: Vec<Row3>,
+    /// Solution: the Newton step, in m.
+    newton_step: Vec<Row3>,
+}
+
+/// Point at which an objective is linearised.
+pub(crate) struct LinearisationPoint<'a, 'b> {
+    pub(crate) objective: &'a mut Objective<'b>,
+    /// Positions of all vertices, in m.
+    pub(crate) positions: &'a [Vec3],
+    /// Residuals without contacts, in N.
+    pub(crate) residuals: &'a [Vec3],
+    /// Whether stresses have been predicted for this point.
+    pub(crate) has_predicted_stress: bool,
+}
+
+impl LinearSystem {
+    pub(crate) fn new(dynamics: &EquationsOfMotion, preconditioning: Preconditioning) -> Self {
+        let count = dynamics.vertex_count();
+        let tangent = TangentMatrix::new(dynamics);
+        Self {
+            preconditioner: new_preconditioner(preconditioning, dynamics, &tangent),
+            workspace: Workspace::default(),
+            filter: Filter::new(count),
+            active_set: ActiveSet::default(),
+            contact_blocks: Vec::new(),
+            right_hand_side: vec![[0.0; 4]; count],
+            newton_step: vec![[0.0; 4]; count],
+            tangent,
+            assembled_matrix_id: None,
+        }
+    }
+
+    /// Tangent matrix without contact blocks, for use outside of Newton's method.
+    pub(crate) fn tangent_without_contacts(&mut self) -> &mut TangentMatrix {
+        self.assembled_matrix_id = None;
+        self.tangent.matrix.clear_contact_blocks();
+        &mut self.tangent
+    }
+
+    /// Whether contacts couple layers of cloth: rows that no element connects.
+    pub(crate) fn couples_layers(&self) -> bool {
+        !self.contact_blocks.is_empty()
+    }
+
+    /// Writes `positions` plus a multiple of the Newton step to `trial_point`, in m.
+    pub(crate) fn set_trial_point(
+        &self,
+        positions: &[Vec3],
+        step_fraction: f64,
+        trial_point: &mut [Vec3],
+    ) {
+        let moved = |vertex: usize, step| positions[vertex] + step * step_fraction;
+        self.tangent.ordering.scatter_with(&self.newton_step, trial_point, moved);
+    }
+
+    /// Writes the Newton step to `displacements`, in m.
+    pub(crate) fn scatter_newton_step(&self, displacements: &mut [Vec3]) {
+        self.tangent.ordering.scatter_with(&self.newton_step, displacements, |_, step| step);
+    }
+
+    /// Computes the Newton step and the decrease that it predicts; `None` if conjugate gradients find no descent
+    /// direction or the system overflows single precision. New multipliers of active constraints are passed to the
+    /// response.
+    pub(crate) fn compute_newton_step(
+        &mut self,
+        mut point: LinearisationPoint<'_, '_>,
+        context: LinearSolveContext,
+        report: &mut Report,
+    ) -> Option<PredictedDecrease> {
+        let is_up_to_date = self.assemble_tangent(&mut point, report);
+        self.tangent.ordering.gather(point.residuals, &mut self.right_hand_side);
+        self.assemble_contacts(point.objective.response, point.positions);
+        let prescribed = &mut self.active_set.prescribed;
+        prescribed.eliminate(&self.tangent.matrix, &mut self.right_hand_side);
+        self.filter.apply(&mut self.right_hand_side);
+        if !is_up_to_date {
+            self.filter.apply_to(&mut self.tangent.matrix);
+            report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
+        }
+        let stopping = linear_stopping_criterion(point.objective, context, self.couples_layers());
+        let is_solved = self.solve(stopping, report);
+        is_solved.then(|| self.predicted_decrease(&mut point))
+    }
+
+    /// Assembles the tangent matrix without contacts, and sets the filter. Returns whether both and the preconditioner
+    /// were up to date already.
+    fn assemble_tangent(
+        &mut self,
+        point: &mut LinearisationPoint<'_, '_>,
+        report: &mut Report,
+    ) -> bool {
+        let objective = &mut *point.objective;
+        let Some(model) = objective.quadratic_model else {
+            if point.has_predicted_stress && objective.uses_stress_prediction() {
+                objective.dynamics.use_predicted_stress();
+            }
+            report.time(Task::Assembly, || {
+                self.tangent.assemble(objective.dynamics, objective.stage);
+            });
+            self.eliminate_directions(objective, point.positions);
+            self.assembled_matrix_id = None;
+            return false;
+        };
+        let previous_filter = self.filter.clone();
+        self.eliminate_directions(objective, point.positions);
+        let is_contact_free = objective.response.all_contacts().next().is_none();
+        let matrix_id = model.matrix_id.filter(|_| is_contact_free);
+        let is_up_to_date = matrix_id.is_some()
+            && matrix_id == self.assembled_matrix_id
+            && previous_filter == self.filter;
+        if !is_up_to_date {
+            report.time(Task::Assembly, || model.fill_tangent(&mut self.tangent));
+        }
+        self.assembled_matrix_id = matrix_id;
+        is_up_to_date
+    }
+
+    /// Adds contact forces to the right-hand side and contact stiffness to the matrix.
+    fn assemble_contacts(&mut self, response: &CollisionResponse, positions: &[Vec3]) {
+        let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
+        self.contact_blocks.clear();
+        let forces = response.contact_forces(positions);
+        for (contact, force) in response.all_contacts().zip(forces) {
+            let weighted = contact.pair.vertices.iter().zip(&contact.linearised.weights);
+            let cloth = weighted.filter(|(vertex, _)| response.is_cloth(**vertex));
+            let cloth = cloth.map(|(vertex, weight)| (ordering.row(*vertex as usize), *weight));
+            for (row, weight) in cloth.clone() {
+                let nodal_force = force.force * weight;
+                let entry = &mut self.right_hand_side[row];
+                for k in 0..3 {
+                    entry[k] += nodal_force[k] as f32;
+                }
+                for (column, other) in cloth.clone().filter(|(column, _)| *column >= row) {
+                    let block = Block::from_matrix(&(force.stiffness * (weight * other)));
+                    if row == column {
+                        matrix.add_diagonal(row, &block);
+                    } else if !matrix.add_pair(row, column, &block) {
+                        self.contact_blocks.push((row as u32, column as u32, block));
+                    }
+                }
+            }
+        }
+        matrix.set_contact_blocks(&self.contact_blocks);
+    }
+
+    /// Determines the eliminated directions, of Dirichlet conditions and active constraints, and sets the filter.
+    fn eliminate_directions(&mut self, objective: &Objective<'_>, positions: &[Vec3]) {
+        let dirichlet = objective
+            .prescribed_displacements
+            .iter()
+            .map(|one| PrescribedVertex { vertex: one.vertex, projector: one.free_projector });
+        let constraints = objective.response.active_constraints(positions);
+        self.active_set.set(dirichlet, constraints, &self.tangent.ordering, &mut self.filter);
+    }
+
+    /// Solves the system. Returns whether the solution is finite.
+    fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
+        self.newton_step.fill([0.0; 4]);
+        let outcome = report.time(Task::LinearSolve, || {
+            let system = FilteredSystem {
+                matrix: &self.tangent.matrix,
+                right_side: &self.right_hand_side,
+                filter: &self.filter,
+            };
+            let preconditioner = self.preconditioner.as_mut();
+            let (workspace, solution) = (&mut self.workspace, &mut self.newton_step);
+            conjugate_gradients(system, preconditioner, stopping, workspace, solution)
+        });
+        report.linear_iterations += outcome.iterations;
+        // An indefinite first search direction yields no descent direction.
+        if outcome.indefinite && outcome.iterations == 0 {
+            return false;
+        }
+        self.active_set.prescribed.complete(&mut self.newton_step);
+        self.newton_step.iter().all(|row| row[..3].iter().all(|component| component.is_finite()))
+    }
+
+    /// Decrease of the objective that the Newton step predicts, with the new multipliers of active constraints.
+    fn predicted_decrease(&mut self, point: &mut LinearisationPoint<'_, '_>) -> PredictedDecrease {
+        let objective = &mut *point.objective;
+        let norm = EnergyNorm::new(objective.dynamics, objective.stage);
+        let ordering = &*self.tangent.ordering;
+        let loads = self.active_set.prescribed.loads(&self.right_hand_side);
+        let squared_norms = norm.products_per_cloth(ordering, loads, &self.newton_step);
+        let (multipliers, gain) =
+            self.active_set.update_multipliers(&self.newton_step, objective.response);
+        let decrease = PredictedDecrease {
+            slope: -(squared_norms.iter().sum::<f64>() + gain),
+            squared_norms,
+            contact_potential: objective.response.contact_potential(point.positions),
+        };
+        decrease.with_multipliers(&multipliers, &norm, ordering)
+    }
+}
+
+fn new_preconditioner(
+    kind: Preconditioning,
+    dynamics: &EquationsOfMotion,
+    tangent: &TangentMatrix,
+) -> Box<dyn Preconditioner + Sync> {
+    let TangentMatrix { matrix, ordering, .. } = tangent;
+    let pattern = matrix.pattern();
+    match kind {
+        Preconditioning::Multigrid => {
+            Box::new(Multigrid::new(pattern, &ordering.rows_of(&dynamics.coupled_pairs())))
+        }
+        Preconditioning::IncompleteCholesky => Box::new(IncompleteCholesky::new(pattern)),
+        Preconditioning::BlockJacobi => Box::new(BlockJacobi::default()),
+    }
+}

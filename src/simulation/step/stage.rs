@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One stage of a step: predict the positions, solve the equations with contacts, truncate displacements that would
+//! penetrate, and compute the velocities at the end.
+
+use super::trial::{TrialStep, is_finite};
+use crate::{
+    Vec3,
+    collision::Trajectories,
+    geometry::OrthonormalBasis,
+    newton::SolveOutcome,
+    response::{StepStart, TruncationResult},
+    scene::{Report, Task},
+    simulation::{
+        Simulation,
+        predictor::{Predictor, VelocityTrust},
+        stage_solve::StageEquations,
+        step_control::StepInterval,
+    },
+    system::PrescribedDisplacement,
+    time_integration::{HistoryReset, Stage, filled},
+};
+use nalgebra::Matrix3;
+use std::collections::BTreeMap;
+
+/// Length of the column of a projector below which it adds no direction to those of the other columns.
+const MIN_COLUMN_LENGTH: f64 = 0.1;
+
+/// Stage to be solved.
+pub(crate) struct StageProblem {
+    pub(crate) stage: Stage,
+    pub(crate) equations: StageEquations,
+}
+
+/// Solution of the equations of a stage.
+struct StageSolution<'a> {
+    /// Positions of all vertices at the end of the stage, in m.
+    positions: Vec<Vec3>,
+    outcome: SolveOutcome,
+    truncation: TruncationResult,
+    prescribed_displacements: &'a [PrescribedDisplacement],
+}
+
+impl Simulation {
+    /// Solves a stage from the predicted positions.
+    pub(crate) fn solve_stage(
+        &mut self,
+        problem: StageProblem,
+        interval: StepInterval,
+        report: &mut Report,
+    ) -> TrialStep {
+        let initial_guess = self.predict_positions(&problem.stage, interval.duration);
+        self.solve_stage_from(initial_guess, problem, interval, report)
+    }
+
+    /// Initial guess of a step of `duration` in s, in m. Freezes the air forces of the stage at the expected state.
+    fn predict_positions(&mut self, stage: &Stage, duration: f64) -> Vec<Vec3> {
+        let buffer = self.buffers.take();
+        let state = &self.state;
+        let has_contacts = self.response.contact_history().contact_count() > 0;
+        let trust = VelocityTrust::new(self.settings.tolerance * self.tolerance_length);
+        let previous = state.previous.as_ref().filter(|_| has_contacts);
+        let predictor = Predictor {
+            state,
+            contact_trust: previous.map(|previous| (previous, trust)),
+            pinned: &self.boundary_conditions.pinned(state.positions.len()),
+            gravity: self.dynamics.gravity,
+            duration,
+        };
+        let starts = self.dynamics.mesh.cloth_starts.clone();
+        let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
+        let extrapolated = cloths().flat_map(|cloth| predictor.extrapolated(cloth));
+        let mut positions = filled(buffer, extrapolated);
+        let velocities = state.extrapolated_velocities(duration, self.buffers.take());
+        self.dynamics.predict_stage_air(stage, &positions, &velocities);
+        self.buffers.give(velocities);
+        for cloth in cloths() {
+            predictor.damp_relative_motion(cloth, &mut positions);
+        }
+        positions
+    }
+
+    /// Solves a stage with contacts from an initial guess in m.
+    pub(crate) fn solve_stage_from(
+        &mut self,
+        initial_guess: Vec<Vec3>,
+        problem: StageProblem,
+        interval: StepInterval,
+        report: &mut Report,
+    ) -> TrialStep {
+        let StageProblem { mut stage, equations } = problem;
+        let mut positions = initial_guess;
+        let prescribed = self.begin_stage(&stage, &mut positions, interval, report);
+        let outcome = self.solve_stage_equations(
+            &mut stage,
+            &equations,
+            &mut positions,
+            &prescribed,
+            interval,
+            report,
+        );
+        let response = &mut self.response;
+        let truncation = if outcome.is_collision_free || interval.rejects_unconverged(&outcome) {
+            TruncationResult::default()
+        } else {
+            report.time(Task::Contact, || response.truncate_displacements(&mut positions))
+        };
+        let invalid_vertex = if outcome.step_length.is_finite() {
+            None
+        } else {
+            self.first_vertex_with_nonfinite_force(&stage, &positions, report)
+        };
+        let prescribed_displacements = &prescribed;
+        let solution = StageSolution { positions, outcome, truncation, prescribed_displacements };
+        let mut trial = self.assemble_trial_step(&mut stage, solution);
+        trial.invalid_vertex = invalid_vertex;
+        self.buffers.give(stage.base_positions);
+        self.dynamics.reuse(stage.base_measures);
+        trial
+    }
+
+    /// Applies the boundary conditions of a stage to the initial guess, and begins the step of the response. Returns
+    /// the Dirichlet conditions.
+    fn begin_stage(
+        &mut self,
+        stage: &Stage,
+        positions: &mut [Vec3],
+        interval: StepInterval,
+        report: &mut Report,
+    ) -> Vec<PrescribedDisplacement> {
+        let StepInterval { start_fraction: start, end_fraction: end, duration, .. } = interval;
+        let starts = &self.state.positions;
+        let conditions = &self.boundary_conditions;
+        let prescribed: Vec<PrescribedDisplacement> =
+            conditions.prescribed_displacements(starts, end, duration).collect();
+        for prescribed in &prescribed {
+            let position = &mut positions[prescribed.vertex];
+            *position = prescribed.constrained_end(&starts[prescribed.vertex], position);
+        }
+        let pinned = conditions.pinned(positions.len());
+        let evaluation = start + (end - start) / stage.extrapolation_factor;
+        self.dynamics.spring_targets = conditions.spring_targets(positions.len(), evaluation);
+        let response = &mut self.response;
+        report.time(Task::BroadPhase, || {
+            response.begin_step(&StepStart {
+                start_positions: starts,
+                predicted_positions: positions,
+                is_pinned: &pinned,
+                frame_fractions: [start, end],
+                duration,
+            });
+        });
+        prescribed
+    }
+
+    /// First vertex whose force is not finite at `positions`.
+    fn first_vertex_with_nonfinite_force(
+        &mut self,
+        stage: &Stage,
+        positions: &[Vec3],
+        report: &mut Report,
+    ) -> Option<usize> {
+        let mut forces = vec![Vec3::zeros(); positions.len()];
+        self.dynamics.evaluate(stage, positions, &mut forces, report);
+        forces.iter().position(|force| !is_finite(force))
+    }
+
+    /// Trial step of the solution of a stage. Velocities are those of the scheme, except where impact impulses,
+    /// truncated displacements or Dirichlet conditions change them; the history of such vertices is reset.
+    fn assemble_trial_step(&self, stage: &mut Stage, solution: StageSolution<'_>) -> TrialStep {
+        let mut velocities = stage.end_velocities(&solution.positions);
+        let projectors = self.apply_velocity_jumps(stage, &solution, &mut velocities);
+        let history_resets = projectors.into_iter().map(|(vertex, continuous)| {
+            let (position, velocity) = (solution.positions[vertex], velocities[vertex]);
+            let jumping = Matrix3::identity() - continuous;
+            let uniform = position - velocity * stage.duration;
+            HistoryReset {
+                vertex: vertex as u32,
+                position: continuous * self.state.positions[vertex] + jumping * uniform,
+                velocity: continuous * self.state.velocities[vertex] + jumping * velocity,
+            }
+        });
+        let history_resets = history_resets.collect();
+        let StageSolution { positions, outcome, truncation, .. } = solution;
+        let response = &self.response;
+        let violating_pairs = truncation.violating_pair_count;
+        TrialStep {
+            positions,
+            velocities,
+            history_resets,
+            contact_history: response.new_contact_history(violating_pairs),
+            substeps: 1,
+            internal_variables: None,
+            outcome,
+            truncated_vertices: truncation.truncated_vertices.len(),
+            frozen_vertices: truncation.frozen_vertex_count,
+            unresolved_contacts: violating_pairs + response.intersection_count(),
+            invalid_vertex: None,
+        }
+    }
+
+    /// Applies impact impulses, truncated displacements and Dirichlet conditions to the velocities at the end of a
+    /// stage, in m/s. Returns the vertices whose velocities have jumped, each with the projector onto the directions
+    /// without a jump.
+    fn apply_velocity_jumps(
+        &self,
+        stage: &Stage,
+        solution: &StageSolution<'_>,
+        velocities: &mut [Vec3],
+    ) -> BTreeMap<usize, Matrix3<f64>> {
+        let (starts, positions) = (&self.state.positions, &solution.positions);
+        let response = &self.response;
+        let inverse_mass = |vertex: usize| {
+            if response.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
+        };
+        if stage.extrapolation_factor > 1.0 {
+            let trajectories = Trajectories { starts, ends: positions };
+            response.apply_midpoint_velocities(
+                trajectories,
+                stage.duration,
+                velocities,
+                inverse_mass,
+            );
+        }
+        let jumps = response.apply_impact_impulses(positions, velocities, inverse_mass);
+        let mut projectors: BTreeMap<usize, Matrix3<f64>> =
+            jumps.into_iter().map(|jump| (jump.vertex, jump.continuity_projector)).collect();
+        for vertex in &solution.truncation.truncated_vertices {
+            let vertex = *vertex as usize;
+            velocities[vertex] = (positions[vertex] - starts[vertex]) / stage.duration;
+            projectors.insert(vertex, Matrix3::zeros());
+        }
+        for prescribed in solution.prescribed_displacements {
+            let free = prescribed.free_projector;
+            let velocity = &mut velocities[prescribed.vertex];
+            *velocity = free * *velocity + prescribed.displacement / stage.duration;
+            projectors
+                .entry(prescribed.vertex)
+                .and_modify(|projector| *projector = common_free_projector([*projector, free]))
+                .or_insert(free);
+        }
+        projectors
+    }
+}
+
+/// Projector onto the directions that are free for both projectors.
+fn common_free_projector(projectors: [Matrix3<f64>; 2]) -> Matrix3<f64> {
+    let complements = projectors.map(|free| Matrix3::identity() - free);
+    let columns = complements.iter().flat_map(|complement| complement.column_iter());
+    let directions =
+        columns.filter_map(|column| column.clone_owned().try_normalize(MIN_COLUMN_LENGTH));
+    OrthonormalBasis::from_spanning_set(directions).complement_projector()
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Trial step: the solution of a step before it is accepted.
+
+use crate::{
+    Vec3,
+    collision::ContactHistory,
+    newton::SolveOutcome,
+    scene::{RejectionReason, Report},
+    system::EquationsOfMotion,
+    time_integration::HistoryReset,
+};
+
+/// Solution of a step that has not been accepted yet.
+pub(crate) struct TrialStep {
+    /// Positions of all vertices at the end, in m.
+    pub(crate) positions: Vec<Vec3>,
+    /// Velocities of all vertices at the end, in m/s.
+    pub(crate) velocities: Vec<Vec3>,
+    pub(crate) history_resets: Vec<HistoryReset>,
+    pub(crate) contact_history: ContactHistory,
+    /// Number of substeps of an explicit scheme; 1 for implicit ones.
+    pub(crate) substeps: usize,
+    /// Internal variables before the last substep, if there are several.
+    pub(crate) internal_variables: Option<Vec<Vec<f64>>>,
+    /// Outcome of the solve: the worst of all stages.
+    pub(crate) outcome: SolveOutcome,
+    /// Number of vertices whose displacements were truncated to prevent a penetration.
+    pub(crate) truncated_vertices: usize,
+    /// Number of vertices that were frozen to prevent a penetration.
+    pub(crate) frozen_vertices: usize,
+    /// Number of intersections and unprevented penetrations.
+    pub(crate) unresolved_contacts: usize,
+    /// First vertex with forces that are not finite at the initial guess, or on which an explicit scheme diverged.
+    pub(crate) invalid_vertex: Option<usize>,
+}
+
+/// Summary of a stage for the trial step of a later one.
+#[derive(Clone, Copy)]
+pub(crate) struct StageSummary {
+    outcome: SolveOutcome,
+    truncated_vertices: usize,
+    frozen_vertices: usize,
+    invalid_vertex: Option<usize>,
+}
+
+impl TrialStep {
+    /// First vertex without a meaningful result.
+    pub(crate) fn first_invalid_vertex(&self) -> Option<usize> {
+        self.invalid_vertex.or_else(|| self.first_nonfinite_vertex())
+    }
+
+    /// Positions of all vertices at the end, in m.
+    pub(crate) fn positions(&self) -> &[Vec3] {
+        &self.positions
+    }
+
+    /// Kinetic and gravitational energy at the end, in J.
+    pub(crate) fn kinetic_and_gravity_energy(&self, dynamics: &EquationsOfMotion) -> [f64; 2] {
+        dynamics.kinetic_and_gravity_energy(&self.positions, &self.velocities)
+    }
+
+    /// Total energy at the end, in J.
+    pub(crate) fn energy(&self, dynamics: &EquationsOfMotion) -> f64 {
+        dynamics.energy(&self.positions, &self.velocities).total()
+    }
+
+    /// The trial step with the result of `acceptance`, for a step that is accepted all the same.
+    pub(crate) fn judged(mut self, acceptance: Result<(), RejectionReason>) -> Self {
+        self.outcome.unmet = acceptance.err().filter(|reason| reason.is_convergence_failure());
+        self
+    }
+
+    /// First vertex whose position or velocity is not finite.
+    pub(crate) fn first_nonfinite_vertex(&self) -> Option<usize> {
+        let mut pairs = self.positions.iter().zip(&self.velocities);
+        pairs.position(|(x, v)| !(is_finite(x) && is_finite(v)))
+    }
+
+    pub(crate) fn stage_summary(&self) -> StageSummary {
+        let Self { outcome, truncated_vertices, frozen_vertices, invalid_vertex, .. } = *self;
+        StageSummary { outcome, truncated_vertices, frozen_vertices, invalid_vertex }
+    }
+
+    /// Includes the outcome of an earlier stage of the step.
+    pub(crate) fn include_stage(&mut self, earlier: StageSummary) {
+        self.outcome.unmet = earlier.outcome.unmet.or(self.outcome.unmet);
+        self.truncated_vertices += earlier.truncated_vertices;
+        self.frozen_vertices += earlier.frozen_vertices;
+        self.invalid_vertex = earlier.invalid_vertex.or(self.invalid_vertex);
+        self.outcome.step_length = self.outcome.step_length.max(earlier.outcome.step_length);
+    }
+
+    /// Adds the step to a report, with residuals relative to a length in m.
+    pub(crate) fn add_to_report(&self, report: &mut Report, tolerance_length: f64) {
+        report.steps += self.substeps;
+        report.converged &= self.outcome.converged() && self.frozen_vertices == 0;
+        report.residual = report.residual.max(self.outcome.step_length / tolerance_length);
+        report.contacts = self.contact_history.contact_count();
+        report.unresolved_contacts += self.unresolved_contacts;
+    }
+}
+
+/// Whether all components of a vector are finite.
+pub(crate) fn is_finite(vector: &Vec3) -> bool {
+    vector.iter().all(|value| value.is_finite())
+}
