@@ -60,7 +60,7 @@ impl ConjugateGradientsParameters {
 
 /// A linear system with constraints: S A S d = S b.
 #[derive(Clone, Copy)]
-pub struct LinearSystem<'a> {
+pub struct FilteredSystem<'a> {
     /// S A S + (I − S)δ: see [`Filter::apply_to`].
     pub matrix: &'a BlockMatrix,
     /// S b.
@@ -73,13 +73,13 @@ pub struct LinearSystem<'a> {
 ///
 /// The residual is measured in the norm of the preconditioner's inverse.
 pub fn conjugate_gradients(
-    system: LinearSystem<'_>,
+    system: FilteredSystem<'_>,
     preconditioner: &mut dyn Preconditioner,
     stopping: StoppingCriterion,
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
-    let LinearSystem { matrix, right_side, filter } = system;
+    let FilteredSystem { matrix, right_side, filter } = system;
     workspace.reset(right_side);
     preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
     filter.apply(&mut workspace.image);

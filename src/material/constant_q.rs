@@ -80,18 +80,14 @@ impl ConstantQ {
     pub(super) fn check(&self) -> Result<()> {
         let Self { q, low, high } = *self;
         if !(q.is_finite() && q >= Self::MIN_Q) {
-            return Err(Error::combined(
-                "quality.q",
-                q,
-                format!("a number, {} or more", Self::MIN_Q),
-            ));
+            return Err(Error::value("quality.q", q, format!("a number, {} or more", Self::MIN_Q)));
         }
         if !(low.is_finite() && low > 0.0) {
-            return Err(Error::combined("quality.low", low, "a finite number more than 0"));
+            return Err(Error::value("quality.low", low, "a finite number more than 0"));
         }
         if !(high.is_finite() && high > low && high <= Self::MAX_BAND_RATIO * low) {
             let wanted = format!("more than low, up to {} times as much", Self::MAX_BAND_RATIO);
-            return Err(Error::combined("quality.high", high, wanted));
+            return Err(Error::value("quality.high", high, wanted));
         }
         Ok(())
     }
