@@ -463,7 +463,10 @@ def report(**values):
 def test_rejected_steps_are_told_with_their_reasons():
     found = statistics.Statistics()
     found.add(
-        report(steps=9, rejected_steps=3, rejections={"truncated_displacement": 1, "force_balance": 2}), 1.0
+        report(
+            steps=9, rejected_steps=3, rejections={"truncated_displacement": 1, "force_balance": 2}
+        ),
+        1.0,
     )
     found.add(report(steps=9, rejected_steps=2, rejections={"truncated_displacement": 2}), 1.0)
     assert found.rejections == {"truncated_displacement": 3, "force_balance": 2}
@@ -484,7 +487,10 @@ def test_every_reason_of_the_library_has_words():
 
 
 def test_reasons_are_summed_over_the_parts_of_a_frame():
-    parts = [report(rejected_steps=1, rejections={"truncated_displacement": 1}), report(rejected_steps=2)]
+    parts = [
+        report(rejected_steps=1, rejections={"truncated_displacement": 1}),
+        report(rejected_steps=2),
+    ]
     both = statistics.CombinedReport([*parts, parts[0]])
     assert both.rejections == {"truncated_displacement": 2} and both.rejected_steps == 4
 
