@@ -16,7 +16,6 @@ SUMMED_FIELDS = (
 LARGE_STRETCH = 0.5  # strain from which a warning is given
 # Words for the reasons in `weft.Report.rejections`; others are shown by their names.
 REJECTION_WORDS = {
-    "energy_gain": "energy gained",
     "force_balance": "forces out of balance",
     "force_residual": "forces too inexact",
     "instability": "the integrator became unstable",

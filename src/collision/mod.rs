@@ -7,6 +7,7 @@
 //! without a test.
 
 mod broad_phase;
+mod cloth_components;
 mod contact;
 mod contact_history;
 mod displacement_bound;
@@ -15,6 +16,7 @@ mod primitive_pair;
 mod trajectory_culling;
 
 pub(crate) use broad_phase::{BroadPhase, CandidateQuery, FeatureSubset};
+pub(crate) use cloth_components::ClothComponents;
 pub(crate) use contact::{Contact, ContactForce};
 pub(crate) use contact_history::{ContactHistory, PriorContact};
 pub(crate) use displacement_bound::DisplacementBound;

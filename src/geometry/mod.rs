@@ -21,7 +21,7 @@ pub use closest_point::{
     closest_points_of_segments,
 };
 pub(crate) use orthonormal_basis::OrthonormalBasis;
-pub(crate) use roundoff::coordinate_error;
+pub(crate) use roundoff::{coordinate_error, to_f32_clamped};
 pub use segment_triangle::segment_intersects_triangle;
 pub(crate) use swept_bvh::PairVisitor;
 pub use swept_bvh::{SweptAabb, SweptAabbF32, SweptBvh};

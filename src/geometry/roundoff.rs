@@ -11,3 +11,10 @@ const F32_ROUND_TRIP_ERROR: f64 = 1.0 / 4_194_304.0;
 pub(crate) fn coordinate_error(points: &[Vec3]) -> f64 {
     F32_ROUND_TRIP_ERROR * points.iter().map(Vec3::amax).fold(0.0, f64::max)
 }
+
+/// Point in single precision, clamped to finite numbers: infinite bounds are those of empty boxes. Monotone in each
+/// coordinate.
+#[inline]
+pub(crate) fn to_f32_clamped(point: &Vec3) -> [f32; 3] {
+    [point.x, point.y, point.z].map(|coordinate| (coordinate as f32).clamp(f32::MIN, f32::MAX))
+}

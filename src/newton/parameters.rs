@@ -20,10 +20,6 @@ pub(crate) struct NewtonParameters {
     /// iterations; smaller truncates more displacements. Evidence: `hostile/pins_cross_each_other` (0: one pair
     /// penetrates; no limit costs 14 % iterations).
     pub(crate) max_stiffenings: usize,
-    /// Contraction ‖dₖ‖ ≤ c‖dₖ₋₁‖ at which the last Newton step is accepted without evaluating its residuals. Bounded
-    /// forces, as those of seams, do not contract like this. Effect: larger accepts steps with more residual; smaller
-    /// evaluates more. Evidence: none: neither tests nor scenes depend on it (no criterion tried).
-    pub(crate) contraction: f64,
 }
 
 impl NewtonParameters {
@@ -32,6 +28,5 @@ impl NewtonParameters {
         normal_update_cycle: 8,
         stagnation_iterations: 10,
         max_stiffenings: 6,
-        contraction: 0.5,
     };
 }

@@ -31,8 +31,7 @@ impl PyReport {
     /// intersections. "linear_solve": conjugate gradients found no descent direction.
     /// "not_finite": overflow. "stretch_change": a linearised step changes the stretch of a
     /// triangle drastically. "truncated_displacement": displacements were truncated to avoid
-    /// intersections, which raised the energy. "energy_gain": the energy rises without a
-    /// source. "instability": an explicit scheme throws the cloth away.
+    /// intersections, which raised the energy. "instability": an explicit scheme throws the cloth away.
     #[getter]
     fn rejections<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let rejections = PyDict::new(py);

@@ -32,7 +32,8 @@ use std::collections::BTreeMap;
 struct ContactVelocityParameters {
     /// Gauss-Seidel sweeps over all contacts. Effect: more take time; fewer leave relative
     /// velocities where contacts share vertices. Evidence:
-    /// `guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails at 0).
+    /// `guided_vertices_follow_a_slope_in_the_directions_left_to_them` and the rest scene
+    /// `friction_on_cloth` (both fail at 0).
     sweeps: usize,
     /// Weight in a contact below which a vertex keeps its multistep history (1). Effect: larger
     /// keeps histories across impacts, as if velocities were continuous; smaller resets the history

@@ -35,8 +35,6 @@ impl Task {
 /// Criterion that a step violated, so that it was rejected and retried with a shorter length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RejectionReason {
-    /// The energy rises by more than gravity and the residual explain, and nothing else does work on the cloth.
-    EnergyGain,
     /// Newton steps are short enough, but the net residual force on a cloth in contact is above its threshold.
     ForceBalance,
     /// Updates of the fixed-point iteration are short enough, but the residual forces bound the error by more than the
@@ -63,8 +61,7 @@ pub enum RejectionReason {
 
 impl RejectionReason {
     /// All reasons with their names in a report, in alphabetical order, which is that of the variants.
-    pub const ALL: [(Self, &'static str); 11] = [
-        (Self::EnergyGain, "energy_gain"),
+    pub const ALL: [(Self, &'static str); 10] = [
         (Self::ForceBalance, "force_balance"),
         (Self::ForceResidual, "force_residual"),
         (Self::Instability, "instability"),
@@ -77,9 +74,9 @@ impl RejectionReason {
         (Self::TruncatedDisplacement, "truncated_displacement"),
     ];
 
-    /// Whether the equations of the step are not solved; the other reasons are consequences of a solution.
+    /// Whether the equations of the step are not solved; truncated displacements are a consequence of a solution.
     pub(crate) fn is_convergence_failure(self) -> bool {
-        !matches!(self, Self::EnergyGain | Self::TruncatedDisplacement)
+        self != Self::TruncatedDisplacement
     }
 }
 
@@ -183,14 +180,14 @@ mod tests {
     fn rejected_steps_are_counted_by_reason() {
         let mut report = Report::default();
         assert_eq!(report.rejections().count(), 0);
-        for reason in [RejectionReason::Stagnation, RejectionReason::EnergyGain] {
+        for reason in [RejectionReason::Stagnation, RejectionReason::ForceBalance] {
             report.reject(reason);
             report.reject(RejectionReason::Stagnation);
             assert!(report.rejections().any(|(_, count)| count > 0), "{reason:?}");
         }
         assert_eq!(
             report.rejections().collect::<Vec<_>>(),
-            [("energy_gain", 1), ("stagnation", 3)]
+            [("force_balance", 1), ("stagnation", 3)]
         );
         assert_eq!(report.rejected_steps, 4);
     }

@@ -4,8 +4,7 @@
 //! A step is accepted if all of the following hold, in this order: its positions and velocities are finite; the
 //! equations of all its stages have converged (`newton`, `fixed_point`); a linearised step changes no stretch
 //! drastically (`step_control`); truncated displacements have not raised the energy, or shorter steps do not help
-//! against that (`TruncationTolerance`); the energy does not rise without a cause (`energy_guard`). A rejected step is
-//! retried with half its length.
+//! against that (`TruncationTolerance`). A rejected step is retried with half its length.
 
 use super::{
     Simulation,
@@ -20,7 +19,6 @@ impl Simulation {
     pub(crate) fn acceptance(
         &self,
         trial: &TrialStep,
-        interval: StepInterval,
         truncation: &mut TruncationTolerance,
     ) -> Result<(), RejectionReason> {
         if trial.first_nonfinite_vertex().is_some() {
@@ -32,9 +30,6 @@ impl Simulation {
         }
         if !truncation.tolerates(self.harmful_truncations(trial)) {
             return Err(RejectionReason::TruncatedDisplacement);
-        }
-        if self.has_spurious_energy_gain(trial, interval) {
-            return Err(RejectionReason::EnergyGain);
         }
         Ok(())
     }

@@ -96,7 +96,7 @@ impl Simulation {
             let trial = self.solve_step(interval, report);
             let iterations = report.newton_iterations - iterations_before;
             self.charge_iterations(&mut frame, iterations);
-            let acceptance = self.acceptance(&trial, interval, &mut frame.truncation);
+            let acceptance = self.acceptance(&trial, &mut frame.truncation);
             if let Err(reason) = acceptance
                 && interval.can_retry_shorter
             {

@@ -93,27 +93,9 @@ impl CollisionMesh {
     pub(crate) fn new(cloths: ClothCollisionData<'_>, colliders: &[Collider]) -> Self {
         let cloth_vertices = cloths.rest_positions.len();
         let cloth_count = cloths.surface_properties.len();
-        let mut triangles = cloths.triangles.to_vec();
-        let (mut surface_properties, mut bodies) = (Vec::new(), Vec::new());
-        let lengths = cloths.vertex_offsets.windows(2).map(|pair| pair[1] - pair[0]);
-        for (cloth, (surface, length)) in
-            cloths.surface_properties.into_iter().zip(lengths).enumerate()
-        {
-            surface_properties.extend(std::iter::repeat_n(surface, length));
-            bodies.extend(std::iter::repeat_n(cloth as u32, length));
-        }
-        for (index, collider) in colliders.iter().enumerate() {
-            let first = surface_properties.len() as u32;
-            let Collider { friction, thickness, .. } = *collider;
-            surface_properties.extend(std::iter::repeat_n(
-                SurfaceProperties { friction, thickness },
-                collider.vertex_count(),
-            ));
-            bodies
-                .extend(std::iter::repeat_n((cloth_count + index) as u32, collider.vertex_count()));
-            let outward = wound_outward(&collider.triangles, collider.initial_positions());
-            triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
-        }
+        let triangles = joined_triangles(cloths.triangles, cloth_vertices, colliders);
+        let bodies = bodies_of_vertices(cloths.vertex_offsets, colliders);
+        let surface_properties = properties_of_vertices(&cloths, colliders);
         let (edges, triangle_edges, edge_adjacency) = build_edges(&triangles);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
         let mut mesh = Self {
@@ -229,6 +211,48 @@ impl CollisionMesh {
     pub(crate) fn rest_position(&self, vertex: u32) -> Vec3 {
         self.rest_positions[vertex as usize]
     }
+}
+
+/// Triangles of the cloths, then those of the colliders, wound to face outward.
+fn joined_triangles(
+    cloth_triangles: &[[u32; 3]],
+    cloth_vertex_count: usize,
+    colliders: &[Collider],
+) -> Vec<[u32; 3]> {
+    let mut triangles = cloth_triangles.to_vec();
+    let mut first = cloth_vertex_count as u32;
+    for collider in colliders {
+        let outward = wound_outward(&collider.triangles, collider.initial_positions());
+        triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
+        first += collider.vertex_count() as u32;
+    }
+    triangles
+}
+
+/// Number of vertices of every body.
+fn body_sizes(vertex_offsets: &[usize], colliders: &[Collider]) -> impl Iterator<Item = usize> {
+    let cloths = vertex_offsets.windows(2).map(|pair| pair[1] - pair[0]);
+    cloths.chain(colliders.iter().map(Collider::vertex_count))
+}
+
+/// Body of every vertex.
+fn bodies_of_vertices(vertex_offsets: &[usize], colliders: &[Collider]) -> Vec<u32> {
+    let sizes = (0_u32..).zip(body_sizes(vertex_offsets, colliders));
+    sizes.flat_map(|(body, size)| std::iter::repeat_n(body, size)).collect()
+}
+
+/// Contact properties of every vertex.
+fn properties_of_vertices(
+    cloths: &ClothCollisionData<'_>,
+    colliders: &[Collider],
+) -> Vec<SurfaceProperties> {
+    let of_collider = |collider: &Collider| SurfaceProperties {
+        friction: collider.friction,
+        thickness: collider.thickness,
+    };
+    let bodies = cloths.surface_properties.iter().copied().chain(colliders.iter().map(of_collider));
+    let sizes = body_sizes(cloths.vertex_offsets, colliders);
+    bodies.zip(sizes).flat_map(|(one, size)| std::iter::repeat_n(one, size)).collect()
 }
 
 /// Edges in ascending order of their vertices, edges of every triangle, and adjacent triangles of

@@ -12,7 +12,7 @@ pub(crate) struct Configuration<'a> {
     pub(crate) positions: &'a [Vec3],
 }
 
-impl<'a> Configuration<'a> {
+impl Configuration<'_> {
     /// Position of a vertex, in m.
     pub(crate) fn position(self, vertex: u32) -> Vec3 {
         self.positions[vertex as usize]

@@ -7,9 +7,9 @@
 //! an intersected edge is above or below its adjacent triangle and votes for its connected
 //! component, weighted by size; the majority decides for both cloths.
 
-use super::{UNTANGLING, edge_intervals::EdgeIntervals, intersection_analysis::ClothComponents};
+use super::{UNTANGLING, edge_intervals::EdgeIntervals};
 use crate::{
-    collision::Intersection,
+    collision::{ClothComponents, Intersection},
     surface::{CollisionMesh, Configuration},
 };
 use std::collections::BTreeMap;

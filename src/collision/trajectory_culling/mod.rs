@@ -15,7 +15,7 @@ mod tests;
 use super::primitive_pair::{PairKind, Trajectories};
 use crate::{
     Vec3,
-    geometry::SweptAabbF32,
+    geometry::{SweptAabbF32, to_f32_clamped},
     parallel::reductions,
     simd::{F32x8, Kernel, Lanes, dispatch},
 };
@@ -119,11 +119,6 @@ impl TrajectoriesF32 {
     ) -> [f32; PAIRS_PER_BATCH] {
         dispatch(RestDistanceKernel { rest_positions: &self.rest_positions, kind, queries })
     }
-}
-
-/// Position in single precision, clamped to finite numbers.
-fn to_f32_clamped(position: &Vec3) -> [f32; 3] {
-    [position.x, position.y, position.z].map(|value| (value as f32).clamp(f32::MIN, f32::MAX))
 }
 
 /// Largest absolute value.

@@ -4,6 +4,7 @@
 use super::SweptAabb;
 use crate::{
     Vec3,
+    geometry::to_f32_clamped,
     simd::{Kernel, Lanes, dispatch},
 };
 use wide::{f32x4, f32x8};
@@ -59,6 +60,8 @@ impl SweptAabbF32 {
 impl From<&SweptAabb> for SweptAabbF32 {
     fn from(bounds: &SweptAabb) -> Self {
         let bounds = [bounds.start.lower, bounds.start.upper, bounds.end.lower, bounds.end.upper];
+        let is_finite = |bound: &Vec3| bound.iter().all(|coordinate| coordinate.is_finite());
+        debug_assert!(bounds.iter().all(is_finite), "a box that is not finite");
         Self(bounds.map(|bound| to_f32_clamped(&bound)))
     }
 }
@@ -250,15 +253,6 @@ impl QueryBox {
             broadcast_vector(lanes, d),
         ]
     }
-}
-
-/// Monotone rounding to single precision, clamped to finite numbers: infinite bounds are those of
-/// empty boxes.
-fn to_f32_clamped(side: &Vec3) -> [f32; 3] {
-    [side.x, side.y, side.z].map(|coordinate| {
-        debug_assert!(coordinate.is_finite(), "a box that is not finite");
-        (coordinate as f32).clamp(f32::MIN, f32::MAX)
-    })
 }
 
 /// Positions of the set bits, in ascending order.

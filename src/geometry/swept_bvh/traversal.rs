@@ -75,7 +75,7 @@ impl SweptBvh {
         out: &mut Vec<T>,
     ) {
         let tasks = subdivided(self.root_pairs(other), |pair, found| {
-            self.overlapping_children(other, pair, found)
+            self.overlapping_children(other, pair, found);
         });
         run_tasks(&tasks, out, |pair| {
             let mut state = S::default();
@@ -87,7 +87,7 @@ impl SweptBvh {
     /// Calls `visit` with every primitive that may overlap a box, in a fixed order.
     pub fn for_each_overlapping(&self, bounds: &SweptAabbF32, mut visit: impl FnMut(u32)) {
         self.for_each_overlapping_on_level(&QueryBox::new(bounds), 0, &mut |index| {
-            visit(self.primitive_of_leaf[index])
+            visit(self.primitive_of_leaf[index]);
         });
     }
 

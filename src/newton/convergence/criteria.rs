@@ -297,8 +297,7 @@ impl ConvergenceCriteria {
         let Some(tolerances) = self.force_balance_tolerance.filter(|_| is_checked) else {
             return true;
         };
-        let tolerance = ForceBalanceParameters::DEFAULT.relaxation(progress.iterations)
-            * tolerances[usize::from(progress.is_strict)];
+        let tolerance = tolerances[usize::from(progress.is_strict)];
         force_balances(iterate, residuals).into_iter().all(|balance| {
             balance.net_residual <= (tolerance * balance.scale()).max(self.min_contact_threshold)
         })

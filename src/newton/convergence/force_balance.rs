@@ -28,34 +28,15 @@ pub(crate) struct ForceBalanceParameters {
     /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails with 0); hostile
     /// scenes (0.2 costs 11 % iterations).
     pub(crate) min_step_fraction: f64,
-    /// Iterations after which the tolerance is multiplied by `relax_factor`: the forces of a hard impact exceed the
-    /// balance by far. Effect: larger costs iterations at impacts; smaller solves them less closely. Evidence:
-    /// `sheet/ball16_solve` and `sheet/self16_solve` (32: 14.3 mm and 19.4 mm instead of 16.9 mm and 23.9 mm from the
-    /// reference, 3 % more iterations).
-    relax_after: usize,
-    /// Factor of the tolerance after `relax_after` iterations. Effect: larger accepts more net force; smaller costs
-    /// iterations at impacts. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (1: 14.3 mm and 19.4 mm instead
-    /// of 16.9 mm and 23.9 mm from the reference, 3 % more iterations).
-    relax_factor: f64,
 }
 
 impl ForceBalanceParameters {
-    pub(crate) const DEFAULT: Self = Self {
-        tolerance_colliders: 6.0,
-        tolerance_strict: 3.0,
-        min_step_fraction: 0.4,
-        relax_after: 16,
-        relax_factor: 20.0,
-    };
+    pub(crate) const DEFAULT: Self =
+        Self { tolerance_colliders: 6.0, tolerance_strict: 3.0, min_step_fraction: 0.4 };
 
     /// Tolerances of the net force without and with a strict solve, in units of `Settings::tolerance`.
     pub(crate) fn tolerance_factors(&self) -> [f64; 2] {
         [self.tolerance_colliders, self.tolerance_strict]
-    }
-
-    /// Factor of the tolerance after a number of iterations.
-    pub(crate) fn relaxation(&self, iterations: usize) -> f64 {
-        if iterations > self.relax_after { self.relax_factor } else { 1.0 }
     }
 }
 

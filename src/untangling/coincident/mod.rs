@@ -50,8 +50,9 @@ struct CoincidentParameters {
     /// its bits at 0 and without the rule.
     min_lift_alignment: f64,
     /// Cosine between both sides of an edge from which the edge is a flat fold (1): 3 degrees.
-    /// Effect: larger misses folds; smaller lifts open folds. Evidence: `open_folds_are_not_lifted`,
-    /// `flat_folds_become_layers`.
+    /// Effect: larger misses folds; smaller lifts open folds. Evidence: hostile scenes
+    /// `folded_along_an_edge` and `flat_sleeve` (fail without the rule),
+    /// `open_folds_are_not_lifted`, `flat_folds_become_layers`.
     fold_cosine: f64,
     /// Length up to which an edge is degenerate (rest lengths). Effect: larger removes short edges
     /// from patches; smaller misses folds between rows of vertices. Evidence:

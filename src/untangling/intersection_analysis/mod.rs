@@ -21,50 +21,10 @@ use super::{
     layer_order::LayerOrder,
 };
 use crate::{
-    collision::{Intersection, PrimitivePair},
-    mesh::NO_INDEX,
+    collision::{ClothComponents, Intersection, PrimitivePair},
     surface::{CollisionMesh, Configuration},
 };
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Connected components of cloth cut along intersected edges, each named by its first vertex.
-#[derive(Clone, Debug)]
-pub(super) struct ClothComponents {
-    /// Component of each cloth vertex.
-    pub(super) of_vertex: Vec<u32>,
-    /// Number of vertices of each component.
-    pub(super) sizes: Vec<usize>,
-}
-
-impl ClothComponents {
-    fn new(mesh: &CollisionMesh, intersections: &[Intersection]) -> Self {
-        let mut is_cut = vec![false; mesh.cloth_edge_count];
-        for intersection in intersections {
-            if let Some(is_cut) = is_cut.get_mut(intersection.edge as usize) {
-                *is_cut = true;
-            }
-        }
-        let of_vertex = mesh.cloth_components(|edge| !is_cut[edge]);
-        let mut sizes = vec![0; of_vertex.len()];
-        for component in &of_vertex {
-            sizes[*component as usize] += 1;
-        }
-        Self { of_vertex, sizes }
-    }
-
-    /// Largest component of the whole connected cloth of each vertex.
-    fn largest(&self, mesh: &CollisionMesh) -> Vec<u32> {
-        let whole = mesh.cloth_components(|_| true);
-        let mut largest = vec![NO_INDEX; whole.len()];
-        for (component, cloth) in self.of_vertex.iter().zip(&whole) {
-            let known = &mut largest[*cloth as usize];
-            if *known == NO_INDEX || self.sizes[*component as usize] > self.sizes[*known as usize] {
-                *known = *component;
-            }
-        }
-        whole.iter().map(|cloth| largest[*cloth as usize]).collect()
-    }
-}
 
 /// Intersections at the start of a step, and the components of the cloth that they separate.
 #[derive(Clone, Debug)]

@@ -463,10 +463,10 @@ def report(**values):
 def test_rejected_steps_are_told_with_their_reasons():
     found = statistics.Statistics()
     found.add(
-        report(steps=9, rejected_steps=3, rejections={"energy_gain": 1, "force_balance": 2}), 1.0
+        report(steps=9, rejected_steps=3, rejections={"truncated_displacement": 1, "force_balance": 2}), 1.0
     )
-    found.add(report(steps=9, rejected_steps=2, rejections={"energy_gain": 2}), 1.0)
-    assert found.rejections == {"energy_gain": 3, "force_balance": 2}
+    found.add(report(steps=9, rejected_steps=2, rejections={"truncated_displacement": 2}), 1.0)
+    assert found.rejections == {"truncated_displacement": 3, "force_balance": 2}
     told = "5 time steps had to be tried again: energy gained (3), forces out of balance (2)"
     assert found.summary().endswith(f" %, {told}") and not found.warnings()
     found.add(report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20}), 1.0)
@@ -484,9 +484,9 @@ def test_every_reason_of_the_library_has_words():
 
 
 def test_reasons_are_summed_over_the_parts_of_a_frame():
-    parts = [report(rejected_steps=1, rejections={"energy_gain": 1}), report(rejected_steps=2)]
+    parts = [report(rejected_steps=1, rejections={"truncated_displacement": 1}), report(rejected_steps=2)]
     both = statistics.CombinedReport([*parts, parts[0]])
-    assert both.rejections == {"energy_gain": 2} and both.rejected_steps == 4
+    assert both.rejections == {"truncated_displacement": 2} and both.rejected_steps == 4
 
 
 def test_statistics_of_earlier_versions_have_no_reasons():
