@@ -16,6 +16,10 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 TREE = re.compile(r"`((?:src|addon|tests|examples|docs)/[\w./-]*)`")
 CALL = re.compile(r"`(?:\w+::)*(\w+)\(\)`")
+FILE = re.compile(r"`((?:src|addon|tests|examples|docs)/[\w./-]*|weft\.pyi)`")
+TASKS = re.compile(r"^\| To read or change \|.*\n\|.*\n((?:\|.*\n)+)", re.MULTILINE)
+# A constant, type, field or reason in code.
+NAME = re.compile(r"`(?:\w+(?:::|\.))*(\w+)`")
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -50,6 +54,23 @@ def test_every_function_that_is_named_is_in_a_file_beside_it(page):
         text = "".join(file.read_text(encoding="utf-8") for file in files)
         for function in CALL.findall(block):
             assert re.search(rf"\b(fn|def) {function}\b", text), f"{function} in {block}"
+
+
+def test_every_name_in_a_table_of_places_is_in_a_file_beside_it():
+    for block in BLOCK.split((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")):
+        files = [ROOT / path for path in FILE.findall(block) if (ROOT / path).is_file()]
+        text = "".join(file.read_text(encoding="utf-8") for file in files)
+        names = NAME.findall(FILE.sub("", block)) if block.lstrip().startswith("|") else []
+        for name in names if files else []:
+            assert re.search(rf"\b{name}\b", text), f"{name} in {block}"
+
+
+def test_every_task_in_the_readme_leads_to_its_list_of_places():
+    (tasks,) = TASKS.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    linked = re.findall(r"\(CONTRIBUTING\.md#([\w-]+)\) \|$", tasks, re.MULTILINE)
+    lists = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## Friction\n")[1]
+    titles = ["Friction", *HEADING.findall(lists.split("\n## Other changes\n")[0])]
+    assert linked == [title.lower().replace(" ", "-") for title in titles]
 
 
 def test_the_readme_is_short():
