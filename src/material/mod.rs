@@ -136,7 +136,7 @@ impl Material {
         Ok(())
     }
 
-    /// The numeric fields by name, in the order of the contract.
+    /// The numeric fields by name, in the order of the Python constructor.
     #[must_use]
     pub fn fields(&self) -> Vec<(&'static str, f64)> {
         let mut fields = vec![
@@ -163,7 +163,7 @@ impl Material {
 
     /// The membrane matrix (C₁₁, C₂₂, C₁₂, C₃₃) in N/m for the Green strains (E₁₁, E₂₂, 2E₁₂).
     ///
-    /// Symmetric orthotropy: ν₂₁ E₁ = ν₁₂ E₂ (Huber 2018, eq. 2.82, with ERRATA).
+    /// Symmetric orthotropy: ν₂₁ E₁ = ν₁₂ E₂ (Huber 2018, eq. 2.82, index corrected).
     #[must_use]
     pub fn membrane_moduli(&self) -> [f64; 4] {
         let nu12 = self.poisson;

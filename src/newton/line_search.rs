@@ -68,12 +68,12 @@ impl NewtonSolve<'_, '_> {
     /// with the present contacts, and the contacts detected there; the residuals are those there.
     fn line_search(&mut self, slope: f64) -> (Potential, Vec<Contact>) {
         let reference = self.recent_potentials.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mut step_fraction = 1.0;
+        let mut step_length = 1.0;
         let mut halvings = 0;
         loop {
-            let potential = self.evaluate_trial_point(step_fraction);
+            let potential = self.evaluate_trial_point(step_length);
             let allowed = reference
-                + PARAMETERS.sufficient_decrease * step_fraction * slope
+                + PARAMETERS.sufficient_decrease * step_length * slope
                 + PARAMETERS.potential_rounding * reference.abs();
             if potential.total() <= allowed || halvings == PARAMETERS.max_halvings {
                 let contacts = self.detect_contacts_at_trial_point();
@@ -81,22 +81,22 @@ impl NewtonSolve<'_, '_> {
                 let response = &*self.objective.response;
                 let change =
                     response.active_set_potential_change(&contacts, &self.newton.trial_point);
-                if potential.total() + change <= reference - step_fraction * slope
+                if potential.total() + change <= reference - step_length * slope
                     || halvings >= PARAMETERS.max_halvings_new_contacts
                 {
                     self.positions.copy_from_slice(&self.newton.trial_point);
                     return (potential, contacts);
                 }
             }
-            step_fraction *= 0.5;
+            step_length *= 0.5;
             halvings += 1;
         }
     }
 
     /// Evaluates the objective and its residuals at a fraction of the Newton step.
-    fn evaluate_trial_point(&mut self, step_fraction: f64) -> Potential {
+    fn evaluate_trial_point(&mut self, step_length: f64) -> Potential {
         let newton = &mut *self.newton;
-        newton.system.set_trial_point(self.positions, step_fraction, &mut newton.trial_point);
+        newton.system.set_trial_point(self.positions, step_length, &mut newton.trial_point);
         self.objective.evaluate(&newton.trial_point, &mut newton.residuals, self.report)
     }
 }

@@ -80,10 +80,10 @@ impl LinearSystem {
     pub(crate) fn set_trial_point(
         &self,
         positions: &[Vec3],
-        step_fraction: f64,
+        step_length: f64,
         trial_point: &mut [Vec3],
     ) {
-        let moved = |vertex: usize, step| positions[vertex] + step * step_fraction;
+        let moved = |vertex: usize, step| positions[vertex] + step * step_length;
         self.tangent.ordering.scatter_with(&self.newton_step, trial_point, moved);
     }
 

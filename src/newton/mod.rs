@@ -144,7 +144,7 @@ impl NewtonSolve<'_, '_> {
             self.outcome.unmet = self.unmet_criterion(&thresholds);
             if self.outcome.converged() {
                 self.outcome.is_collision_free = self.validate_step();
-                if self.outcome.is_collision_free || !self.stiffen_contacts() {
+                if self.outcome.is_collision_free || !self.continue_with_stiffened_contacts() {
                     return self.outcome;
                 }
                 thresholds = self.convergence_thresholds();
@@ -231,7 +231,7 @@ impl NewtonSolve<'_, '_> {
     }
 
     /// Continues with the contacts that the validation has stiffened. Returns whether more iterations are allowed.
-    fn stiffen_contacts(&mut self) -> bool {
+    fn continue_with_stiffened_contacts(&mut self) -> bool {
         let may_continue = self.history.record_stiffening(self.outcome.iterations);
         if may_continue {
             let iteration = self.outcome.iterations;

@@ -19,7 +19,7 @@ pub(crate) struct NewtonParameters {
     /// Times that contacts are stiffened in a stage whose displacements would intersect. Effect: larger costs
     /// iterations; smaller truncates more displacements. Evidence: `hostile/pins_cross_each_other` (0: one pair
     /// penetrates; no limit costs 14 % iterations).
-    pub(crate) max_stiffenings: usize,
+    pub(crate) max_stiffenings_per_stage: usize,
 }
 
 impl NewtonParameters {
@@ -27,6 +27,6 @@ impl NewtonParameters {
         normal_updates: 3,
         normal_update_cycle: 8,
         stagnation_iterations: 10,
-        max_stiffenings: 6,
+        max_stiffenings_per_stage: 6,
     };
 }

@@ -42,8 +42,8 @@ const FIELDS: [&str; 12] = [
 ///         "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
 ///         Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
 ///         "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
-///         Only "fem" and "particles" give back every modulus of a material; the README says what
-///         the others get wrong.
+///         Only "fem" and "particles" give back every modulus of a material; docs/models.md says
+///         what the others get wrong.
 ///     time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
 ///         steps are shortened where corrections are hard. 1/48 s follows fast motion at
 ///         less than half the distance, and costs half as much again.

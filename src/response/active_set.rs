@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The active set: constrained contacts, and the directions that these and prescribed motion
 //! eliminate from the equations of a Newton step. Constraints are contacts of particles with
-//! solids, after Etzmuss 2002, section 4.4.
+//! colliders, after Etzmuss 2002, section 4.4.
 //!
-//! The collision direction of a cloth vertex in the collision area of a solid is the normal of its
+//! The collision direction of a cloth vertex in the collision area of a collider is the normal of its
 //! contact. In every Newton iteration its displacement along that direction is prescribed: it leads
 //! to the target position, at the target gap, and is eliminated from the equations by a filter. The
 //! remaining residual along the direction is the constraint force (the multiplier). It is carried
 //! to the next iteration; where it pulls, the constraint is deactivated.
 //!
 //! A vertex has at most one constraint. All its other contacts follow the penalty law of
-//! [`Contact`]: other faces of solids, as in a corner; all solids if two of them press from
+//! [`Contact`]: other faces of colliders, as in a corner; all colliders if two of them press from
 //! opposite sides, where no displacement is admissible; and contacts that were stiffened after a
 //! CCD hit. Contacts of several particles follow the law as well.
 //!
@@ -44,7 +44,7 @@ pub(crate) struct ActiveConstraint {
     contact: usize,
     /// Cloth vertex.
     pub(crate) vertex: usize,
-    /// Unit normal from the solid to the vertex.
+    /// Unit normal from the collider to the vertex.
     pub(crate) normal: Vec3,
     /// Displacement along the normal to the target position, in m.
     violation: f64,
@@ -193,7 +193,7 @@ impl CollisionResponse {
     }
 
     /// Index of the constraint among the contacts of one vertex: the active one, or else that with
-    /// the largest normal force; `None` where two solids oppose each other.
+    /// the largest normal force; `None` where two colliders oppose each other.
     fn strongest_constraint(&self, contacts: &[Contact]) -> Option<usize> {
         let mut constraint: Option<(usize, f64)> = None;
         for (index, contact) in contacts.iter().enumerate() {

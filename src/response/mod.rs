@@ -300,7 +300,7 @@ impl CollisionResponse {
     }
 
     /// Whether a pair must keep its minimum gap: it has a free vertex and is not filtered.
-    fn is_active_pair(&self, pair: &PrimitivePair) -> bool {
+    fn is_guaranteed_pair(&self, pair: &PrimitivePair) -> bool {
         self.has_free_vertex(pair) && !self.is_filtered_pair(pair)
     }
 

@@ -18,8 +18,10 @@ impl CollisionResponse {
                 self.candidate_pairs.binary_search_by_key(&violation.key(), PrimitivePair::key)
             {
                 let pair = &mut self.candidate_pairs[index];
-                pair.stiffening_count =
-                    pair.stiffening_count.saturating_add(1).min(STEP_VALIDATION.max_stiffenings);
+                pair.stiffening_count = pair
+                    .stiffening_count
+                    .saturating_add(1)
+                    .min(STEP_VALIDATION.max_stiffenings_per_pair);
                 // The clearance may be that of other trajectories.
                 pair.clearance = 0.0;
             }

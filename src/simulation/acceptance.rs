@@ -61,7 +61,7 @@ impl Simulation {
         }
         let before = self.dynamics.energy(&self.state.positions, &self.state.velocities);
         let gain = trial.energy(&self.dynamics) - before.total();
-        let allowed_fraction = EnergyGuardParameters::DEFAULT.truncation_gain;
+        let allowed_fraction = EnergyGuardParameters::DEFAULT.max_truncation_gain;
         let is_harmful = gain > allowed_fraction * (before.total() - before.gravity);
         if is_harmful { trial.truncated_vertices } else { 0 }
     }

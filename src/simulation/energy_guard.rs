@@ -15,23 +15,26 @@ pub(crate) struct EnergyGuardParameters {
     /// Rise of the energy above which truncated displacements count as torn (fraction of the energy without gravity).
     /// Effect: larger accepts more stretch by truncation; smaller rejects more steps. Evidence: none: no test or figure
     /// depends on it (0.01, 0.04 and no bound tried; bits of `hostile/hail` and `hostile/armpit` change).
-    pub(crate) truncation_gain: f64,
+    pub(crate) max_truncation_gain: f64,
     /// Rise of the energy above which a step of the implicit midpoint rule or of a semi-implicit scheme is replaced by
     /// one of implicit Euler (fraction of the energy), where nothing drives the cloth. Effect: larger admits more
     /// energy; smaller damps more motion. Evidence:
     /// `time_integration::integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball` (fails
     /// without the fallback).
-    undriven_fallback_gain: f64,
+    undriven_fallback_threshold: f64,
     /// That rise where something drives the cloth (fraction of the energy). Effect: larger admits more energy; smaller
     /// damps driven motion. Evidence:
     /// `time_integration::integrators::no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball`,
     /// `hostile/chance_still@251` and `hostile/chance_moving@69` (fail without the fallback).
-    driven_fallback_gain: f64,
+    driven_fallback_threshold: f64,
 }
 
 impl EnergyGuardParameters {
-    pub(crate) const DEFAULT: Self =
-        Self { truncation_gain: 0.02, undriven_fallback_gain: 0.2, driven_fallback_gain: 0.5 };
+    pub(crate) const DEFAULT: Self = Self {
+        max_truncation_gain: 0.02,
+        undriven_fallback_threshold: 0.2,
+        driven_fallback_threshold: 0.5,
+    };
 }
 
 const PARAMETERS: EnergyGuardParameters = EnergyGuardParameters::DEFAULT;
@@ -69,9 +72,9 @@ impl Simulation {
         let gain = trial.energy(dynamics) - before.total();
         let available = before.total() - before.gravity.min(trial_gravity);
         let fraction = if self.is_externally_driven() {
-            PARAMETERS.driven_fallback_gain
+            PARAMETERS.driven_fallback_threshold
         } else {
-            PARAMETERS.undriven_fallback_gain
+            PARAMETERS.undriven_fallback_threshold
         };
         let allowed = fraction * available;
         gain > allowed + dynamics.total_mass * speed * speed || gain.is_nan()

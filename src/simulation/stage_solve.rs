@@ -109,8 +109,8 @@ impl Simulation {
             mean_edge_length: self.mean_edge_length,
             thickness: self.response.min_cloth_thickness(),
         };
-        let min_step_fraction = ForceBalanceParameters::DEFAULT.min_step_fraction;
-        let checks_force_balance = interval.fraction_of_max_step > min_step_fraction;
+        let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
+        let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;
         let Settings { tolerance, .. } = self.settings;
         ConvergenceCriteria::new(tolerance, scales, interval.max_iterations, checks_force_balance)
     }

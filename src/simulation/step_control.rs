@@ -26,7 +26,7 @@ pub(crate) struct StepControlParameters {
     /// Shortest step (fraction of the longest step of the frame). Effect: larger accepts unconverged steps earlier;
     /// smaller takes longer in hopeless contact. Evidence: none: no test or figure depends on it (0 tried; bits of
     /// `hostile/pins_cross_each_other` change).
-    min_step_fraction: f64,
+    min_step_size_fraction: f64,
     /// Factor by which steps are lengthened. Effect: larger is rejected more often; smaller stays short for longer.
     /// Evidence: `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1) and
     /// `contact::solids::what_is_beyond_the_range_of_numbers_comes_to_rest` (fails without a bound).
@@ -63,7 +63,7 @@ pub(crate) struct StepControlParameters {
 
 impl StepControlParameters {
     const DEFAULT: Self = Self {
-        min_step_fraction: 1.0 / 256.0,
+        min_step_size_fraction: 1.0 / 256.0,
         growth_factor: 2.0,
         shrink_factor: 0.75,
         long_fraction: 0.5,
@@ -85,7 +85,7 @@ struct FrameBudgetParameters {
     /// Step size once the budget is spent (fraction of the longest step). Effect: larger is less accurate; smaller
     /// takes longer. Evidence: none: no test or figure depends on it (1/64, 1/16 and 1 tried; bits of
     /// `hostile/pins_cross_each_other` change).
-    exhausted_step_fraction: f64,
+    exhausted_step_size_fraction: f64,
     /// Iteration limit once the budget is spent. Effect: larger takes longer; smaller is less accurate. Evidence: none:
     /// no test or figure depends on it (5, 20 and 30 tried; bits of `hostile/pins_cross_each_other` change).
     exhausted_max_iterations: usize,
@@ -98,7 +98,7 @@ struct FrameBudgetParameters {
 impl FrameBudgetParameters {
     const DEFAULT: Self = Self {
         full_solves_per_max_step: 28.0,
-        exhausted_step_fraction: 0.03125,
+        exhausted_step_size_fraction: 0.03125,
         exhausted_max_iterations: 10,
         reference_pairs_per_vertex: 24.0,
     };
@@ -241,7 +241,7 @@ impl Simulation {
         let (done, max_step_size) = (frame.fraction, self.max_step_size());
         let is_exhausted = self.is_budget_exhausted(frame);
         let step_size = if is_exhausted {
-            let fraction = BUDGET.exhausted_step_fraction * self.dense_pair_cost_factor();
+            let fraction = BUDGET.exhausted_step_size_fraction * self.dense_pair_cost_factor();
             fraction.min(1.0) * max_step_size
         } else {
             self.preferred_step_size.min(max_step_size)
@@ -250,7 +250,7 @@ impl Simulation {
         let count = (remaining / step_size - STEP_COUNT_ROUNDING).ceil().max(1.0);
         let duration = remaining / count;
         let longest = frame.duration.min(max_step_size);
-        let is_divisible = 0.5 * duration >= PARAMETERS.min_step_fraction * longest;
+        let is_divisible = 0.5 * duration >= PARAMETERS.min_step_size_fraction * longest;
         StepInterval {
             start_fraction: done,
             end_fraction: if count > 1.0 { done + (1.0 - done) / count } else { 1.0 },

@@ -2,7 +2,7 @@
 //! Equations of motion of all cloths: masses, forces, and the potential of a stage.
 //!
 //! A stage of any scheme is solved by the stationary point of
-//! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `scheme`).
+//! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `time_integration::stage`).
 
 use super::{boundary_conditions::SpringTarget, model_factory};
 use crate::{

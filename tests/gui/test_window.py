@@ -52,7 +52,7 @@ def inside(debian, *command, **variables):
 def facts(request):
     suite = request.param
     debian = FOLDER / suite
-    archive = Path(os.environ.get("WEFT_ZIP", ROOT / "out/weft-0.1.0.zip"))
+    archive = Path(os.environ.get("WEFT_ZIP", ROOT / "out/weft-0.2.0.zip"))
     if not archive.is_file():
         pytest.skip("there is no extension zip: make zip")
     made = subprocess.run(

@@ -2,8 +2,8 @@
 //! Orthotropic membrane on linear triangles.
 //!
 //! With s_u, s_v the derivatives of the position along warp and weft, the Green strains are
-//! ε = (½(⟨s_u,s_u⟩ − 1), ½(⟨s_v,s_v⟩ − 1), ⟨s_u,s_v⟩) (Etzmuss 2002, eq. 2.14, shear in the engineering
-//! convention of ERRATA), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
+//! ε = (½(⟨s_u,s_u⟩ − 1), ½(⟨s_v,s_v⟩ − 1), ⟨s_u,s_v⟩) (Etzmuss 2002, eq. 2.14, shear in the
+//! engineering convention), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
 //! quadratic in x, so force and tangent need no rotation and no factorisation.
 //!
 //! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is a

@@ -27,12 +27,12 @@ pub(crate) struct ForceBalanceParameters {
     /// steps; smaller keeps rejecting the steps that rejections have shortened. Evidence:
     /// `contact::constraints::guided_vertices_follow_a_slope_in_the_directions_left_to_them` (fails with 0); hostile
     /// scenes (0.2 costs 11 % iterations).
-    pub(crate) min_step_fraction: f64,
+    pub(crate) min_checked_step_fraction: f64,
 }
 
 impl ForceBalanceParameters {
     pub(crate) const DEFAULT: Self =
-        Self { tolerance_colliders: 6.0, tolerance_strict: 3.0, min_step_fraction: 0.4 };
+        Self { tolerance_colliders: 6.0, tolerance_strict: 3.0, min_checked_step_fraction: 0.4 };
 
     /// Tolerances of the net force without and with a strict solve, in units of `Settings::tolerance`.
     pub(crate) fn tolerance_factors(&self) -> [f64; 2] {

@@ -112,7 +112,7 @@ impl IterationHistory {
 
     /// Records that contacts have been stiffened after an iteration. Returns whether the solve may continue.
     pub(crate) fn record_stiffening(&mut self, iteration: usize) -> bool {
-        if self.stiffenings == PARAMETERS.max_stiffenings {
+        if self.stiffenings == PARAMETERS.max_stiffenings_per_stage {
             return false;
         }
         self.stiffenings += 1;
@@ -172,7 +172,7 @@ mod tests {
         // Longer than the shortest before the stiffening, which no longer counts.
         history.update_shortest_step(21, 3.0);
         assert!(!history.is_stagnant(21 + patience) && history.is_stagnant(22 + patience));
-        let remaining = 1..PARAMETERS.max_stiffenings;
+        let remaining = 1..PARAMETERS.max_stiffenings_per_stage;
         assert!(remaining.into_iter().all(|_| history.record_stiffening(21)));
         assert!(!history.record_stiffening(21));
     }

@@ -4,7 +4,7 @@
 //!
 //! * IMEX Euler (eq. 3.23): the stage of implicit Euler with p of the start;
 //! * SBDF(2) (eq. 3.30): the stage of BDF(2) with (1 + ω)p₀ − ωp₋₁, which for steps of one length is the 2p₀ − p₋₁ of
-//!   the text (ERRATA on Etzmuss 2002). It starts with one step of IMEX Euler, which costs it no order.
+//!   the text (misprinted in Etzmuss 2002). It starts with one step of IMEX Euler, which costs it no order.
 //!
 //! The system of the text is for the velocity; here it is for the position, x = x̂ + βv, as for all stages.
 

@@ -73,7 +73,7 @@ pub(super) struct StepValidationParameters {
     /// times; smaller truncates displacements. Evidence: `repeated_stiffening_is_bounded`; hostile
     /// scenes `jump_through_a_held_sheet` and `plates_close_and_open` (Newton iterations +184 % at
     /// 1).
-    pub(super) max_stiffenings: u8,
+    pub(super) max_stiffenings_per_pair: u8,
 }
 
 impl StepValidationParameters {
@@ -85,7 +85,7 @@ impl StepValidationParameters {
         skin_per_edge: 0.15,
         requery_above: 1.0e-3,
         partial_query_below: 1.0 / 8.0,
-        max_stiffenings: 8,
+        max_stiffenings_per_pair: 8,
     };
 }
 
@@ -302,7 +302,7 @@ impl CollisionResponse {
     fn is_active_violation(&self, pair: &mut PrimitivePair) -> bool {
         let (mesh, trajectories) = (&self.mesh, self.trajectories());
         pair.passes_narrow_phase(mesh, trajectories, &min_gap_range())
-            && self.is_active_pair(pair)
+            && self.is_guaranteed_pair(pair)
             && is_violated(pair, mesh, trajectories)
     }
 }

@@ -127,8 +127,8 @@ impl Simulation {
         let Substep { scheme, interval, prescribed_displacements, count, start } = *substep;
         let StepInterval { start_fraction, end_fraction, duration, .. } = interval;
         scheme(state, duration / count, &mut |state, time| {
-            let step_fraction = start + time / duration;
-            let fraction = start_fraction + (end_fraction - start_fraction) * step_fraction;
+            let time_fraction = start + time / duration;
+            let fraction = start_fraction + (end_fraction - start_fraction) * time_fraction;
             dynamics.spring_targets =
                 boundary_conditions.spring_targets(state.positions.len(), fraction);
             let mut accelerations = dynamics.forces(state, time);

@@ -2,7 +2,7 @@
 //! Explicit schemes: the next state from accelerations at known states.
 //!
 //! All accept accelerations that depend on positions and velocities, and keep their order of accuracy then. They follow
-//! the textbooks; some of the documents misprint them (ERRATA on Cords 2004: E2).
+//! the textbooks; some of the documents misprint them (Cords 2004).
 
 mod euler;
 mod midpoint;

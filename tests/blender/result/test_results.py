@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Results as Mesh Cache modifiers, bakes of several scenes, exports, statistics."""
-
-import json
-import re
-from dataclasses import asdict
-from pathlib import Path
-from types import SimpleNamespace
+"""Results as Mesh Cache modifiers, bakes of several scenes, exports."""
 
 import bpy
 import numpy as np
@@ -15,7 +9,6 @@ from small_scenes import baked, state
 
 from addon.bake import job
 from addon.blender import fcurves
-from addon.cache import pc2, statistics
 from addon.checks import operators
 from addon.result import shape_keys
 
@@ -417,90 +410,3 @@ def test_a_cloth_in_a_disabled_collection_is_not_exported(switch, tmp_path):
 def test_exporting_needs_a_baked_cloth():
     small_scenes.add_cloth()
     assert not bpy.ops.weft.export.poll()
-
-
-# --- statistics -------------------------------------------------------------------------------
-
-
-def test_the_line_of_statistics_tells_time_contacts_and_stretch():
-    cloth = baked(last=6)
-    line = cloth.weft.result.statistic
-    assert line.startswith("5 frames in ") and "s/frame, at most 0 contacts" in line
-    assert line.endswith(" %") and cloth.weft.result.warnings == ""
-
-
-def test_what_was_not_as_it_should_be_is_a_warning():
-    found = statistics.Statistics(
-        frames=9,
-        seconds=3725.0,
-        steps=4,
-        rejected_steps=5,
-        unresolved_contacts=7,
-        max_stretch=0.8,
-        unconverged_frames=2,
-    )
-    assert "9 frames in 1:02:05 h" in found.summary()
-    words = " ".join(found.warnings())
-    for part in ("2 frames were not solved", "7 contacts", "by 80 %", "5 time steps"):
-        assert part in words
-    assert statistics.Statistics().warnings() == []
-
-
-def test_the_reasons_of_rejected_steps_are_kept_with_the_cache():
-    cloth = baked(last=4)
-    kept = pc2.read_description(small_scenes.stem(cloth)).statistic
-    assert sum(kept["rejections"].values()) <= kept["rejected_steps"]
-
-
-def report(**values):
-    """A report of a frame as the library gives it."""
-    counts = dict.fromkeys(statistics.SUMMED_FIELDS, 0)
-    return SimpleNamespace(
-        **(counts | {"contacts": 0, "max_stretch": 0.0, "converged": True} | values)
-    )
-
-
-def test_rejected_steps_are_told_with_their_reasons():
-    found = statistics.Statistics()
-    found.add(
-        report(
-            steps=9, rejected_steps=3, rejections={"truncated_displacement": 1, "force_balance": 2}
-        ),
-        1.0,
-    )
-    found.add(report(steps=9, rejected_steps=2, rejections={"truncated_displacement": 2}), 1.0)
-    assert found.rejections == {"truncated_displacement": 3, "force_balance": 2}
-    told = "5 time steps had to be tried again: energy gained (3), forces out of balance (2)"
-    assert found.summary().endswith(f" %, {told}") and not found.warnings()
-    found.add(report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20}), 1.0)
-    told = "25 time steps had to be tried again: a_new_reason (20), energy gained (3), "
-    assert found.warnings()[0].startswith(told) and found.summary().endswith(" %")
-
-
-def test_every_reason_of_the_library_has_words():
-    stub = (Path(__file__).parents[3] / "weft.pyi").read_text(encoding="utf-8")
-    described = re.search(r"def rejections.*?\"\"\"(.*?)\"\"\"", stub, re.DOTALL)[1]
-    assert set(re.findall(r'"(\w+)":', described)) == set(statistics.REJECTION_WORDS)
-    for name in statistics.REJECTION_WORDS:
-        found = statistics.Statistics(steps=1, rejected_steps=1, rejections={name: 1})
-        assert "1 time step had" in found.summary() and "_" not in found.summary()
-
-
-def test_reasons_are_summed_over_the_parts_of_a_frame():
-    parts = [
-        report(rejected_steps=1, rejections={"truncated_displacement": 1}),
-        report(rejected_steps=2),
-    ]
-    both = statistics.CombinedReport([*parts, parts[0]])
-    assert both.rejections == {"truncated_displacement": 2} and both.rejected_steps == 4
-
-
-def test_statistics_of_earlier_versions_have_no_reasons():
-    old = {"frames": 3, "steps": 7, "rejected_steps": 2}
-    found = statistics.Statistics.from_dict(old)
-    assert found.rejections == {}
-    assert found.summary().endswith(" %, 2 time steps had to be tried again")
-    found.add(report(steps=1, rejected_steps=1, rejections={"stretch_change": 1}), 0.5)
-    again = statistics.Statistics.from_dict(json.loads(json.dumps(asdict(found))))
-    assert again == found and again.rejections == {"stretch_change": 1}
-    assert statistics.Statistics().rejections == {}  # none are shared

@@ -4,7 +4,7 @@
 //! Strains are (‖s_u‖ − 1, ‖s_v‖ − 1, ⟨s_u,s_v⟩) (eq. 2.17), stresses C times these (eq. 2.18 and 2.22), with C in N/m and the
 //! plate matrix D in N·m the matrices of the material, [`crate::material::Material::membrane_moduli`] and
 //! [`crate::material::Material::plate_rigidity`]: nothing depends on the resolution. Forces are gradients of the energies and
-//! therefore have the signs of M ẍ = F (ERRATA), and viscous stresses are τC times the rates of the same strains
+//! therefore have the signs of M ẍ = F, where the document has them reversed, and viscous stresses are τC times the rates of the same strains
 //! (eq. 2.28), viscous moments τD times the rates of the curvatures (eq. 2.30).
 //!
 //! `membrane` has tension, contraction and shear, `plate` bending; `vertex_neighbourhood` and `stencil` prepare it.

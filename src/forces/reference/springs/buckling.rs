@@ -3,7 +3,7 @@
 //!
 //! A beam of length L with its ends at the distance d has the curvature κ with sin(y)/y = d/L, y = κL/2 (eq. 3.4). Its
 //! energy ½·k_b·κ²L gives the force of eq. 3.3, f_b = k_b κ²/(cos y − sin(y)/y). The document's polynomial for the
-//! inverse of sin(y)/y has coefficients that cannot be right (ERRATA); here the equation is solved.
+//! inverse of sin(y)/y has coefficients that cannot be right; here the equation is solved.
 
 use std::f64::consts::PI;
 

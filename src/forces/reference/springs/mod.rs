@@ -6,7 +6,7 @@
 //! also resists rigid rotations of the cloth, and does not conserve angular momentum.) k_d is τ times the stiffness.
 //!
 //! The tangent of a spring with the direction n and the tension f is k nnᵀ + (f/l)(1 − nnᵀ), the second part without
-//! compression (ERRATA on Hayler, eq. 3.13 and 3.14, and Cords, E6); f is the *predicted* tension, as in
+//! compression (misprinted in Hayler, eq. 3.13 and 3.14, and in Cords 2004); f is the *predicted* tension, as in
 //! [`crate::forces::membrane::Membrane`].
 //!
 //! `inelastic` has the springs of materials with measured curves or with memory.
