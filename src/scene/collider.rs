@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Colliders: moving triangle meshes that cloth must not pass through.
+//! Colliders: moving triangle meshes that cloth must not pass through. Other shapes would each need a CCD with its proof and a
+//! normal cone of their own: see *Decisions* in docs/architecture.md.
 
 use crate::{
     Vec3,

@@ -18,8 +18,8 @@ use crate::{Vec3, mesh::Mesh, newton::objective::Objective, parallel::reductions
 struct ConvergenceParameters {
     /// Upper bound of the threshold of nonlinear objectives (multiple of the tolerance); during contact the only
     /// criterion from iteration `relax_after` on. Effect: larger ends hard solves earlier with larger errors; smaller
-    /// rejects more steps. Evidence: `hostile/ball_at_10_metres_a_second` and `hostile/collider_jumps_a_metre` (4 costs
-    /// 22 % iterations; 16 and no bound change no figure).
+    /// rejects more steps. Evidence: `hostile/folded_diagonally` and `hostile/box_without_room` (fail without a bound);
+    /// `hostile/ball_at_10_metres_a_second` and `hostile/collider_jumps_a_metre` (4 costs 22 % iterations).
     max_factor_nonlinear: f64,
     /// Upper bound of the threshold of quadratic objectives (multiple of the tolerance). Effect: larger ends hard
     /// solves earlier with larger errors; smaller costs iterations. Evidence: none: no test or figure depends on it (2,

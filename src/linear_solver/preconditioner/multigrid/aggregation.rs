@@ -76,6 +76,15 @@ impl Prolongation {
         weights(&self.rows, fine)
     }
 
+    /// Weights of a fine row, in ascending order of their coarse rows. For inner loops: one slice with one bounds check,
+    /// as the row pointers of P start at 0.
+    #[inline]
+    pub(crate) fn row_weights(&self, fine: usize) -> &[f32] {
+        let pointers = self.rows.indptr();
+        let starts = pointers.raw_storage();
+        &self.rows.data()[starts[fine] as usize..starts[fine + 1] as usize]
+    }
+
     /// Fine rows of a coarse row, in ascending order, with their weights.
     #[inline]
     pub(crate) fn column(&self, coarse: usize) -> Weights<'_> {

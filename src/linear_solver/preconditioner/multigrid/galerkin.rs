@@ -361,7 +361,7 @@ impl Kernel for Multiply<'_> {
         for ((offset, row), counts) in rows.enumerate().zip(&plan.rows) {
             let row_sums = &mut row_sums[..counts.sum_count as usize];
             row_sums.fill(Block::default());
-            let weights = |column: usize| prolongation.row(column).1;
+            let weights = |column: usize| prolongation.row_weights(column);
             let mut half = matrix.diagonals()[row];
             half.scale(0.5);
             add_products(lanes, weights(row), &half, &mut terms, row_sums);
