@@ -4,13 +4,13 @@
 //! A step, from top to bottom:
 //!
 //! 1. `next_interval` (`step_control`): step size;
-//! 2. `predict_positions` (`predictor`): initial guess;
+//! 2. `predict_positions` (`step::stage`, `predictor`): initial guess;
 //! 3. `begin_step` (`response`): candidate pairs of the broad phase;
 //! 4. `solve_stage_equations` (`stage_solve`): Newton iterations (`newton`) of each stage (`time_integration`), each of
 //!    them contact detection, `compute_newton_step` and `line_search`;
 //! 5. `validate_step` (`response`): continuous collision detection; `truncate_displacements` if it fails;
 //! 6. `apply_velocity_jumps` (`step`): impact impulses, Dirichlet conditions;
-//! 7. `acceptance` (`acceptance`): convergence, stretch, truncation, energy; `reject_step` or `accept_step`;
+//! 7. `acceptance` (`acceptance`): convergence, stretch, truncation; `reject_step` or `accept_step`;
 //! 8. `adapt_step_size` (`step_control`).
 
 mod acceptance;
