@@ -310,17 +310,16 @@ class Settings:
             Only "fem" and "particles" give back every modulus of a material; docs/models.md says
             what the others get wrong.
         time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
-            steps are shortened where corrections are hard. 1/48 s follows fast motion at
-            less than half the distance, and costs half as much again.
+            steps are shortened where Newton's method converges slowly. 1/48 s follows fast
+            motion at less than half the distance, and costs half as much again.
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
-        tolerance (float): A step is solved when the correction that its residual asks for is
-            shorter, in the norm of the equations, than this part of the mean edge length, or of
-            1/87 of the cloth's width if that is more, up to eight times as long where much
-            moves; 0.02 where not given.
-        max_iterations (int): Newton corrections after which a step is tried again with half the
+        tolerance (float): A step is solved when its last Newton step is shorter, in the energy
+            norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
+            that is more, and up to eight times as long during fast motion; 0.02 where not given.
+        max_iterations (int): Newton iterations after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
         preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
@@ -549,9 +548,9 @@ class Simulation:
 
         Args:
             time_step (float, optional): Longest step, in s.
-            tolerance (float, optional): Part of the mean edge length to which steps are solved, as
-                in Settings.
-            max_iterations (int, optional): Corrections after which a step is given up.
+            tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
+                as in Settings.
+            max_iterations (int, optional): Newton iterations after which a step is rejected.
             air_density (float, optional): Density of the air, in kg/m³.
         """
 
@@ -633,7 +632,7 @@ class Report:
 
     @property
     def newton_iterations(self) -> int:
-        """Newton corrections of all steps, or updates of the fixed-point solver."""
+        """Newton iterations of all steps, or updates of the fixed-point solver."""
 
     @property
     def linear_iterations(self) -> int:

@@ -42,7 +42,7 @@ impl PyReport {
         Ok(rejections)
     }
 
-    /// Newton corrections of all steps, or updates of the fixed-point solver.
+    /// Newton iterations of all steps, or updates of the fixed-point solver.
     #[getter]
     fn newton_iterations(&self) -> usize {
         self.0.newton_iterations

@@ -344,9 +344,9 @@ impl PySimulation {
     ///
     /// Args:
     ///     time_step (float, optional): Longest step, in s.
-    ///     tolerance (float, optional): Part of the mean edge length to which steps are solved, as
-    ///         in Settings.
-    ///     max_iterations (int, optional): Corrections after which a step is given up.
+    ///     tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
+    ///         as in Settings.
+    ///     max_iterations (int, optional): Newton iterations after which a step is rejected.
     ///     air_density (float, optional): Density of the air, in kg/m³.
     #[pyo3(signature = (*, time_step=None, tolerance=None, max_iterations=None, air_density=None))]
     fn set_settings(
