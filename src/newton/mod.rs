@@ -41,6 +41,7 @@ use crate::{
 use convergence::{EnergyNorm, IterationHistory, PredictedDecrease, SolveProgress};
 use forcing_term::{LinearSolveContext, forcing_factor};
 use linear_system::{LinearSystem, LinearisationPoint};
+use parameters::NewtonParameters;
 
 /// Newton's method with its storage, which is reused for every stage.
 pub(crate) struct Newton {
@@ -152,12 +153,13 @@ impl NewtonSolve<'_, '_> {
             if let Some(outcome) = self.give_up() {
                 return outcome;
             }
+            let previous_length = self.outcome.step_length;
             let Some(predicted) = self.compute_newton_step(&thresholds) else {
                 return self.outcome.ended_by(RejectionReason::LinearSolve);
             };
             self.record_newton_step(&predicted);
             let is_last = self.history.is_within_thresholds(&thresholds);
-            if is_last && self.may_skip_residuals() && self.accept_final_step() {
+            if is_last && self.is_contracting(previous_length) && self.accept_final_step() {
                 return SolveOutcome { unmet: None, is_collision_free: true, ..self.outcome };
             }
             self.predict_stress(is_last);
@@ -277,10 +279,11 @@ impl NewtonSolve<'_, '_> {
         self.report.newton_iterations += 1;
     }
 
-    /// Whether the last Newton step may be accepted without evaluating its residuals: not the first, and without
-    /// contact, where Newton's method converges quadratically.
-    fn may_skip_residuals(&self) -> bool {
-        self.outcome.iterations > 1 && !self.has_contacts()
+    /// Whether steps contract fast enough, without contact, to accept the last one without evaluating its residuals.
+    fn is_contracting(&self, previous_length: f64) -> bool {
+        self.outcome.iterations > 1
+            && !self.has_contacts()
+            && self.outcome.step_length <= NewtonParameters::DEFAULT.contraction * previous_length
     }
 
     /// Takes the whole Newton step if its end is free of contacts and the trajectories are free of intersections.
