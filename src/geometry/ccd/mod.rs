@@ -296,7 +296,7 @@ impl<const POINTS: usize> MovingHull<POINTS> {
     }
 }
 
-/// constant + linear t + square t², with a constant that is not negative.
+/// constant + linear t + quadratic t², with a constant that is not negative.
 struct ClearancePolynomial {
     constant: f64,
     linear: f64,
