@@ -20,6 +20,7 @@ mod surface;
 mod system;
 mod time_integration;
 mod untangling;
+mod vec3;
 
 pub use error::{Error, Result};
 pub use material::{
@@ -32,6 +33,4 @@ pub use scene::{
 };
 pub use simulation::Simulation;
 pub use system::Energy;
-
-/// A point or vector in space, in metres unless said otherwise.
-pub type Vec3 = nalgebra::Vector3<f64>;
+pub use vec3::Vec3;

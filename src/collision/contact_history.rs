@@ -5,7 +5,7 @@ use super::{
     contact::Contact,
     primitive_pair::{PairKind, PrimitivePair},
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Contact at the end of a step.

@@ -3,7 +3,7 @@
 //! need no test as long as no vertex has deviated enough to bring them together.
 
 use super::primitive_pair::PrimitivePair;
-use crate::{Vec3, parallel::reductions};
+use crate::{parallel::reductions, vec3::Vec3};
 use rayon::prelude::*;
 
 /// Deviations of the vertices of cloths from their predicted positions. Colliders reach theirs

@@ -10,10 +10,10 @@
 //! f_i = D_i (wind − v_i), the gradient of a dissipation potential.
 
 use crate::{
-    Vec3,
     material::Material,
     mesh::{Incidence, Mesh},
     parallel::{BufferPool, reductions},
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;

@@ -10,11 +10,11 @@ use super::{
     strain_history::StrainHistory,
 };
 use crate::{
-    Vec3,
     material::Material,
     mesh::Mesh,
     parallel::BufferPool,
     simd::{Kernel, Lanes, dispatch},
+    vec3::Vec3,
 };
 
 /// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.

@@ -2,7 +2,7 @@
 //! Orthonormal basis of the constrained directions at a vertex, and the projector onto its
 //! complement.
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 use nalgebra::Matrix3;
 
 /// Parameters of the orthonormal basis.

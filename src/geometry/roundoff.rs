@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Error of coordinates that were rounded to single precision.
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Error of a coordinate that was rounded to single precision twice, relative to its magnitude.
 const F32_ROUND_TRIP_ERROR: f64 = 1.0 / 4_194_304.0;

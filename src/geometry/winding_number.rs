@@ -7,7 +7,7 @@ use super::{
     roundoff::coordinate_error,
     segment_triangle::segment_intersects_triangle,
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Closed triangle surface, with a tree for queries.
 pub(crate) struct ClosedSurface {

@@ -9,8 +9,8 @@
 
 use super::{block_matrix::BlockMatrix, pattern::GROUP};
 use crate::{
-    Vec3,
     simd::{Block, Row3},
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;

@@ -5,7 +5,7 @@
 //! blocks are between groups. So each group is a compact patch of the mesh. Rows occur in the linear algebra alone.
 
 use super::adjacency::Adjacency;
-use crate::{Vec3, parallel::reductions, simd::Row3};
+use crate::{parallel::reductions, simd::Row3, vec3::Vec3};
 use rayon::prelude::*;
 
 /// Permutation between the vertices of a mesh and the rows of the linear system.

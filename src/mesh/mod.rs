@@ -28,7 +28,7 @@ pub(crate) use triangle::{angle_between_lanes, hinge_angle, hinge_angle_lanes};
 pub(crate) use union_find::UnionFind;
 pub use yarn_axes::Uv;
 
-use crate::{Vec3, error::Result};
+use crate::{error::Result, vec3::Vec3};
 use std::sync::Arc;
 
 /// No triangle, corner or vertex: the index that is none.

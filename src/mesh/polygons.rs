@@ -3,8 +3,8 @@
 
 use super::triangulation::{self, TriangulatedFaces};
 use crate::{
-    Vec3,
     error::{Error, Result},
+    vec3::Vec3,
 };
 
 /// Faces of three and more corners, as offsets into one list of corners.

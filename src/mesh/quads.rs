@@ -2,7 +2,7 @@
 //! The quadrilaterals of the original mesh, and their order around its vertices.
 
 use super::Mesh;
-use crate::Vec3;
+use crate::vec3::Vec3;
 use std::ops::Range;
 
 /// Quads of a mesh, wound as its triangles are.

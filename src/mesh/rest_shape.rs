@@ -8,8 +8,8 @@ use super::{
     yarn_axes::{Uv, warp_directions},
 };
 use crate::{
-    Vec3,
     error::{Error, Result},
+    vec3::Vec3,
 };
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! One triangle, or two at an edge: shape and angle.
 
 use super::atan2::{atan2, atan2_lanes};
-use crate::{Vec3, simd::F64x4};
+use crate::{simd::F64x4, vec3::Vec3};
 
 /// Ratio of area to the square of the longest edge below which a triangle is refused as degenerate. Evidence: no test
 /// fails with 0; kept as a guard against rounding.

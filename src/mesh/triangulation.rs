@@ -7,8 +7,8 @@
 
 use super::{polygons::Polygons, triangle};
 use crate::{
-    Vec3,
     error::{Error, Result},
+    vec3::Vec3,
 };
 
 /// Triangles with the faces and corners that they were cut from.

@@ -7,8 +7,8 @@
 
 use super::{triangulation::TriangulatedFaces, union_find::UnionFind};
 use crate::{
-    Vec3,
     error::{Error, Result},
+    vec3::Vec3,
 };
 use nalgebra::Vector2;
 

@@ -8,7 +8,6 @@ use super::{
     objective::Objective,
 };
 use crate::{
-    Vec3,
     linear_solver::{
         BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
         StoppingCriterion, Workspace, conjugate_gradients,
@@ -17,6 +16,7 @@ use crate::{
     scene::{Preconditioning, Report, Task},
     simd::{Block, Row3},
     system::{EquationsOfMotion, TangentMatrix},
+    vec3::Vec3,
 };
 
 /// Linear system with its storage, which is reused for every step.

@@ -32,11 +32,11 @@ pub(crate) use quadratic_model::{Expansion, ModelHessian, QuadraticModel};
 pub(crate) use reference::FixedPointParameters;
 
 use crate::{
-    Vec3,
     collision::Contact,
     linear_solver::Ordering,
     scene::{Preconditioning, RejectionReason, Report, Task},
     system::{EquationsOfMotion, TangentMatrix},
+    vec3::Vec3,
 };
 use convergence::{EnergyNorm, IterationHistory, PredictedDecrease, SolveProgress};
 use forcing_term::{LinearSolveContext, forcing_factor};

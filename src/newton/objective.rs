@@ -3,12 +3,12 @@
 
 use super::{parameters::NewtonParameters, quadratic_model::QuadraticModel};
 use crate::{
-    Vec3,
     collision::Contact,
     response::CollisionResponse,
     scene::{Report, Task},
     system::{EquationsOfMotion, PrescribedDisplacement},
     time_integration::{Stage, State},
+    vec3::Vec3,
 };
 
 const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;

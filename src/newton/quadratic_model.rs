@@ -6,12 +6,12 @@
 //! of the sum: the smallest change of that result, in the norm of H, that satisfies the contacts.
 
 use crate::{
-    Vec3,
     linear_solver::{BlockMatrix, Ordering},
     parallel::reductions,
     simd::Block,
     system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness, SpringTarget, TangentMatrix},
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 /// Hessian H of a quadratic model.

@@ -7,7 +7,7 @@ use super::{
     errors::{caused_by, type_error},
     scalars::{NOT_NEGATIVE, type_name, whole},
 };
-use crate::{Vec3, error::Error};
+use crate::{error::Error, vec3::Vec3};
 use numpy::{
     Element, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn,
     PyUntypedArray, PyUntypedArrayMethods,

@@ -12,10 +12,10 @@ use super::{
     settings::PySettings,
 };
 use crate::{
-    Vec3,
     error::{Error, Result},
     scene::{Cloth, Collider, Settings},
     simulation::Simulation,
+    vec3::Vec3,
 };
 use numpy::PyArray2;
 use pyo3::{

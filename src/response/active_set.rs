@@ -26,10 +26,10 @@
 
 use super::CollisionResponse;
 use crate::{
-    Vec3,
     collision::{Contact, PairKind},
     linear_solver::{Direction, Filter, Ordering, Prescribed},
     simd::Row3,
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 

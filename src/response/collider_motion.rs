@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Prescribed motion of a collider within a frame.
 
-use crate::{Vec3, scene::Collider};
+use crate::{scene::Collider, vec3::Vec3};
 
 /// Linear motion of a collider's vertices between two frames.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 
 use super::CollisionResponse;
 use crate::{
-    Vec3,
     collision::{Contact, ContactForce},
     parallel::reductions,
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 

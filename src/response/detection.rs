@@ -7,10 +7,10 @@
 
 use super::CollisionResponse;
 use crate::{
-    Vec3,
     collision::{Contact, DetectionBounds, PrimitivePair, PriorContact},
     mesh::NO_INDEX,
     parallel::reductions,
+    vec3::Vec3,
 };
 
 /// Parameters of contact detection.

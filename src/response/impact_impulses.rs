@@ -21,9 +21,9 @@
 
 use super::{CollisionResponse, detection::DETECTION};
 use crate::{
-    Vec3,
     collision::{Contact, Trajectories},
     geometry::OrthonormalBasis,
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;

@@ -38,11 +38,11 @@ pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
 
 use crate::{
-    Vec3,
     collision::{BroadPhase, Contact, ContactHistory, PairKind, PrimitivePair, Trajectories},
     parallel::{BufferPool, reductions},
     surface::{CollisionMesh, Configuration, EdgeConvexity, SurfaceProperties},
     untangling::{IntersectionState, OverstretchRelease, find_enclosed_cloths},
+    vec3::Vec3,
 };
 use detection::DETECTION;
 use rayon::prelude::*;

@@ -3,13 +3,13 @@
 
 use super::CollisionResponse;
 use crate::{
-    Vec3,
     collision::{Intersection, is_intersecting},
     surface::{CollisionMesh, Configuration},
     untangling::{
         IntersectionState, OverstretchRelease, RecoveryContext, coincidence_predicate,
         separate_coincident,
     },
+    vec3::Vec3,
 };
 
 impl CollisionResponse {

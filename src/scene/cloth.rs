@@ -3,10 +3,10 @@
 
 use super::settings::check_positive;
 use crate::{
-    Vec3,
     error::{Error, Result},
     material::Material,
     mesh::{Mesh, Polygons, Uv, check_positions},
+    vec3::Vec3,
 };
 use std::{collections::HashSet, sync::Arc};
 

@@ -3,9 +3,9 @@
 //! normal cone of their own: see *Decisions* in docs/architecture.md.
 
 use crate::{
-    Vec3,
     error::{Error, Result},
     mesh::check_positions,
+    vec3::Vec3,
 };
 
 /// Triangle mesh with prescribed motion. It may be open, and it may intersect itself.

@@ -2,8 +2,8 @@
 //! Settings of a simulation.
 
 use crate::{
-    Vec3,
     error::{Error, Result},
+    vec3::Vec3,
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,7 +4,7 @@
 //! As with the lanes of the solver, every implementation does the same operations in the same order, so that results
 //! do not depend on the machine.
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Operations on four numbers.
 pub(crate) trait F64x4: Copy {

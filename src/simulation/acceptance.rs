@@ -71,10 +71,10 @@ impl Simulation {
 mod tests {
     use super::*;
     use crate::{
-        Vec3,
         material::Material,
         mesh::Polygons,
         scene::{Cloth, Integrator, Settings},
+        vec3::Vec3,
     };
 
     const FRAME: f64 = 1.0 / 24.0;

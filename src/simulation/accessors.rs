@@ -3,7 +3,6 @@
 
 use super::{Simulation, surface};
 use crate::{
-    Vec3,
     error::{Error, Result},
     linear_solver::{BlockMatrix, Ordering},
     material::Material,
@@ -11,6 +10,7 @@ use crate::{
     scene::check_vector,
     system::{Energy, model_factory},
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 impl Simulation {

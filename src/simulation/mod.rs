@@ -27,7 +27,6 @@ mod step_control;
 mod tests;
 
 use crate::{
-    Vec3,
     error::{Error, Result},
     material::Material,
     newton::{self, Newton},
@@ -37,6 +36,7 @@ use crate::{
     surface::{ClothCollisionData, CollisionMesh, SurfaceProperties},
     system::{self, BoundaryConditions, EquationsOfMotion, RevisedStiffness},
     time_integration::State,
+    vec3::Vec3,
 };
 use std::sync::Arc;
 use step_control::StepControl;

@@ -15,8 +15,8 @@
 //!   factor of its own for each vertex, layers that move together would come apart.
 
 use crate::{
-    Vec3,
     time_integration::{PreviousState, State},
+    vec3::Vec3,
 };
 use std::ops::Range;
 

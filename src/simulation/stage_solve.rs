@@ -3,7 +3,6 @@
 
 use super::{Simulation, step_control::StepInterval};
 use crate::{
-    Vec3,
     newton::{
         ConvergenceCriteria, Expansion, ForceBalanceParameters, LengthScales, ModelHessian,
         Objective, QuadraticModel, SolveOutcome, StageSolve,
@@ -12,6 +11,7 @@ use crate::{
     scene::{Report, Settings, Solver, Task},
     system::{ConstantStiffness, PrescribedDisplacement, RevisedStiffness},
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 /// Equations of a stage.

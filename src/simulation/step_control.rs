@@ -11,12 +11,12 @@
 
 use super::Simulation;
 use crate::{
-    Vec3,
     mesh::gradients_of_all_corners,
     newton::{FixedPointParameters, SolveOutcome},
     parallel::reductions,
     scene::Solver,
     system::{EquationsOfMotion, ExplicitSteppingParameters},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

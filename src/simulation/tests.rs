@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::Simulation;
 use crate::{
-    Vec3,
     material::Material,
     mesh::Polygons,
     newton::{ForceBalance, Iterate, Objective, force_balances},
     response::StepStart,
     scene::{Cloth, Collider, Integrator, Report, Settings},
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 const FRAME: f64 = 1.0 / 24.0;

@@ -6,10 +6,10 @@ use super::{
     contact_filter::ContactFilter, outward_winding::wound_outward, seam_adjacency::SeamAdjacency,
 };
 use crate::{
-    Vec3,
     geometry::is_closed_surface,
     mesh::{Incidence, NO_INDEX, UnionFind},
     scene::Collider,
+    vec3::Vec3,
 };
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! Configuration: the collision mesh with the positions of its vertices at one time.
 
 use super::collision_mesh::CollisionMesh;
-use crate::{Vec3, mesh::NO_INDEX};
+use crate::{mesh::NO_INDEX, vec3::Vec3};
 
 /// Collision mesh with the positions of all its vertices at one time.
 #[derive(Clone, Copy, Debug)]

@@ -7,9 +7,9 @@
 //! component around it.
 
 use crate::{
-    Vec3,
     geometry::{Aabb, ClosedSurface, is_closed_surface},
     mesh::UnionFind,
+    vec3::Vec3,
 };
 use std::collections::BTreeMap;
 

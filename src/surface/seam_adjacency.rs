@@ -3,8 +3,8 @@
 //! near each other through it.
 
 use crate::{
-    Vec3,
     mesh::{NO_INDEX, UnionFind},
+    vec3::Vec3,
 };
 
 /// Seams by number. All vertices sewn to one another, directly or through others, form one seam.

@@ -5,7 +5,7 @@
 //! Witkin 1998, section 5.1; Etzmuss 2002, section 6.2.2, `fixParticle`), so they are satisfied exactly. Spring targets
 //! are penalties with the stiffness that the caller gives.
 
-use crate::{Vec3, geometry::OrthonormalBasis};
+use crate::{geometry::OrthonormalBasis, vec3::Vec3};
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -11,7 +11,7 @@
 //! what semi-implicit schemes need to be stable and the fixed-point iteration of section 3.4.3 to contract.
 
 use super::{equations_of_motion::EquationsOfMotion, tangent_matrix::TangentMatrix};
-use crate::{Vec3, parallel::reductions, simd::Block};
+use crate::{parallel::reductions, simd::Block, vec3::Vec3};
 use nalgebra::Vector2;
 use rayon::prelude::*;
 use sprs::{CsMatI, TriMatI};

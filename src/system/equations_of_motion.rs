@@ -6,13 +6,13 @@
 
 use super::{boundary_conditions::SpringTarget, model_factory};
 use crate::{
-    Vec3,
     forces::{Air, ElasticEnergy, Elements, ModelInput, StrainHistory, scaled_gradients, sewing},
     material::Material,
     mesh::{Mesh, ShapeGradients},
     parallel::{BufferPool, reductions},
     scene::{Cloth, Report, Settings, Task},
     time_integration::{Measures, Stage},
+    vec3::Vec3,
 };
 use std::{ops::Range, sync::Arc};
 

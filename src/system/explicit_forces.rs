@@ -3,10 +3,10 @@
 
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{
-    Vec3,
     forces::StrainHistory,
     material::Material,
     time_integration::{KinematicState, Measures},
+    vec3::Vec3,
 };
 use std::sync::Arc;
 

@@ -16,11 +16,11 @@ use super::{
     tangent_matrix::TangentMatrix,
 };
 use crate::{
-    Vec3,
     linear_solver::BlockMatrix,
     parallel::reductions,
     simd::Row3,
     time_integration::{ExplicitScheme, KinematicState},
+    vec3::Vec3,
 };
 
 /// Parameters of explicit time stepping.

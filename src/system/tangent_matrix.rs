@@ -6,7 +6,6 @@
 
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{
-    Vec3,
     forces::{
         BlockCode, BlockColumns, BlockContributions, Elements, StrainHistory, Tangents, block_code,
     },
@@ -14,6 +13,7 @@ use crate::{
     mesh::Incidence,
     simd::{Block, Kernel, Lanes, dispatch},
     time_integration::Stage,
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;

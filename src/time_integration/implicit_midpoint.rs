@@ -12,7 +12,7 @@ use super::{
     stage::{Measures, Stage},
     state::State,
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 use std::sync::Arc;
 
 impl Stage {

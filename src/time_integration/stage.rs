@@ -17,7 +17,7 @@ use super::{
     explicit::KinematicState,
     state::{PreviousState, State},
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 use std::sync::Arc;
 
 /// γ of SDIRK2.

@@ -2,7 +2,7 @@
 //! What a step changes.
 
 use super::{explicit::KinematicState, stage::filled};
-use crate::Vec3;
+use crate::vec3::Vec3;
 use serde::{Deserialize, Serialize};
 
 /// Positions and velocities of all cloths, and the previous state for multistep schemes.

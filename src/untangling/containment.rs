@@ -64,7 +64,7 @@ fn solid(Configuration { mesh, positions }: Configuration<'_>, body: u32) -> Clo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Vec3, scene::Collider, surface::CollisionMesh};
+    use crate::{scene::Collider, surface::CollisionMesh, vec3::Vec3};
 
     /// Enclosed cloths of a scene with one cloth triangle, moved by `x` in m, in a tetrahedron ten
     /// times as wide that may face inward.

@@ -9,10 +9,10 @@
 //! The ends of the contour dominate the sum, where it meets a border.
 
 use crate::{
-    Vec3,
     collision::Intersection,
     mesh::NO_INDEX,
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 use std::collections::BTreeMap;
 

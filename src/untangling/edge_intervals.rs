@@ -87,7 +87,7 @@ fn edge_parameter(configuration: Configuration<'_>, intersection: Intersection) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Vec3, collision::is_intersecting, surface::CollisionMesh};
+    use crate::{collision::is_intersecting, surface::CollisionMesh, vec3::Vec3};
 
     /// Intersections of an edge from `from` to `to` with a roof whose ridge is along y at height 0.
     fn roof(from: Vec3, to: Vec3) -> (CollisionMesh, Vec<Vec3>, Vec<Intersection>) {

@@ -12,9 +12,9 @@
 
 use super::{UNTANGLING, UntanglingParameters};
 use crate::{
-    Vec3,
     collision::Intersection,
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,11 +9,11 @@ use super::{
     },
 };
 use crate::{
-    Vec3,
     collision::{Contact, PrimitivePair},
     geometry::{Aabb, AabbTree, TriangleFeature, closest_point_on_triangle},
     mesh::NO_INDEX,
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 use std::collections::BTreeSet;
 

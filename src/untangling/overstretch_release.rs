@@ -9,9 +9,9 @@
 
 use super::UNTANGLING;
 use crate::{
-    Vec3,
     collision::PrimitivePair,
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 
 /// Cloth vertices without contact to cloth.

@@ -3,9 +3,9 @@
 
 use super::UNTANGLING;
 use crate::{
-    Vec3,
     collision::{Contact, Intersection, LinearisedContact, PrimitivePair},
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 
 /// Context of the recovery contacts of a step.

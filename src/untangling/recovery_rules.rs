@@ -9,9 +9,9 @@ use super::{
     recovery_contact::{Displacement, RecoveryContext, combined_thickness},
 };
 use crate::{
-    Vec3,
     collision::{Contact, Intersection},
     surface::Configuration,
+    vec3::Vec3,
 };
 
 /// Bound of a displacement in m before it is truncated: its square is finite.

@@ -27,7 +27,7 @@
 mod tests;
 
 use super::primitive_pair::{LinearisedContact, PrimitivePair};
-use crate::Vec3;
+use crate::vec3::Vec3;
 use nalgebra::Matrix3;
 
 /// Parameters of the contact law.

@@ -6,9 +6,9 @@ use super::{
     largest_coordinate,
 };
 use crate::{
-    Vec3,
     geometry::{CcdHit, TriangleFeature},
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 
 /// Linearised contact: gap = normal · Σ weight · position.

@@ -13,12 +13,12 @@ mod linearisation;
 mod rest_separation;
 
 use crate::{
-    Vec3,
     geometry::{
         CcdHit, Trajectory, TriangleFeature, closest_point_on_triangle, closest_points_of_segments,
         edge_edge_ccd, point_triangle_ccd,
     },
     surface::CollisionMesh,
+    vec3::Vec3,
 };
 pub(crate) use linearisation::{DetectionBounds, LinearisedContact};
 

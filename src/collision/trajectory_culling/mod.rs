@@ -14,10 +14,10 @@ mod tests;
 
 use super::primitive_pair::{PairKind, Trajectories};
 use crate::{
-    Vec3,
     geometry::{SweptAabbF32, to_f32_clamped},
     parallel::reductions,
     simd::{F32x8, Kernel, Lanes, dispatch},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use wide::f32x4;

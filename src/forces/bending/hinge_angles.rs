@@ -13,10 +13,10 @@
 
 use super::{hinges::Hinges, stiffness::AngleAndChange};
 use crate::{
-    Vec3,
     mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,
     simd::{Kernel, Lanes, Row3, dispatch, lane_indices},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use std::sync::Arc;

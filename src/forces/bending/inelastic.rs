@@ -11,11 +11,11 @@ use super::{
     stiffness::{AngleAndChange, MomentPasses, Stiffness},
 };
 use crate::{
-    Vec3,
     forces::inelastic::{DeformationMode, Inelastic, InternalVariables, apply},
     material::{Material, PlateRigidity},
     mesh::Mesh,
     parallel::reductions,
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 

@@ -42,11 +42,11 @@ use super::{
     strain_history::StrainHistory,
 };
 use crate::{
-    Vec3,
     material::{Material, PlateRigidity},
     mesh::{Mesh, hinge_angle_lanes},
     parallel::{BufferPool, reductions},
     simd::{Kernel, Lanes, dispatch, lane_indices},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use std::sync::Arc;

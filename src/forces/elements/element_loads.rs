@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Forces of elements on their vertices, summed in the order of the elements.
 
-use crate::{Vec3, mesh::Incidence, parallel::reductions};
+use crate::{mesh::Incidence, parallel::reductions, vec3::Vec3};
 use rayon::prelude::*;
 
 /// The vertices of elements, and the force of each element on each of them.

@@ -18,7 +18,7 @@ pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 
 use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
-use crate::{Vec3, material::Material, mesh::Mesh, parallel::BufferPool};
+use crate::{material::Material, mesh::Mesh, parallel::BufferPool, vec3::Vec3};
 use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.

@@ -3,10 +3,10 @@
 
 use super::{CornerForces, Strain, Tension};
 use crate::{
-    Vec3,
     mesh::ShapeGradients,
     parallel::reductions,
     simd::{Kernel, Lanes, dispatch, lane_indices},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 

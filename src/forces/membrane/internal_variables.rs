@@ -2,7 +2,7 @@
 //! Internal variables of a membrane with inelastic materials.
 
 use super::{Membrane, Strain, derivatives, green_strain};
-use crate::{Vec3, mesh::ShapeGradients, parallel::reductions};
+use crate::{mesh::ShapeGradients, parallel::reductions, vec3::Vec3};
 use rayon::prelude::*;
 
 impl Membrane {

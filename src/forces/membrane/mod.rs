@@ -21,10 +21,10 @@ use super::{
     strain_history::{Strain, StrainHistory},
 };
 use crate::{
-    Vec3,
     material::Material,
     mesh::{Incidence, Mesh, ShapeGradients},
     parallel::{BufferPool, reductions},
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use std::sync::Arc;

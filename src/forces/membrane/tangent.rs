@@ -6,8 +6,8 @@
 //! vu = C₁₂bc + C₃₃ad, vv = C₂₂bd + C₃₃ac and g = σ₁₁ac + σ₂₂bd + σ₁₂(ad + bc).
 
 use crate::{
-    Vec3,
     mesh::{ShapeGradients, gradients_of_all_corners},
+    vec3::Vec3,
 };
 use wide::f32x4;
 

@@ -26,7 +26,7 @@ use super::{
     model_input::ModelInput,
     strain_history::StrainHistory,
 };
-use crate::{Vec3, material::Material, mesh::Mesh, parallel::reductions, scene::Sewing};
+use crate::{material::Material, mesh::Mesh, parallel::reductions, scene::Sewing, vec3::Vec3};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 

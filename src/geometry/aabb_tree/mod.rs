@@ -11,7 +11,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Axis-aligned bounding box (AABB), in m.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -50,7 +50,7 @@ use super::{
     aabb_tree::Aabb,
     closest_point::{closest_point_on_triangle, closest_points_of_segments},
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Tolerance of distances, relative to the largest coordinate (see above).
 const RELATIVE_TOLERANCE: f64 = 1.0 / (1_u64 << 40) as f64;

@@ -14,7 +14,7 @@
 //! no such plane is accepted, nor in what overflows, where a limit is not finite.
 
 use super::RELATIVE_TOLERANCE;
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Whether a point certainly stays farther than `gap`, in m, from a triangle. Both are given by four
 /// positions, the point first, at the start and at the end of a straight and even motion.

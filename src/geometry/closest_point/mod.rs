@@ -10,7 +10,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 /// Feature of a triangle that a point of it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

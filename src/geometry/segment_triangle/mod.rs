@@ -17,7 +17,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::Vec3;
+use crate::vec3::Vec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
 /// Whether the segment `from`→`to` crosses the triangle. A segment that ends on a surface may cross or

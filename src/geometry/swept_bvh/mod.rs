@@ -38,7 +38,7 @@ use super::{
     aabb_tree::Aabb,
     swept_bvh::node8::{NODE_WIDTH, Node8},
 };
-use crate::Vec3;
+use crate::vec3::Vec3;
 use rayon::prelude::*;
 
 /// Box of a primitive at the start of a step, and one at its end; both finite.

@@ -3,9 +3,9 @@
 
 use super::SweptAabb;
 use crate::{
-    Vec3,
     geometry::to_f32_clamped,
     simd::{Kernel, Lanes, dispatch},
+    vec3::Vec3,
 };
 use wide::{f32x4, f32x8};
 

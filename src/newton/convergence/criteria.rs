@@ -12,7 +12,7 @@
 //!   its motion.
 
 use super::force_balance::{ForceBalanceParameters, force_balances};
-use crate::{Vec3, mesh::Mesh, newton::objective::Objective, parallel::reductions};
+use crate::{mesh::Mesh, newton::objective::Objective, parallel::reductions, vec3::Vec3};
 
 /// Parameters of the convergence criteria.
 struct ConvergenceParameters {

@@ -6,13 +6,13 @@
 //! mass of all cloths a heavy one would hide the error of a light one.
 
 use crate::{
-    Vec3,
     linear_solver::Ordering,
     parallel::reductions,
     response::Multiplier,
     simd::{Row3, dot},
     system::EquationsOfMotion,
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 /// Conversion of squared energy norms to displacements, for the cloths of a stage.

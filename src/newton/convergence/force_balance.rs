@@ -8,7 +8,7 @@
 //! waistband is many times the weight of a skirt, and errors are relative to the load.
 
 use super::criteria::Iterate;
-use crate::Vec3;
+use crate::vec3::Vec3;
 use std::ops::Range;
 
 /// Parameters of the force balance criterion.

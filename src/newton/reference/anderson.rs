@@ -3,7 +3,7 @@
 //! equations", 1965): the next point is the affine combination of the last images G(x) with the smallest combined
 //! update G(x) − x, in the norm of the matrix of the iteration.
 
-use crate::{Vec3, parallel::reductions};
+use crate::{parallel::reductions, vec3::Vec3};
 use nalgebra::{DMatrix, DVector};
 
 /// Parameters of Anderson acceleration.

@@ -12,7 +12,6 @@
 
 use super::anderson::AndersonAcceleration;
 use crate::{
-    Vec3,
     newton::{
         StageSolve,
         convergence::{
@@ -23,6 +22,7 @@ use crate::{
     scene::RejectionReason,
     system::{EquationsOfMotion, RevisedStiffness},
     time_integration::Stage,
+    vec3::Vec3,
 };
 
 /// Parameters of the fixed-point iteration.

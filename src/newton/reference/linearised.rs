@@ -6,13 +6,13 @@
 //! stretched and oscillate with growing amplitude.
 
 use crate::{
-    Vec3,
     newton::{
         StageSolve,
         convergence::SolveOutcome,
         objective::Objective,
         quadratic_model::{Expansion, ModelHessian, QuadraticModel},
     },
+    vec3::Vec3,
 };
 use std::sync::Arc;
 

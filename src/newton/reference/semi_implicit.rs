@@ -9,7 +9,6 @@
 //! The system of the text is for the velocity; here it is for the position, x = x̂ + βv, as for all stages.
 
 use crate::{
-    Vec3,
     newton::{
         StageSolve,
         convergence::SolveOutcome,
@@ -18,6 +17,7 @@ use crate::{
     },
     system::{ConstantStiffness, EquationsOfMotion, RevisedStiffness},
     time_integration::{KinematicState, PreviousState, Stage},
+    vec3::Vec3,
 };
 
 /// p at a kinematic state, in N, without spring targets, which are linear.

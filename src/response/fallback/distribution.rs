@@ -9,8 +9,8 @@
 //! every round.
 
 use super::TRUNCATION;
-use crate::Vec3;
 use crate::collision::{PairKind, PrimitivePair};
+use crate::vec3::Vec3;
 use std::collections::BTreeMap;
 
 /// Gap below which conductances do not grow further, in m.

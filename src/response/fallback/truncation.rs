@@ -11,9 +11,9 @@
 
 use super::{TRUNCATION, distribution::DisplacementDistribution};
 use crate::{
-    Vec3,
     collision::PrimitivePair,
     response::{CollisionResponse, TruncationResult},
+    vec3::Vec3,
 };
 use std::collections::BTreeMap;
 

@@ -22,13 +22,13 @@ mod tests;
 
 use super::{CollisionResponse, detection::DETECTION};
 use crate::{
-    Vec3,
     collision::{
         CandidateQuery, DetectionRange, DisplacementBound, FeatureSubset, PrimitivePair,
         Trajectories,
     },
     parallel::reductions,
     surface::CollisionMesh,
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -11,12 +11,12 @@ pub(crate) use fingerprint::fingerprint;
 
 use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepControl, surface};
 use crate::{
-    Vec3,
     collision::ContactHistory,
     error::{Error, Result},
     material::Material,
     system::BoundaryConditions,
     time_integration::{PreviousState, State},
+    vec3::Vec3,
 };
 use serde::{Deserialize, Serialize};
 

@@ -11,12 +11,12 @@ pub(crate) use trial::TrialStep;
 
 use super::{Simulation, stage_solve::StageEquations, step_control::StepInterval};
 use crate::{
-    Vec3,
     newton::reference::semi_implicit,
     scene::{Integrator, Report},
     time_integration::{
         Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme,
     },
+    vec3::Vec3,
 };
 
 /// Ratio of the step size to the previous one above which BDF(2) is restarted; its stability limit is 1 + √2.

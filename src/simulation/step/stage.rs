@@ -4,7 +4,6 @@
 
 use super::trial::{TrialStep, is_finite};
 use crate::{
-    Vec3,
     collision::Trajectories,
     geometry::OrthonormalBasis,
     newton::SolveOutcome,
@@ -18,6 +17,7 @@ use crate::{
     },
     system::PrescribedDisplacement,
     time_integration::{HistoryReset, Stage, filled},
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;

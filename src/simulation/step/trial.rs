@@ -2,12 +2,12 @@
 //! Trial step: the solution of a step before it is accepted.
 
 use crate::{
-    Vec3,
     collision::ContactHistory,
     newton::SolveOutcome,
     scene::{RejectionReason, Report},
     system::EquationsOfMotion,
     time_integration::HistoryReset,
+    vec3::Vec3,
 };
 
 /// Solution of a step that has not been accepted yet.

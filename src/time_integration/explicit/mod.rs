@@ -10,7 +10,7 @@ mod rk4;
 mod symplectic_euler;
 mod verlet;
 
-use crate::{Vec3, scene::Integrator};
+use crate::{scene::Integrator, vec3::Vec3};
 
 /// Positions in m and velocities in m/s of all vertices.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //! Classical Runge-Kutta method of fourth order, for positions and velocities alike.
 
 use super::{AccelerationFunction, KinematicState};
-use crate::Vec3;
+use crate::vec3::Vec3;
 
 pub(crate) fn step(
     start: &KinematicState,

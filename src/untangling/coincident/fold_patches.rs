@@ -3,10 +3,10 @@
 
 use super::{COINCIDENT, lift::lift_height};
 use crate::{
-    Vec3,
     collision::Intersection,
     mesh::NO_INDEX,
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 use std::collections::BTreeSet;
 

@@ -8,9 +8,9 @@
 
 use super::{COINCIDENT, PatchExtent, fold_patches::FoldPatches};
 use crate::{
-    Vec3,
     geometry::{Aabb, AabbTree, closest_point_on_triangle, closest_points_of_segments},
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 
 /// Length of a sum of normals that are opposed up to rounding.

@@ -15,10 +15,10 @@ mod lift;
 mod tests;
 
 use crate::{
-    Vec3,
     collision::Intersection,
     geometry::{Aabb, closest_point_on_triangle, coordinate_error},
     surface::{CollisionMesh, Configuration},
+    vec3::Vec3,
 };
 use fold_patches::FoldPatches;
 use lift::{CoincidentVertex, LiftSide, SupportPatch, lift_height};

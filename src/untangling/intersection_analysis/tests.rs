@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
 use crate::{
-    Vec3,
     collision::{Contact, is_intersecting},
     scene::Collider,
     untangling::RecoveryContext,
+    vec3::Vec3,
 };
 
 /// Whether two edges are filtered that are each adjacent to a number of intersections, none of them

@@ -5,9 +5,9 @@ use super::samples::{
     ELASTIC, FABRIC, PATTERNS, Pattern, Point, Sheet, area, flat, forces, product,
 };
 use crate::{
-    Vec3,
     forces::bending::{Bending, BendingLaw},
     material::PlateRigidity,
+    vec3::Vec3,
 };
 use nalgebra::{DMatrix, DVector};
 

@@ -5,12 +5,12 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, Pattern, Point, Sheet, bending, dot, flat, forces, norm, product,
 };
 use crate::{
-    Vec3,
     forces::{
         bending::{Bending, angle::extrapolate_angle},
         strain_history::StrainHistory,
     },
     mesh::{Mesh, Polygons},
+    vec3::Vec3,
 };
 
 /// Named shapes of a strip that starts at x = −1.

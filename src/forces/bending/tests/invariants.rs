@@ -5,13 +5,13 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, Pattern, Point, Sheet, bending, dot, flat, forces, norm, product,
 };
 use crate::{
-    Vec3,
     forces::{
         bending::{Bending, BendingLaw},
         strain_history::StrainHistory,
     },
     material::PlateRigidity,
     mesh::Mesh,
+    vec3::Vec3,
 };
 use nalgebra::Rotation3;
 

@@ -5,13 +5,13 @@ use super::samples::{
     ELASTIC, FABRIC, Noise, Pattern, Sheet, bending, flat, forces, norm, product,
 };
 use crate::{
-    Vec3,
     forces::{
         bending::{Bending, BendingLaw},
         strain_history::StrainHistory,
     },
     material::{Material, PlateRigidity},
     mesh::{Mesh, Polygons},
+    vec3::Vec3,
 };
 use proptest::prelude::*;
 

@@ -2,13 +2,13 @@
 //! Flat triangulations, finite or periodic, and things to bend them with.
 
 use crate::{
-    Vec3,
     forces::{
         bending::{Bending, BendingLaw},
         strain_history::StrainHistory,
     },
     material::PlateRigidity,
     mesh::{Edge, Incidence, Mesh, RestShape, Topology, shape_gradients},
+    vec3::Vec3,
 };
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -28,7 +28,6 @@ use super::{
     frames::law::FrameLaw,
 };
 use crate::{
-    Vec3,
     forces::{
         inelastic::{Inelastic, MaterialHistory, StressResponse, apply},
         membrane::tensile_part,
@@ -38,6 +37,7 @@ use crate::{
     material::Material,
     mesh::Mesh,
     parallel::reductions,
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 

@@ -17,7 +17,6 @@
 //! The tangent is k ∂θ/∂x ∂θ/∂xᵀ, without kθ ∂²θ/∂x², which is indefinite.
 
 use crate::{
-    Vec3,
     forces::{
         Strain,
         bending::{extrapolate_angle, wrap_angle},
@@ -32,6 +31,7 @@ use crate::{
     material::Material,
     mesh::{Mesh, hinge_angle},
     parallel::reductions,
+    vec3::Vec3,
 };
 use rayon::prelude::*;
 

@@ -11,13 +11,13 @@ use super::{
     stencil::{CurvatureForm, Stiffness},
 };
 use crate::{
-    Vec3,
     forces::{
         Strain,
         inelastic::{DeformationMode, Inelastic, InternalVariables, MaterialHistory, apply},
     },
     material::Material,
     parallel::reductions,
+    vec3::Vec3,
 };
 use nalgebra::{Matrix3, Vector3};
 use rayon::prelude::*;

@@ -15,12 +15,12 @@
 //! of a quad does not count as a change of the angle of its corners: see [`Warping`].
 
 use crate::{
-    Vec3,
     forces::{
         elements::{Frame, Warping},
         model_input::ModelInput,
     },
     mesh::{Mesh, Quads},
+    vec3::Vec3,
 };
 
 /// Two vectors in the plane of a quad, as warp and weft coordinates in m.

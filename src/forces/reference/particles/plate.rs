@@ -19,7 +19,6 @@ use super::{
     vertex_neighbourhood::VertexNeighbourhood,
 };
 use crate::{
-    Vec3,
     forces::{
         elements::{
             AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
@@ -32,6 +31,7 @@ use crate::{
     material::Material,
     mesh::{Mesh, Quads},
     parallel::reductions,
+    vec3::Vec3,
 };
 use nalgebra::SVector;
 use rayon::prelude::*;

@@ -6,9 +6,9 @@ use super::{
     vertex_neighbourhood::VertexNeighbourhood,
 };
 use crate::{
-    Vec3,
     material::PlateRigidity,
     mesh::{Mesh, Polygons, Quads, Uv},
+    vec3::Vec3,
 };
 
 const PLATE: PlateRigidity = PlateRigidity { d11: 1.0, d22: 0.4, d12: 0.06, d66: 0.2 };

@@ -5,8 +5,8 @@
 //! rest shape is curved. The first edge is the first axis.
 
 use crate::{
-    Vec3,
     mesh::{Fan, Mesh, Quads},
+    vec3::Vec3,
 };
 use std::f64::consts::TAU;
 

@@ -10,9 +10,9 @@
 
 use super::SpringParameters;
 use crate::{
-    Vec3,
     forces::model_input::{ModelInput, scale_along},
     mesh::{Edge, Fan, Mesh, QuadCorner, Quads},
+    vec3::Vec3,
 };
 use std::collections::BTreeSet;
 

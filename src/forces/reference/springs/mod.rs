@@ -23,7 +23,6 @@ use super::springs::{
     layout::{Spring, SpringKind},
 };
 use crate::{
-    Vec3,
     forces::{
         Strain,
         elements::{
@@ -37,6 +36,7 @@ use crate::{
     material::Material,
     mesh::Mesh,
     parallel::reductions,
+    vec3::Vec3,
 };
 use nalgebra::Matrix3;
 use rayon::prelude::*;
