@@ -32,15 +32,7 @@ mod tests;
 pub use angle::extrapolate_angle;
 pub(crate) use angle::wrap_angle;
 
-use super::{
-    bending::{
-        hinge_angles::HingeAngles,
-        hinges::Hinges,
-        inelastic::InelasticPlates,
-        stiffness::{MomentPasses, Stiffness},
-    },
-    strain_history::StrainHistory,
-};
+use super::strain_history::StrainHistory;
 use crate::{
     material::{Material, PlateRigidity},
     mesh::{Mesh, hinge_angle_lanes},
@@ -48,8 +40,12 @@ use crate::{
     simd::{Kernel, Lanes, dispatch, lane_indices},
     vec3::Vec3,
 };
+use hinge_angles::HingeAngles;
+use hinges::Hinges;
+use inelastic::InelasticPlates;
 use rayon::prelude::*;
 use std::sync::Arc;
+use stiffness::{MomentPasses, Stiffness};
 
 /// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]

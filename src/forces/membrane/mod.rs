@@ -17,7 +17,6 @@ pub use tangent::TriangleTangent;
 
 use super::{
     inelastic::{DeformationMode, Inelastic, MaterialHistory, apply},
-    membrane::batch::{StressLaw, TriangleBatch},
     strain_history::{Strain, StrainHistory},
 };
 use crate::{
@@ -26,6 +25,7 @@ use crate::{
     parallel::{BufferPool, reductions},
     vec3::Vec3,
 };
+use batch::{StressLaw, TriangleBatch};
 use rayon::prelude::*;
 use std::sync::Arc;
 

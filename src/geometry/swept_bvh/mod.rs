@@ -34,11 +34,9 @@ mod traversal;
 pub use node8::SweptAabbF32;
 pub(crate) use traversal::PairVisitor;
 
-use super::{
-    aabb_tree::Aabb,
-    swept_bvh::node8::{NODE_WIDTH, Node8},
-};
+use super::aabb_tree::Aabb;
 use crate::vec3::Vec3;
+use node8::{NODE_WIDTH, Node8};
 use rayon::prelude::*;
 
 /// Box of a primitive at the start of a step, and one at its end; both finite.

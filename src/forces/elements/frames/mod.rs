@@ -25,7 +25,6 @@ use super::{
     BlockColumns, ElasticEnergy, Elements,
     blocks::{AddBlock, MemberTangents, StoredTangents, Tangents},
     element_loads::ElementLoads,
-    frames::law::FrameLaw,
 };
 use crate::{
     forces::{
@@ -39,6 +38,7 @@ use crate::{
     parallel::reductions,
     vec3::Vec3,
 };
+use law::FrameLaw;
 use rayon::prelude::*;
 
 /// Lower bound of λ (1 at rest) in the geometric part of the tangent. Evidence: no scene or test changes with 10⁻⁹;

@@ -15,7 +15,6 @@
 
 mod bend;
 
-use super::baraff_witkin::bend::BaraffWitkinHinges;
 use crate::{
     forces::{
         elements::{Elements, Frame, FrameKind, Frames, Warping},
@@ -23,6 +22,7 @@ use crate::{
     },
     mesh::gradients_of_all_corners,
 };
+use bend::BaraffWitkinHinges;
 
 /// The elements of the model.
 #[must_use]

@@ -22,7 +22,6 @@ mod stencil;
 mod tests;
 mod vertex_neighbourhood;
 
-use super::particles::plate::ParticlePlate;
 use crate::{
     forces::{
         elements::{Elements, FrameKind, Frames},
@@ -30,6 +29,7 @@ use crate::{
     },
     mesh::Quads,
 };
+use plate::ParticlePlate;
 
 /// Heuristic parameters of particle systems.
 struct ParticleParameters {

@@ -17,11 +17,6 @@ mod inelastic;
 mod law;
 mod layout;
 
-use super::springs::{
-    constants::SpringModel,
-    law::{SpringLaw, SpringResponse},
-    layout::{Spring, SpringKind},
-};
 use crate::{
     forces::{
         Strain,
@@ -38,6 +33,9 @@ use crate::{
     parallel::reductions,
     vec3::Vec3,
 };
+use constants::SpringModel;
+use law::{SpringLaw, SpringResponse};
+use layout::{Spring, SpringKind};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 

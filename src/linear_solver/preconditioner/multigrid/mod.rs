@@ -17,15 +17,15 @@ mod tests;
 
 pub use galerkin::LevelSizes;
 
-use super::{
-    Preconditioner,
-    multigrid::{aggregation::Prolongation, galerkin::Galerkin, smoother::Smoother},
-};
+use super::Preconditioner;
 use crate::{
     linear_solver::{adjacency::Adjacency, block_matrix::BlockMatrix, pattern::Pattern},
     simd::{Block, Row3},
 };
+use aggregation::Prolongation;
+use galerkin::Galerkin;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
+use smoother::Smoother;
 use std::sync::Arc;
 
 /// Heuristic parameters of the multigrid preconditioner.
