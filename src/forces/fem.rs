@@ -33,7 +33,10 @@ pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
         let scales: Vec<[f64; 3]> =
             triangles.map(|corners| input.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
-        membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
+        bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
+        membrane = membrane.with_scales(scales);
+    } else {
+        bending.stabilise(mesh, Vec::new());
     }
     vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }
@@ -185,7 +188,7 @@ impl Kernel for HingeTangents<'_> {
 }
 
 /// Bending. It enters the tangent with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
-/// hinges and is spectrally close to the whole; the force is exact.
+/// hinges and is spectrally close to the whole; the force is exact. So does the stabilisation.
 struct BendingElements {
     bending: Bending,
 }
