@@ -9,7 +9,7 @@
 //!   W = ½ Σ_e (k_e w_e) s_e²,  s = ½ w⁻¹VVᵀθ̂,  w_e = l²/(A₁ + A₂),  k_e = max(0, c Y h² − B).
 //!
 //! s is the part of an angle that its surroundings do not share. On squares it is θ̂ for a wave of two edges and falls with
-//! the square of the wave number, so that W vanishes with the eighth power: a wave of eight edges is stiffened by 0.5 % of
+//! the square of the wave number, so that W vanishes with the eighth power: a wave of eight edges is stiffened by 2 % of
 //! k, and the whole vanishes with refinement. That is a hyperviscosity for the shape at rest. With h² = A₁ + A₂, Y the
 //! membrane modulus and B the bending rigidity (geometric means of warp and weft) fabrics on fine meshes have k = 0.
 //! Being a function of hinge angles, W is invariant under rigid motion, and 0 for a curved rest shape.
