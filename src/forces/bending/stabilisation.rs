@@ -6,13 +6,14 @@
 //! constant curvature has three components; V holds what is left of their angles θ̂, two numbers for each
 //! such patch that vanish for every constant curvature:
 //!
-//!   W = ½ Σ_e (k_e w_e) s_e²,  s = ½ w⁻¹VVᵀθ̂,  w_e = l²/(A₁ + A₂),  k_e = max(0, c Y h² − B).
+//!   W = ½ Σ_e k_e w_e s_e²,  s_e = (VVᵀθ̂)_e/(w_e d_e),  w_e = l²/(A₁ + A₂),  k_e = max(0, c Y h² − B).
 //!
-//! s is the part of an angle that its surroundings do not share. On squares it is θ̂ for a wave of two edges and falls with
-//! the square of the wave number, so that W vanishes with the eighth power: a wave of eight edges is stiffened by 2 % of
-//! k, and the whole vanishes with refinement. That is a hyperviscosity for the shape at rest. With h² = A₁ + A₂, Y the
+//! s is the part of an angle that its surroundings do not share; d_e = Σ_f |(VVᵀ)_ef|/√(w_e w_f) keeps it below the largest
+//! angle around, whatever the triangulation. On squares it falls with the square of the wave number, so that W vanishes
+//! with the eighth power: along a grid line ¼ of k stiffens a wave of two edges, 6 % one of four and 0.5 % one of eight,
+//! and the whole vanishes with refinement. That is a hyperviscosity for the shape at rest. With h² = A₁ + A₂, Y the
 //! membrane modulus and B the bending rigidity (geometric means of warp and weft) fabrics on fine meshes have k = 0.
-//! Being a function of hinge angles, W is invariant under rigid motion, and 0 for a curved rest shape.
+//! Being a function of hinge angles, W is invariant under rigid motion, and 0 at a curved rest shape.
 
 use super::{
     Bending,
@@ -27,9 +28,9 @@ use rayon::prelude::*;
 
 /// Heuristic parameters of the stabilisation.
 struct StabilisationParameters {
-    /// c: bending rigidity of a wave of two edges over Y h² (1). Effect: larger stiffens waves of more edges; smaller
+    /// c: least bending rigidity of the shortest waves over Y h² (1). Effect: larger stiffens waves of more edges; smaller
     /// leaves zigzags. Evidence: sheets of cotton of 1 m on a ball, edges of 4 cm: correlation of neighbouring
-    /// second differences −0.47 at 0, 0.22 at 2.5·10⁻⁴, 0.30 at 5·10⁻⁴; `a_sheet_on_a_ball_has_no_zigzags`.
+    /// second differences −0.47 at 0, 0.22 at 10⁻³, 0.30 at 2·10⁻³; `a_sheet_on_a_ball_has_no_zigzags`.
     rigidity: f64,
     /// Factor on the diagonal of the stiffness in the tangent, which leaves out all other entries (1). Effect: larger
     /// slows the convergence of waves that are hardly stiffened; smaller lets short waves overshoot. Evidence: Newton
@@ -42,7 +43,7 @@ struct StabilisationParameters {
 
 impl StabilisationParameters {
     const DEFAULT: Self =
-        Self { rigidity: 5.0e-4, tangent_factor: 2.0, min_independent_part: 1.0e-3 };
+        Self { rigidity: 2.0e-3, tangent_factor: 2.0, min_independent_part: 1.0e-3 };
 }
 
 /// Hinges of a patch: those of two triangles.
@@ -56,10 +57,10 @@ type PatchAngles = SVector<f64, PATCH_HINGES>;
 pub(super) struct Stabilisation {
     /// Columns of V: of each hinge, for both deviations of its patch.
     deviations: [HingeMatrix; 2],
-    /// w of each hinge, and Σ_f (VVᵀ)_ef² w_e/w_f.
-    weights: Vec<f64>,
+    /// 1/(w_e d_e²) and Σ_f (VVᵀ)_ef² w_e/w_f of each hinge.
+    normalisation: Vec<f64>,
     squares: Vec<f64>,
-    /// k_e/4w_e, in N·m.
+    /// k_e/(w_e d_e²), in N·m.
     stiffness: Vec<f64>,
     /// Moment of each hinge at the last evaluation, in N·m.
     moments: Vec<f64>,
@@ -79,15 +80,15 @@ impl Stabilisation {
             .collect();
         let [first, second] =
             [0, 1].map(|k| rows.iter().map(|pair| pair[k].clone()).collect::<Vec<_>>());
-        let squares = (0..hinges.count())
+        let couplings = (0..hinges.count())
             .into_par_iter()
-            .map(|hinge| weighted_square(hinge, hinges, &rows, &weights))
-            .collect();
+            .map(|hinge| Coupling::new(hinge, hinges, &rows, &weights));
+        let (normalisation, squares) = couplings.map(|own| (own.normalisation, own.square)).unzip();
         Self {
             deviations: [HingeMatrix::new(hinges, &first), HingeMatrix::new(hinges, &second)],
             stiffness: vec![0.0; hinges.count()],
             moments: Vec::new(),
-            weights,
+            normalisation,
             squares,
             stretch_scales,
         }
@@ -115,7 +116,7 @@ impl Stabilisation {
                 * modulus
                 * area_beside(mesh, hinges, hinge);
             let missing = (least - mean(bend_scales) * rigidity).max(0.0);
-            self.stiffness[hinge] = 0.25 * missing / self.weights[hinge];
+            self.stiffness[hinge] = missing * self.normalisation[hinge];
         }
         self.moments.clear();
         if self.stiffness.iter().any(|stiffness| *stiffness > 0.0) {
@@ -279,23 +280,38 @@ fn orthogonal_part(vector: &PatchAngles, basis: &[PatchAngles]) -> PatchAngles {
     rest
 }
 
-/// Σ_f (VVᵀ)_ef² w_e/w_f of a hinge e.
-fn weighted_square(hinge: usize, hinges: &Hinges, rows: &[[Row; 2]], weights: &[f64]) -> f64 {
-    let mut products: Vec<(u32, f64)> = Vec::new();
-    let around = hinges.neighbours[hinge].map(|half| half as usize / 2);
-    for row in std::iter::once(hinge).chain(around).filter_map(|f| rows.get(f)).flatten() {
-        let Some((_, own)) = row.iter().find(|(member, _)| *member as usize == hinge) else {
-            continue;
-        };
-        for (member, value) in row {
-            match products.iter_mut().find(|(known, _)| known == member) {
-                Some((_, sum)) => *sum += own * value,
-                None => products.push((*member, own * value)),
+/// How a hinge e is coupled with those around.
+struct Coupling {
+    /// 1/(w_e d_e²).
+    normalisation: f64,
+    /// Σ_f (VVᵀ)_ef² w_e/w_f.
+    square: f64,
+}
+
+impl Coupling {
+    fn new(hinge: usize, hinges: &Hinges, rows: &[[Row; 2]], weights: &[f64]) -> Self {
+        let mut products: Vec<(u32, f64)> = Vec::new();
+        let around = hinges.neighbours[hinge].map(|half| half as usize / 2);
+        for row in std::iter::once(hinge).chain(around).filter_map(|f| rows.get(f)).flatten() {
+            let Some((_, own)) = row.iter().find(|(member, _)| *member as usize == hinge) else {
+                continue;
+            };
+            for (member, value) in row {
+                match products.iter_mut().find(|(known, _)| known == member) {
+                    Some((_, sum)) => *sum += own * value,
+                    None => products.push((*member, own * value)),
+                }
             }
         }
+        let weight = weights[hinge];
+        let ratio = |f: u32| weight / weights[f as usize];
+        let bound: f64 =
+            products.iter().map(|(f, product)| product.abs() * ratio(*f).sqrt()).sum::<f64>()
+                / weight;
+        let square = products.iter().map(|(f, product)| product.powi(2) * ratio(*f)).sum();
+        let normalisation = if bound > 0.0 { 1.0 / (weight * bound.powi(2)) } else { 0.0 };
+        Self { normalisation, square }
     }
-    let term = |(f, product): &(u32, f64)| product.powi(2) / weights[*f as usize];
-    weights[hinge] * products.iter().map(term).sum::<f64>()
 }
 
 impl Bending {

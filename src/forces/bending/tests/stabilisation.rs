@@ -8,7 +8,7 @@ use super::samples::{
 use crate::{forces::bending::Bending, material::Material, mesh::Mesh, vec3::Vec3};
 use std::f64::consts::PI;
 
-/// Cotton too limp for triangles of 1 m: k is 5·10⁻⁴ of the membrane modulus times h².
+/// Cotton too limp for triangles of 1 m: k is 2·10⁻³ of the membrane modulus times h².
 fn stabilised(mesh: &Mesh) -> Bending {
     let mut bending = bending(mesh, FABRIC);
     bending.set_materials(mesh, &[Material::default()]);
@@ -46,7 +46,7 @@ fn relative_stiffness(pattern: Pattern, edges: f64) -> f64 {
     let wave = lifted(&points, |x, _| amplitude * (2.0 * PI * x / edges + 0.4).cos());
     let material = Material::default();
     let modulus = (material.stretch_warp * material.stretch_weft).sqrt();
-    let rigidity = 5.0e-4 * modulus - (material.bend_warp * material.bend_weft).sqrt();
+    let rigidity = 2.0e-3 * modulus - (material.bend_warp * material.bend_weft).sqrt();
     // Of each second difference on squares of 1 m.
     let curved = points
         .iter()
@@ -62,13 +62,13 @@ fn relative_stiffness(pattern: Pattern, edges: f64) -> f64 {
 #[test]
 fn only_waves_of_few_edges_are_stiffened() {
     for edges in [2.0, 3.0, 4.0, 8.0, 16.0] {
-        let wanted = ((1.0 - (2.0 * PI / edges).cos()) / 2.0_f64).powi(2);
+        let wanted = ((1.0 - (2.0 * PI / edges).cos()) / 4.0_f64).powi(2);
         let found = relative_stiffness(Pattern::Alternating, edges);
-        assert!((found - wanted).abs() < 0.2 * wanted + 2e-3, "{edges} edges: {found} {wanted}");
+        assert!((found - wanted).abs() < 0.2 * wanted + 1e-3, "{edges} edges: {found} {wanted}");
     }
     // Where all squares are cut alike twist and curvature mix in the angles.
     let [short, long] = [2.0, 16.0].map(|edges| relative_stiffness(Pattern::Right, edges));
-    assert!((1.0..4.0).contains(&short) && long < 0.01, "{short} {long}");
+    assert!((0.1..1.0).contains(&short) && long < 0.01, "{short} {long}");
 }
 
 #[test]
