@@ -92,6 +92,9 @@ floor: | rust ## what the machine can do, and how far each stage of a step is fr
 	@mkdir -p out
 	@cargo bench --quiet --no-default-features --bench floor | tee out/floor.md
 
+smoothness: .venv/weft ## smoothness of drapes over mesh size, fabric and scene, with heights and silhouettes
+	@.venv/bin/python tests/python/motion/smoothness.py
+
 bench-rust: | rust ## timings of the library's parts
 	cargo bench --no-default-features
 

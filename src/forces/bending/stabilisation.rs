@@ -30,7 +30,7 @@ use rayon::prelude::*;
 struct StabilisationParameters {
     /// c: least bending rigidity of the shortest waves over Y h² (1). Effect: larger stiffens waves of more edges; smaller
     /// leaves zigzags. Evidence: sheets of cotton of 1 m on a ball, edges of 4 cm: correlation of neighbouring
-    /// second differences −0.47 at 0, 0.22 at 10⁻³, 0.30 at 2·10⁻³; `a_sheet_on_a_ball_has_no_zigzags`.
+    /// second differences −0.47 at 0, 0.22 at 10⁻³, 0.30 at 2·10⁻³; `test_a_sheet_on_a_ball_has_no_zigzags`.
     rigidity: f64,
     /// Factor on the diagonal of the stiffness in the tangent, which leaves out all other entries (1). Effect: larger
     /// slows the convergence of waves that are hardly stiffened; smaller lets short waves overshoot. Evidence: Newton
