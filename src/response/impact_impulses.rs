@@ -251,14 +251,16 @@ impl CollisionResponse {
         }
     }
 
+    /// Velocity of the first side relative to the second, which moves and turns, in m/s.
     fn relative_velocity(&self, contact: &Contact, velocities: &[Vec3]) -> Vec3 {
         let weighted_vertices = contact.pair.vertices.iter().zip(&contact.linearised.weights);
-        weighted_vertices
+        let of_points: Vec3 = weighted_vertices
             .map(|(vertex, weight)| {
                 let velocity = velocities.get(*vertex as usize);
                 velocity.copied().unwrap_or_else(|| self.collider_velocity(*vertex)) * *weight
             })
-            .sum()
+            .sum();
+        of_points - contact.lever_displacement / self.duration()
     }
 
     fn velocity_jumps(&self, impulses: &[ContactImpulse<'_>]) -> Vec<VelocityJump> {

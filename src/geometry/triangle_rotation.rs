@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Rotation of a triangle that may deform as well.
+
+use crate::vec3::Vec3;
+use nalgebra::{Matrix3, Vector2};
+
+/// Rotation that takes the plane of a triangle to its plane at the end, and the corners as close to their ends as a
+/// rotation about the centroid can: its tangents follow the polar decomposition of the deformation gradient. Identity
+/// where a triangle has no plane.
+pub(crate) fn triangle_rotation(starts: &[Vec3; 3], ends: &[Vec3; 3]) -> Matrix3<f64> {
+    let (Some(start), Some(end)) = (frame(starts), frame(ends)) else {
+        return Matrix3::identity();
+    };
+    let corners = in_plane(&start, starts).into_iter().zip(in_plane(&end, ends));
+    let [cosine, sine] = corners.fold([0.0, 0.0], |[cosine, sine], (from, to)| {
+        [cosine + from.dot(&to), sine + from.perp(&to)]
+    });
+    let length = cosine.hypot(sine);
+    if length == 0.0 {
+        return Matrix3::identity();
+    }
+    let (cosine, sine) = (cosine / length, sine / length);
+    let spin = Matrix3::new(cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0);
+    end * spin * start.transpose()
+}
+
+/// Orthonormal axes along the first edge, in the plane of a triangle, and normal to it, as columns.
+fn frame([a, b, c]: &[Vec3; 3]) -> Option<Matrix3<f64>> {
+    let edge = (b - a).try_normalize(f64::MIN_POSITIVE)?;
+    let normal = (b - a).cross(&(c - a)).try_normalize(f64::MIN_POSITIVE)?;
+    Some(Matrix3::from_columns(&[edge, normal.cross(&edge), normal]))
+}
+
+/// Corners of a triangle relative to its centroid, along the first two axes of its frame.
+fn in_plane(frame: &Matrix3<f64>, corners: &[Vec3; 3]) -> [Vector2<f64>; 3] {
+    let centroid = corners.iter().sum::<Vec3>() / 3.0;
+    corners.map(|corner| frame.tr_mul(&(corner - centroid)).xy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{Rotation3, Unit};
+
+    const TRIANGLE: [Vec3; 3] =
+        [Vec3::new(0.1, 0.0, 0.0), Vec3::new(1.0, 0.2, -0.3), Vec3::new(0.3, 0.9, 0.4)];
+
+    #[test]
+    fn a_rigid_motion_gives_its_rotation() {
+        let axis = Unit::new_normalize(Vec3::new(0.3, -0.5, 0.8));
+        for angle in [1.0e-9, 0.2, 1.5, 3.1] {
+            let rotation = Rotation3::from_axis_angle(&axis, angle);
+            let ends = TRIANGLE.map(|corner| rotation * corner + Vec3::new(3.0, -2.0, 1.0));
+            let difference = triangle_rotation(&TRIANGLE, &ends) - rotation.matrix();
+            assert!(difference.norm() < 1e-14, "{angle}: {}", difference.norm());
+        }
+    }
+
+    #[test]
+    fn a_stretch_in_the_plane_does_not_turn() {
+        let [a, b, c] = TRIANGLE;
+        let normal = (b - a).cross(&(c - a)).normalize();
+        let axis = (b - a * 0.3).normalize();
+        let tangent = axis - normal * axis.dot(&normal);
+        let ends = TRIANGLE.map(|corner| corner + tangent * corner.dot(&tangent) * 0.4);
+        assert!((triangle_rotation(&TRIANGLE, &ends) - Matrix3::identity()).norm() < 1e-14);
+    }
+
+    #[test]
+    fn a_triangle_without_area_does_not_turn() {
+        let [a, b, _] = TRIANGLE;
+        assert_eq!(triangle_rotation(&TRIANGLE, &[a, b, b]), Matrix3::identity());
+    }
+}
