@@ -368,7 +368,12 @@ impl EquationsOfMotion {
 
     /// Adds the forces of inertia, gravity, air, spring targets and external forces to the residuals, in N. Returns
     /// their potential in J.
-    fn add_point_forces(&self, stage: &Stage, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
+    pub(crate) fn add_point_forces(
+        &self,
+        stage: &Stage,
+        positions: &[Vec3],
+        residuals: &mut [Vec3],
+    ) -> f64 {
         let has_air = self.air.is_active();
         let mut points = vec![(); residuals.len()];
         reductions::sum_zipped(
