@@ -2,19 +2,19 @@
 //! Rotation of a triangle that may deform as well.
 
 use crate::vec3::Vec3;
-use nalgebra::{Matrix3, Vector2};
+use nalgebra::{Matrix2, Matrix3};
 
-/// Rotation that takes the plane of a triangle to its plane at the end, and the corners as close to their ends as a
-/// rotation about the centroid can: its tangents follow the polar decomposition of the deformation gradient. Identity
-/// where a triangle has no plane.
+/// Rotation that takes the plane of a triangle to its plane at the end and, within it, is that of the polar decomposition
+/// of the deformation gradient. Identity where a triangle has no plane.
 pub(crate) fn triangle_rotation(starts: &[Vec3; 3], ends: &[Vec3; 3]) -> Matrix3<f64> {
     let (Some(start), Some(end)) = (frame(starts), frame(ends)) else {
         return Matrix3::identity();
     };
-    let corners = in_plane(&start, starts).into_iter().zip(in_plane(&end, ends));
-    let [cosine, sine] = corners.fold([0.0, 0.0], |[cosine, sine], (from, to)| {
-        [cosine + from.dot(&to), sine + from.perp(&to)]
-    });
+    let Some(inverse) = edges_in_plane(&start, starts).try_inverse() else {
+        return Matrix3::identity();
+    };
+    let gradient = edges_in_plane(&end, ends) * inverse;
+    let (cosine, sine) = (gradient.trace(), gradient.m21 - gradient.m12);
     let length = cosine.hypot(sine);
     if length == 0.0 {
         return Matrix3::identity();
@@ -31,10 +31,9 @@ fn frame([a, b, c]: &[Vec3; 3]) -> Option<Matrix3<f64>> {
     Some(Matrix3::from_columns(&[edge, normal.cross(&edge), normal]))
 }
 
-/// Corners of a triangle relative to its centroid, along the first two axes of its frame.
-fn in_plane(frame: &Matrix3<f64>, corners: &[Vec3; 3]) -> [Vector2<f64>; 3] {
-    let centroid = corners.iter().sum::<Vec3>() / 3.0;
-    corners.map(|corner| frame.tr_mul(&(corner - centroid)).xy())
+/// Two edges of a triangle along the first two axes of its frame, as columns.
+fn edges_in_plane(frame: &Matrix3<f64>, [a, b, c]: &[Vec3; 3]) -> Matrix2<f64> {
+    Matrix2::from_columns(&[b - a, c - a].map(|edge| frame.tr_mul(&edge).xy()))
 }
 
 #[cfg(test)]

@@ -348,7 +348,7 @@ impl PySimulation {
     ///     cloth (int): Index of the cloth.
     ///     pressure (float): Pressure at the target volume, in Pa.
     ///     stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
-    ///     volume (float | None): Target volume, in m³; that of the present positions if not given.
+    ///     volume (float | None): Target volume, in m³; that at the start where not given.
     ///     weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
     ///         vertex, 0 or more.
     #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, weights=None))]

@@ -254,7 +254,7 @@ impl Simulation {
     }
 
     /// Sets the pressure inside a cloth above that outside, until changed; `None` for the same. A target volume of 0 is
-    /// that of the present positions.
+    /// that at the start.
     ///
     /// # Errors
     /// A cloth index out of range, a number that is not finite or negative but for the pressure, weights that are not
@@ -300,7 +300,7 @@ impl Simulation {
             return Err(Error::element("weights", "vertex", index, found, wanted));
         }
         if law.volume == 0.0 {
-            law.volume = self.volume(cloth)?;
+            law.volume = self.dynamics.pressures.initial_volume(cloth);
         }
         if law.stiffness > 0.0 && law.volume <= 0.0 {
             let wanted = "a cloth that encloses more than 0, or a volume";

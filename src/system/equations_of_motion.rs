@@ -110,10 +110,12 @@ impl EquationsOfMotion {
         if let Some(buffers) = elements.iter().find_map(|elements| elements.buffers()) {
             air.set_buffers(buffers.clone());
         }
+        let positions: Vec<Vec3> =
+            cloths.iter().flat_map(|cloth| &cloth.positions).copied().collect();
         let mut dynamics = Self {
             elements,
             air,
-            pressures: PressureLoads::default(),
+            pressures: PressureLoads::new(&mesh, &positions),
             gravity: settings.gravity,
             masses: vec![0.0; count],
             total_mass: 0.0,

@@ -51,8 +51,10 @@ impl PressureLaw {
 }
 
 /// Pressures inside all cloths.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct PressureLoads {
+    /// Volume of each cloth at the start, in m³.
+    initial_volumes: Vec<f64>,
     loads: BTreeMap<usize, PressureLoad>,
 }
 
@@ -90,12 +92,30 @@ struct PressureLoad {
 }
 
 impl PressureLoads {
+    /// No pressures inside cloths that start at `positions`, in m.
+    pub(crate) fn new(mesh: &Mesh, positions: &[Vec3]) -> Self {
+        let cloths = 0..mesh.cloth_starts.len() - 1;
+        let initial_volumes = cloths.map(|cloth| enclosed_volume(mesh, cloth, positions)).collect();
+        Self { initial_volumes, loads: BTreeMap::new() }
+    }
+
+    /// Volume inside a cloth at the start, in m³.
+    pub(crate) fn initial_volume(&self, cloth: usize) -> f64 {
+        self.initial_volumes[cloth]
+    }
+
     /// Sets the pressure inside a cloth; `None` for the same as outside.
     pub(crate) fn set(&mut self, mesh: &Mesh, cloth: usize, law: Option<PressureLaw>) {
-        match law {
-            Some(law) => self.loads.insert(cloth, PressureLoad::new(mesh, cloth, law)),
-            None => self.loads.remove(&cloth),
+        let Some(law) = law else {
+            self.loads.remove(&cloth);
+            return;
         };
+        match self.loads.get_mut(&cloth) {
+            Some(load) if load.law.weights == law.weights => load.law = law,
+            _ => {
+                self.loads.insert(cloth, PressureLoad::new(mesh, cloth, law));
+            }
+        }
     }
 
     /// Law of the pressure inside a cloth.

@@ -23,13 +23,13 @@ fn shape(face_count: usize) -> (Mesh, Vec<Vec3>) {
     let polygons =
         Polygons::new(&vec![3; face_count], &faces[..face_count].concat(), positions.len())
             .unwrap();
-    let mesh = Mesh::new(positions.clone(), &polygons, None).unwrap();
+    let mesh = Mesh::new(&polygons, &positions, None).unwrap();
     (mesh, positions)
 }
 
 fn loads(mesh: &Mesh, weights: Vec<f64>, positions: &[Vec3]) -> PressureLoads {
     let law = PressureLaw { pressure: 300.0, stiffness: 5000.0, volume: 0.05, weights };
-    let mut loads = PressureLoads::default();
+    let mut loads = PressureLoads::new(mesh, positions);
     loads.set(mesh, 0, Some(law));
     loads.predict(positions);
     loads
