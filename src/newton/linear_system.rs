@@ -158,7 +158,8 @@ impl LinearSystem {
     }
 
     /// Adds the stiffness of pressures to the matrix.
-    fn assemble_pressures(&mut self, objective: &Objective<'_>) {
+    fn assemble_pressures(&mut self, objective: &mut Objective<'_>) {
+        objective.dynamics.pressures.continue_path();
         let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
         let scale = 1.0 / objective.stage.extrapolation_factor;
         let pressures = &objective.dynamics.pressures;

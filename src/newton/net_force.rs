@@ -84,7 +84,7 @@ impl Objective<'_> {
         if air.is_active() { inertia + air.resistance(vertex) / stage.beta } else { inertia }
     }
 
-    /// Vertices with prescribed motion, in contact with a solid, or on a cloth that pressure moves as a whole.
+    /// Vertices with prescribed motion, in contact with a solid, or of open cloths under pressure.
     fn held_vertices(&self) -> impl Iterator<Item = usize> {
         let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
         let response = &*self.response;
@@ -94,7 +94,6 @@ impl Objective<'_> {
             let cloth = if response.is_cloth(first) { first } else { second };
             is_mixed.then_some(cloth as usize)
         });
-        let with_rims = self.dynamics.pressures.vertices_with_rims();
-        prescribed.chain(on_solids).chain(with_rims)
+        prescribed.chain(on_solids).chain(self.dynamics.pressures.vertices_of_open_cloths())
     }
 }

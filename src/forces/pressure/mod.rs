@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pressure inside cloths: a force along the normals of all triangles, which turns and grows with them.
 //!
-//! With the volume V = Σ w ⟨a, b × c⟩/6 over the triangles, w a weight of each, the forces of a pressure p(V) are
-//! −∂W/∂x of W(V) = −∫p dV, so that they belong to the potential of a stage like all others. The law
-//! p = p₀ + K (1 − V/V₀) is that of a given pressure (K = 0) or of a volume that is kept. The Hessian consists of a
-//! sparse part −p ∂²V/∂x², with blocks p [c]×/6 of the corners a and b, and of K/V₀ ∇V ∇Vᵀ, which couples all vertices.
+//! Every corner of a triangle gets p w n/6, n = (b − a) × (c − a), w a weight of the triangle. The work of the pressure
+//! is ∫p dV with the volume that the triangles sweep, so that on a closed surface the forces are −∂W/∂x of
+//! W(V) = −∫p dV and belong to the potential of a stage like all others. The law p = p₀ + K (1 − V/V₀) is that of a
+//! given pressure (K = 0) or of a volume that is kept. The Hessian consists of a sparse part, with a block
+//! p w [c − (a + b)/2]×/6 of the corners a and b, and of K/V₀ ∇V ∇Vᵀ, which couples all vertices.
 //!
-//! Corners are relative to an origin near the cloth. V does not depend on it if the surface is closed and all weights
-//! are 1. At a rim, and where weights differ, pressure has no potential: there ∇V differs from the areas times the
-//! normals, by forces along the rim. They are corrected as they are at the predicted end of the stage, and the volume
-//! of the unweighted part is kept as it is there.
+//! At a rim, and where weights differ, pressure has no potential: its work depends on the path. There W is that of the
+//! straight paths from one Newton iterate to the next, and the blocks are the symmetric part of the change of forces
+//! (the rest of it is along the rim). The forces are exact, and implicit like those of a closed surface.
 
 #[cfg(test)]
 mod tests;
@@ -78,17 +78,26 @@ struct PressureLoad {
     triangles: Vec<[u32; 3]>,
     /// Weight of each triangle.
     weights: Vec<f64>,
-    /// Whether V does not depend on the origin.
+    /// Whether pressure has a potential.
     is_closed: bool,
-    origin: Vec3,
-    /// Forces at rims in N; empty for a closed surface.
-    rim_forces: Vec<Vec3>,
-    /// Whole volume less the weighted one at the predicted end of the stage, in m³.
-    unweighted_volume: f64,
-    /// Positions last evaluated, relative to the origin, in m; ∇V there, in m²; and the pressure, in Pa.
-    points: Vec<Vec3>,
+    /// Iterate from which volume and potential are counted on.
+    iterate: PathPoint,
+    /// Point of the last evaluation.
+    last: PathPoint,
+    /// ∇V at the last evaluation, in m², and the pressure, in Pa.
     gradient: Vec<Vec3>,
     pressure: f64,
+}
+
+/// Point on the path of the iterates of a stage.
+#[derive(Clone, Debug, Default)]
+struct PathPoint {
+    /// In m.
+    positions: Vec<Vec3>,
+    /// In m³.
+    volume: f64,
+    /// In J.
+    potential: f64,
 }
 
 impl PressureLoads {
@@ -127,15 +136,20 @@ impl PressureLoads {
         self.loads.is_empty()
     }
 
-    /// Cloths whose forces sum to 0 at best if they stay where they are: with a rim.
-    pub(crate) fn vertices_with_rims(&self) -> impl Iterator<Item = usize> {
+    /// A vertex of each cloth whose forces do not sum to 0.
+    pub(crate) fn vertices_of_open_cloths(&self) -> impl Iterator<Item = usize> {
         let open = self.loads.values().filter(|load| !load.is_closed);
         open.map(|load| load.vertices.start)
     }
 
-    /// Corrects the forces at rims for the predicted end `positions` of a stage, in m.
-    pub(crate) fn predict(&mut self, positions: &[Vec3]) {
-        self.loads.values_mut().for_each(|load| load.predict(positions));
+    /// Begins the path of a stage at `positions`, in m.
+    pub(crate) fn begin_path(&mut self, positions: &[Vec3]) {
+        self.loads.values_mut().for_each(|load| load.begin_path(positions));
+    }
+
+    /// Continues the path from the point of the last evaluation, the present iterate.
+    pub(crate) fn continue_path(&mut self) {
+        self.loads.values_mut().for_each(PressureLoad::continue_path);
     }
 
     /// Adds the forces at `positions` in m to `forces` in N. Returns their potential in J.
@@ -175,93 +189,97 @@ impl PressureLoad {
             vertices,
             triangles,
             weights,
-            origin: Vec3::zeros(),
-            rim_forces: Vec::new(),
-            unweighted_volume: 0.0,
-            points: Vec::new(),
+            iterate: PathPoint::default(),
+            last: PathPoint::default(),
             gradient: Vec::new(),
             pressure: 0.0,
         }
     }
 
-    /// Weighted volume at the positions last evaluated, in m³.
-    fn weighted_volume(&self) -> f64 {
-        let pairs = self.triangles.iter().zip(&self.weights);
-        pairs.map(|(corners, weight)| weight * cone_volume(&self.points, corners)).sum()
-    }
-
-    fn predict(&mut self, positions: &[Vec3]) {
+    fn begin_path(&mut self, positions: &[Vec3]) {
         let own = &positions[self.vertices.clone()];
-        self.origin = own.iter().sum::<Vec3>() / own.len() as f64;
-        if self.is_closed {
-            return;
-        }
-        self.rim_forces.clear();
-        self.set_points(positions);
-        let whole: f64 = self.triangles.iter().map(|one| cone_volume(&self.points, one)).sum();
-        self.unweighted_volume = whole - self.weighted_volume();
-        let pressure = self.law.pressure_at(whole);
-        let mut rim_forces: Vec<Vec3> = self.gradient.iter().map(|area| area * -pressure).collect();
-        for (corners, weight) in self.triangles.iter().zip(&self.weights) {
-            let [a, b, c] = corners.map(|vertex| self.points[vertex as usize]);
-            let force = (b - a).cross(&(c - a)) * (pressure * weight / 6.0);
-            corners.iter().for_each(|vertex| rim_forces[*vertex as usize] += force);
-        }
-        self.rim_forces = rim_forces;
+        let Self { iterate, triangles, .. } = self;
+        iterate.positions.clear();
+        iterate.positions.extend_from_slice(own);
+        iterate.volume = volume(own, triangles);
+        iterate.potential = 0.0;
     }
 
-    /// Sets the positions relative to the origin, and ∇V there.
-    fn set_points(&mut self, positions: &[Vec3]) {
-        let Self { points, gradient, origin, .. } = self;
-        points.clear();
-        points.extend(positions[self.vertices.clone()].iter().map(|position| position - *origin));
+    fn continue_path(&mut self) {
+        std::mem::swap(&mut self.iterate, &mut self.last);
+        self.iterate.volume = volume(&self.iterate.positions, &self.triangles);
+    }
+
+    /// Sets the point of the last evaluation, and ∇V and the pressure there.
+    fn move_to(&mut self, own: &[Vec3]) {
+        let Self { triangles, weights, iterate, last, gradient, law, .. } = self;
         gradient.clear();
-        gradient.resize(points.len(), Vec3::zeros());
-        for (corners, weight) in self.triangles.iter().zip(&self.weights) {
-            let [a, b, c] = corners.map(|vertex| points[vertex as usize]);
-            let opposite = [b.cross(&c), c.cross(&a), a.cross(&b)];
-            for (vertex, product) in corners.iter().zip(opposite) {
-                gradient[*vertex as usize] += product * (weight / 6.0);
-            }
+        gradient.resize(own.len(), Vec3::zeros());
+        let mut swept = 0.0;
+        for (corners, weight) in triangles.iter().zip(weights) {
+            let [start, end] = [&iterate.positions, own]
+                .map(|positions| corners.map(|vertex| positions[vertex as usize]));
+            swept += *weight * swept_volume(&start, &end);
+            let area = doubled_area(&end) * (*weight / 6.0);
+            corners.iter().for_each(|vertex| gradient[*vertex as usize] += area);
         }
+        last.volume = iterate.volume + swept;
+        last.potential =
+            iterate.potential + law.potential(last.volume) - law.potential(iterate.volume);
+        last.positions.clear();
+        last.positions.extend_from_slice(own);
+        self.pressure = law.pressure_at(last.volume);
     }
 
     fn evaluate(&mut self, positions: &[Vec3], forces: &mut [Vec3]) -> f64 {
-        self.set_points(positions);
-        let volume = self.weighted_volume() + self.unweighted_volume;
-        self.pressure = self.law.pressure_at(volume);
-        let own = forces[self.vertices.clone()].iter_mut();
-        for (force, area) in own.zip(&self.gradient) {
+        self.move_to(&positions[self.vertices.clone()]);
+        for (force, area) in forces[self.vertices.clone()].iter_mut().zip(&self.gradient) {
             *force += area * self.pressure;
         }
-        let mut potential = self.law.potential(volume);
-        let own = forces[self.vertices.clone()].iter_mut();
-        for (force, (rim_force, point)) in own.zip(self.rim_forces.iter().zip(&self.points)) {
-            *force += rim_force;
-            potential -= rim_force.dot(point);
-        }
-        potential
+        self.last.potential
     }
 
     fn for_each_block(&self, visit: &mut impl FnMut([usize; 2], Matrix3<f64>)) {
-        let first = self.vertices.start;
+        let (first, positions) = (self.vertices.start, &self.iterate.positions);
         for (corners, weight) in self.triangles.iter().zip(&self.weights) {
             for k in 0..3 {
                 let [a, b, c] = [0, 1, 2].map(|shift| corners[(k + shift) % 3] as usize);
-                let block = self.points[c].cross_matrix() * (self.pressure * weight / 6.0);
+                let height = positions[c] - (positions[a] + positions[b]) * 0.5;
+                let block = height.cross_matrix() * (self.pressure * weight / 6.0);
                 visit([first + a, first + b], block);
             }
         }
     }
 }
 
-/// Volume enclosed by a cloth, as seen from the mean of its vertices at `positions` of all cloths in m; positive if
+/// Volume enclosed by a cloth with all cloths at `positions` in m, as seen from the mean of its vertices; positive if
 /// the triangles turn around outward normals.
 pub(crate) fn enclosed_volume(mesh: &Mesh, cloth: usize, positions: &[Vec3]) -> f64 {
-    let own = &positions[mesh.vertices_of(cloth)];
-    let origin = own.iter().sum::<Vec3>() / own.len() as f64;
-    let points: Vec<Vec3> = own.iter().map(|position| position - origin).collect();
-    triangles_of(mesh, cloth).iter().map(|corners| cone_volume(&points, corners)).sum()
+    volume(&positions[mesh.vertices_of(cloth)], &triangles_of(mesh, cloth))
+}
+
+/// Volume in m³ of the cones from the mean of `positions` in m to triangles.
+fn volume(positions: &[Vec3], triangles: &[[u32; 3]]) -> f64 {
+    let origin = positions.iter().sum::<Vec3>() / positions.len() as f64;
+    let cone = |corners: &[u32; 3]| {
+        let [a, b, c] = corners.map(|vertex| positions[vertex as usize] - origin);
+        a.dot(&b.cross(&c)) / 6.0
+    };
+    triangles.iter().map(cone).sum()
+}
+
+/// Normal of a triangle, as long as twice its area.
+fn doubled_area([a, b, c]: &[Vec3; 3]) -> Vec3 {
+    (b - a).cross(&(c - a))
+}
+
+/// Volume in m³ that a triangle sweeps on straight paths of its corners along its normal.
+fn swept_volume(start: &[Vec3; 3], end: &[Vec3; 3]) -> f64 {
+    let displacements = [0, 1, 2].map(|corner| end[corner] - start[corner]);
+    // The doubled area is a quadratic polynomial in time, whose mean Simpson's rule gives.
+    let middle = [0, 1, 2].map(|corner| (start[corner] + end[corner]) * 0.5);
+    let mean = (doubled_area(start) + doubled_area(&middle) * 4.0 + doubled_area(end)) / 6.0;
+    mean.dot(&displacements.iter().sum::<Vec3>()) / 6.0
 }
 
 /// Corners of the triangles of a cloth, numbered within it.
@@ -270,12 +288,6 @@ fn triangles_of(mesh: &Mesh, cloth: usize) -> Vec<[u32; 3]> {
     let all = mesh.topology.triangles.iter().zip(mesh.cloth_of_triangle.iter());
     let own = all.filter(|(_, owner)| **owner as usize == cloth);
     own.map(|(corners, _)| corners.map(|vertex| vertex - first)).collect()
-}
-
-/// Volume of the cone from the origin to a triangle, in m³.
-fn cone_volume(points: &[Vec3], corners: &[u32; 3]) -> f64 {
-    let [a, b, c] = corners.map(|vertex| points[vertex as usize]);
-    a.dot(&b.cross(&c)) / 6.0
 }
 
 /// Whether every edge is passed as often in one direction as in the other.

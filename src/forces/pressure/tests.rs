@@ -31,7 +31,7 @@ fn loads(mesh: &Mesh, weights: Vec<f64>, positions: &[Vec3]) -> PressureLoads {
     let law = PressureLaw { pressure: 300.0, stiffness: 5000.0, volume: 0.05, weights };
     let mut loads = PressureLoads::new(mesh, positions);
     loads.set(mesh, 0, Some(law));
-    loads.predict(positions);
+    loads.begin_path(positions);
     loads
 }
 
@@ -71,7 +71,7 @@ fn forces_are_those_of_the_potential() {
 }
 
 #[test]
-fn forces_are_pressure_times_area_along_the_normals_where_predicted() {
+fn forces_are_pressure_times_area_along_the_normals() {
     for (face_count, weights) in cases() {
         let (mesh, positions) = shape(face_count);
         let mut loads = loads(&mesh, weights.clone(), &positions);
@@ -92,11 +92,12 @@ fn forces_are_pressure_times_area_along_the_normals_where_predicted() {
 }
 
 #[test]
-fn the_hessian_is_the_change_of_the_forces() {
+fn the_hessian_is_the_symmetric_part_of_the_change_of_the_forces() {
     for (face_count, weights) in cases() {
         let (mesh, positions) = shape(face_count);
         let mut loads = loads(&mesh, weights, &positions);
         forces(&mut loads, &positions);
+        loads.continue_path();
         let count = positions.len();
         let mut hessian = vec![vec![Matrix3::zeros(); count]; count];
         loads.for_each_block(|[row, column], block| {
@@ -111,16 +112,36 @@ fn the_hessian_is_the_change_of_the_forces() {
                 }
             }
         }
+        let mut changes = hessian.clone();
         for column in 0..count {
             for axis in 0..3 {
                 let [up, down] = [DIFFERENCE, -DIFFERENCE]
                     .map(|by| forces(&mut loads, &moved(&positions, column, axis, by)).1);
                 for row in 0..count {
                     let change = (up[row] - down[row]) / (-2.0 * DIFFERENCE);
-                    let difference = change - hessian[row][column].column(axis);
-                    assert!(difference.norm() < 1e-3, "{row} {column}: {difference:?}");
+                    changes[row][column].set_column(axis, &change);
                 }
             }
         }
+        for row in 0..count {
+            for column in 0..count {
+                let symmetric = (changes[row][column] + changes[column][row].transpose()) * 0.5;
+                let difference = (symmetric - hessian[row][column]).norm();
+                assert!(difference < 1e-3, "{row} {column}: {difference}");
+            }
+        }
     }
+}
+
+#[test]
+fn the_swept_volume_is_the_change_of_the_enclosed_one() {
+    let (mesh, positions) = shape(8);
+    let ends: Vec<Vec3> = positions.iter().map(|p| p * 1.5 + Vec3::z() * p.x * p.y).collect();
+    let swept = mesh.topology.triangles.iter().map(|corners| {
+        let [start, end] =
+            [&positions, &ends].map(|points| corners.map(|vertex| points[vertex as usize]));
+        swept_volume(&start, &end)
+    });
+    let change = enclosed_volume(&mesh, 0, &ends) - enclosed_volume(&mesh, 0, &positions);
+    assert!((swept.sum::<f64>() / change - 1.0).abs() < 1e-12);
 }
