@@ -341,8 +341,10 @@ impl PySimulation {
         self.with(|simulation| simulation.set_vertex_forces(cloth, &forces))
     }
 
-    /// Pressure inside a cloth above that outside, from now on: pressure + stiffness · (1 − V/volume)
-    /// at the volume V. It acts along the normals, outwards if the faces of a closed cloth turn so.
+    /// Sets the pressure inside a cloth above that outside, from now on.
+    ///
+    /// It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
+    /// outwards if the faces of a closed cloth turn so.
     ///
     /// Args:
     ///     cloth (int): Index of the cloth.
