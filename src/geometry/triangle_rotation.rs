@@ -5,23 +5,21 @@ use crate::vec3::Vec3;
 use nalgebra::{Matrix2, Matrix3};
 
 /// Rotation that takes the plane of a triangle to its plane at the end and, within it, is that of the polar decomposition
-/// of the deformation gradient. Identity where a triangle has no plane.
+/// of the deformation gradient. Identity where a triangle has no plane, or is too large for numbers.
 pub(crate) fn triangle_rotation(starts: &[Vec3; 3], ends: &[Vec3; 3]) -> Matrix3<f64> {
-    let (Some(start), Some(end)) = (frame(starts), frame(ends)) else {
-        return Matrix3::identity();
-    };
-    let Some(inverse) = edges_in_plane(&start, starts).try_inverse() else {
-        return Matrix3::identity();
-    };
+    let is_finite = |rotation: &Matrix3<f64>| rotation.iter().all(|entry| entry.is_finite());
+    rotation(starts, ends).filter(is_finite).unwrap_or_else(Matrix3::identity)
+}
+
+fn rotation(starts: &[Vec3; 3], ends: &[Vec3; 3]) -> Option<Matrix3<f64>> {
+    let (start, end) = (frame(starts)?, frame(ends)?);
+    let inverse = edges_in_plane(&start, starts).try_inverse()?;
     let gradient = edges_in_plane(&end, ends) * inverse;
     let (cosine, sine) = (gradient.trace(), gradient.m21 - gradient.m12);
     let length = cosine.hypot(sine);
-    if length == 0.0 {
-        return Matrix3::identity();
-    }
     let (cosine, sine) = (cosine / length, sine / length);
     let spin = Matrix3::new(cosine, -sine, 0.0, sine, cosine, 0.0, 0.0, 0.0, 1.0);
-    end * spin * start.transpose()
+    Some(end * spin * start.transpose())
 }
 
 /// Orthonormal axes along the first edge, in the plane of a triangle, and normal to it, as columns.
@@ -69,5 +67,7 @@ mod tests {
     fn a_triangle_without_area_does_not_turn() {
         let [a, b, _] = TRIANGLE;
         assert_eq!(triangle_rotation(&TRIANGLE, &[a, b, b]), Matrix3::identity());
+        let huge = TRIANGLE.map(|corner| corner * 1.0e200);
+        assert_eq!(triangle_rotation(&TRIANGLE, &huge), Matrix3::identity());
     }
 }
