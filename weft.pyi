@@ -536,6 +536,39 @@ class Simulation:
             forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
         """
 
+    def set_pressure(
+        self,
+        cloth: int,
+        pressure: float,
+        *,
+        stiffness: float | None = None,
+        volume: float | None = None,
+        weights: _Numbers | None = None,
+    ) -> None:
+        """Sets the pressure inside a cloth above that outside, from now on.
+
+        It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
+        outwards if the faces of a closed cloth turn so.
+
+        Args:
+            cloth (int): Index of the cloth.
+            pressure (float): Pressure at the target volume, in Pa.
+            stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
+            volume (float | None): Target volume, in m³; that at the start where not given.
+            weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
+                vertex, 0 or more.
+        """
+
+    def volume(self, cloth: int = 0) -> float:
+        """Volume inside a cloth.
+
+        Args:
+            cloth (int): Index of the cloth.
+
+        Returns:
+            float: Volume, in m³; more than 0 if the faces of a closed cloth turn outwards.
+        """
+
     def set_settings(
         self,
         *,

@@ -37,18 +37,6 @@ def _rejections(reports: Iterable[Any]) -> dict[str, int]:
     return dict(total)
 
 
-class CombinedReport:
-    """Report of a frame, combined from the reports of its substeps."""
-
-    def __init__(self, reports: list[Any]) -> None:
-        for name in SUMMED_FIELDS:
-            setattr(self, name, sum(getattr(report, name) for report in reports))
-        self.rejections = _rejections(reports)
-        self.contacts = reports[-1].contacts
-        self.max_stretch = max(report.max_stretch for report in reports)
-        self.converged = all(report.converged for report in reports)
-
-
 @dataclass
 class Statistics:
     """Statistics of the frames of a bake; the field names are those in the files."""

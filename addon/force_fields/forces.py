@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Forces on the vertices of a cloth during one frame: force fields, pressure, weighted gravity.
+"""Forces on the vertices of a cloth during one frame: force fields, weighted gravity.
 
 They are constant over a frame, so positions are extrapolated by half a frame, and drag and rotation
 are averaged exactly over it, which makes both unconditionally stable.
@@ -47,16 +47,6 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Pressure:
-    """Pressure inside a cloth."""
-
-    gauge_pressure: float  # Pa, at the target volume
-    stiffness: float  # Pa per relative volume deficit
-    target_volume: float  # m³, 0 for none
-    weights: np.ndarray | None  # factors at the vertices, None for 1
-
-
-@dataclass(frozen=True)
 class Motion:
     """Positions and velocities of a cloth at the start of a frame, in m and m/s."""
 
@@ -71,42 +61,6 @@ def vertex_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     )
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
     return np.where(lengths > 0.0, normals / np.maximum(lengths, 1e-300), 0.0)
-
-
-def pressure_forces(pressure: Pressure, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Pressure forces on the vertices, in N."""
-    area_vectors = _doubled_area_vectors(positions, triangles)
-    difference = pressure.gauge_pressure
-    if pressure.target_volume > 0.0:
-        deficit = 1.0 - volume(positions, triangles) / pressure.target_volume
-        difference += pressure.stiffness * deficit
-    forces = _sum_at_vertices(area_vectors, triangles, len(positions)) * (difference / 6.0)
-    return forces if pressure.weights is None else forces * pressure.weights[:, None]
-
-
-def volume_frequency(
-    pressure: Pressure, positions: np.ndarray, triangles: np.ndarray, masses: np.ndarray
-) -> float:
-    """Angular frequency of the volume mode under the volume stiffness alone, in rad/s.
-
-    Its square is the only nonzero eigenvalue of K/V₀ M⁻¹∇V(∇V)ᵀ.
-    """
-    if pressure.target_volume <= 0.0:
-        return 0.0
-    gradient = (
-        _sum_at_vertices(_doubled_area_vectors(positions, triangles), triangles, len(positions))
-        / 6.0
-    )
-    mobility = np.einsum("ij,ij->i", gradient, gradient) / np.maximum(masses, 1e-300)
-    if pressure.weights is not None:
-        mobility = mobility * pressure.weights
-    return float(np.sqrt(pressure.stiffness / pressure.target_volume * mobility.sum()))
-
-
-def volume(positions: np.ndarray, triangles: np.ndarray) -> float:
-    """Enclosed volume of a closed surface in m³, positive for outward normals."""
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
 
 def accelerations(

@@ -15,9 +15,9 @@ import numpy as np
 from bpy.types import Context, Depsgraph, Mesh, Object, Scene
 
 from ..blender import mesh_arrays, object_identity, scene_time
-from ..force_fields import forces, snapshot
+from ..force_fields import snapshot
 from ..force_fields.field import Field
-from ..force_fields.forces import Pressure, Weights
+from ..force_fields.forces import Weights
 from ..properties.fabric import as_decimal
 from . import rest_shape
 from .rest_shape import Shrinking
@@ -56,6 +56,16 @@ class ColliderInput:
     positions: np.ndarray
     friction: float
     thickness: float
+
+
+@dataclass(frozen=True)
+class Pressure:
+    """Pressure inside a cloth above that outside."""
+
+    pressure: float  # Pa, at the target volume
+    stiffness: float  # Pa for a volume that is missing as a whole
+    volume: float | None  # target volume in m³, None for that at the first frame
+    weights: np.ndarray | None  # factors at the vertices, None for 1
 
 
 @dataclass(frozen=True)
@@ -107,7 +117,6 @@ class SceneReader:
         self._pressure_weights: list[
             np.ndarray | None
         ] = []  # group weights of the pressure on each cloth
-        self._initial_volumes: list[float] = []  # m³, of each cloth at the first frame
         self._shrinking: list[
             tuple[Shrinking, np.ndarray | None]
         ] = []  # at the first frame, with group weights
@@ -179,7 +188,6 @@ class SceneReader:
         positions = self._deformed(evaluated, len(rest), frame)
         self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
-        self._initial_volumes.append(forces.volume(positions, triangles))
         weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
         self._shrinking.append((Shrinking.of(evaluated), weights))
         soft_pins, factors = mesh_arrays.soft_pins(obj)
@@ -208,11 +216,10 @@ class SceneReader:
         settings, index = evaluated.weft, self.cloths.index(cloth)
         if not settings.use_pressure:
             return None
-        target = as_decimal(settings.target_volume) or self._initial_volumes[index]
         return Pressure(
-            gauge_pressure=as_decimal(settings.pressure),
-            stiffness=as_decimal(settings.volume_stiffness),
-            target_volume=target if settings.use_volume else 0.0,
+            pressure=as_decimal(settings.pressure),
+            stiffness=as_decimal(settings.volume_stiffness) if settings.use_volume else 0.0,
+            volume=as_decimal(settings.target_volume) or None,
             weights=self._pressure_weights[index],
         )
 

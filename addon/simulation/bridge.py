@@ -101,24 +101,31 @@ def set_targets(
     simulation: Any,
     cloths: list[ClothInput],
     colliders: list[ColliderInput],
-    previous: FrameInput,
     current: FrameInput,
-    fraction: float = 1.0,
 ) -> None:
-    """Sets gravity, wind, pin targets and collider positions for the end of the next advance.
-
-    They are interpolated linearly: `fraction` is 0 at the previous frame and 1 at the current one.
-    """
+    """Sets gravity, wind, pin targets and collider positions for the end of the next advance."""
     simulation.set_gravity(current.gravity)
     simulation.set_wind(current.wind)
     for index, cloth in enumerate(cloths):
-        targets = _interpolated(previous.pin_targets[index], current.pin_targets[index], fraction)
+        targets = current.pin_targets[index]
         with _named_errors(cloth.name):
             _set_pins(simulation, index, cloth, targets, current.pin_stiffness[index])
     for index, collider in enumerate(colliders):
-        start, end = (f.collider_positions[index] for f in (previous, current))
         with _named_errors(collider.name):
-            simulation.set_collider(index, _interpolated(start, end, fraction))
+            simulation.set_collider(index, current.collider_positions[index])
+
+
+def set_pressures(
+    simulation: Any, cloths: list[ClothInput], previous: FrameInput | None, current: FrameInput
+) -> None:
+    """Sets the pressures inside all cloths to those of a frame."""
+    for index, cloth in enumerate(cloths):
+        found = current.pressures[index]
+        with _named_errors(cloth.name):
+            if found is not None:
+                simulation.set_pressure(index, **vars(found))
+            elif previous is None or previous.pressures[index] is not None:
+                simulation.set_pressure(index, 0.0)
 
 
 def _set_pins(
@@ -163,11 +170,6 @@ def set_settings(
 def _rest_scale(cloth: ClothInput, scale: np.ndarray | None) -> np.ndarray:
     """The rest scale as an array, ones where it is None."""
     return np.ones((len(cloth.positions), 2)) if scale is None else scale
-
-
-def _interpolated(start: np.ndarray, end: np.ndarray, fraction: float) -> np.ndarray:
-    """Linear interpolation, exact at a fraction of 1."""
-    return end if fraction == 1.0 else start + fraction * (end - start)
 
 
 def _cloth(source: ClothInput) -> Any:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""External forces on the cloths: force fields, weighted gravity, pressure. Runs in the worker."""
+"""External forces on the cloths: force fields, weighted gravity. Runs in the worker."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,23 +23,6 @@ class ExternalForces:
     _areas: dict[int, np.ndarray] = field(default_factory=dict)
     _loaded: set[int] = field(default_factory=set)
 
-    def substeps(self, simulation: Any, current: FrameInput, seconds: float) -> int:
-        """Number of substeps of a frame of `seconds`; pressure is updated at each.
-
-        With pressure a substep is at most the time step, and at most 1/ω of the fastest volume
-        mode: the explicit coupling of pressure and volume is unstable otherwise.
-        """
-        frequency = 0.0
-        with_pressure = [
-            index for index, found in enumerate(current.pressures) if found is not None
-        ]
-        for index in with_pressure:
-            frequency = max(frequency, self._volume_frequency(simulation, index, current))
-        duration = current.settings["time_step"] if with_pressure else seconds
-        if frequency * duration > 1.0:
-            duration = 1.0 / frequency
-        return math.ceil(seconds / duration - 1e-9)
-
     def apply(self, simulation: Any, current: FrameInput, seconds: float) -> None:
         """Sets the external forces for the next `seconds`."""
         for index, cloth in enumerate(self.cloths):
@@ -60,8 +42,7 @@ class ExternalForces:
         acting = [(f, weights.of(f)) for f in current.fields]
         acting = [(f, weight) for f, weight in acting if weight]
         gravity = weights.factors["gravity"] - 1.0
-        pressure = current.pressures[index]
-        if not acting and not gravity and pressure is None:
+        if not acting and not gravity:
             return None
         masses = self._masses(index, current)
         motion = Motion(simulation.positions(index), simulation.velocities(index))
@@ -77,16 +58,7 @@ class ExternalForces:
                 self.lookup,
                 weights.factors["gravity"] * np.array(current.gravity),
             )
-        if pressure is not None:
-            midpoint = motion.positions + 0.5 * seconds * motion.velocities
-            total = total + forces.pressure_forces(pressure, midpoint, cloth.triangles)
         return total
-
-    def _volume_frequency(self, simulation: Any, index: int, current: FrameInput) -> float:
-        """Angular frequency ω of the volume mode of a cloth, in rad/s."""
-        pressure, triangles = current.pressures[index], self.cloths[index].triangles
-        masses = self._masses(index, current)
-        return forces.volume_frequency(pressure, simulation.positions(index), triangles, masses)
 
     def _masses(self, index: int, current: FrameInput) -> np.ndarray:
         """Lumped masses of the vertices, in kg."""

@@ -14,7 +14,7 @@ from typing import Any
 from ..blender import mesh_arrays
 from ..cache.checkpoint import Checkpoint, CheckpointStore
 from ..cache.pc2 import Writer
-from ..cache.statistics import CombinedReport, Statistics
+from ..cache.statistics import Statistics
 from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
 from ..storage.frame_record import Recorder
@@ -55,7 +55,6 @@ class Worker(threading.Thread):
         ]  # positions at the last completed frame, in m
         self._previous = previous
         self._has_materials = False  # a restored state may have other materials than the scene
-        self._within_frame = False  # the state is between two frames, of no use as a checkpoint
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
 
@@ -86,7 +85,7 @@ class Worker(threading.Thread):
         try:
             for writer in self.plan.writers:
                 writer.truncate_after(self.frame)  # all caches end with the same frame
-            self._flush(with_state=self.error is None and not self._within_frame)
+            self._flush(with_state=self.error is None)
         except OSError as error:
             self.error = self.error or error
         for writer in self.plan.writers:
@@ -108,7 +107,7 @@ class Worker(threading.Thread):
     def _simulate_frame(self, current: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
         report = self._advance(current)
-        self._previous, self._within_frame = current, False
+        self._previous = current
         shapes = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
         for writer, world, matrix in zip(
             plan.writers, shapes, current.world_to_object, strict=True
@@ -121,24 +120,17 @@ class Worker(threading.Thread):
         self.statistic.add(report, time.perf_counter() - started)
 
     def _advance(self, current: FrameInput) -> Any:
-        """Simulates one frame, in substeps if external forces vary; returns its report."""
+        """Simulates one frame; returns its report."""
         plan, simulation = self.plan, self.plan.simulation
         previous = self._previous if self._has_materials else None
         bridge.set_settings(simulation, plan.cloths, plan.colliders, previous, current)
         if previous is None or current.materials != previous.materials:
             bridge.set_materials(simulation, plan.cloths, current)
             self._has_materials = True
-        substeps = plan.forces.substeps(simulation, current, plan.frame_seconds)
-        seconds = plan.frame_seconds / substeps
-        reports = []
-        for number in range(1, substeps + 1):
-            bridge.set_targets(
-                simulation, plan.cloths, plan.colliders, self._previous, current, number / substeps
-            )
-            plan.forces.apply(simulation, current, seconds)
-            reports.append(simulation.advance(seconds))
-            self._within_frame = True
-        return reports[0] if substeps == 1 else CombinedReport(reports)
+        bridge.set_targets(simulation, plan.cloths, plan.colliders, current)
+        bridge.set_pressures(simulation, plan.cloths, previous, current)
+        plan.forces.apply(simulation, current, plan.frame_seconds)
+        return simulation.advance(plan.frame_seconds)
 
     def _flush(self, *, with_state: bool) -> None:
         """Makes all frames so far durable, and optionally writes a checkpoint."""

@@ -9,6 +9,7 @@ mod orthonormal_basis;
 mod roundoff;
 mod segment_triangle;
 mod swept_bvh;
+mod triangle_rotation;
 mod winding_number;
 
 pub use aabb_tree::{Aabb, AabbTree, NearestPrimitive};
@@ -25,4 +26,5 @@ pub(crate) use roundoff::{coordinate_error, to_f32_clamped};
 pub use segment_triangle::segment_intersects_triangle;
 pub(crate) use swept_bvh::PairVisitor;
 pub use swept_bvh::{SweptAabb, SweptAabbF32, SweptBvh};
+pub(crate) use triangle_rotation::triangle_rotation;
 pub(crate) use winding_number::{ClosedSurface, is_closed_surface};

@@ -65,8 +65,35 @@ pub struct FilteredSystem<'a> {
     pub matrix: &'a BlockMatrix,
     /// S b.
     pub right_side: &'a [Row3],
+    /// Terms that are added to the matrix.
+    pub rank_one_terms: &'a [RankOneTerm],
     /// S.
     pub filter: &'a Filter,
+}
+
+/// Term f u uᵀ of a matrix.
+#[derive(Clone, Debug)]
+pub struct RankOneTerm {
+    /// f.
+    pub factor: f64,
+    /// u.
+    pub vector: Vec<Row3>,
+}
+
+impl RankOneTerm {
+    /// Adds the product with a vector to `image`. Returns the scalar product of both.
+    fn add_product(&self, vector: &[Row3], image: &mut [Row3]) -> f64 {
+        let component = dot(&self.vector, vector);
+        self.add_to(self.factor * component, image);
+        self.factor * component * component
+    }
+
+    /// Adds a multiple of u to a vector.
+    pub(crate) fn add_to(&self, multiple: f64, sum: &mut [Row3]) {
+        for (sum, own) in sum.iter_mut().zip(&self.vector) {
+            *sum = std::array::from_fn(|k| sum[k] + multiple as f32 * own[k]);
+        }
+    }
 }
 
 /// Solves S A S d = S b for the free components of `solution`, which has to be 0 at the start.
@@ -79,7 +106,7 @@ pub fn conjugate_gradients(
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
-    let FilteredSystem { matrix, right_side, filter } = system;
+    let FilteredSystem { matrix, right_side, rank_one_terms, filter } = system;
     workspace.reset(right_side);
     preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
     filter.apply(&mut workspace.image);
@@ -99,7 +126,10 @@ pub fn conjugate_gradients(
     };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && iterations < stopping.max_iterations && current > threshold(iterations) {
-        let curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
+        let mut curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
+        for term in rank_one_terms {
+            curvature += term.add_product(&workspace.direction, &mut workspace.image);
+        }
         filter.apply(&mut workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;

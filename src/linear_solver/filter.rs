@@ -7,9 +7,9 @@
 //! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
 //! are gathered before the filter projects them out of the matrix.
 
-use super::{block_matrix::BlockMatrix, pattern::GROUP};
+use super::{block_matrix::BlockMatrix, conjugate_gradients::RankOneTerm, pattern::GROUP};
 use crate::{
-    simd::{Block, Row3},
+    simd::{self, Block, Row3},
     vec3::Vec3,
 };
 use nalgebra::Matrix3;
@@ -116,6 +116,8 @@ pub struct Prescribed {
     groups: Vec<Vec<RowEntry>>,
     /// Right side b; empty where nothing is prescribed.
     loads: Vec<Row3>,
+    /// Terms of the matrix of the last elimination, before the filter; empty where nothing is prescribed.
+    rank_one_terms: Vec<RankOneTerm>,
 }
 
 /// An entry of one of the rows.
@@ -135,8 +137,14 @@ impl Prescribed {
     }
 
     /// Gathers the rows qᵀA and subtracts A z from `right_side`, before the filter is applied to the matrix.
-    pub fn eliminate(&mut self, matrix: &BlockMatrix, right_side: &mut [Row3]) {
+    pub fn eliminate(
+        &mut self,
+        matrix: &BlockMatrix,
+        rank_one_terms: &[RankOneTerm],
+        right_side: &mut [Row3],
+    ) {
         self.loads.clear();
+        self.rank_one_terms.clear();
         if self.directions.is_empty() {
             return;
         }
@@ -149,6 +157,7 @@ impl Prescribed {
         self.stiffnesses.extend(self.directions.iter().map(stiffness));
         let units = self.directions.iter().map(|one| (one.row as u32, rounded(&one.unit)));
         self.gather(matrix, &units.collect::<Vec<_>>());
+        self.rank_one_terms.extend_from_slice(rank_one_terms);
         self.subtract(right_side);
     }
 
@@ -171,6 +180,13 @@ impl Prescribed {
             let displacement = self.directions[*direction as usize].displacement;
             let right = &mut right_side[*column as usize];
             *right = std::array::from_fn(|k| right[k] - displacement as f32 * entry[k]);
+        }
+        for term in &self.rank_one_terms {
+            let components = self
+                .directions
+                .iter()
+                .map(|one| one.displacement * along(&term.vector[one.row], &one.unit));
+            term.add_to(-term.factor * components.sum::<f64>(), right_side);
         }
     }
 
@@ -206,6 +222,12 @@ impl Prescribed {
         }
         for RowEntry { direction, column, entry } in self.groups.iter().flatten() {
             sums[*direction as usize] += dot(entry, &solution[*column as usize]);
+        }
+        for term in &self.rank_one_terms {
+            let component = term.factor * simd::dot(&term.vector, solution);
+            for (sum, one) in sums.iter_mut().zip(&self.directions) {
+                *sum += component * along(&term.vector[one.row], &one.unit);
+            }
         }
         sums
     }
@@ -304,7 +326,7 @@ mod tests {
         let mut prescribed = Prescribed::default();
         prescribed.set(directions.into_iter());
         let load = [0.25, -1.0, 2.0, 0.0];
-        prescribed.eliminate(&matrix, &mut vec![load; 300]);
+        prescribed.eliminate(&matrix, &[], &mut vec![load; 300]);
         for (Direction { row, unit, .. }, stiffness, force) in prescribed.forces(&vector) {
             let expected = along(&image[*row], unit) - along(&load, unit);
             assert!((force - expected).abs() < 1.0e-4, "row {row}");
@@ -323,7 +345,7 @@ mod tests {
         let mut prescribed = Prescribed::default();
         prescribed.set(directions.into_iter());
         let mut right_side = vec![[0.0; 4]; 300];
-        prescribed.eliminate(&matrix, &mut right_side);
+        prescribed.eliminate(&matrix, &[], &mut right_side);
         let mut given = vec![[0.0; 4]; 300];
         prescribed.complete(&mut given);
         let mut image = vec![[0.0; 4]; 300];
@@ -332,7 +354,7 @@ mod tests {
             assert!((0..3).all(|k| (right[k] + image[k]).abs() < 1.0e-4), "{right:?}, {image:?}");
         }
         prescribed.set(std::iter::empty());
-        prescribed.eliminate(&matrix, &mut right_side);
+        prescribed.eliminate(&matrix, &[], &mut right_side);
         assert_eq!(prescribed.forces(&given).count(), 0);
     }
 }

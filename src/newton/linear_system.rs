@@ -10,7 +10,7 @@ use super::{
 use crate::{
     linear_solver::{
         BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
-        StoppingCriterion, Workspace, conjugate_gradients,
+        RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
     },
     response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
@@ -31,6 +31,8 @@ pub(crate) struct LinearSystem {
     active_set: ActiveSet,
     /// Blocks of contacts between rows that no element connects: row, column, block.
     contact_blocks: Vec<(u32, u32, Block)>,
+    /// Terms of the matrix that couple all vertices of a cloth.
+    rank_one_terms: Vec<RankOneTerm>,
     right_hand_side: Vec<Row3>,
     /// Solution: the Newton step, in m.
     newton_step: Vec<Row3>,
@@ -57,6 +59,7 @@ impl LinearSystem {
             filter: Filter::new(count),
             active_set: ActiveSet::default(),
             contact_blocks: Vec::new(),
+            rank_one_terms: Vec::new(),
             right_hand_side: vec![[0.0; 4]; count],
             newton_step: vec![[0.0; 4]; count],
             tangent,
@@ -105,8 +108,11 @@ impl LinearSystem {
         self.tangent.ordering.gather(point.residuals, &mut self.right_hand_side);
         self.assemble_contacts(point.objective.response, point.positions);
         let prescribed = &mut self.active_set.prescribed;
-        prescribed.eliminate(&self.tangent.matrix, &mut self.right_hand_side);
+        prescribed.eliminate(&self.tangent.matrix, &self.rank_one_terms, &mut self.right_hand_side);
         self.filter.apply(&mut self.right_hand_side);
+        for term in &mut self.rank_one_terms {
+            self.filter.apply(&mut term.vector);
+        }
         if !is_up_to_date {
             self.filter.apply_to(&mut self.tangent.matrix);
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
@@ -124,12 +130,14 @@ impl LinearSystem {
         report: &mut Report,
     ) -> bool {
         let objective = &mut *point.objective;
+        self.rank_one_terms.clear();
         let Some(model) = objective.quadratic_model else {
             if point.has_predicted_stress && objective.uses_stress_prediction() {
                 objective.dynamics.use_predicted_stress();
             }
             report.time(Task::Assembly, || {
                 self.tangent.assemble(objective.dynamics, objective.stage);
+                self.assemble_pressures(objective);
             });
             self.eliminate_directions(objective, point.positions);
             self.assembled_matrix_id = None;
@@ -147,6 +155,27 @@ impl LinearSystem {
         }
         self.assembled_matrix_id = matrix_id;
         is_up_to_date
+    }
+
+    /// Adds the stiffness of pressures to the matrix.
+    fn assemble_pressures(&mut self, objective: &mut Objective<'_>) {
+        objective.dynamics.pressures.continue_path();
+        let TangentMatrix { matrix, ordering, .. } = &mut self.tangent;
+        let scale = 1.0 / objective.stage.extrapolation_factor;
+        let pressures = &objective.dynamics.pressures;
+        pressures.for_each_block(|pair, block| {
+            let [row, column] = pair.map(|vertex| ordering.row(vertex));
+            matrix.add_pair(row, column, &Block::from_matrix(&(block * scale)));
+        });
+        let count = self.newton_step.len();
+        self.rank_one_terms.extend(pressures.volume_stiffness().map(|stiffness| {
+            let mut vector = vec![[0.0; 4]; count];
+            for (vertex, area) in (stiffness.first_vertex..).zip(stiffness.gradient) {
+                let [x, y, z] = (*area).into();
+                vector[ordering.row(vertex)] = [x as f32, y as f32, z as f32, 0.0];
+            }
+            RankOneTerm { factor: stiffness.factor * scale, vector }
+        }));
     }
 
     /// Adds contact forces to the right-hand side and contact stiffness to the matrix.
@@ -194,6 +223,7 @@ impl LinearSystem {
             let system = FilteredSystem {
                 matrix: &self.tangent.matrix,
                 right_side: &self.right_hand_side,
+                rank_one_terms: &self.rank_one_terms,
                 filter: &self.filter,
             };
             let preconditioner = self.preconditioner.as_mut();

@@ -4,8 +4,8 @@
 //!
 //! An iteration
 //!
-//! 1. tests convergence (`criteria`, `force_balance`), and validates the displacements of a converged step by
-//!    continuous collision detection;
+//! 1. tests convergence (`criteria`, `force_balance`), balances the net forces of a converged step (`net_force`), and
+//!    validates its displacements by continuous collision detection;
 //! 2. solves the linearised equations for the Newton step (`linear_system`);
 //! 3. backtracks along the step until the potential decreases sufficiently (`line_search`), and accepts the contacts
 //!    there.
@@ -16,6 +16,7 @@ mod convergence;
 mod forcing_term;
 mod line_search;
 mod linear_system;
+mod net_force;
 mod objective;
 mod parameters;
 mod quadratic_model;
@@ -34,6 +35,7 @@ pub(crate) use reference::FixedPointParameters;
 use crate::{
     collision::Contact,
     linear_solver::Ordering,
+    mesh::UnionFind,
     scene::{Preconditioning, RejectionReason, Report, Task},
     system::{EquationsOfMotion, TangentMatrix},
     vec3::Vec3,
@@ -54,6 +56,8 @@ pub(crate) struct Newton {
     pub(crate) contact_potential: f64,
     /// Trial point, in m; also a buffer for other vectors of all vertices.
     pub(crate) trial_point: Vec<Vec3>,
+    /// Connected pieces of the cloths.
+    pieces: UnionFind,
 }
 
 impl Newton {
@@ -65,6 +69,7 @@ impl Newton {
             has_predicted_stress: false,
             contact_potential: 0.0,
             trial_point: vec![Vec3::zeros(); count],
+            pieces: connected_pieces(dynamics),
         }
     }
 
@@ -144,6 +149,7 @@ impl NewtonSolve<'_, '_> {
             let mut thresholds = self.convergence_thresholds();
             self.outcome.unmet = self.unmet_criterion(&thresholds);
             if self.outcome.converged() {
+                self.balance_net_forces();
                 self.outcome.is_collision_free = self.validate_step();
                 if self.outcome.is_collision_free || !self.continue_with_stiffened_contacts() {
                     return self.outcome;
@@ -151,6 +157,7 @@ impl NewtonSolve<'_, '_> {
                 thresholds = self.convergence_thresholds();
             }
             if let Some(outcome) = self.give_up() {
+                self.balance_net_forces();
                 return outcome;
             }
             let previous_length = self.outcome.step_length;
@@ -226,6 +233,12 @@ impl NewtonSolve<'_, '_> {
         SolveProgress { iterations, is_strict }
     }
 
+    /// Balances the net forces of free bodies at the iterate.
+    fn balance_net_forces(&mut self) {
+        let (objective, pieces) = (&*self.objective, &self.newton.pieces);
+        self.report.time(Task::Forces, || objective.balance_net_forces(pieces, self.positions));
+    }
+
     /// Whether continuous collision detection finds no intersection on the trajectories to the iterate.
     fn validate_step(&mut self) -> bool {
         let response = &mut *self.objective.response;
@@ -236,6 +249,8 @@ impl NewtonSolve<'_, '_> {
     fn continue_with_stiffened_contacts(&mut self) -> bool {
         let may_continue = self.history.record_stiffening(self.outcome.iterations);
         if may_continue {
+            // The balance of net forces has moved the iterate.
+            self.objective.evaluate(self.positions, &mut self.newton.residuals, self.report);
             let iteration = self.outcome.iterations;
             let contacts = self.objective.detect_contacts(self.positions, iteration, self.report);
             self.accept_contacts(contacts);
@@ -291,6 +306,7 @@ impl NewtonSolve<'_, '_> {
     fn accept_final_step(&mut self) -> bool {
         let newton = &mut *self.newton;
         newton.system.set_trial_point(self.positions, 1.0, &mut newton.trial_point);
+        self.objective.balance_net_forces(&newton.pieces, &mut newton.trial_point);
         let is_contact_free = self.detect_contacts_at_trial_point().is_empty();
         let (response, trial_point) = (&mut *self.objective.response, &self.newton.trial_point);
         let is_valid = is_contact_free
@@ -346,4 +362,11 @@ impl NewtonSolve<'_, '_> {
 fn absolute_linear_tolerance(objective: &Objective<'_>, thresholds: &[f64]) -> f64 {
     let norm = EnergyNorm::new(objective.dynamics, objective.stage);
     norm.min_squared_norm(forcing_factor(objective), thresholds)
+}
+
+/// Pieces of the cloths that are connected by edges and seams.
+fn connected_pieces(dynamics: &EquationsOfMotion) -> UnionFind {
+    let mut pieces = UnionFind::new(dynamics.vertex_count());
+    dynamics.coupled_pairs().into_iter().for_each(|[one, other]| pieces.union(one, other));
+    pieces
 }

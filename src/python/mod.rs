@@ -8,6 +8,7 @@ mod collider;
 mod curves;
 mod errors;
 mod material;
+mod pressure;
 mod report;
 mod scalars;
 mod settings;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Report`.
 
-use crate::scene::Report;
+use crate::{scene::Report, system::Energy};
 use pyo3::{prelude::*, types::PyDict};
 
 /// Account of an advance or a step.
@@ -112,4 +112,24 @@ impl PyReport {
             self.0.total_seconds,
         )
     }
+}
+
+/// Energies by name; those of seams and soft pins where there are any.
+pub(super) fn energies<'py>(
+    py: Python<'py>,
+    energy: &Energy,
+    has_springs: [bool; 2],
+) -> PyResult<Bound<'py, PyDict>> {
+    let energies = PyDict::new(py);
+    energies.set_item("kinetic", energy.kinetic)?;
+    energies.set_item("stretch", energy.stretch)?;
+    energies.set_item("shear", energy.shear)?;
+    energies.set_item("bend", energy.bend)?;
+    let of_springs = [("sewing", energy.sewing), ("pins", energy.pins)];
+    for ((name, value), _) in of_springs.into_iter().zip(has_springs).filter(|(_, has)| *has) {
+        energies.set_item(name, value)?;
+    }
+    energies.set_item("gravity", energy.gravity)?;
+    energies.set_item("total", energy.total())?;
+    Ok(energies)
 }

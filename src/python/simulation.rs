@@ -7,7 +7,8 @@ use super::{
     collider::PyCollider,
     errors::{guarded, type_error},
     material::PyMaterial,
-    report::PyReport,
+    pressure::law,
+    report::{PyReport, energies},
     scalars::{index, instance, instances, number, type_name},
     settings::PySettings,
 };
@@ -340,6 +341,44 @@ impl PySimulation {
         self.with(|simulation| simulation.set_vertex_forces(cloth, &forces))
     }
 
+    /// Sets the pressure inside a cloth above that outside, from now on.
+    ///
+    /// It is pressure + stiffness · (1 − V/volume) at the volume V, and acts along the normals:
+    /// outwards if the faces of a closed cloth turn so.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     pressure (float): Pressure at the target volume, in Pa.
+    ///     stiffness (float): Pressure for a volume that is missing as a whole, in Pa, 0 or more.
+    ///     volume (float | None): Target volume, in m³; that at the start where not given.
+    ///     weights (float64 or float32 array, shape (n,), optional): Factor on the pressure at each
+    ///         vertex, 0 or more.
+    #[pyo3(signature = (cloth, pressure, *, stiffness=None, volume=None, weights=None))]
+    fn set_pressure(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        pressure: &Bound<'_, PyAny>,
+        stiffness: Option<&Bound<'_, PyAny>>,
+        volume: Option<&Bound<'_, PyAny>>,
+        weights: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let (cloth, law) = (index("cloth", cloth)?, law(pressure, stiffness, volume, weights)?);
+        self.with(|simulation| simulation.set_pressure(cloth, law))
+    }
+
+    /// Volume inside a cloth.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///
+    /// Returns:
+    ///     float: Volume, in m³; more than 0 if the faces of a closed cloth turn outwards.
+    #[pyo3(signature = (cloth=None), text_signature = "($self, cloth=0)")]
+    fn volume(&self, cloth: Option<&Bound<'_, PyAny>>) -> PyResult<f64> {
+        let cloth = cloth.map_or(Ok(0), |cloth| index("cloth", cloth))?;
+        self.with(|simulation| simulation.volume(cloth))
+    }
+
     /// Changes settings from now on; those not given stay as they are.
     ///
     /// Args:
@@ -416,21 +455,7 @@ impl PySimulation {
     fn energy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (energy, springs) =
             self.compute(py, |simulation| Ok((simulation.energy(), simulation.has_springs())))?;
-        let energies = PyDict::new(py);
-        energies.set_item("kinetic", energy.kinetic)?;
-        energies.set_item("stretch", energy.stretch)?;
-        energies.set_item("shear", energy.shear)?;
-        energies.set_item("bend", energy.bend)?;
-        for (name, value, is_there) in
-            [("sewing", energy.sewing, springs[0]), ("pins", energy.pins, springs[1])]
-        {
-            if is_there {
-                energies.set_item(name, value)?;
-            }
-        }
-        energies.set_item("gravity", energy.gravity)?;
-        energies.set_item("total", energy.total())?;
-        Ok(energies)
+        energies(py, &energy, springs)
     }
 
     /// An exact checkpoint: continuing from it gives bit-identical results.

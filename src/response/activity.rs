@@ -37,7 +37,7 @@ impl CollisionResponse {
         let (mut weighted_slip_sum, mut force_sum) = (0.0, 0.0);
         for contact in loaded {
             let relative_displacement =
-                contact.relative_position(&self.end_positions) - contact.initial_relative_position;
+                contact.relative_displacement(&contact.relative_position(&self.end_positions));
             let normal = contact.linearised.normal;
             weighted_slip_sum += contact.current_normal_force()
                 * (relative_displacement - normal * relative_displacement.dot(&normal)).norm();

@@ -221,9 +221,11 @@ impl CollisionResponse {
             self.intersection_state.as_ref().is_some_and(|state| state.is_frictionless(bodies));
         contact.friction =
             if is_frictionless { 0.0 } else { (first.friction * second.friction).sqrt() };
-        contact.initial_tangential_displacement = prior.tangential_displacement;
         contact.is_new = !prior.existed;
-        contact.initial_relative_position = contact.relative_position(&self.start_positions);
+        let start = contact.relative_position(&self.start_positions);
+        contact.set_start(prior.tangential_displacement, start, |lever| {
+            pair.turned_with_partner(mesh, self.trajectories(), lever)
+        });
         Some(contact)
     }
 }

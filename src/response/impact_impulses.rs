@@ -5,8 +5,8 @@
 //! impact that is wrong: the contact forces that stop a vertex leave it with up to half of its
 //! speed, in either direction. Cloth does not rebound, so an impulse is added that cancels the
 //! relative velocity along the normal, together with its Coulomb friction, so that friction acts on
-//! the whole change of normal velocity. The multistep history of the vertices is reset along these
-//! directions.
+//! the whole change of normal velocity. The multistep history of the contact is reset along these
+//! directions (see `motion_history`).
 //!
 //! A compressed contact keeps its preload over the steps. When the compressing load vanishes, the
 //! preload would accelerate the cloth like a spring; cloth does not do that, so an impulse is
@@ -19,14 +19,12 @@
 //! rest would oscillate. Before the impact impulses the relative velocity of pressing contacts is
 //! set to its mean over the step: along the normal, and in all directions where friction sticks.
 
-use super::{CollisionResponse, detection::DETECTION};
+use super::{CollisionResponse, detection::DETECTION, motion_history::VelocityJump};
 use crate::{
     collision::{Contact, Trajectories},
-    geometry::OrthonormalBasis,
     vec3::Vec3,
 };
 use nalgebra::Matrix3;
-use std::collections::BTreeMap;
 
 /// Parameters of the contact velocities.
 struct ContactVelocityParameters {
@@ -35,11 +33,6 @@ struct ContactVelocityParameters {
     /// `guided_vertices_follow_a_slope_in_the_directions_left_to_them` and the rest scene
     /// `friction_on_cloth` (both fail at 0).
     sweeps: usize,
-    /// Weight in a contact below which a vertex keeps its multistep history (1). Effect: larger
-    /// keeps histories across impacts, as if velocities were continuous; smaller resets the history
-    /// of vertices that hardly move. Evidence: none; at 0 no figure of the bench or the hostile
-    /// suite changes.
-    min_weight: f64,
     /// Friction of a midpoint contact below which it sticks (Coulomb bounds). Effect: larger stops
     /// contacts at the end of their slip; smaller lets sticking contacts oscillate. Evidence:
     /// `contacts_hold_with_every_integrator` covers the rule; at 1 the implicit midpoint scenes take
@@ -48,28 +41,20 @@ struct ContactVelocityParameters {
 }
 
 impl ContactVelocityParameters {
-    const DEFAULT: Self = Self { sweeps: 8, min_weight: 0.05, stick_fraction: 0.95 };
+    const DEFAULT: Self = Self { sweeps: 8, stick_fraction: 0.95 };
 }
 
 const CONTACT_VELOCITY: ContactVelocityParameters = ContactVelocityParameters::DEFAULT;
 
-/// Vertex with a velocity jump.
-pub(crate) struct VelocityJump {
-    pub(crate) vertex: usize,
-    /// Projector onto the directions without a jump.
-    pub(crate) continuity_projector: Matrix3<f64>,
-}
-
 impl CollisionResponse {
     /// Applies the impact impulses of a step with the cloths at `positions` in m to `velocities` in
-    /// m/s. Returns the vertices with velocity jumps, in ascending order. `inverse_masses` in 1/kg
-    /// are 0 for pinned vertices.
+    /// m/s. Returns the velocity jumps. `inverse_masses` in 1/kg are 0 for pinned vertices.
     pub(crate) fn apply_impact_impulses(
         &self,
         positions: &[Vec3],
         velocities: &mut [Vec3],
         inverse_masses: impl Fn(usize) -> f64,
-    ) -> Vec<VelocityJump> {
+    ) -> Vec<VelocityJump<'_>> {
         let contacts = self.contacts().iter();
         let mut impulses: Vec<ContactImpulse<'_>> = contacts
             .filter_map(|contact| self.impact_impulse(contact, positions, &inverse_masses))
@@ -82,7 +67,7 @@ impl CollisionResponse {
             .extend(contacts.filter_map(|contact| self.release_impulse(contact, &inverse_masses)));
         sweep(&mut impulses, |impulse| self.apply_impulse(impulse, velocities, &inverse_masses));
         impulses.retain(ContactImpulse::has_changed_velocities);
-        self.velocity_jumps(&impulses)
+        impulses.iter().map(ContactImpulse::velocity_jump).collect()
     }
 
     /// Projects `velocities` in m/s at the end of a step of the implicit midpoint rule with the
@@ -194,7 +179,7 @@ impl CollisionResponse {
     }
 
     /// Cloth vertices of a contact with their weights.
-    fn cloth_weights(&self, contact: &Contact) -> impl Iterator<Item = (usize, f64)> {
+    pub(super) fn cloth_weights(&self, contact: &Contact) -> impl Iterator<Item = (usize, f64)> {
         let weighted_vertices = contact.pair.vertices.into_iter().zip(contact.linearised.weights);
         let cloth = weighted_vertices.filter(|(vertex, _)| self.is_cloth(*vertex));
         cloth.map(|(vertex, weight)| (vertex as usize, weight))
@@ -251,37 +236,24 @@ impl CollisionResponse {
         }
     }
 
+    /// Velocity of the first side relative to the second, which moves and turns, in m/s.
     fn relative_velocity(&self, contact: &Contact, velocities: &[Vec3]) -> Vec3 {
         let weighted_vertices = contact.pair.vertices.iter().zip(&contact.linearised.weights);
-        weighted_vertices
+        let of_points: Vec3 = weighted_vertices
             .map(|(vertex, weight)| {
                 let velocity = velocities.get(*vertex as usize);
                 velocity.copied().unwrap_or_else(|| self.collider_velocity(*vertex)) * *weight
             })
-            .sum()
-    }
-
-    fn velocity_jumps(&self, impulses: &[ContactImpulse<'_>]) -> Vec<VelocityJump> {
-        let mut directions: BTreeMap<usize, Vec<Vec3>> = BTreeMap::new();
-        for impulse in impulses {
-            for (vertex, weight) in self.cloth_weights(impulse.contact) {
-                if weight.abs() > CONTACT_VELOCITY.min_weight {
-                    let of_vertex = directions.entry(vertex).or_default();
-                    of_vertex.push(impulse.contact.linearised.normal);
-                    of_vertex.extend(impulse.tangential_jump_directions());
-                }
-            }
-        }
-        let jump = |(vertex, directions): (usize, Vec<Vec3>)| {
-            let basis = OrthonormalBasis::from_spanning_set(directions.into_iter());
-            VelocityJump { vertex, continuity_projector: basis.complement_projector() }
-        };
-        directions.into_iter().map(jump).collect()
+            .sum();
+        of_points - contact.lever_displacement / self.duration()
     }
 }
 
 /// Projects velocities onto each condition in turn, in several Gauss-Seidel sweeps.
-fn sweep<Condition>(conditions: &mut [Condition], mut project: impl FnMut(&mut Condition)) {
+pub(super) fn sweep<Condition>(
+    conditions: &mut [Condition],
+    mut project: impl FnMut(&mut Condition),
+) {
     for _ in 0..CONTACT_VELOCITY.sweeps {
         conditions.iter_mut().for_each(&mut project);
     }
@@ -318,24 +290,28 @@ enum ImpulseKind {
     Release { remaining: f64, max_impulse: f64 },
 }
 
-impl ContactImpulse<'_> {
+impl<'a> ContactImpulse<'a> {
     /// Whether it may have changed a velocity.
     fn has_changed_velocities(&self) -> bool {
         !matches!(self.kind, ImpulseKind::Release { remaining, max_impulse } if remaining >= max_impulse)
     }
 
-    /// Tangential directions along which velocities jump.
-    fn tangential_jump_directions(&self) -> Vec<Vec3> {
-        match self.kind {
-            ImpulseKind::Impact { slip_direction: Some(slip), .. } => vec![slip],
-            ImpulseKind::Release { .. } => Vec::new(),
-            _ if self.contact.coulomb_bound > 0.0 => {
-                let normal = self.contact.linearised.normal;
-                let axis = Vec3::ith(normal.iamin(), 1.0);
-                let one = normal.cross(&axis).normalize();
-                vec![one, normal.cross(&one)]
+    /// Directions along which velocities jump.
+    fn velocity_jump(&self) -> VelocityJump<'a> {
+        let normal = self.contact.linearised.normal;
+        let along_normal = normal * normal.transpose();
+        let jump_projector = match self.kind {
+            ImpulseKind::Impact { slip_direction: Some(slip), .. } => {
+                along_normal + slip * slip.transpose()
             }
-            _ => Vec::new(),
+            ImpulseKind::Release { .. } => along_normal,
+            _ if self.contact.coulomb_bound > 0.0 => Matrix3::identity(),
+            _ => along_normal,
+        };
+        VelocityJump {
+            contact: self.contact,
+            effective_inverse_mass: self.effective_inverse_mass,
+            jump_projector,
         }
     }
 }

@@ -30,12 +30,14 @@ mod contact_forces;
 mod detection;
 mod fallback;
 mod impact_impulses;
+mod motion_history;
 mod step_validation;
 mod stiffening;
 mod untangling_pass;
 
 pub(crate) use active_set::{ActiveSet, Multiplier, PrescribedVertex};
 pub(crate) use collider_motion::ColliderMotion;
+pub(crate) use motion_history::{MotionDeviation, VelocityJump};
 
 use crate::{
     collision::{BroadPhase, Contact, ContactHistory, PairKind, PrimitivePair, Trajectories},

@@ -4,6 +4,7 @@
 use super::{Simulation, surface};
 use crate::{
     error::{Error, Result},
+    forces::{PressureLaw, enclosed_volume},
     linear_solver::{BlockMatrix, Ordering},
     material::Material,
     mesh::check_positions,
@@ -252,6 +253,62 @@ impl Simulation {
         Ok(())
     }
 
+    /// Sets the pressure inside a cloth above that outside, until changed; `None` for the same. A target volume of 0 is
+    /// that at the start.
+    ///
+    /// # Errors
+    /// A cloth index out of range, a number that is not finite or negative but for the pressure, weights that are not
+    /// one for each vertex, or a stiffness without a volume to keep.
+    pub fn set_pressure(&mut self, cloth: usize, law: Option<PressureLaw>) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let law = law.map(|law| self.checked_pressure(cloth, law)).transpose()?;
+        let present = self.dynamics.pressures.law(cloth);
+        let is_other_surface =
+            |law: &PressureLaw| present.is_none_or(|one| one.weights != law.weights);
+        if law.as_ref().map_or(present.is_some(), is_other_surface) {
+            self.state.previous = None;
+        }
+        self.dynamics.pressures.set(&self.dynamics.mesh, cloth, law);
+        Ok(())
+    }
+
+    /// Pressure inside a cloth above that outside.
+    #[must_use]
+    pub fn pressure(&self, cloth: usize) -> Option<&PressureLaw> {
+        self.dynamics.pressures.law(cloth)
+    }
+
+    /// Volume that a cloth encloses in m³, positive if its faces turn around outward normals.
+    ///
+    /// # Errors
+    /// A cloth index out of range.
+    pub fn volume(&self, cloth: usize) -> Result<f64> {
+        self.check_cloth(cloth)?;
+        Ok(enclosed_volume(&self.dynamics.mesh, cloth, &self.state.positions))
+    }
+
+    fn checked_pressure(&self, cloth: usize, mut law: PressureLaw) -> Result<PressureLaw> {
+        check_number("pressure", law.pressure, f64::NEG_INFINITY)?;
+        check_number("stiffness", law.stiffness, 0.0)?;
+        check_number("volume", law.volume, 0.0)?;
+        if !law.weights.is_empty() {
+            check_count("weights", law.weights.len(), self.dynamics.mesh.vertices_of(cloth).len())?;
+        }
+        let is_refused = |weight: &f64| !weight.is_finite() || *weight < 0.0;
+        if let Some(index) = law.weights.iter().position(is_refused) {
+            let (found, wanted) = (law.weights[index], "a finite number, 0 or more");
+            return Err(Error::element("weights", "vertex", index, found, wanted));
+        }
+        if law.volume == 0.0 {
+            law.volume = self.dynamics.pressures.initial_volume(cloth);
+        }
+        if law.stiffness > 0.0 && law.volume <= 0.0 {
+            let wanted = "a cloth that encloses more than 0, or a volume";
+            return Err(Error::value("volume", format!("{} m³", law.volume), wanted));
+        }
+        Ok(law)
+    }
+
     /// Assembles the tangent matrix at the positions where forces were last evaluated, without contacts, with the
     /// inertia of implicit Euler steps of `duration` in s. [`Self::ordering`] is the order of its rows. Runs on the
     /// threads of the caller.
@@ -301,6 +358,14 @@ impl Simulation {
             None => Ok(()),
         }
     }
+}
+
+fn check_number(argument: &str, found: f64, lowest: f64) -> Result<()> {
+    if found.is_finite() && found >= lowest {
+        return Ok(());
+    }
+    let wanted = if lowest == 0.0 { "a finite number, 0 or more" } else { "a finite number" };
+    Err(Error::value(argument, found.to_string(), wanted))
 }
 
 fn check_count(argument: &str, found: usize, wanted: usize) -> Result<()> {

@@ -6,7 +6,10 @@
 
 use super::{boundary_conditions::SpringTarget, model_factory};
 use crate::{
-    forces::{Air, ElasticEnergy, Elements, ModelInput, StrainHistory, scaled_gradients, sewing},
+    forces::{
+        Air, ElasticEnergy, Elements, ModelInput, PressureLoads, StrainHistory, scaled_gradients,
+        sewing,
+    },
     material::Material,
     mesh::{Mesh, ShapeGradients},
     parallel::{BufferPool, reductions},
@@ -23,6 +26,7 @@ pub(crate) struct EquationsOfMotion {
     /// Elements of the cloth model and of seams, by kind.
     pub(crate) elements: Vec<Box<dyn Elements>>,
     pub(crate) air: Air,
+    pub(crate) pressures: PressureLoads,
     /// Gravity, in m/s².
     pub(crate) gravity: Vec3,
     /// Mass of each vertex, in kg.
@@ -106,9 +110,12 @@ impl EquationsOfMotion {
         if let Some(buffers) = elements.iter().find_map(|elements| elements.buffers()) {
             air.set_buffers(buffers.clone());
         }
+        let positions: Vec<Vec3> =
+            cloths.iter().flat_map(|cloth| &cloth.positions).copied().collect();
         let mut dynamics = Self {
             elements,
             air,
+            pressures: PressureLoads::new(&mesh, &positions),
             gravity: settings.gravity,
             masses: vec![0.0; count],
             total_mass: 0.0,
@@ -205,6 +212,7 @@ impl EquationsOfMotion {
                 let history = StrainHistory { reference: reference.as_slice(), inverse_beta };
                 internal += elements.evaluate(positions, history, residuals);
             }
+            internal += self.pressures.evaluate(positions, residuals);
             internal + self.add_point_forces(stage, positions, residuals)
         })
     }
@@ -368,7 +376,12 @@ impl EquationsOfMotion {
 
     /// Adds the forces of inertia, gravity, air, spring targets and external forces to the residuals, in N. Returns
     /// their potential in J.
-    fn add_point_forces(&self, stage: &Stage, positions: &[Vec3], residuals: &mut [Vec3]) -> f64 {
+    pub(crate) fn add_point_forces(
+        &self,
+        stage: &Stage,
+        positions: &[Vec3],
+        residuals: &mut [Vec3],
+    ) -> f64 {
         let has_air = self.air.is_active();
         let mut points = vec![(); residuals.len()];
         reductions::sum_zipped(
@@ -429,17 +442,20 @@ impl EquationsOfMotion {
         }
     }
 
-    /// Freezes the normals and relative velocities of the air forces at expected positions in m and velocities in m/s.
+    /// Freezes the normals and relative velocities of the air forces at expected positions in m and velocities in m/s,
+    /// and begins the path of pressures there.
     pub(crate) fn predict_air(&mut self, positions: &[Vec3], velocities: &[Vec3]) {
+        self.pressures.begin_path(positions);
         if self.air.is_active() {
             self.air.set_predicted_state(positions, velocities);
         }
     }
 
-    /// Whether wind, external forces or seams do work on the cloth.
+    /// Whether wind, pressure, external forces or seams do work on the cloth.
     pub(crate) fn has_external_load(&self) -> bool {
         let is_windy = self.air.is_active() && self.air.wind() != Vec3::zeros();
-        is_windy || !self.seams.is_empty() || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
+        let is_driven = is_windy || !self.seams.is_empty() || !self.pressures.is_empty();
+        is_driven || self.vertex_forces.iter().any(|f| *f != Vec3::zeros())
     }
 
     /// Kinetic and gravitational energy, in J.

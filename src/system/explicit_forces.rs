@@ -30,6 +30,7 @@ impl EquationsOfMotion {
             elements.evaluate(positions, history, &mut forces);
         }
         self.predict_air(positions, velocities);
+        self.pressures.evaluate(positions, &mut forces);
         let has_air = self.air.is_active();
         for (vertex, force) in forces.iter_mut().enumerate() {
             *force += self.gravity * self.masses[vertex] + self.vertex_force(vertex);

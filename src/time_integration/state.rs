@@ -33,9 +33,8 @@ pub(crate) struct PreviousState {
     pub(crate) internal_variables: Vec<Vec<f64>>,
 }
 
-/// History reset of a vertex whose velocity has jumped. Along the directions of the jump its previous state is that of
-/// a uniform motion with the present velocity. Along the others it keeps its history; otherwise the forces between
-/// vertices would not cancel and momentum would be lost.
+/// History reset of a vertex whose velocity has jumped: a previous state in which the jump has happened already. Those
+/// of both sides of a contact have the momentum of the actual previous state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HistoryReset {
     /// Index of the vertex.

@@ -22,6 +22,12 @@
 //! contact once, by micrometres, and nothing creeps. Newton iterations keep a contact sticking
 //! until its anchor would give way, and slipping until the slip would reverse, so that they do not
 //! oscillate between both states.
+//!
+//! Sides are a gap apart, so what sticks to a partner follows its motion at the end of a lever: over a
+//! step with the start offset r₀, the end offset r₁ and the rotation R of the partner the
+//! displacement is r₁ − R r₀ (with r₁ − r₀ cloth would fall behind a turning solid by gap/(R + gap)).
+//! R is that of the triangles around the partner's feature, found with the normal and frozen with
+//! it, and turns the anchor as well.
 
 #[cfg(test)]
 mod tests;
@@ -103,6 +109,8 @@ pub(crate) struct Contact {
     pub(crate) initial_tangential_displacement: Vec3,
     /// Relative position Σ weight · position at the start of the step, in m.
     pub(crate) initial_relative_position: Vec3,
+    /// Displacement of the lever from the partner to the stick anchor as it turns with the partner, in m.
+    pub(crate) lever_displacement: Vec3,
     /// Whether the pair was not in contact in the last step.
     pub(crate) is_new: bool,
 }
@@ -156,6 +164,7 @@ impl Contact {
             slip_direction: Vec3::zeros(),
             initial_tangential_displacement: Vec3::zeros(),
             initial_relative_position: Vec3::zeros(),
+            lever_displacement: Vec3::zeros(),
             is_new: false,
         }
     }
@@ -253,10 +262,29 @@ impl Contact {
         self.current_normal_force + self.tangent_stiffness * increment
     }
 
+    /// Sets the start of the step: the displacement from the stick anchor and the relative position, in m, and the
+    /// lever between them as the partner turns it.
+    pub(crate) fn set_start(
+        &mut self,
+        tangential_displacement: Vec3,
+        relative_position: Vec3,
+        turned: impl FnOnce(Vec3) -> Vec3,
+    ) {
+        let lever = relative_position - tangential_displacement;
+        self.initial_tangential_displacement = tangential_displacement;
+        self.initial_relative_position = relative_position;
+        self.lever_displacement = turned(lever) - lever;
+    }
+
+    /// Displacement in the step relative to the partner, which moves and turns, in m.
+    pub(crate) fn relative_displacement(&self, relative_position: &Vec3) -> Vec3 {
+        relative_position - self.initial_relative_position - self.lever_displacement
+    }
+
     /// Tangential displacement from the stick anchor in m, before any slip of the anchor.
     pub(crate) fn elastic_tangential_displacement(&self, relative_position: &Vec3) -> Vec3 {
-        let displacement = self.initial_tangential_displacement + relative_position
-            - self.initial_relative_position;
+        let displacement =
+            self.initial_tangential_displacement + self.relative_displacement(relative_position);
         displacement - self.linearised.normal * displacement.dot(&self.linearised.normal)
     }
 

@@ -10,6 +10,7 @@
 mod tests;
 
 mod linearisation;
+mod partner_rotation;
 mod rest_separation;
 
 use crate::{

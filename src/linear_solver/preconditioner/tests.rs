@@ -124,7 +124,8 @@ impl Sheets {
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
         let filter = &Filter::new(self.count());
-        let system = FilteredSystem { matrix: &self.matrix, right_side: &side, filter };
+        let system =
+            FilteredSystem { matrix: &self.matrix, right_side: &side, rank_one_terms: &[], filter };
         let mut workspace = Workspace::default();
         conjugate_gradients(system, preconditioner, stopping, &mut workspace, &mut solution)
     }

@@ -13,6 +13,7 @@ use super::{Simulation, animated_settings::AnimatedSettings, step_control::StepC
 use crate::{
     collision::ContactHistory,
     error::{Error, Result},
+    forces::PressureLaw,
     material::Material,
     system::BoundaryConditions,
     time_integration::{PreviousState, State},
@@ -21,7 +22,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
@@ -42,6 +43,8 @@ struct Snapshot {
     wind: Vec3,
     animated_settings: AnimatedSettings,
     vertex_forces: Vec<Vec3>,
+    /// Pressure inside each cloth.
+    pressures: Vec<Option<PressureLaw>>,
     preferred_step_size: f64,
     step_control: StepControl,
     /// It determines the horizon of the next estimate of the stability limit.
@@ -72,6 +75,7 @@ impl Simulation {
             wind: self.dynamics.air.wind(),
             animated_settings: self.animated_settings(),
             vertex_forces: self.dynamics.vertex_forces.clone(),
+            pressures: (0..self.cloth_count()).map(|cloth| self.pressure(cloth).cloned()).collect(),
             preferred_step_size: self.preferred_step_size,
             step_control: self.step_control.clone(),
             stable_step_size: self.stable_step_size,
@@ -118,6 +122,9 @@ impl Simulation {
         self.dynamics.gravity = snapshot.gravity;
         self.dynamics.air.set_wind(snapshot.wind);
         self.dynamics.vertex_forces = snapshot.vertex_forces;
+        for (cloth, law) in snapshot.pressures.into_iter().enumerate() {
+            self.dynamics.pressures.set(&self.dynamics.mesh, cloth, law);
+        }
         self.preferred_step_size = snapshot.preferred_step_size;
         self.step_control = snapshot.step_control;
         self.stable_step_size = snapshot.stable_step_size;
@@ -149,6 +156,11 @@ impl Simulation {
         [state.positions.len(), state.velocities.len()] == [count; 2]
             && state.previous.as_ref().is_none_or(is_valid_history)
             && (snapshot.vertex_forces.is_empty() || snapshot.vertex_forces.len() == count)
+            && snapshot.pressures.len() == self.cloth_count()
+            && (snapshot.pressures.iter().enumerate().all(|(cloth, law)| {
+                let weights = law.as_ref().map_or(0, |law| law.weights.len());
+                weights == 0 || weights == self.dynamics.mesh.vertices_of(cloth).len()
+            }))
             && snapshot.animated_settings.fits(motions.len(), count)
             && snapshot.materials.len() == self.cloth_count()
             && self.dynamics.internal_variables_fit(&snapshot.internal_variables)

@@ -7,7 +7,7 @@ use crate::{
     collision::Trajectories,
     geometry::OrthonormalBasis,
     newton::SolveOutcome,
-    response::{StepStart, TruncationResult},
+    response::{MotionDeviation, StepStart, TruncationResult, VelocityJump},
     scene::{Report, Task},
     simulation::{
         Simulation,
@@ -16,7 +16,7 @@ use crate::{
         step_control::StepInterval,
     },
     system::PrescribedDisplacement,
-    time_integration::{HistoryReset, Stage, filled},
+    time_integration::{HistoryReset, Stage, StageEnd, filled},
     vec3::Vec3,
 };
 use nalgebra::Matrix3;
@@ -168,18 +168,7 @@ impl Simulation {
     /// truncated displacements or Dirichlet conditions change them; the history of such vertices is reset.
     fn assemble_trial_step(&self, stage: &mut Stage, solution: StageSolution<'_>) -> TrialStep {
         let mut velocities = stage.end_velocities(&solution.positions);
-        let projectors = self.apply_velocity_jumps(stage, &solution, &mut velocities);
-        let history_resets = projectors.into_iter().map(|(vertex, continuous)| {
-            let (position, velocity) = (solution.positions[vertex], velocities[vertex]);
-            let jumping = Matrix3::identity() - continuous;
-            let uniform = position - velocity * stage.duration;
-            HistoryReset {
-                vertex: vertex as u32,
-                position: continuous * self.state.positions[vertex] + jumping * uniform,
-                velocity: continuous * self.state.velocities[vertex] + jumping * velocity,
-            }
-        });
-        let history_resets = history_resets.collect();
+        let history_resets = self.apply_velocity_jumps(stage, &solution, &mut velocities);
         let StageSolution { positions, outcome, truncation, .. } = solution;
         let response = &self.response;
         let violating_pairs = truncation.violating_pair_count;
@@ -199,19 +188,16 @@ impl Simulation {
     }
 
     /// Applies impact impulses, truncated displacements and Dirichlet conditions to the velocities at the end of a
-    /// stage, in m/s. Returns the vertices whose velocities have jumped, each with the projector onto the directions
-    /// without a jump.
+    /// stage, in m/s. Returns the resets of the vertices whose velocities have jumped.
     fn apply_velocity_jumps(
         &self,
         stage: &Stage,
         solution: &StageSolution<'_>,
         velocities: &mut [Vec3],
-    ) -> BTreeMap<usize, Matrix3<f64>> {
+    ) -> Vec<HistoryReset> {
         let (starts, positions) = (&self.state.positions, &solution.positions);
         let response = &self.response;
-        let inverse_mass = |vertex: usize| {
-            if response.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
-        };
+        let inverse_mass = |vertex: usize| self.inverse_mass(vertex);
         if stage.extrapolation_factor > 1.0 {
             let trajectories = Trajectories { starts, ends: positions };
             response.apply_midpoint_velocities(
@@ -222,8 +208,20 @@ impl Simulation {
             );
         }
         let jumps = response.apply_impact_impulses(positions, velocities, inverse_mass);
-        let mut projectors: BTreeMap<usize, Matrix3<f64>> =
-            jumps.into_iter().map(|jump| (jump.vertex, jump.continuity_projector)).collect();
+        let projectors = self.apply_prescribed_velocities(stage, solution, velocities);
+        self.history_resets(stage, StageEnd { positions, velocities }, jumps, &projectors)
+    }
+
+    /// Sets the velocities in m/s of truncated and prescribed displacements. Returns for each such vertex the projector
+    /// onto the directions in which its velocity is free.
+    fn apply_prescribed_velocities(
+        &self,
+        stage: &Stage,
+        solution: &StageSolution<'_>,
+        velocities: &mut [Vec3],
+    ) -> BTreeMap<usize, Matrix3<f64>> {
+        let (starts, positions) = (&self.state.positions, &solution.positions);
+        let mut projectors = BTreeMap::new();
         for vertex in &solution.truncation.truncated_vertices {
             let vertex = *vertex as usize;
             velocities[vertex] = (positions[vertex] - starts[vertex]) / stage.duration;
@@ -239,6 +237,43 @@ impl Simulation {
                 .or_insert(free);
         }
         projectors
+    }
+
+    /// History of the vertices whose velocities have jumped in a stage with this end: by `jumps` of contacts, or by
+    /// displacements that are free only as the projectors tell.
+    fn history_resets(
+        &self,
+        stage: &Stage,
+        end: StageEnd<'_>,
+        mut jumps: Vec<VelocityJump<'_>>,
+        free_projectors: &BTreeMap<usize, Matrix3<f64>>,
+    ) -> Vec<HistoryReset> {
+        let uniform =
+            |vertex: usize| end.positions[vertex] - end.velocities[vertex] * stage.duration;
+        let deviation = |vertex: usize| MotionDeviation {
+            position: self.state.positions[vertex] - uniform(vertex),
+            velocity: self.state.velocities[vertex] - end.velocities[vertex],
+        };
+        let vertices = self.response.vertices_of_jumps(&jumps);
+        let vertices = vertices.chain(free_projectors.keys().copied());
+        let mut deviations: BTreeMap<usize, MotionDeviation> =
+            vertices.map(|vertex| (vertex, deviation(vertex))).collect();
+        self.response.make_past_uniform(&mut jumps, &mut deviations, |v| self.inverse_mass(v));
+        let reset = |(vertex, deviation): (usize, MotionDeviation)| {
+            let free = free_projectors.get(&vertex);
+            let deviation = free.map_or(deviation, |free| deviation.projected(free));
+            HistoryReset {
+                vertex: vertex as u32,
+                position: uniform(vertex) + deviation.position,
+                velocity: end.velocities[vertex] + deviation.velocity,
+            }
+        };
+        deviations.into_iter().map(reset).collect()
+    }
+
+    /// Inverse mass of a vertex in 1/kg; 0 if it is pinned.
+    fn inverse_mass(&self, vertex: usize) -> f64 {
+        if self.response.is_pinned(vertex) { 0.0 } else { 1.0 / self.dynamics.masses[vertex] }
     }
 }
 

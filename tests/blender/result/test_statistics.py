@@ -77,15 +77,6 @@ def test_every_reason_of_the_library_has_words():
         assert "1 time step had" in found.summary() and "_" not in found.summary()
 
 
-def test_reasons_are_summed_over_the_parts_of_a_frame():
-    parts = [
-        report(rejected_steps=1, rejections={"stagnation": 1}),
-        report(rejected_steps=2),
-    ]
-    both = statistics.CombinedReport([*parts, parts[0]])
-    assert both.rejections == {"stagnation": 2} and both.rejected_steps == 4
-
-
 def test_statistics_of_earlier_versions_have_no_reasons():
     old = {"frames": 3, "steps": 7, "rejected_steps": 2}
     found = statistics.Statistics.from_dict(old)

@@ -8,7 +8,6 @@ import small_scenes
 from test_scene_reader import read
 
 from addon.blender import mesh_arrays
-from addon.force_fields import forces
 from addon.simulation import bridge
 
 
@@ -166,24 +165,9 @@ def add_ball(radius=0.5):
 
 
 def volumes(ball, frames):
-    triangles = mesh_arrays.triangles(ball.data)
-    return np.array([forces.volume(frame, triangles) for frame in frames])
-
-
-def test_pressure_forces_are_pressure_times_area_along_the_normals():
-    ball = add_ball()
-    points = mesh_arrays.coordinates(ball.data).astype(float)
-    triangles = mesh_arrays.triangles(ball.data)
-    found = forces.pressure_forces(forces.Pressure(20.0, 0.0, 0.0, None), points, triangles)
-    assert found.sum(axis=0) == pytest.approx(0.0, abs=1e-6)
-    outward = np.einsum("ij,ij->i", found, points) / np.linalg.norm(points, axis=1)
-    corners = points[triangles]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    area = np.linalg.norm(areas, axis=1).sum() / 2
-    assert outward.sum() == pytest.approx(20.0 * area, rel=0.08)
-    half = np.where(points[:, 2] > 0, 1.0, 0.0)
-    upper = forces.pressure_forces(forces.Pressure(20.0, 0.0, 0.0, half), points, triangles)
-    assert upper[half == 0.0] == pytest.approx(0.0) and upper[:, 2].sum() > 5.0
+    corners = np.asarray(frames)[:, mesh_arrays.triangles(ball.data)]
+    a, b, c = (corners[:, :, corner] for corner in range(3))
+    return np.einsum("fij,fij->f", a, np.cross(b, c)) / 6.0
 
 
 def test_a_ball_under_pressure_is_blown_up_and_comes_to_rest():
@@ -197,20 +181,6 @@ def test_a_ball_under_pressure_is_blown_up_and_comes_to_rest():
     strain = 100.0 * 0.5 / 2 * (1 - 0.2) / 500.0
     assert found[-1] / found[0] == pytest.approx((1 + strain) ** 3, rel=0.02)
     assert np.ptp(found[-5:]) < 1e-3 * found[0]
-
-
-def test_the_frequency_of_a_volume_is_that_of_a_sphere():
-    ball = add_ball(radius=0.3)
-    points = mesh_arrays.coordinates(ball.data).astype(float)
-    triangles = mesh_arrays.triangles(ball.data)
-    target, density = forces.volume(points, triangles), 0.2
-    masses = density * mesh_arrays.vertex_areas(points, triangles)
-    inside = forces.Pressure(0.0, 5000.0, target, None)
-    found = forces.volume_frequency(inside, points, triangles, masses)
-    # density d2R/dt2 = -K dV/V = -3 K dR/R; the ball is a polyhedron.
-    assert found == pytest.approx(np.sqrt(3.0 * 5000.0 / (density * 0.3)), rel=0.05)
-    free = forces.Pressure(100.0, 5000.0, 0.0, None)
-    assert forces.volume_frequency(free, points, triangles, masses) == 0.0
 
 
 @pytest.mark.parametrize("stiffness", [2000.0, 101325.0])
@@ -264,8 +234,8 @@ def test_pressure_can_be_animated():
         ball.weft.pressure = pressure
         ball.weft.keyframe_insert("pressure", frame=frame)
     reader = read()
-    assert reader.first.pressures[0].gauge_pressure == 0.0
-    assert 0.0 < reader.read_frame(5).pressures[0].gauge_pressure < 200.0
+    assert reader.first.pressures[0].pressure == 0.0
+    assert 0.0 < reader.read_frame(5).pressures[0].pressure < 200.0
     found = volumes(ball, baked(ball, 10))
     assert found[-1] > 1.05 * found[0]
 

@@ -101,16 +101,15 @@ class Weft:
 
     def moments(self) -> Iterator[Moment]:
         """All frames after the first."""
-        scene, simulation, before = bpy.context.scene, self._simulation, self._reader.first
+        scene, simulation = bpy.context.scene, self._simulation
         for frame in range(2, scene.frame_end + 1):
             start = time.perf_counter()
             source = self._reader.read_frame(frame)
-            bridge.set_targets(simulation, self.cloths, self._reader.colliders, before, source)
+            bridge.set_targets(simulation, self.cloths, self._reader.colliders, source)
             read = time.perf_counter()
             report = simulation.advance(scene.render.fps_base / scene.render.fps)
             seconds = (read - start, time.perf_counter() - read)
             shapes = [simulation.positions(index) for index in range(len(self.cloths))]
-            before = source
             yield Moment(frame, *seconds, shapes, source.collider_positions[0], report)
         evaluation_state.restore()
 

@@ -89,6 +89,26 @@ CALLS = {
         lambda s: s.set_vertex_forces(0, with_value(np.zeros((COUNT, 3)), (6, 0), INFINITY)),
         (ValueError, "forces: vertex 6: .*inf"),
     ),
+    "a pressure that is NaN": (
+        lambda s: s.set_pressure(0, NAN),
+        (ValueError, "^pressure: NaN; wanted a finite number"),
+    ),
+    "a negative stiffness of a volume": (
+        lambda s: s.set_pressure(0, 0.0, stiffness=-1.0, volume=1.0),
+        (ValueError, "^stiffness: -1; wanted a finite number, 0 or more"),
+    ),
+    "a volume that a flat sheet does not have": (
+        lambda s: s.set_pressure(0, 0.0, stiffness=1.0),
+        (ValueError, "^volume: .*wanted a cloth that encloses more than 0"),
+    ),
+    "weights of a pressure on some vertices": (
+        lambda s: s.set_pressure(0, 1.0, weights=np.ones(5)),
+        (ValueError, f"weights: 5 rows; wanted {COUNT}"),
+    ),
+    "a negative weight of a pressure": (
+        lambda s: s.set_pressure(0, 1.0, weights=with_value(np.ones(COUNT), 6, -1.0)),
+        (ValueError, "weights: vertex 6: -1"),
+    ),
     "guides without directions": (
         lambda s: s.set_guided_velocity(0, [0], np.zeros((0, 3)), (0.0, 0.0, 0.0)),
         (ValueError, "directions: 0 directions; wanted one, two or three"),

@@ -39,7 +39,8 @@ fn iterations_hardly_grow_with_the_mesh() {
         multigrid.update(&matrix);
         let mut solution = vec![[0.0; 4]; side.len()];
         let filter = &Filter::new(side.len());
-        let system = FilteredSystem { matrix: &matrix, right_side: &side, filter };
+        let system =
+            FilteredSystem { matrix: &matrix, right_side: &side, rank_one_terms: &[], filter };
         let stopping = StoppingCriterion {
             relative_tolerance: 1e-4,
             absolute_tolerance: 0.0,

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Net force balance of free bodies.
+//!
+//! Newton's method ends with a residual. Its sum over a body is momentum that no force has brought: the velocities of a
+//! scheme follow from the positions, (x − x̂)/β. Forces within cloth and between cloths do not change with a translation
+//! and sum to zero, so that the net residual of a body without contact to solids and without prescribed vertices is a
+//! linear function of its translation: r(d) = r − (Σ m/β² + Σ D/β) d, with the resistance D of the air. One translation
+//! makes it zero, and momentum exact for whatever tolerance.
+
+use super::Objective;
+use crate::{mesh::UnionFind, time_integration::Stage, vec3::Vec3};
+use nalgebra::Matrix3;
+
+/// Net residual of a body and its change with a translation.
+#[derive(Clone, Copy, Debug, Default)]
+struct NetForce {
+    /// In N.
+    residual: Vec3,
+    /// In N/m.
+    stiffness: Matrix3<f64>,
+    is_held: bool,
+}
+
+impl NetForce {
+    /// Translation that balances a free body, in m.
+    fn translation(&self) -> Vec3 {
+        let inverse = if self.is_held { None } else { self.stiffness.try_inverse() };
+        inverse.map_or_else(Vec3::zeros, |inverse| inverse * self.residual)
+    }
+}
+
+impl Objective<'_> {
+    /// Translates free bodies so that their net forces balance at the end `positions` of the stage, in m. `pieces` are
+    /// the connected pieces of the cloths.
+    pub(super) fn balance_net_forces(&self, pieces: &UnionFind, positions: &mut [Vec3]) {
+        if self.quadratic_model.is_some() {
+            return;
+        }
+        let roots = self.bodies(pieces).roots();
+        let forces = self.net_forces(&roots, positions);
+        let factor = self.stage.extrapolation_factor;
+        let translations: Vec<Vec3> =
+            forces.iter().map(|force| force.translation() * factor).collect();
+        for (position, root) in positions.iter_mut().zip(&roots) {
+            *position += translations[*root as usize];
+        }
+    }
+
+    /// Pieces of cloth joined where they are in contact.
+    fn bodies(&self, pieces: &UnionFind) -> UnionFind {
+        let mut bodies = pieces.clone();
+        for contact in self.response.all_contacts() {
+            let [first, second] = contact.pair.representative_vertices();
+            if self.response.is_cloth(first) && self.response.is_cloth(second) {
+                bodies.union(first, second);
+            }
+        }
+        bodies
+    }
+
+    /// Net force of each body at the end `positions` of the stage in m, by the root of the body.
+    fn net_forces(&self, roots: &[u32], positions: &[Vec3]) -> Vec<NetForce> {
+        let (stage, dynamics) = (self.stage, &*self.dynamics);
+        let points: Vec<Vec3> =
+            positions.iter().enumerate().map(|(v, x)| stage.evaluation_point(v, x)).collect();
+        let mut residuals = vec![Vec3::zeros(); points.len()];
+        dynamics.add_point_forces(stage, &points, &mut residuals);
+        let mut forces = vec![NetForce::default(); points.len()];
+        for (vertex, (root, residual)) in roots.iter().zip(&residuals).enumerate() {
+            let force = &mut forces[*root as usize];
+            force.residual += residual;
+            force.stiffness += self.translational_stiffness(stage, vertex);
+            force.is_held |= dynamics.spring_target(vertex).is_some();
+        }
+        self.held_vertices().for_each(|vertex| forces[roots[vertex] as usize].is_held = true);
+        forces
+    }
+
+    /// Change of the residual of a vertex against its translation, in N/m.
+    fn translational_stiffness(&self, stage: &Stage, vertex: usize) -> Matrix3<f64> {
+        let inertia = self.dynamics.masses[vertex] / (stage.beta * stage.beta);
+        let inertia = Matrix3::from_diagonal_element(inertia);
+        let air = &self.dynamics.air;
+        if air.is_active() { inertia + air.resistance(vertex) / stage.beta } else { inertia }
+    }
+
+    /// Vertices with prescribed motion, in contact with a solid, or of open cloths under pressure.
+    fn held_vertices(&self) -> impl Iterator<Item = usize> {
+        let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
+        let response = &*self.response;
+        let on_solids = response.all_contacts().flat_map(|contact| {
+            let [first, second] = contact.pair.representative_vertices();
+            let is_mixed = response.is_cloth(first) != response.is_cloth(second);
+            let cloth = if response.is_cloth(first) { first } else { second };
+            is_mixed.then_some(cloth as usize)
+        });
+        prescribed.chain(on_solids).chain(self.dynamics.pressures.vertices_of_open_cloths())
+    }
+}
