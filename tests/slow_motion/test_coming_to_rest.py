@@ -13,6 +13,7 @@ from slow_scenes.common import (
     ball,
     converged,
     floor,
+    moved,
     simulation,
     strip,
 )
@@ -36,21 +37,21 @@ def test_a_sheet_held_by_two_corners_settles_at_the_rate_of_the_equations():
 
 def on_the_floor() -> tuple[list[weft.Cloth], list[weft.Collider]]:
     positions, quads = strip(26, 26, 0.5, 0.5)
-    positions = positions @ about_z(0.3).T + (0.0, 0.0, 0.03)
+    positions = moved(positions @ about_z(0.3).T, z=0.03)
     return [weft.Cloth(positions, quads, COTTON)], [floor()]
 
 
 def on_a_ball() -> tuple[list[weft.Cloth], list[weft.Collider]]:
     positions, quads = strip(34, 34, 1.0, 1.0)
-    return [weft.Cloth(positions + (-0.5, 0.0, 0.33), quads, COTTON)], [
+    return [weft.Cloth(moved(positions, x=-0.5, z=0.33), quads, COTTON)], [
         weft.Collider(*ball(0.3, 16))
     ]
 
 
 def ten_layers() -> tuple[list[weft.Cloth], list[weft.Collider]]:
-    positions, quads = strip(11, 11, 0.3, 0.3)
-    positions = positions - (0.15, 0.0, 0.0)
-    turned = [positions @ about_z(0.1 * k).T + (0.0, 0.0, 0.004 * (k + 1)) for k in range(10)]
+    positions, quads = strip(9, 9, 0.24, 0.24)
+    positions = moved(positions, x=-0.12)
+    turned = [moved(positions @ about_z(0.1 * k).T, z=0.004 * (k + 1)) for k in range(10)]
     return [weft.Cloth(each, quads, COTTON) for each in turned], [floor()]
 
 

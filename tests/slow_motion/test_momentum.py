@@ -10,6 +10,7 @@ from slow_scenes.common import (
     advance,
     ball,
     masses,
+    moved,
     simulation,
     strip,
     triangles_of,
@@ -42,17 +43,19 @@ def test_a_wrinkled_and_strained_sheet_falls_freely():
     assert largest_error_of_a_fall(simulation([cloth], [], {}), weights, 24) < EXACT
 
 
+def spiral_radius(angle: np.ndarray | float) -> np.ndarray | float:
+    """30 mm inside, and 4 mm from one turn to the next."""
+    return 0.03 + 0.004 * angle / (2.0 * np.pi)
+
+
 def roll(along: np.ndarray, across: np.ndarray, columns: int) -> np.ndarray:
-    """A spiral of the same length, 30 mm inside and 4 mm from one turn to the next."""
-    radius = lambda angle: 0.03 + 0.004 * angle / (2.0 * np.pi)  # noqa: E731
-    lines = along[::columns]
+    """A spiral of the same length."""
     angles = [0.0]
-    for edge in np.diff(lines):
-        angles.append(angles[-1] + 2.0 * np.arcsin(0.5 * edge / radius(angles[-1])))
+    for edge in np.diff(along[::columns]):
+        angles.append(angles[-1] + 2.0 * np.arcsin(0.5 * edge / spiral_radius(angles[-1])))
     angle = np.repeat(angles, columns)
-    return np.stack(
-        [radius(angle) * np.sin(angle), across, -radius(angle) * np.cos(angle)], axis=-1
-    )
+    radius = spiral_radius(angle)
+    return np.stack([radius * np.sin(angle), across, -radius * np.cos(angle)], axis=-1)
 
 
 def test_a_sheet_that_rolls_up_falls_freely():
@@ -72,7 +75,7 @@ def test_a_sheet_that_has_slid_off_a_ball_falls_freely():
     start, _ = strip(17, 17, 0.3, 0.3)
     triangles = triangles_of(17, 17)
     fabric = IN_VACUUM.replace(friction=0.1)
-    cloth = weft.Cloth(start + (-0.05, 0.0, 0.12), triangles, fabric)
+    cloth = weft.Cloth(moved(start, x=-0.05, z=0.12), triangles, fabric)
     scene = simulation([cloth], [weft.Collider(*ball(0.1, 16), friction=0.1)], {})
     weights = masses(start, triangles, fabric.density)
     errors, velocity, touched = [], None, True
@@ -90,7 +93,7 @@ def test_a_sheet_that_hits_a_ball_of_cloth_hands_its_momentum_over():
     """At 2 m/s, without gravity."""
     start, _ = strip(17, 17, 0.4, 0.4)
     triangles = triangles_of(17, 17)
-    start = start + (-0.2, 0.0, 0.14)
+    start = moved(start, x=-0.2, z=0.14)
     solid, faces = ball(0.1, 8)
     stiff = IN_VACUUM.replace(stretch_warp=3e3, stretch_weft=3e3, shear=1e3, bend_warp=1e-3)
     cloths = [weft.Cloth(start, triangles, IN_VACUUM), weft.Cloth(solid, faces, stiff)]

@@ -11,7 +11,7 @@ polynomials; Kelvin-Voigt damping multiplies the elastic part by 1 + τσ.
 import numpy as np
 import weft
 from numpy.polynomial import Legendre, Polynomial
-from slow_scenes.common import COTTON, FRAME, GRAVITY, simulation, strip
+from slow_scenes.common import COTTON, FRAME, GRAVITY, moved, simulation, strip
 
 LENGTH, DENSITY, MEMBRANE = 1.0, 0.15, 1e5  # m, kg/m², N/m
 DAMPING = COTTON.bend_damping
@@ -38,7 +38,7 @@ def clamped_strip() -> tuple[np.ndarray, np.ndarray]:
     """Its first two rows are held; it is free from the second on, which lies at 0."""
     edge = LENGTH / (ROWS - 2)
     positions, quads = strip(ROWS, COLUMNS, (ROWS - 1) * edge, WIDTH)
-    return positions - (edge, 0.0, 0.0), quads
+    return moved(positions, x=-edge), quads
 
 
 class Polynomials:
@@ -50,9 +50,7 @@ class Polynomials:
         self.each = [power * polynomial for polynomial in legendre]
 
     def at(self, x: np.ndarray, derivative: int = 0) -> np.ndarray:
-        return np.array(
-            [each.deriv(derivative)(x) if derivative else each(x) for each in self.each]
-        )
+        return np.array([each.deriv(derivative)(x) for each in self.each])
 
 
 def integral(first: np.ndarray, second: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from slow_scenes.common import (
     about_y,
     about_z,
     floor,
+    moved,
     simulation,
     strip,
 )
