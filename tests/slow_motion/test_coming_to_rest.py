@@ -42,8 +42,8 @@ def on_the_floor() -> tuple[list[weft.Cloth], list[weft.Collider]]:
 
 
 def on_a_ball() -> tuple[list[weft.Cloth], list[weft.Collider]]:
-    positions, quads = strip(34, 34, 1.0, 1.0)
-    return [weft.Cloth(moved(positions, x=-0.5, z=0.33), quads, COTTON)], [
+    positions, quads = strip(21, 21, 0.6, 0.6)
+    return [weft.Cloth(moved(positions, x=-0.3, z=0.33), quads, COTTON)], [
         weft.Collider(*ball(0.3, 16))
     ]
 
