@@ -35,7 +35,9 @@ def card(bending: float) -> weft.Material:
 
 
 def clamped_strip() -> tuple[np.ndarray, np.ndarray]:
-    """Its first two rows are held; it is free from the second on, which lies at 0."""
+    """Its first two rows are held. That it is free from the second on, and not from half an edge
+    before, is measured: standing strips then grow within 1 % of the closed form at tolerance 1e-5,
+    otherwise they are 3 % (at 1.5 times the critical load) to 21 % (at 1.1) too slow."""
     edge = LENGTH / (ROWS - 2)
     positions, quads = strip(ROWS, COLUMNS, (ROWS - 1) * edge, WIDTH)
     return moved(positions, x=-edge), quads
