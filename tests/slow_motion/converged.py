@@ -4,10 +4,10 @@ solved far more closely than by default.
 
     PYTHONPATH=out/library python tests/slow_motion/converged.py
 
-The same solver computes them: they judge how closely it solves, not whether its equations are right.
+The same solver computes them: they judge how closely it solves, not whether its equations hold.
 Its step is at most a frame, too, but steps are rejected and halved more often than by default. So
-paths have converged in the tolerance (1e-4 against 1e-5: within 2 %, capstan strips at 1.1 times the
-limit 6 %; the amplitude has been computed at 1e-5 alone), not in time: with steps of 1/96 s the
+paths have converged in the tolerance (1e-4 against 1e-5: within 2 %, capstan strips at 1.1 times
+the limit 6 %; the amplitude has been computed at 1e-5 alone), not in time: with steps of 1/96 s the
 strip on the table is up to a quarter behind, and the capstan strip at 1.1 is 7 % ahead.
 """
 
