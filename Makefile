@@ -51,7 +51,7 @@ EXAMPLES ?=
 examples: $(NEWEST_BPY)/ready out/library/weft ## six scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
 	@PYTHONPATH=out/library $(NEWEST_BPY)/bin/python examples/build.py out/examples $(EXAMPLES)
 
-test: lint test-rust test-python test-hostile test-blender ## everything that must pass
+test: lint test-rust test-python test-slow test-hostile test-blender ## everything that must pass
 
 # Goes on after a failure, and says at the end whether there was one.
 SOAK ?=
@@ -136,7 +136,7 @@ $(FOREIGN:%=zip-%): zip-%: $(NEWEST_BPY)/ready .venv/ready | rust
 
 # --- the parts of `make test` -----------------------------------------------------------------
 
-.PHONY: lint test-rust test-python test-hostile test-blender
+.PHONY: lint test-rust test-python test-slow test-hostile test-blender
 lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, structure of the tree
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
@@ -153,6 +153,9 @@ test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
 
 test-python: .venv/weft ## pytest over the installed wheel
 	.venv/bin/python -m pytest tests/python
+
+test-slow: .venv/weft ## pytest over slow motion with default settings, against closed forms
+	.venv/bin/python -m pytest tests/slow_motion
 
 test-hostile: .venv/weft ## pytest over the hostile scenes, in their short form
 	.venv/bin/python -m pytest tests/hostile
