@@ -14,11 +14,25 @@ pub(crate) struct Intersection {
 }
 
 impl Intersection {
+    /// Whether the edge or the triangle is an alternative.
+    pub(crate) fn is_alternative(self, mesh: &CollisionMesh) -> bool {
+        mesh.is_alternative_edge(self.edge) || mesh.is_alternative_triangle(self.triangle)
+    }
+
     /// Bodies of the edge and of the triangle.
     pub(crate) fn bodies(self, mesh: &CollisionMesh) -> [u32; 2] {
         let [end, _] = mesh.edges[self.edge as usize];
         [mesh.bodies[end as usize], mesh.body_of_triangle(self.triangle)]
     }
+}
+
+/// Whether an edge and a triangle belong to one face, of which one of them is an alternative.
+fn share_alternative_face(mesh: &CollisionMesh, edge: u32, triangle: u32) -> bool {
+    let [ends, corners] = [&mesh.edges[edge as usize][..], &mesh.triangles[triangle as usize][..]];
+    let of_edge = mesh.face_of_alternative_edge(edge);
+    let of_triangle = mesh.face_of_alternative_triangle(triangle);
+    corners.iter().all(|corner| of_edge.contains(corner))
+        || ends.iter().all(|end| of_triangle.contains(end))
 }
 
 /// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded.
@@ -31,6 +45,7 @@ pub(crate) fn is_intersecting(
     let corners = mesh.triangles[triangle as usize];
     let [start, end] = configuration.edge_ends(edge);
     !ends.iter().any(|vertex| corners.contains(vertex))
+        && !share_alternative_face(mesh, edge, triangle)
         && !mesh.excludes_pair(&ends, &corners)
         && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
 }

@@ -25,6 +25,7 @@ pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};
 pub use topology::{Edge, Topology};
 pub(crate) use triangle::{angle_between_lanes, hinge_angle, hinge_angle_lanes};
+pub use triangulation::AlternativeTriangles;
 pub(crate) use union_find::UnionFind;
 pub use yarn_axes::Uv;
 

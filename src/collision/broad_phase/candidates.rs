@@ -57,7 +57,12 @@ where
         let mesh = self.builder.mesh;
         let corners = &mesh.triangles[triangle as usize];
         let is_connected = mesh.is_cloth(vertex) || mesh.has_triangles(vertex);
-        if is_connected && !corners.contains(&vertex) && !mesh.excludes_pair(&[vertex], corners) {
+        let share_face = || mesh.face_of_alternative_triangle(triangle).contains(&vertex);
+        if is_connected
+            && !corners.contains(&vertex)
+            && !share_face()
+            && !mesh.excludes_pair(&[vertex], corners)
+        {
             self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
         }
     }
@@ -66,7 +71,12 @@ where
         let mesh = self.builder.mesh;
         let [one, other] = [first, second].map(|edge| &mesh.edges[edge as usize]);
         let share_vertex = one.iter().any(|vertex| other.contains(vertex));
-        if !share_vertex && !mesh.excludes_pair(one, other) {
+        let share_face = || {
+            let faces = [first, second].map(|edge| mesh.face_of_alternative_edge(edge));
+            other.iter().all(|end| faces[0].contains(end))
+                || one.iter().all(|end| faces[1].contains(end))
+        };
+        if !share_vertex && !share_face() && !mesh.excludes_pair(one, other) {
             self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);
         }
     }

@@ -44,6 +44,21 @@ impl PrimitivePair {
         self.update_clearance_with(trajectories, max_distance, upper_bound) && {
             self.compute_thickness(mesh);
             self.clearance <= (range.distance)(self, self.thickness)
+                && !self.touches_own_face_at_rest(mesh)
+        }
+    }
+
+    /// Whether a feature is an alternative, and the other one is at a corner of the same face, which lies on the
+    /// alternative at rest: a diagonal along two sides in a line touches all edges at the corner between these.
+    fn touches_own_face_at_rest(&self, mesh: &CollisionMesh) -> bool {
+        let [first_face, second_face] = self.alternative_faces(mesh);
+        let (first, second) = self.vertices_by_feature();
+        let is_at_corner = second.iter().any(|vertex| first_face.contains(vertex))
+            || first.iter().any(|vertex| second_face.contains(vertex));
+        is_at_corner && self.is_within_one_cloth(mesh) && {
+            let rest = self.closest_points(&self.vertices.map(|vertex| mesh.rest_position(vertex)));
+            let length = mesh.mean_edge_lengths[self.vertices[0] as usize];
+            rest.distance < PARAMETERS.min_edge_fraction * length
         }
     }
 

@@ -3,7 +3,14 @@
 //!
 //! A quad is cut along its shorter diagonal. If both are equally long, as on a grid, diagonals are chosen to meet: the
 //! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
-//! cut off until a triangle remains.
+//! cut off until a triangle remains. A caller may give the triangles instead (see `given`). The other triangles that
+//! the faces may be cut into are `alternatives`.
+
+mod alternatives;
+mod given;
+
+pub use alternatives::AlternativeTriangles;
+pub(super) use given::GivenTriangles;
 
 use super::{polygons::Polygons, triangle};
 use crate::{
@@ -45,10 +52,11 @@ pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<Tri
         let points: Vec<Vec3> = vertices.iter().map(|v| positions[*v as usize]).collect();
         let normal = newell_normal(&points);
         check_area(face, &points, &normal)?;
-        let triangles = match vertices.len() {
-            3 => vec![[0, 1, 2]],
-            4 => cut_quad(&points, &normal, vertices, &mut diagonals),
-            _ => clip_ears(&points, &normal),
+        let triangles = match (polygons.given_triangles(face), vertices.len()) {
+            (Some(given), _) => given.to_vec(),
+            (None, 3) => vec![[0, 1, 2]],
+            (None, 4) => cut_quad(&points, &normal, vertices, &mut diagonals),
+            (None, _) => clip_ears(&points, &normal),
         };
         for triangle in triangles {
             let [a, b, c] = triangle.map(|corner| points[corner]);
