@@ -26,15 +26,6 @@ impl Intersection {
     }
 }
 
-/// Whether an edge and a triangle belong to one face, of which one of them is an alternative.
-fn share_alternative_face(mesh: &CollisionMesh, edge: u32, triangle: u32) -> bool {
-    let [ends, corners] = [&mesh.edges[edge as usize][..], &mesh.triangles[triangle as usize][..]];
-    let of_edge = mesh.face_of_alternative_edge(edge);
-    let of_triangle = mesh.face_of_alternative_triangle(triangle);
-    corners.iter().all(|corner| of_edge.contains(corner))
-        || ends.iter().all(|end| of_triangle.contains(end))
-}
-
 /// Whether an edge passes through a triangle without a common vertex, in a pair that is not excluded.
 pub(crate) fn is_intersecting(
     configuration: Configuration<'_>,
@@ -45,7 +36,9 @@ pub(crate) fn is_intersecting(
     let corners = mesh.triangles[triangle as usize];
     let [start, end] = configuration.edge_ends(edge);
     !ends.iter().any(|vertex| corners.contains(vertex))
-        && !share_alternative_face(mesh, edge, triangle)
+        && !mesh.triangle_edges[triangle as usize]
+            .iter()
+            .any(|side| mesh.are_crossing_diagonals(edge, *side))
         && !mesh.excludes_pair(&ends, &corners)
         && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
 }

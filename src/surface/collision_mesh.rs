@@ -195,6 +195,24 @@ impl CollisionMesh {
         self.face_of_alternative_triangle(self.edge_adjacency[edge as usize].first_triangle)
     }
 
+    /// Whether two edges are diagonals of one face that cross each other, so that only one of them can be drawn.
+    pub(crate) fn are_crossing_diagonals(&self, first: u32, second: u32) -> bool {
+        let [one, other] = [first, second].map(|edge| self.edges[edge as usize]);
+        let faces = [first, second].map(|edge| self.face_of_alternative_edge(edge));
+        faces.iter().any(|face| are_crossing_chords(face, one, other))
+    }
+
+    /// Whether the corners beside a vertex in its face both belong to an alternative triangle, which is drawn with the
+    /// triangle of these three corners then: at their common side the two can fold, but not cross.
+    pub(crate) fn is_ear_tip(&self, vertex: u32, triangle: u32) -> bool {
+        let face = self.face_of_alternative_triangle(triangle);
+        let corners = &self.triangles[triangle as usize];
+        face.iter().position(|corner| *corner == vertex).is_some_and(|place| {
+            let beside = [1, face.len() - 1].map(|step| face[(place + step) % face.len()]);
+            beside.iter().all(|corner| corners.contains(corner))
+        })
+    }
+
     /// A triangle in use at an edge, or for a diagonal one of its face.
     pub(crate) fn triangle_in_use_at(&self, edge: u32) -> u32 {
         let first = self.edge_adjacency[edge as usize].first_triangle;
@@ -294,6 +312,15 @@ fn properties_of_vertices(
     bodies.zip(sizes).flat_map(|(one, size)| std::iter::repeat_n(one, size)).collect()
 }
 
+/// Whether lines between corners of a face cross each other inside of it if it is convex.
+fn are_crossing_chords(face: &[u32], one: [u32; 2], other: [u32; 2]) -> bool {
+    let place = |vertex: u32| face.iter().position(|corner| *corner == vertex);
+    let [Some(a), Some(b)] = one.map(place) else { return false };
+    let [Some(c), Some(d)] = other.map(place) else { return false };
+    let is_between = |corner: usize| a.min(b) < corner && corner < a.max(b);
+    [c, d].iter().all(|corner| *corner != a && *corner != b) && is_between(c) != is_between(d)
+}
+
 #[cfg(test)]
 impl CollisionMesh {
     /// Excludes vertices of cloth from contacts with colliders, and with cloth.
@@ -331,6 +358,21 @@ impl CollisionMesh {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_chords_between_each_others_ends_cross() {
+        let face = [7, 3, 9, 1, 4];
+        for (one, other, do_cross) in [
+            ([7, 9], [3, 1], true),
+            ([7, 9], [1, 4], false),
+            ([7, 9], [9, 4], false),
+            ([9, 4], [1, 3], true),
+            ([7, 9], [3, 2], false),
+        ] {
+            assert_eq!(are_crossing_chords(&face, one, other), do_cross, "{one:?} {other:?}");
+            assert_eq!(are_crossing_chords(&face, other, one), do_cross, "{other:?} {one:?}");
+        }
+    }
 
     #[test]
     fn a_tetrahedron_has_an_inside_and_a_triangle_has_none() {

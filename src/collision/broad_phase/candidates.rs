@@ -57,10 +57,9 @@ where
         let mesh = self.builder.mesh;
         let corners = &mesh.triangles[triangle as usize];
         let is_connected = mesh.is_cloth(vertex) || mesh.has_triangles(vertex);
-        let share_face = || mesh.face_of_alternative_triangle(triangle).contains(&vertex);
         if is_connected
             && !corners.contains(&vertex)
-            && !share_face()
+            && !mesh.is_ear_tip(vertex, triangle)
             && !mesh.excludes_pair(&[vertex], corners)
         {
             self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
@@ -71,12 +70,10 @@ where
         let mesh = self.builder.mesh;
         let [one, other] = [first, second].map(|edge| &mesh.edges[edge as usize]);
         let share_vertex = one.iter().any(|vertex| other.contains(vertex));
-        let share_face = || {
-            let faces = [first, second].map(|edge| mesh.face_of_alternative_edge(edge));
-            other.iter().all(|end| faces[0].contains(end))
-                || one.iter().all(|end| faces[1].contains(end))
-        };
-        if !share_vertex && !share_face() && !mesh.excludes_pair(one, other) {
+        if !share_vertex
+            && !mesh.are_crossing_diagonals(first, second)
+            && !mesh.excludes_pair(one, other)
+        {
             self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);
         }
     }

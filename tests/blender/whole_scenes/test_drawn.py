@@ -7,7 +7,6 @@ WEFT_REAL_SCENES=1 bakes larger grids as well, for minutes.
 import math
 import os
 
-import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -73,36 +72,56 @@ def test_a_grid_of_quads_crosses_nothing(place, count, kind, frames):
     assert crossings_by_frame([sheet], [collider]) == {}
 
 
-@pytest.mark.parametrize("corners", [5, 6, 8])
-def test_faces_with_many_corners_cross_nothing(corners):
-    """A sheet of strips whose borders have more vertices than their ends."""
+def tiling(outlines) -> tuple[list, list]:
+    """Positions and faces of polygons in the plane, given by their corners."""
+    known, faces = {}, []
+    for outline in outlines:
+        rounded = [(round(x, 6), round(y, 6), 0.0) for x, y in outline]
+        faces.append([known.setdefault(place, len(known)) for place in rounded])
+    return list(known), faces
+
+
+def honeycomb(count: int, size: float) -> tuple[list, list]:
+    """Hexagons."""
+    radius = size / (count * math.sqrt(3.0))
+    angles = [math.radians(60 * corner + 30) for corner in range(6)]
+    return tiling(
+        [
+            (
+                radius * (math.sqrt(3.0) * (i + 0.5 * (j % 2) - count / 2) + math.cos(angle)),
+                radius * (1.5 * (j - count / 2) + math.sin(angle)),
+            )
+            for angle in angles
+        ]
+        for j in range(count)
+        for i in range(count)
+    )
+
+
+def octagons(count: int, size: float) -> tuple[list, list]:
+    """Octagons, and squares between them."""
+    width = size / count
+    near, far = width / (2.0 + math.sqrt(2.0)), width - width / (2.0 + math.sqrt(2.0))
+    eight = [(near, 0), (far, 0), (width, near), (width, far)]
+    eight += [(far, width), (near, width), (0, far), (0, near)]
+    four = [(near, 0), (0, near), (-near, 0), (0, -near)]
+    cells = [(i * width - size / 2, j * width - size / 2) for j in range(count) for i in range(count)]
+    inner = [(x, y) for x, y in cells if min(x, y) > -size / 2]
+    return tiling(
+        [(x + dx, y + dy) for dx, dy in shape]
+        for places, shape in ((cells, eight), (inner, four))
+        for x, y in places
+    )
+
+
+@pytest.mark.parametrize("tiles", [honeycomb, octagons])
+def test_faces_with_many_corners_cross_nothing(tiles):
     collider = add_ball()
     collider.weft.role = "COLLIDER"
-    shape = bmesh.new()
-    bmesh.ops.create_grid(shape, x_segments=14, y_segments=14, size=0.4)
-    along = [edge for edge in shape.edges if abs(edge.verts[0].co.y - edge.verts[1].co.y) < 1e-6]
-    inner = [edge for edge in along if len(edge.link_faces) == 2]
-    # Faces joined in pairs have six corners, cut edges add more.
-    across = [edge for edge in shape.edges if edge not in set(along)]
-    columns = sorted({round(edge.verts[0].co.x, 5) for edge in across})
-    joined = [edge for edge in across if columns.index(round(edge.verts[0].co.x, 5)) % 2 == 1]
-    joined = [edge for edge in joined if len(edge.link_faces) == 2]
-    if corners >= 6:
-        bmesh.ops.dissolve_edges(shape, edges=joined, use_verts=False)
-    if corners == 5:
-        rows = [edge for edge in inner if edge.index % 3 == 0]
-        bmesh.ops.subdivide_edges(shape, edges=rows, cuts=1)
-    if corners == 8:
-        left = [edge for edge in shape.edges if len(edge.link_faces) == 2]
-        left = [edge for edge in left if abs(edge.verts[0].co.x - edge.verts[1].co.x) < 1e-6]
-        bmesh.ops.subdivide_edges(shape, edges=left, cuts=1)
-    for vertex in shape.verts:
-        vertex.co.z = 0.35
-        vertex.co.x *= 1.0 + 0.1 * vertex.co.y
-    sheet = small_scenes.add_shape("Sheet", shape)
-    assert max(len(face.vertices) for face in sheet.data.polygons) >= min(corners, 6)
+    sheet = small_scenes.add_mesh("Sheet", *tiles(12, 0.9))
+    sheet.location.z = 0.35
     sheet.weft.role = "CLOTH"
-    bake("KEYS", 30)
+    bake("KEYS", 36)
     assert crossings_by_frame([sheet], [collider]) == {}
 
 
