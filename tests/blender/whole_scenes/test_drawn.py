@@ -6,12 +6,18 @@ WEFT_REAL_SCENES=1 bakes larger grids as well, for minutes.
 
 import math
 import os
+import sys
+from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 import small_scenes
 from drawn import crossings_by_frame
+from penetration import evaluated_world_mesh
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
+import sheets
 
 WHOLE = bool(os.environ.get("WEFT_REAL_SCENES"))
 KINDS = ("KEYS", "MODIFIER")
@@ -55,6 +61,16 @@ def bake(kind: str, frames: int) -> None:
     bpy.context.scene.weft.result_kind = kind
     small_scenes.set_frames(1, frames)
     assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+def test_the_benchmark_knows_how_blender_cuts_quads():
+    positions, quads = small_scenes.grid(40)
+    positions += np.random.default_rng(1).normal(scale=0.02, size=positions.shape)
+    sheet = small_scenes.add_mesh("Sheet", positions, quads)
+    _, drawn = evaluated_world_mesh(sheet, bpy.context.evaluated_depsgraph_get())
+    known = sheets.drawn_triangles(positions, quads)
+    assert {frozenset(one) for one in drawn.tolist()} == {frozenset(one) for one in known.tolist()}
+    assert 100 < (np.sort(known)[:, None] == np.sort(quads[:, [1, 2, 3]])).all(axis=2).sum() < 1500
 
 
 GRIDS = [(place, count, kind, 48) for place in PLACES for count in (20,) for kind in KINDS]
