@@ -13,19 +13,17 @@ mod quads;
 mod rest_shape;
 mod topology;
 mod triangle;
-mod triangulation;
 mod union_find;
 mod yarn_axes;
 
 pub use incidence::Incidence;
-pub use polygons::{Polygons, check_positions};
+pub use polygons::{AlternativeTriangles, Polygons, check_positions};
 pub use quads::{Fan, QuadCorner, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};
 pub use topology::{Edge, Topology};
 pub(crate) use triangle::{angle_between_lanes, hinge_angle, hinge_angle_lanes};
-pub use triangulation::AlternativeTriangles;
 pub(crate) use union_find::UnionFind;
 pub use yarn_axes::Uv;
 

@@ -63,8 +63,8 @@ const SEWING_TIME: f64 = 1.0;
 ///         cloth and others.
 ///     ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
 ///         the colliders that this cloth passes through.
-///     triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): Triangles
-///         that the faces are cut into for the simulation, those of each face together and in the
+///     triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
+///         the faces are cut into for the simulation, triangles of each face together and in the
 ///         order of the faces. Where not given, quads are cut along their shorter diagonal, or
 ///         alternating ones on a grid.
 ///
@@ -148,9 +148,9 @@ impl PyCloth {
         self.0.vertex_count()
     }
 
-    /// Triangles that the faces are cut into for the simulation, int64 of shape (m, 3), in the order
-    /// of the faces. Nothing passes through these, nor through any others that a face with up to 8
-    /// corners may be cut into.
+    /// What the faces are cut into for the simulation, int64 of shape (m, 3), in the order of
+    /// the faces. Nothing passes through these triangles, nor through any others that a face with
+    /// up to 8 corners may be cut into.
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
         to_index_array(py, self.0.triangles())

@@ -107,9 +107,7 @@ def drawn_triangles(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
     a, b, c, d = (positions.astype(np.float32)[quads[:, corner]] for corner in range(4))
     first, second = np.cross(b - a, c - a), np.cross(d - a, c - a)
     is_other = (first * second).sum(axis=1) > 0.0
-    cuts = np.where(
-        is_other[:, None, None], [[0, 1, 3], [1, 2, 3]], [[0, 1, 2], [0, 2, 3]]
-    )
+    cuts = np.where(is_other[:, None, None], [[0, 1, 3], [1, 2, 3]], [[0, 1, 2], [0, 2, 3]])
     return np.take_along_axis(quads[:, None, :].repeat(2, axis=1), cuts, axis=2).reshape(-1, 3)
 
 

@@ -27,7 +27,7 @@ SCENE = Path(os.environ.get("WEFT_SHARED", ROOT.parent / "shared")) / "data/scen
 
 @dataclass(frozen=True)
 class Moment:
-    """A frame that the scene has been set to, and the seconds that it took: to solve, and beside that."""
+    """A frame that the scene is set to, and the seconds that it took to solve and beside that."""
 
     frame: int
     reading: float

@@ -57,8 +57,8 @@ def test_triangles_that_do_not_cut_the_faces_are_refused(triangles, words):
 
 
 def heights_over_a_folded_quad(**options: object) -> np.ndarray:
-    """Heights of a small triangle that falls on a quad folded upwards along its other diagonal, over the ridge of
-    that, after a second: the quad itself is a collider.
+    """Heights of a small triangle after a second. It falls on a quad, over the middle: one diagonal
+    is a valley there, and the other a ridge.
     """
     corners = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.2], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.2]]
     ground = weft.Collider(corners, [[0, 1, 2], [0, 2, 3]], friction=1.0, **options)
@@ -82,7 +82,7 @@ def test_faces_of_a_collider_keep_what_triangles_alone_do():
     for options in ({}, {"faces": [[0, 1, 2, 3]]}):
         ground = weft.Collider(corners, [[0, 1, 2], [0, 2, 3]], **options)
         positions, quads = grid()
-        cloth = weft.Cloth(np.asarray(positions) + [0.0, 0.0, 0.05], quads, COTTON)
+        cloth = weft.Cloth(np.asarray(positions) + np.array([0.0, 0.0, 0.05]), quads, COTTON)
         simulation = weft.Simulation([cloth], [ground])
         for _ in range(24):
             simulation.advance(FRAME)

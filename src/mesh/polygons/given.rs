@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Triangles that the caller cuts the faces into.
 
-use crate::{
-    error::{Error, Result},
-    mesh::polygons::Polygons,
-};
+use super::Polygons;
+use crate::error::{Error, Result};
 
 /// Triangles of all faces, in the order of the faces, by the corners of their faces in ascending order.
 #[derive(Clone, Debug)]
-pub(in crate::mesh) struct GivenTriangles(Vec<[usize; 3]>);
+pub(super) struct GivenTriangles(Vec<[usize; 3]>);
 
 impl GivenTriangles {
     /// Checks that the triangles tile the faces. They may be wound either way.
-    pub(in crate::mesh) fn new(polygons: &Polygons, triangles: &[[usize; 3]]) -> Result<Self> {
+    pub(super) fn new(polygons: &Polygons, triangles: &[[usize; 3]]) -> Result<Self> {
         let count = polygons.corner_count() - 2 * polygons.count();
         if triangles.len() != count {
             let wanted = format!("{count}, two fewer than its corners of every face");
@@ -23,8 +21,9 @@ impl GivenTriangles {
         for face in 0..polygons.count() {
             let first = cuts.len();
             let vertices = polygons.face(face);
-            for triangle in first..first + vertices.len() - 2 {
-                cuts.push(corners_of(vertices, triangles[triangle], face, triangle)?);
+            let own = triangles.iter().enumerate().skip(first).take(vertices.len() - 2);
+            for (triangle, corners) in own {
+                cuts.push(corners_of(vertices, *corners, face, triangle)?);
             }
             check_tiling(vertices.len(), &cuts[first..], face, first)?;
         }
@@ -32,7 +31,7 @@ impl GivenTriangles {
     }
 
     /// Triangles of a face.
-    pub(in crate::mesh) fn of_face(&self, polygons: &Polygons, face: usize) -> &[[usize; 3]] {
+    pub(super) fn of_face(&self, polygons: &Polygons, face: usize) -> &[[usize; 3]] {
         let first = polygons.first_corner(face) - 2 * face;
         &self.0[first..first + polygons.face(face).len() - 2]
     }
@@ -103,10 +102,8 @@ mod tests {
         let polygons = faces().with_triangles(&triangles).unwrap();
         assert_eq!(polygons.given_triangles(0), Some(&[[1, 2, 3], [0, 1, 3]][..]));
         assert_eq!(polygons.given_triangles(2), Some(&[[0, 1, 2], [0, 2, 3], [0, 3, 4]][..]));
-        let points: Vec<Vec3> = (0..12)
-            .map(|k| f64::from(k))
-            .map(|k| Vec3::new(k.cos(), k.sin(), 0.01 * k * k))
-            .collect();
+        let points: Vec<Vec3> =
+            (0..12).map(f64::from).map(|k| Vec3::new(k.cos(), k.sin(), 0.01 * k * k)).collect();
         let cut = polygons.triangulate(&points).unwrap();
         assert_eq!(cut.triangles[..2], [[2, 1, 0], [3, 2, 0]]);
     }

@@ -3,30 +3,24 @@
 //!
 //! A quad is cut along its shorter diagonal. If both are equally long, as on a grid, diagonals are chosen to meet: the
 //! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
-//! cut off until a triangle remains. A caller may give the triangles instead (see `given`). The other triangles that
-//! the faces may be cut into are `alternatives`.
+//! cut off until a triangle remains.
 
-mod alternatives;
-mod given;
-
-pub use alternatives::AlternativeTriangles;
-pub(super) use given::GivenTriangles;
-
-use super::{polygons::Polygons, triangle};
+use super::Polygons;
 use crate::{
     error::{Error, Result},
+    mesh::triangle,
     vec3::Vec3,
 };
 
 /// Triangles with the faces and corners that they were cut from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TriangulatedFaces {
+pub(in crate::mesh) struct TriangulatedFaces {
     /// Vertices of each triangle.
-    pub(super) triangles: Vec<[u32; 3]>,
+    pub(in crate::mesh) triangles: Vec<[u32; 3]>,
     /// Corners of each triangle as indices into the list of all face corners.
-    pub(super) corners: Vec<[u32; 3]>,
+    pub(in crate::mesh) corners: Vec<[u32; 3]>,
     /// The face each triangle was cut from.
-    pub(super) faces: Vec<u32>,
+    pub(in crate::mesh) faces: Vec<u32>,
 }
 
 impl TriangulatedFaces {
@@ -74,7 +68,7 @@ fn degenerate(face: usize) -> Error {
 }
 
 /// Twice the vector area of a closed polygon.
-fn newell_normal(points: &[Vec3]) -> Vec3 {
+pub(super) fn newell_normal(points: &[Vec3]) -> Vec3 {
     let origin = points[0];
     points
         .windows(2)
@@ -127,7 +121,7 @@ fn cut_quad(
 }
 
 /// Twice the signed area of three corners, seen from the side `normal` points to.
-fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
+pub(super) fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
     (points[b] - points[a]).cross(&(points[c] - points[b])).dot(normal)
 }
 

@@ -5,11 +5,11 @@
 //! present shape. All of these triangles connect three corners of their face. So the alternatives are all such
 //! triangles but the ones in use and those that lie outside of the face at rest, as beside a reflex corner.
 
-use super::{newell_normal, turn};
-use crate::{
-    mesh::{polygons::Polygons, triangle},
-    vec3::Vec3,
+use super::{
+    Polygons,
+    triangulation::{newell_normal, turn},
 };
+use crate::{mesh::triangle, vec3::Vec3};
 
 /// Most corners of a face that has alternatives: their number grows with the third power of its corners. Effect:
 /// larger guards larger faces at a higher price (8 corners: 50 triangles beside 6); smaller guards fewer faces.
@@ -31,11 +31,7 @@ pub struct AlternativeTriangles {
 
 impl AlternativeTriangles {
     /// Alternatives to `triangles`, which come face by face.
-    pub(in crate::mesh) fn new(
-        polygons: &Polygons,
-        positions: &[Vec3],
-        triangles: &[[u32; 3]],
-    ) -> Self {
+    pub(super) fn new(polygons: &Polygons, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
         let mut alternatives = Self { starts: vec![0], ..Self::default() };
         let mut first = 0;
         for face in 0..polygons.count() {

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Input polygons, checked; every error names the index.
+//! Input polygons, checked; every error names the index. They are cut into triangles by the caller (see `given`) or here (see
+//! `triangulation`); the other triangles that they may be cut into are `alternatives`.
 
-use super::triangulation::{self, AlternativeTriangles, GivenTriangles, TriangulatedFaces};
+mod alternatives;
+mod given;
+mod triangulation;
+
+pub use alternatives::AlternativeTriangles;
+pub(super) use triangulation::TriangulatedFaces;
+
 use crate::{
     error::{Error, Result},
     vec3::Vec3,
 };
+use given::GivenTriangles;
 
 /// Faces of three and more corners, as offsets into one list of corners.
 #[derive(Clone, Debug)]

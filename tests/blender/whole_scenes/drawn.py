@@ -13,9 +13,11 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from penetration import evaluated_world_mesh
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "hostile"))
 from judge.intersections import Scenery, unique_edges
 
 
