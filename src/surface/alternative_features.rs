@@ -92,3 +92,42 @@ impl AlternativeFeatures {
         self.at_vertices.elements_of(vertex as usize)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ContactFilter, SurfaceProperties};
+    use super::*;
+    use crate::{mesh::Polygons, vec3::Vec3};
+
+    #[test]
+    fn alternatives_come_behind_the_triangles_in_use() {
+        let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let positions: Vec<Vec3> = square.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
+        let face = Polygons::new(&[4], &[0, 1, 2, 3], 4).unwrap();
+        let cut = [[0, 1, 2], [0, 2, 3]];
+        let collider = Collider::new(positions.clone(), &cut, 0.0, 0.0).unwrap();
+        let collider = collider.with_faces(face.clone()).unwrap();
+        let triangles = [[0, 1, 2], [0, 2, 3]];
+        let mut cloths = ClothCollisionData {
+            triangles: &triangles,
+            alternatives: face.alternatives(&positions, &triangles),
+            vertex_offsets: &[0, 4],
+            surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.0 }],
+            rest_positions: positions.into(),
+            vertex_areas: vec![0.25; 4].into(),
+            seams: &[],
+            contact_filter: ContactFilter::default(),
+            friction_scale: Vec::new(),
+        };
+        let (alternatives, triangles, in_use) =
+            AlternativeFeatures::new(&mut cloths, &[collider], 8);
+        assert_eq!(triangles[2..4], [[0, 1, 3], [1, 2, 3]]);
+        assert_eq!(triangles[6..], [[4, 5, 7], [5, 6, 7]]);
+        assert_eq!(alternatives.others().collect::<Vec<u32>>(), [0, 1, 4, 5]);
+        assert_eq!(alternatives.face_corners(3), Some(&[0, 1, 2, 3][..]));
+        assert_eq!(alternatives.face_corners(4), None);
+        assert_eq!(alternatives.face_corners(6), Some(&[4, 5, 6, 7][..]));
+        assert_eq!(alternatives.at_vertex(5).collect::<Vec<_>>(), [(6, 1), (7, 0)]);
+        assert_eq!(in_use.elements_of(5).collect::<Vec<_>>(), [(4, 1)]);
+    }
+}

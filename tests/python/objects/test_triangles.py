@@ -88,3 +88,13 @@ def test_faces_of_a_collider_keep_what_triangles_alone_do():
             simulation.advance(FRAME)
         shapes.append(simulation.positions())
     np.testing.assert_allclose(shapes[0], shapes[1], atol=1e-5)
+
+
+def test_cloth_that_starts_across_the_other_cut_comes_free():
+    corners = [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.2], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.2]]
+    ground = weft.Collider(corners, [[0, 1, 2], [0, 2, 3]], faces=[[0, 1, 2, 3]])
+    positions, quads = grid()
+    positions = np.asarray(positions) * 0.5 + np.array([0.02, 0.01, 0.15])
+    simulation = weft.Simulation([weft.Cloth(positions, quads, COTTON)], [ground])
+    crossings = [simulation.advance(FRAME).unresolved_contacts for _ in range(24)]
+    assert crossings[0] > 0 and crossings[-1] == 0, crossings
