@@ -29,6 +29,7 @@ mod tests;
 use crate::{
     error::{Error, Result},
     material::Material,
+    mesh::AlternativeTriangles,
     newton::{self, Newton},
     parallel::{BufferPool, SimulationThreads},
     response::{ColliderMotion, CollisionResponse},
@@ -139,8 +140,13 @@ fn collision_mesh(
     is_disabled: bool,
 ) -> Result<CollisionMesh> {
     let triangles = &dynamics.mesh.topology.triangles;
+    let mut alternatives = AlternativeTriangles::default();
+    for (cloth, first) in cloths.iter().zip(&dynamics.mesh.cloth_starts).filter(|_| !is_disabled) {
+        alternatives.append(&cloth.alternatives, *first as u32);
+    }
     let cloth_data = ClothCollisionData {
         triangles: if is_disabled { &[] } else { triangles },
+        alternatives,
         vertex_offsets: &dynamics.mesh.cloth_starts,
         surface_properties: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
         rest_positions: Arc::clone(&dynamics.mesh.rest.positions),
