@@ -17,7 +17,8 @@ pub mod preconditioner;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
 pub use conjugate_gradients::{
-    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
+    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance, Workspace,
+    conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};

@@ -79,6 +79,11 @@ impl LinearSystem {
         !self.contact_blocks.is_empty()
     }
 
+    /// Root mean square of the Newton step of each cloth, in m.
+    pub(crate) fn step_root_mean_squares(&self, norm: &EnergyNorm<'_>) -> Vec<f64> {
+        norm.root_mean_squares(&self.tangent.ordering, &self.newton_step)
+    }
+
     /// Writes `positions` plus a multiple of the Newton step to `trial_point`, in m.
     pub(crate) fn set_trial_point(
         &self,

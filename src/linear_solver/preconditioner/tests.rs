@@ -111,6 +111,7 @@ impl Sheets {
                 absolute_tolerance: 0.0,
                 min_iterations: 0,
                 max_iterations: 2000,
+                update: None,
             },
         )
     }
@@ -141,6 +142,7 @@ fn a_solve_makes_as_many_iterations_as_it_is_told() {
             absolute_tolerance: 0.0,
             min_iterations: least,
             max_iterations: most,
+            update: None,
         };
         sheets.solve_until(&mut BlockJacobi::default(), stopping).iterations
     };
@@ -160,6 +162,7 @@ fn a_solve_ends_where_little_enough_is_left() {
             absolute_tolerance: enough,
             min_iterations: least,
             max_iterations: 2000,
+            update: None,
         };
         sheets.solve_until(&mut BlockJacobi::default(), stopping)
     };

@@ -46,6 +46,7 @@ fn iterations_hardly_grow_with_the_mesh() {
             absolute_tolerance: 0.0,
             min_iterations: 0,
             max_iterations: 200,
+            update: None,
         };
         let mut workspace = Workspace::default();
         conjugate_gradients(system, &mut multigrid, stopping, &mut workspace, &mut solution)
