@@ -28,15 +28,15 @@ pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_buffers(buffers);
     bending.set_materials(mesh, materials);
-    if !input.property_scale.is_empty() {
+    if input.property_scale.is_empty() {
+        bending.stabilise(mesh, Vec::new());
+    } else {
         let triangles = mesh.topology.triangles.iter();
         let scales: Vec<[f64; 3]> =
             triangles.map(|corners| input.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
         membrane = membrane.with_scales(scales);
-    } else {
-        bending.stabilise(mesh, Vec::new());
     }
     vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }

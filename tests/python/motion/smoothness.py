@@ -2,7 +2,7 @@
 """Smoothness of draped sheets over mesh size, fabric and scene: `make smoothness` prints the table.
 
 The index is the correlation of neighbouring second differences of the positions along grid lines:
-1 is smooth, −0.67 noise, −1 a zigzag from vertex to vertex.
+1 is smooth, -2/3 noise, -1 a zigzag from vertex to vertex.
 """
 
 import argparse

@@ -40,7 +40,7 @@ fn constant_curvature_is_left_alone_on_every_triangulation() {
 
 /// Energy of a wave along x of so many edges over that of a plate with k, on squares.
 fn relative_stiffness(pattern: Pattern, edges: f64) -> f64 {
-    let (sheet, points) = Sheet::strip(48, 8, pattern, 1);
+    let (sheet, points) = Sheet::strip(48, 24, pattern, 1);
     let mesh = sheet.mesh(0.0);
     let amplitude = 1.0e-5;
     let wave = lifted(&points, |x, _| amplitude * (2.0 * PI * x / edges + 0.4).cos());
@@ -51,11 +51,11 @@ fn relative_stiffness(pattern: Pattern, edges: f64) -> f64 {
     let curved = points
         .iter()
         .zip(&wave)
-        .filter(|([x, y], _)| x.abs() < 47.5 && *x > -0.5 && *y > 0.5 && *y < 7.5);
+        .filter(|([x, y], _)| x.abs() < 47.5 && *x > -0.5 && *y > 0.5 && *y < 23.5);
     let second = 2.0 - 2.0 * (2.0 * PI / edges).cos();
     let plate: f64 = curved.map(|(_, w)| 0.5 * rigidity * (second * w.z).powi(2)).sum();
     // The lines of vertices along both long edges carry half.
-    let lines = 8.0 / 7.0;
+    let lines = 24.0 / 23.0;
     added_energy(&mesh, &wave) / (plate * lines)
 }
 
@@ -64,7 +64,7 @@ fn only_waves_of_few_edges_are_stiffened() {
     for edges in [2.0, 3.0, 4.0, 8.0, 16.0] {
         let wanted = ((1.0 - (2.0 * PI / edges).cos()) / 4.0_f64).powi(2);
         let found = relative_stiffness(Pattern::Alternating, edges);
-        assert!((found - wanted).abs() < 0.2 * wanted + 1e-3, "{edges} edges: {found} {wanted}");
+        assert!((found - wanted).abs() < 0.25 * wanted + 1e-3, "{edges} edges: {found} {wanted}");
     }
     // Where all squares are cut alike twist and curvature mix in the angles.
     let [short, long] = [2.0, 16.0].map(|edges| relative_stiffness(Pattern::Right, edges));
@@ -120,7 +120,7 @@ fn rigid_motions_and_curved_rest_shapes_cost_nothing() {
 fn a_fabric_that_is_stiff_for_its_mesh_is_left_alone() {
     let (sheet, points) = Sheet::strip(6, 3, Pattern::Alternating, 1);
     let mesh = sheet.mesh(0.0);
-    let stiff = Material { bend_warp: 1.0, bend_weft: 1.0, ..Material::default() };
+    let stiff = Material { bend_warp: 10.0, bend_weft: 10.0, ..Material::default() };
     let mut bending = bending(&mesh, FABRIC);
     let zigzag = lifted(&points, |x, _| 0.1 * (PI * x).cos());
     let before = bending.energy(&zigzag);
