@@ -83,7 +83,9 @@ fn forces_are_pressure_times_area_along_the_normals() {
             let weight: f64 =
                 corners.iter().map(|v| weights.get(*v as usize).unwrap_or(&1.0)).sum::<f64>() / 3.0;
             let force = (b - a).cross(&(c - a)) * (pressure * weight / 6.0);
-            corners.iter().for_each(|vertex| wanted[*vertex as usize] += force);
+            for vertex in corners {
+                wanted[*vertex as usize] += force;
+            }
         }
         for (found, wanted) in found.iter().zip(&wanted) {
             assert!((found - wanted).norm() < 1e-9, "{found:?} {wanted:?}");
