@@ -88,7 +88,7 @@ impl Objective<'_> {
     fn held_vertices(&self) -> impl Iterator<Item = usize> {
         let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
         let response = &*self.response;
-        let on_solids = response.all_contacts().flat_map(|contact| {
+        let on_solids = response.all_contacts().filter_map(|contact| {
             let [first, second] = contact.pair.representative_vertices();
             let is_mixed = response.is_cloth(first) != response.is_cloth(second);
             let cloth = if response.is_cloth(first) { first } else { second };

@@ -221,7 +221,9 @@ impl PressureLoad {
                 .map(|positions| corners.map(|vertex| positions[vertex as usize]));
             swept += *weight * swept_volume(&start, &end);
             let area = doubled_area(&end) * (*weight / 6.0);
-            corners.iter().for_each(|vertex| gradient[*vertex as usize] += area);
+            for vertex in corners {
+                gradient[*vertex as usize] += area;
+            }
         }
         last.volume = iterate.volume + swept;
         last.potential =

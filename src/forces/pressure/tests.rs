@@ -83,7 +83,9 @@ fn forces_are_pressure_times_area_along_the_normals() {
             let weight: f64 =
                 corners.iter().map(|v| weights.get(*v as usize).unwrap_or(&1.0)).sum::<f64>() / 3.0;
             let force = (b - a).cross(&(c - a)) * (pressure * weight / 6.0);
-            corners.iter().for_each(|vertex| wanted[*vertex as usize] += force);
+            for vertex in corners {
+                wanted[*vertex as usize] += force;
+            }
         }
         for (found, wanted) in found.iter().zip(&wanted) {
             assert!((found - wanted).norm() < 1e-9, "{found:?} {wanted:?}");
@@ -117,16 +119,16 @@ fn the_hessian_is_the_symmetric_part_of_the_change_of_the_forces() {
             for axis in 0..3 {
                 let [up, down] = [DIFFERENCE, -DIFFERENCE]
                     .map(|by| forces(&mut loads, &moved(&positions, column, axis, by)).1);
-                for row in 0..count {
+                for (row, blocks) in changes.iter_mut().enumerate() {
                     let change = (up[row] - down[row]) / (-2.0 * DIFFERENCE);
-                    changes[row][column].set_column(axis, &change);
+                    blocks[column].set_column(axis, &change);
                 }
             }
         }
-        for row in 0..count {
-            for column in 0..count {
+        for (row, blocks) in hessian.iter().enumerate() {
+            for (column, block) in blocks.iter().enumerate() {
                 let symmetric = (changes[row][column] + changes[column][row].transpose()) * 0.5;
-                let difference = (symmetric - hessian[row][column]).norm();
+                let difference = (symmetric - block).norm();
                 assert!(difference < 1e-3, "{row} {column}: {difference}");
             }
         }
