@@ -55,6 +55,7 @@ impl Simulation {
         let state = &self.state;
         let velocities = state.extrapolated_velocities(duration, self.buffers.take());
         let predictor = Predictor {
+            stage,
             state,
             extrapolated_velocities: &velocities,
             has_contacts: self.response.contact_history().contact_count() > 0,

@@ -286,11 +286,12 @@ fn a_sheet_in_free_flight_never_gains_energy() {
     let cases =
         [(Curves::NONE, Some(QUALITY)), (fabric().curves, None), (fabric().curves, Some(QUALITY))];
     for (curves, quality) in cases {
-        // What BDF(2) dissipates is that of a norm over two steps, under which the energy ripples where steps are long.
+        // What BDF(2) dissipates is that of a norm over two steps, under which the energy ripples where steps are long, and
+        // where yarns that buckle lose their stiffness.
         let runs = [
             (Integrator::ImplicitEuler, 1.0e-3, 1.0e-6),
             (Integrator::Bdf2, 1.0e-3, 1.0),
-            (Integrator::Bdf2, 5.0e-5, 2.0e-3),
+            (Integrator::Bdf2, 5.0e-5, 4.0e-3),
         ];
         for (integrator, step, ripple) in runs {
             let material = Material { curves: curves.clone(), quality, ..fabric() };
