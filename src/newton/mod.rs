@@ -100,6 +100,7 @@ impl Newton {
             outcome: SolveOutcome::UNSOLVED,
             history: IterationHistory::new(),
             recent_potentials: Vec::new(),
+            keeps_contacts_closed: false,
         };
         solve.run()
     }
@@ -140,6 +141,8 @@ pub(crate) struct NewtonSolve<'a, 'b> {
     history: IterationHistory,
     /// Potentials of the last iterates in J, oldest first, all with the present contacts.
     pub(crate) recent_potentials: Vec<f64>,
+    /// Whether the first Newton step keeps open contacts of the last step closed.
+    keeps_contacts_closed: bool,
 }
 
 impl NewtonSolve<'_, '_> {
@@ -179,10 +182,12 @@ impl NewtonSolve<'_, '_> {
 
     /// Applies the Dirichlet conditions to the initial guess, detects its contacts and evaluates the objective.
     fn evaluate_initial_guess(&mut self) {
-        let Self { newton, objective, positions, report, .. } = self;
+        let Self { newton, objective, positions, report, keeps_contacts_closed, .. } = self;
         objective.apply_prescribed_displacements(positions);
         newton.has_predicted_stress = false;
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
+        let contacts = objective.response.contacts();
+        *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
         newton.contact_potential = potential.contact;
         self.recent_potentials.push(potential.total());
@@ -209,9 +214,12 @@ impl NewtonSolve<'_, '_> {
         }
     }
 
-    /// Whether the last Newton step of every cloth is short, in the energy norm and against the acceleration.
+    /// Whether the last Newton step of every cloth is short, in the energy norm and against the acceleration. The first
+    /// one does not count if it has pulled at open contacts.
     fn has_short_step(&self, thresholds: &[f64]) -> bool {
-        self.history.is_within_thresholds(thresholds)
+        let has_pulled = self.outcome.iterations == 1 && self.keeps_contacts_closed;
+        !has_pulled
+            && self.history.is_within_thresholds(thresholds)
             && self
                 .displacement_error_thresholds()
                 .is_none_or(|thresholds| self.history.has_small_errors(&thresholds))

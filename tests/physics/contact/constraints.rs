@@ -58,7 +58,10 @@ fn a_constraint_that_would_pull_lets_go() {
         let steps = (time / step).round();
         let fallen = THICKNESS - 0.5 * GRAVITY * step * step * steps * (steps + 1.0);
         for height in heights(&simulation) {
-            assert!((height - fallen).abs() < 0.01 * GRAVITY * step * step, "after {time} s: {height}, not {fallen} m");
+            assert!(
+                (height - fallen).abs() < 0.01 * GRAVITY * step * step,
+                "after {time} s: {height}, not {fallen} m"
+            );
         }
     }
 }
