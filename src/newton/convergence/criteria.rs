@@ -231,7 +231,7 @@ impl ConvergenceCriteria {
         } else if has_contacts {
             self.contact_threshold(progress, first_length, PARAMETERS.max_factor_nonlinear)
         } else {
-            PARAMETERS.max_factor_nonlinear * self.step_tolerance
+            self.step_tolerance
         }
     }
 

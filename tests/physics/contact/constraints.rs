@@ -39,7 +39,7 @@ fn the_distance_is_the_thickness_whatever_the_weight() {
 }
 
 /// Ground that falls faster than the sheet on it leaves it behind, in free fall from the first step on, which
-/// implicit Euler with steps h takes for gh²n(n + 1)/2 after n of them. The sheet follows within a hundredth of gh².
+/// implicit Euler with steps h takes for gh²n(n + 1)/2 after n of them. The sheet follows within a hundredth of its speed.
 #[test]
 fn a_constraint_that_would_pull_lets_go() {
     let sheet = sheet(8, 0.4, THICKNESS, fabric(0.2, 0.4));
