@@ -333,9 +333,10 @@ class Settings:
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
-        tolerance (float): A step is solved when its last Newton step is shorter, in the energy
-            norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
-            that is more, and up to eight times as long during fast motion; 0.02 where not given.
+        tolerance (float): Part of the motion that a step may leave unsolved: the error of the
+            acceleration is at most 2.5 times this part of it, and the last Newton step, in the
+            energy norm, at most this part of the mean edge length, or of 1/87 of the cloth's
+            width if that is more, up to eight times that during contact; 0.02 where not given.
         max_iterations (int): Newton iterations after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
@@ -598,8 +599,8 @@ class Simulation:
 
         Args:
             time_step (float, optional): Longest step, in s.
-            tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
-                as in Settings.
+            tolerance (float, optional): Part of the motion that a step may leave unsolved, as in
+                Settings.
             max_iterations (int, optional): Newton iterations after which a step is rejected.
             air_density (float, optional): Density of the air, in kg/m³.
         """
@@ -705,7 +706,7 @@ class Report:
     @property
     def converged(self) -> bool:
         """Whether every step was solved as closely as Settings.tolerance says, and none had to stop
-        a vertex for good so that it crosses nothing. Where much moves or contacts come and go,
+        a vertex for good so that it crosses nothing. Where contacts come and go,
         eight times the tolerance will do; four times where the equations are linear.
         """
 

@@ -383,7 +383,7 @@ impl PySimulation {
     ///
     /// Args:
     ///     time_step (float, optional): Longest step, in s.
-    ///     tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
+    ///     tolerance (float, optional): Part of the motion that a step may leave unsolved, as in
     ///         as in Settings.
     ///     max_iterations (int, optional): Newton iterations after which a step is rejected.
     ///     air_density (float, optional): Density of the air, in kg/m³.

@@ -99,7 +99,7 @@ pub struct Report {
     /// Largest residual of an accepted step, see `Settings::tolerance`.
     pub residual: f64,
     /// Whether every step satisfied the convergence criteria of `Settings::tolerance`, and none froze a vertex to
-    /// prevent a penetration. For fast motion and changing contacts the criteria allow eight times the tolerance; four
+    /// prevent a penetration. For changing contacts the criteria allow eight times the tolerance; four
     /// times for linear equations.
     pub converged: bool,
     /// Largest principal stretch of a triangle at the end, minus 1, relative to its scaled lengths at rest.
