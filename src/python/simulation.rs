@@ -384,7 +384,7 @@ impl PySimulation {
     /// Args:
     ///     time_step (float, optional): Longest step, in s.
     ///     tolerance (float, optional): Part of the motion that a step may leave unsolved, as in
-    ///         as in Settings.
+    ///         Settings.
     ///     max_iterations (int, optional): Newton iterations after which a step is rejected.
     ///     air_density (float, optional): Density of the air, in kg/m³.
     #[pyo3(signature = (*, time_step=None, tolerance=None, max_iterations=None, air_density=None))]
