@@ -56,12 +56,12 @@ def ten_layers() -> tuple[list[weft.Cloth], list[weft.Collider]]:
     return [weft.Cloth(each, quads, COTTON) for each in turned], [floor()]
 
 
-SWINGS = pytest.mark.xfail(reason="missed: folds swing on in air, as converged ones do", strict=False)
-
-
-@pytest.mark.parametrize(
-    "scene", [on_the_floor, pytest.param(on_a_ball, marks=SWINGS), ten_layers]
+SWINGS = pytest.mark.xfail(
+    reason="missed: folds swing on in air, as converged ones do", strict=False
 )
+
+
+@pytest.mark.parametrize("scene", [on_the_floor, pytest.param(on_a_ball, marks=SWINGS), ten_layers])
 def test_what_lies_is_calm_after_three_seconds(scene: object):
     cloths, colliders = scene()
     lying = simulation(cloths, colliders, {})

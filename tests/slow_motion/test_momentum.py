@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Momentum of cloth in vacuum: it changes by what acts from outside alone."""
 
-import pytest
 import numpy as np
+import pytest
 import weft
 from slow_scenes.common import (
     FRAME,

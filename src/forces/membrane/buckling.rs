@@ -162,9 +162,9 @@ mod tests {
                 let (ahead, behind) = (at(step), at(-step));
                 let slope = (ahead.1 - behind.1) / (2.0 * step);
                 assert!((slope - stress[k]).abs() < 1e-5 * (1.0 + stress[k].abs()), "{strain:?}");
-                for row in 0..3 {
+                for (row, entries) in tangent.iter().enumerate() {
                     let found = (ahead.0[row] - behind.0[row]) / (2.0 * step);
-                    assert!((found - tangent[row][k]).abs() < 1e-3, "{strain:?} {row} {k} {found}");
+                    assert!((found - entries[k]).abs() < 1e-3, "{strain:?} {row} {k} {found}");
                 }
             }
         }
@@ -189,6 +189,7 @@ mod tests {
         assert!((stress[0] - ((1.0 - kept) * -0.3 + kept * linear[0])).abs() < 1e-12);
         assert!((stress[2] - linear[2]).abs() < 1e-12);
         let pulled = [0.03, -0.001, 0.2];
-        assert_eq!(LAW.respond(&pulled).0, apply(&LAW.moduli, &pulled));
+        let pairs = LAW.respond(&pulled).0.into_iter().zip(apply(&LAW.moduli, &pulled));
+        assert!(pairs.into_iter().all(|(found, linear)| (found - linear).abs() < 1e-15));
     }
 }

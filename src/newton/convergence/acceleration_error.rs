@@ -133,6 +133,6 @@ mod tests {
         // Without contraction, or before a second step, the last step itself.
         assert!((error(1.0, 3.0) - 3.0).abs() < 1e-15);
         assert!((error(f64::INFINITY, 3.0) - 3.0).abs() < 1e-15);
-        assert_eq!(error(1.0, 0.0), 0.0);
+        assert!(error(1.0, 0.0).abs() < 1e-15);
     }
 }

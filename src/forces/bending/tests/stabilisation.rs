@@ -126,7 +126,7 @@ fn a_fabric_that_is_stiff_for_its_mesh_is_left_alone() {
     let before = bending.energy(&zigzag);
     bending.set_materials(&mesh, &[stiff]);
     bending.stabilise(&mesh, Vec::new());
-    assert_eq!(bending.energy(&zigzag), before);
+    assert!((bending.energy(&zigzag) - before).abs() < 1e-15 * before);
     bending.set_material(&mesh, 0, &Material::default());
     assert!(stabilised(&mesh).energy(&zigzag) > before);
 }
