@@ -224,6 +224,10 @@ class Cloth:
             cloth and others.
         ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
             the colliders that this cloth passes through.
+        triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
+            the faces are cut into for the simulation, triangles of each face together and in the
+            order of the faces. Where not given, quads are cut along their shorter diagonal, or
+            alternating ones on a grid.
 
     Raises:
         TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -252,10 +256,18 @@ class Cloth:
         free_of_colliders: _Indices | None = None,
         free_of_cloth: _Indices | None = None,
         ignored_colliders: _Indices | None = None,
+        triangles: _Faces | None = None,
     ) -> Self: ...
     @property
     def vertex_count(self) -> int:
         """Number of vertices."""
+
+    @property
+    def triangles(self) -> NDArray[np.int64]:
+        """What the faces are cut into for the simulation, int64 of shape (m, 3), in the order of
+        the faces. Nothing passes through these triangles, nor through any others that a face with
+        up to 8 corners may be cut into.
+        """
 
 @final
 class Collider:
@@ -266,6 +278,10 @@ class Collider:
         positions (float64 or float32 array, shape (n, 3)): Where the vertices start, in m.
         triangles (integer array, shape (m, 3), or a sequence of index sequences): Vertices of each
             triangle.
+        faces (integer array, shape (m, 3) or (m, 4), or a sequence of index sequences, optional):
+            Faces that the triangles cut, those of each face together and in the order of faces.
+            Whoever draws a face that bends may cut it otherwise: cloth is kept off these triangles
+            too, of faces with up to 8 corners.
         friction (float): Coulomb coefficient of friction, 0 or more.
         thickness (float): Contact thickness, in m: the gap that the collider keeps on its side.
 
@@ -279,6 +295,7 @@ class Collider:
         positions: _Rows,
         triangles: _Faces,
         *,
+        faces: _Faces | None = None,
         friction: float = 0.3,
         thickness: float = 0.001,
     ) -> Self: ...

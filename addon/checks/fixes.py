@@ -9,6 +9,7 @@ from bpy.types import Context, Object
 from ..blender import fcurves, mesh_arrays
 from ..scene import evaluation_state
 from ..storage import cache_paths
+from .meshes import MAX_GUARDED_CORNERS
 
 EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
 SHORT_EDGE_PERCENT = 10
@@ -47,6 +48,17 @@ def _delete_loose(_context: Context, obj: Object) -> None:
     obj.data.update()
 
 
+def _triangulate(_context: Context, obj: Object) -> None:
+    """Cuts the faces that have more corners than the library guards."""
+    mesh = bmesh.new()
+    mesh.from_mesh(obj.data)
+    large = [face for face in mesh.faces if len(face.verts) > MAX_GUARDED_CORNERS]
+    bmesh.ops.triangulate(mesh, faces=large)
+    mesh.to_mesh(obj.data)
+    mesh.free()
+    obj.data.update()
+
+
 def _thinner(context: Context, obj: Object) -> None:
     matrix = np.array(obj.matrix_world, np.float64)
     scale = context.scene.unit_settings.scale_length
@@ -69,6 +81,7 @@ _FIXES = {
     "own_mesh": _own_mesh,
     "own_action": _own_action,
     "delete_loose": _delete_loose,
+    "triangulate": _triangulate,
     "thinner": _thinner,
     "remove_orphans": _remove_orphans,
 }

@@ -13,6 +13,7 @@ TINY_AREA = 1e-4  # of the median area of the faces
 DEGENERATE_AREA = 1e-9
 SMALLEST, LARGEST = 0.005, 100.0  # plausible sizes of a cloth, in m
 ANISOTROPIC = 1.2  # ratio of warp and weft from which the yarn direction matters
+MAX_GUARDED_CORNERS = 8  # of a face that the library guards however Blender draws it
 SHORT_EDGE_FRACTION = 0.05  # fraction of the edges that may be shorter than the gap
 
 
@@ -20,6 +21,7 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     """Findings about a cloth, without evaluation of the scene."""
     yield from _scale(obj)
     yield from _topology(obj)
+    yield from _large_faces(obj)
     yield from _areas(obj)
     yield from _size_and_thickness(obj, scale_length)
     yield from _yarns(obj)
@@ -31,6 +33,8 @@ def check_collider(obj: Object) -> Iterator[Finding]:
     """Findings about a collider, without evaluation of the scene."""
     if not obj.data.polygons and not obj.modifiers:
         yield on_object(ERROR, obj, "no faces", "A collider needs faces to hold the cloth off")
+    if obj.modifiers or obj.data.shape_keys is not None:
+        yield from _large_faces(obj)
 
 
 # --- transform --------------------------------------------------------------------------------
@@ -85,6 +89,20 @@ def _topology(obj: Object) -> Iterator[Finding]:
         yield on_elements(
             ERROR, obj, "edges with three or more faces", meaning, domain="EDGE", indices=indices
         )
+
+
+def _large_faces(obj: Object) -> Iterator[Finding]:
+    large = np.flatnonzero(mesh_arrays.corner_counts(obj.data) > MAX_GUARDED_CORNERS)
+    if not len(large):
+        return
+    meaning = (
+        "Blender cuts a face into triangles anew where it bends. Of faces with more than "
+        f"{MAX_GUARDED_CORNERS} corners these may cross other surfaces a little. Fix triangulates "
+        "them"
+    )
+    text = "faces with many corners"
+    found = on_elements(WARNING, obj, text, meaning, domain="FACE", indices=large)
+    yield _with_fix(found, "triangulate")
 
 
 def _with_fix(found: Finding, fix: str) -> Finding:

@@ -3,7 +3,8 @@
 
 Rest shape of a cloth: its undeformed mesh under the world matrix of the first frame. Initial
 positions and pin targets: the mesh deformed by shape keys, deforming modifiers, armature and
-parents. Colliders: the mesh with all its modifiers, triangulated.
+parents. Colliders: the mesh with all its modifiers, in the triangles that Blender draws, and its
+faces where these may bend, since Blender may draw others then.
 """
 
 from collections.abc import Iterator
@@ -53,6 +54,7 @@ class ColliderInput:
     identity: str
     name: str
     triangles: np.ndarray
+    faces: np.ndarray | list[list[int]] | None  # where Blender may draw others of their triangles
     positions: np.ndarray
     friction: float
     thickness: float
@@ -252,11 +254,13 @@ class SceneReader:
             self._collider_corners.append(mesh_arrays.corner_vertices(mesh))
             triangles = mesh_arrays.triangles(mesh)
             points = mesh_arrays.coordinates(mesh)
+            faces = mesh_arrays.faces(mesh) if _may_bend(obj) else None
         return ColliderInput(
             session_uid=obj.session_uid,
             identity=object_identity.key(obj),
             name=obj.name,
             triangles=triangles,
+            faces=faces,
             positions=self._to_world(points, evaluated),
             friction=as_decimal(obj.weft.friction),
             thickness=as_decimal(obj.weft.thickness),
@@ -318,6 +322,13 @@ def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]
         group = settings.self_collision_group
         options["free_of_cloth"] = mesh_arrays.grouped_vertices(obj, group)
     return options
+
+
+def _may_bend(obj: Object) -> bool:
+    """Whether the faces of an object may change their shape from frame to frame, and with it the
+    triangles that Blender cuts them into, which it does in object space.
+    """
+    return bool(obj.modifiers) or obj.data.shape_keys is not None
 
 
 def _surface(evaluated: Object) -> tuple[float, float]:

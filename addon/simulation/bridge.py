@@ -225,6 +225,7 @@ def _collider(source: ColliderInput) -> Any:
         return _library.Collider(
             source.positions,
             source.triangles,
+            faces=source.faces,
             friction=source.friction,
             thickness=source.thickness,
         )

@@ -14,6 +14,11 @@ pub(crate) struct Intersection {
 }
 
 impl Intersection {
+    /// Whether the edge or the triangle is an alternative.
+    pub(crate) fn is_alternative(self, mesh: &CollisionMesh) -> bool {
+        mesh.is_alternative_edge(self.edge) || mesh.is_alternative_triangle(self.triangle)
+    }
+
     /// Bodies of the edge and of the triangle.
     pub(crate) fn bodies(self, mesh: &CollisionMesh) -> [u32; 2] {
         let [end, _] = mesh.edges[self.edge as usize];
@@ -31,6 +36,9 @@ pub(crate) fn is_intersecting(
     let corners = mesh.triangles[triangle as usize];
     let [start, end] = configuration.edge_ends(edge);
     !ends.iter().any(|vertex| corners.contains(vertex))
+        && !mesh.triangle_edges[triangle as usize]
+            .iter()
+            .any(|side| mesh.are_crossing_diagonals(edge, *side))
         && !mesh.excludes_pair(&ends, &corners)
         && segment_intersects_triangle(&start, &end, &configuration.triangle_corners(triangle))
 }

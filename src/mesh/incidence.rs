@@ -56,6 +56,19 @@ impl Incidence {
         self.entries.extend(others.map(|other| other + pack(element_count as usize, 0)));
     }
 
+    /// Incidence of those elements alone that are `kept`.
+    #[must_use]
+    pub fn filtered(&self, kept: impl Fn(u32) -> bool) -> Self {
+        let mut filtered = Self { starts: vec![0], entries: Vec::new() };
+        for own in self.starts.windows(2) {
+            let entries = self.entries[own[0] as usize..own[1] as usize].iter();
+            filtered.entries.extend(entries.filter(|entry| kept(*entry >> CORNER_BITS)));
+            filtered.starts.push(filtered.entries.len() as u32);
+        }
+        filtered.entries.shrink_to_fit();
+        filtered
+    }
+
     /// Elements around a vertex, each with the vertex's corner in it.
     #[inline]
     pub fn elements_of(&self, vertex: usize) -> impl Iterator<Item = (u32, u8)> {

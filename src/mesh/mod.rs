@@ -13,12 +13,11 @@ mod quads;
 mod rest_shape;
 mod topology;
 mod triangle;
-mod triangulation;
 mod union_find;
 mod yarn_axes;
 
 pub use incidence::Incidence;
-pub use polygons::{Polygons, check_positions};
+pub use polygons::{AlternativeTriangles, Polygons, check_positions};
 pub use quads::{Fan, QuadCorner, Quads};
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;

@@ -2,9 +2,9 @@
 //! The undeformed surface, measured once: areas, yarn axes and angles.
 
 use super::{
+    polygons::TriangulatedFaces,
     topology::{Edge, Topology},
     triangle,
-    triangulation::TriangulatedFaces,
     yarn_axes::{Uv, warp_directions},
 };
 use crate::{

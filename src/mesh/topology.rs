@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Triangles wound alike, and the edges between them.
 
-use super::{incidence::Incidence, orientation, triangulation::TriangulatedFaces};
+use super::{incidence::Incidence, orientation, polygons::TriangulatedFaces};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@
 //! stays. Without them it follows the world axis along which the connected cloth is longest (x before
 //! y before z where equal), laid into the plane of the triangle.
 
-use super::{triangulation::TriangulatedFaces, union_find::UnionFind};
+use super::{polygons::TriangulatedFaces, union_find::UnionFind};
 use crate::{
     error::{Error, Result},
     vec3::Vec3,

@@ -14,6 +14,14 @@ use numpy::{
 };
 use pyo3::{prelude::*, types::PyIterator};
 
+/// Faces of a mesh.
+pub(super) const FACES: FaceKind = FaceKind {
+    argument: "faces",
+    element: "face",
+    widths: &[3, 4],
+    wanted: "integers, shape (m, 3) or (m, 4), or a sequence of sequences of vertex indices",
+};
+
 /// Input polygons: corner counts, and all corners in one list.
 pub(super) struct FaceCorners {
     pub(super) counts: Vec<usize>,
@@ -120,6 +128,23 @@ pub(super) fn read_faces(kind: FaceKind, given: &Bound<'_, PyAny>) -> PyResult<F
     }
 }
 
+const TRIANGLES: FaceKind = FaceKind {
+    argument: "triangles",
+    element: "triangle",
+    widths: &[3],
+    wanted: "integers, shape (m, 3), or a sequence of sequences of three vertex indices",
+};
+
+/// Triangles, as [`read_faces`] reads them.
+pub(super) fn read_triangles(given: &Bound<'_, PyAny>) -> PyResult<Vec<[usize; 3]>> {
+    let read = read_faces(TRIANGLES, given)?;
+    if let Some(triangle) = read.counts.iter().position(|count| *count != 3) {
+        let found = format!("{} corners", read.counts[triangle]);
+        return Err(TRIANGLES.refused(triangle, found, "three corners").into());
+    }
+    Ok(read.corners.as_chunks::<3>().0.to_vec())
+}
+
 fn face_rows(kind: FaceKind, array: &Bound<'_, PyUntypedArray>) -> PyResult<FaceCorners> {
     let known = kind.widths.iter().find(|width| array.shape().last() == Some(width));
     let width = known.copied().unwrap_or(kind.widths[0]);
@@ -160,6 +185,19 @@ pub(super) fn to_array<'py>(
     let mut filled = array.try_readwrite()?;
     for (row, point) in filled.as_slice_mut()?.as_chunks_mut::<3>().0.iter_mut().zip(points) {
         *row = (*point).into();
+    }
+    Ok(array)
+}
+
+/// Triangles as a new array, int64 of shape `(m, 3)`.
+pub(super) fn to_index_array<'py>(
+    py: Python<'py>,
+    triangles: &[[u32; 3]],
+) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    let array = PyArray2::zeros(py, [triangles.len(), 3], false);
+    let mut filled = array.try_readwrite()?;
+    for (row, corners) in filled.as_slice_mut()?.as_chunks_mut::<3>().0.iter_mut().zip(triangles) {
+        *row = corners.map(i64::from);
     }
     Ok(array)
 }

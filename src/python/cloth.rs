@@ -2,7 +2,10 @@
 //! `weft.Cloth`.
 
 use super::{
-    arrays::{FaceCorners, FaceKind, indices, numbers, points, read_faces, rows},
+    arrays::{
+        FACES, FaceCorners, FaceKind, indices, numbers, points, read_faces, read_triangles, rows,
+        to_index_array,
+    },
     errors::guarded,
     material::PyMaterial,
     scalars::{instance, number},
@@ -12,14 +15,8 @@ use crate::{
     mesh::{Polygons, Uv, check_positions},
     scene::{Cloth, Sewing},
 };
+use numpy::PyArray2;
 use pyo3::prelude::*;
-
-const FACES: FaceKind = FaceKind {
-    argument: "faces",
-    element: "face",
-    widths: &[3, 4],
-    wanted: "integers, shape (m, 3) or (m, 4), or a sequence of sequences of vertex indices",
-};
 
 const PAIRS: FaceKind = FaceKind {
     argument: "sewing",
@@ -66,6 +63,10 @@ const SEWING_TIME: f64 = 1.0;
 ///         cloth and others.
 ///     ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
 ///         the colliders that this cloth passes through.
+///     triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
+///         the faces are cut into for the simulation, triangles of each face together and in the
+///         order of the faces. Where not given, quads are cut along their shorter diagonal, or
+///         alternating ones on a grid.
 ///
 /// Raises:
 ///     TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -82,13 +83,13 @@ impl PyCloth {
             positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None,
             rest_scale=None, stiffness_scale=None, sewing=None, sewing_time=None, sewing_force=None,
             stretch_scale=None, shear_scale=None, bend_scale=None, friction_scale=None,
-            free_of_colliders=None, free_of_cloth=None, ignored_colliders=None
+            free_of_colliders=None, free_of_cloth=None, ignored_colliders=None, triangles=None
         ),
         text_signature = "(positions, faces, material, *, rest_positions=None, uv=None, \
             vertex_mass_scale=None, rest_scale=None, stiffness_scale=None, sewing=None, \
             sewing_time=1.0, sewing_force=None, stretch_scale=None, shear_scale=None, \
             bend_scale=None, friction_scale=None, free_of_colliders=None, free_of_cloth=None, \
-            ignored_colliders=None)"
+            ignored_colliders=None, triangles=None)"
     )]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -110,12 +111,16 @@ impl PyCloth {
         free_of_colliders: OptionalArgument<'_, '_>,
         free_of_cloth: OptionalArgument<'_, '_>,
         ignored_colliders: OptionalArgument<'_, '_>,
+        triangles: OptionalArgument<'_, '_>,
     ) -> PyResult<Self> {
         let py = positions.py();
         let positions = points("positions", positions)?;
         check_positions("positions", &positions)?;
         let FaceCorners { counts, corners } = read_faces(FACES, faces)?;
-        let polygons = Polygons::new(&counts, &corners, positions.len())?;
+        let mut polygons = Polygons::new(&counts, &corners, positions.len())?;
+        if let Some(given) = triangles {
+            polygons = polygons.with_triangles(&read_triangles(given)?)?;
+        }
         let material = instance::<PyMaterial>("material", material)?.get().0.clone();
         let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
@@ -141,6 +146,14 @@ impl PyCloth {
     #[getter]
     fn vertex_count(&self) -> usize {
         self.0.vertex_count()
+    }
+
+    /// What the faces are cut into for the simulation, int64 of shape (m, 3), in the order of
+    /// the faces. Nothing passes through these triangles, nor through any others that a face with
+    /// up to 8 corners may be cut into.
+    #[getter]
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        to_index_array(py, self.0.triangles())
     }
 
     fn __repr__(&self) -> String {

@@ -2,19 +2,12 @@
 //! `weft.Collider`.
 
 use super::{
-    arrays::{FaceKind, points, read_faces},
+    arrays::{FACES, points, read_faces, read_triangles},
     errors::guarded,
     scalars::number,
 };
-use crate::scene::Collider;
+use crate::{mesh::Polygons, scene::Collider};
 use pyo3::prelude::*;
-
-const TRIANGLES: FaceKind = FaceKind {
-    argument: "triangles",
-    element: "triangle",
-    widths: &[3],
-    wanted: "integers, shape (m, 3), or a sequence of sequences of three vertex indices",
-};
 
 /// A moving triangle mesh that cloth does not pass through. It may be open, and it may intersect
 /// itself. Immutable: Simulation.set_collider moves it.
@@ -23,6 +16,10 @@ const TRIANGLES: FaceKind = FaceKind {
 ///     positions (float64 or float32 array, shape (n, 3)): Where the vertices start, in m.
 ///     triangles (integer array, shape (m, 3), or a sequence of index sequences): Vertices of each
 ///         triangle.
+///     faces (integer array, shape (m, 3) or (m, 4), or a sequence of index sequences, optional):
+///         Faces that the triangles cut, those of each face together and in the order of faces.
+///         Whoever draws a face that bends may cut it otherwise: cloth is kept off these triangles
+///         too, of faces with up to 8 corners.
 ///     friction (float): Coulomb coefficient of friction, 0 or more.
 ///     thickness (float): Contact thickness, in m: the gap that the collider keeps on its side.
 ///
@@ -36,12 +33,13 @@ pub(super) struct PyCollider(pub(super) Collider);
 impl PyCollider {
     #[new]
     #[pyo3(
-        signature = (positions, triangles, *, friction=None, thickness=None),
-        text_signature = "(positions, triangles, *, friction=0.3, thickness=0.001)"
+        signature = (positions, triangles, *, faces=None, friction=None, thickness=None),
+        text_signature = "(positions, triangles, *, faces=None, friction=0.3, thickness=0.001)"
     )]
     fn new(
         positions: &Bound<'_, PyAny>,
         triangles: &Bound<'_, PyAny>,
+        faces: Option<&Bound<'_, PyAny>>,
         friction: Option<&Bound<'_, PyAny>>,
         thickness: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
@@ -50,7 +48,17 @@ impl PyCollider {
         let triangles = read_triangles(triangles)?;
         let friction = friction.map_or(Ok(0.3), |given| number("friction", given))?;
         let thickness = thickness.map_or(Ok(0.001), |given| number("thickness", given))?;
-        let build = || Ok(Self(Collider::new(positions, &triangles, friction, thickness)?));
+        let faces = faces.map(|given| read_faces(FACES, given)).transpose()?;
+        let build = || {
+            let count = positions.len();
+            let collider = Collider::new(positions, &triangles, friction, thickness)?;
+            Ok(Self(match faces {
+                Some(faces) => {
+                    collider.with_faces(Polygons::new(&faces.counts, &faces.corners, count)?)?
+                }
+                None => collider,
+            }))
+        };
         py.detach(|| guarded(build))
     }
 
@@ -65,13 +73,4 @@ impl PyCollider {
         let count = self.0.vertex_count();
         format!("<weft.Collider: {count} vertices, friction {friction}, thickness {thickness} m>")
     }
-}
-
-fn read_triangles(given: &Bound<'_, PyAny>) -> PyResult<Vec<[usize; 3]>> {
-    let read = read_faces(TRIANGLES, given)?;
-    if let Some(triangle) = read.counts.iter().position(|count| *count != 3) {
-        let found = format!("{} corners", read.counts[triangle]);
-        return Err(TRIANGLES.refused(triangle, found, "three corners").into());
-    }
-    Ok(read.corners.as_chunks::<3>().0.to_vec())
 }

@@ -291,13 +291,16 @@ impl CollisionResponse {
         self.collider_motions.is_empty() && !self.has_self_collision
     }
 
-    /// Whether vertex–face pairs already separate the surfaces at two edges. An edge pair that
-    /// pressed in the last step is not redundant: without its contact the edges would bend until
-    /// they press again, in a cycle.
-    fn is_redundant_edge_pair(&self, pair: &PrimitivePair) -> bool {
+    /// Whether contacts of other pairs already separate the surfaces: vertex–face pairs at two edges,
+    /// or those of the triangles in use at an alternative. A pair that pressed in the last step is not
+    /// redundant: without its contact the surfaces would bend until they press again, in a cycle.
+    fn is_redundant_pair(&self, pair: &PrimitivePair) -> bool {
         let [first, second] = pair.features.map(|feature| feature as usize);
-        pair.kind == PairKind::EdgeEdge
-            && self.edge_convexities[first].is_redundant_with(&self.edge_convexities[second])
+        let are_redundant_edges = || {
+            pair.kind == PairKind::EdgeEdge
+                && self.edge_convexities[first].is_redundant_with(&self.edge_convexities[second])
+        };
+        (pair.is_alternative(&self.mesh) || are_redundant_edges())
             && !self.contact_history.prior_contact(pair).existed
     }
 

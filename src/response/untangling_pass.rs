@@ -4,7 +4,7 @@
 use super::CollisionResponse;
 use crate::{
     collision::{Intersection, is_intersecting},
-    surface::{CollisionMesh, Configuration},
+    surface::Configuration,
     untangling::{
         IntersectionState, OverstretchRelease, RecoveryContext, coincidence_predicate,
         separate_coincident,
@@ -33,9 +33,12 @@ impl CollisionResponse {
             return;
         }
         let is_coincident = coincidence_predicate(self.start_configuration());
+        let is_in_use = |triangle| !self.mesh.is_alternative_triangle(triangle);
+        let is_coincident = move |pair: [u32; 2]| is_in_use(pair[1]) && is_coincident(pair);
         let coincident =
             self.broad_phase.coincident_vertex_faces(self.has_self_collision, is_coincident);
-        let intersections = self.find_intersections();
+        let mut intersections = self.find_intersections();
+        intersections.retain(|intersection| !intersection.is_alternative(&self.mesh));
         if !(coincident.is_empty() && intersections.is_empty()) {
             separate_coincident(&self.mesh, &mut self.start_positions, &intersections, &coincident);
             positions.copy_from_slice(&self.start_positions[..positions.len()]);
@@ -56,7 +59,7 @@ impl CollisionResponse {
         let intersections = self.find_intersections();
         let may_exist = !intersections.is_empty() || !self.mesh.enclosed_cloths.is_empty();
         may_exist
-            .then(|| IntersectionState::new(self.start_configuration(), intersections))
+            .then(|| IntersectionState::new(self.start_configuration(), &intersections))
             .filter(|state| !state.is_empty())
     }
 
@@ -78,9 +81,9 @@ impl CollisionResponse {
 
     /// Vertices of all cloth edges, each with an adjacent triangle.
     pub(crate) fn cloth_edges(&self) -> impl Iterator<Item = ([u32; 2], usize)> {
-        let CollisionMesh { edges, edge_adjacency, cloth_edge_count, .. } = &self.mesh;
-        let pairs = edges.iter().zip(edge_adjacency).take(*cloth_edge_count);
-        pairs.map(|(ends, edge_adjacency)| (*ends, edge_adjacency.first_triangle as usize))
+        let mesh = &self.mesh;
+        let edges = (0_u32..).zip(&mesh.edges).take(mesh.cloth_edge_count);
+        edges.map(|(edge, ends)| (*ends, mesh.triangle_in_use_at(edge) as usize))
     }
 
     /// Sets the factors on the rest lengths of the cloth edges; empty if all are 1.
@@ -100,7 +103,7 @@ impl CollisionResponse {
 
     /// Whether all pairs name a cloth and a solid of the scene.
     pub(crate) fn are_valid_enclosed_cloths(&self, enclosed_cloths: &[[u32; 2]]) -> bool {
-        let CollisionMesh { cloth_count, .. } = self.mesh;
+        let cloth_count = self.mesh.cloth_count;
         let is_solid =
             |body: u32| (body as usize) < self.mesh.body_count() && self.mesh.is_solid(body);
         enclosed_cloths
@@ -118,9 +121,10 @@ impl CollisionResponse {
 mod tests {
     use super::*;
     use crate::{
+        mesh::AlternativeTriangles,
         response::{StepStart, collider_motion::ColliderMotion},
         scene::Collider,
-        surface::{ClothCollisionData, ContactFilter, SurfaceProperties},
+        surface::{ClothCollisionData, CollisionMesh, ContactFilter, SurfaceProperties},
     };
 
     /// Friction coefficients of the contacts between the cloths and of those with the collider: a
@@ -133,6 +137,7 @@ mod tests {
         let start_positions: Vec<Vec3> = sheet.into_iter().chain(strip).map(Vec3::from).collect();
         let cloths = ClothCollisionData {
             triangles: &[[0, 1, 2], [3, 4, 5], [4, 6, 5]],
+            alternatives: AlternativeTriangles::default(),
             vertex_offsets: &[0, 3, 7],
             surface_properties: vec![SurfaceProperties { friction: 0.5, thickness: 1.0e-3 }; 2],
             rest_positions: start_positions.clone().into(),

@@ -5,7 +5,7 @@ use super::settings::check_positive;
 use crate::{
     error::{Error, Result},
     material::Material,
-    mesh::{Mesh, Polygons, Uv, check_positions},
+    mesh::{AlternativeTriangles, Mesh, Polygons, Uv, check_positions},
     vec3::Vec3,
 };
 use std::{collections::HashSet, sync::Arc};
@@ -27,6 +27,8 @@ pub struct Cloth {
     pub(crate) positions: Vec<Vec3>,
     /// Shared with the simulations of this cloth alone.
     pub(crate) mesh: Arc<Mesh>,
+    /// Triangles that the faces may be drawn as beside those of the mesh.
+    pub(crate) alternatives: Arc<AlternativeTriangles>,
     pub(crate) material: Material,
     pub(crate) mass_scale: Option<Vec<f64>>,
     /// Factors on lengths at rest along warp and weft, of each vertex.
@@ -66,10 +68,12 @@ impl Cloth {
         if let Some(uv) = uv {
             uv.check(positions.len(), polygons.corner_count())?;
         }
-        let mesh = Arc::new(Mesh::new(polygons, rest, uv)?);
+        let mesh = Mesh::new(polygons, rest, uv)?;
+        let alternatives = polygons.alternatives(rest, &mesh.topology.triangles);
         Ok(Self {
             positions,
-            mesh,
+            mesh: Arc::new(mesh),
+            alternatives: Arc::new(alternatives),
             material: material.checked()?,
             mass_scale: None,
             rest_scale: None,
@@ -195,6 +199,12 @@ impl Cloth {
         }
         self.sewing = (!sewing.pairs.is_empty()).then_some(sewing);
         Ok(self)
+    }
+
+    /// Triangles of the simulation, in the order of the faces.
+    #[must_use]
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.mesh.topology.triangles
     }
 
     /// Number of vertices.

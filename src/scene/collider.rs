@@ -4,7 +4,7 @@
 
 use crate::{
     error::{Error, Result},
-    mesh::check_positions,
+    mesh::{AlternativeTriangles, Polygons, check_positions},
     vec3::Vec3,
 };
 
@@ -13,6 +13,8 @@ use crate::{
 pub struct Collider {
     positions: Vec<Vec3>,
     pub(crate) triangles: Vec<[u32; 3]>,
+    /// Triangles that its faces may be drawn as beside these.
+    pub(crate) alternatives: AlternativeTriangles,
     /// Coulomb coefficient of friction.
     pub(crate) friction: f64,
     /// Contact thickness, in m.
@@ -49,7 +51,21 @@ impl Collider {
         }
         let triangles =
             triangles.iter().map(|corners| corners.map(|vertex| vertex as u32)).collect();
-        Ok(Self { positions, triangles, friction, thickness })
+        let alternatives = AlternativeTriangles::default();
+        Ok(Self { positions, triangles, alternatives, friction, thickness })
+    }
+
+    /// Returns the collider with the faces that its triangles are cut from, those of each face together and in the
+    /// order of the faces: cloth does not pass through any triangle that these may be cut into.
+    ///
+    /// # Errors
+    /// Names the first triangle that is none of its face, or overlaps another, or the wrong number of triangles.
+    pub fn with_faces(mut self, faces: Polygons) -> Result<Self> {
+        let triangles: Vec<[usize; 3]> =
+            self.triangles.iter().map(|corners| corners.map(|vertex| vertex as usize)).collect();
+        let faces = faces.with_triangles(&triangles)?;
+        self.alternatives = faces.alternatives(&self.positions, &self.triangles);
+        Ok(self)
     }
 
     /// Initial positions, in m.

@@ -29,6 +29,7 @@ mod tests;
 use crate::{
     error::{Error, Result},
     material::Material,
+    mesh::AlternativeTriangles,
     newton::{self, Newton},
     parallel::{BufferPool, SimulationThreads},
     response::{ColliderMotion, CollisionResponse},
@@ -46,6 +47,8 @@ pub struct Simulation {
     settings: Settings,
     /// Fingerprint of meshes, colliders and settings, for checkpoints.
     fingerprint: u32,
+    /// Number of alternative triangles of the cloths.
+    alternative_count: usize,
     dynamics: EquationsOfMotion,
     response: CollisionResponse,
     boundary_conditions: BoundaryConditions,
@@ -112,6 +115,7 @@ impl Simulation {
             state: State::at_rest(positions),
             buffers: BufferPool::new(POOLED_VECTORS),
             fingerprint: checkpoint::fingerprint(cloths, colliders, &settings),
+            alternative_count: cloths.iter().map(|one| one.alternatives.triangles.len()).sum(),
             settings,
             dynamics,
             newton,
@@ -139,8 +143,13 @@ fn collision_mesh(
     is_disabled: bool,
 ) -> Result<CollisionMesh> {
     let triangles = &dynamics.mesh.topology.triangles;
+    let mut alternatives = AlternativeTriangles::default();
+    for (cloth, first) in cloths.iter().zip(&dynamics.mesh.cloth_starts).filter(|_| !is_disabled) {
+        alternatives.append(&cloth.alternatives, *first as u32);
+    }
     let cloth_data = ClothCollisionData {
         triangles: if is_disabled { &[] } else { triangles },
+        alternatives,
         vertex_offsets: &dynamics.mesh.cloth_starts,
         surface_properties: cloths.iter().map(|cloth| surface(&cloth.material)).collect(),
         rest_positions: Arc::clone(&dynamics.mesh.rest.positions),

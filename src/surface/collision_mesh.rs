@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Collision mesh: all cloths and colliders in one numbering, first the vertices, edges and
 //! triangles of the cloths, then those of the colliders.
+//!
+//! Faces of more than three corners are cut into triangles. These and their edges are the surface that
+//! contacts and untangling know. Whoever draws a face may cut it otherwise, so the mesh holds the
+//! alternative triangles and the diagonals at them too, behind the others of the cloths and of the
+//! colliders: step validation guards all.
 
 use super::{
-    contact_filter::ContactFilter, outward_winding::wound_outward, seam_adjacency::SeamAdjacency,
+    alternative_features::AlternativeFeatures,
+    contact_filter::ContactFilter,
+    edge_adjacency::{EdgeAdjacency, build_edges, mean_lengths_at_vertices},
+    seam_adjacency::SeamAdjacency,
 };
 use crate::{
     geometry::is_closed_surface,
-    mesh::{Incidence, NO_INDEX, UnionFind},
+    mesh::{AlternativeTriangles, Incidence, UnionFind},
     scene::Collider,
     vec3::Vec3,
 };
@@ -22,15 +30,6 @@ pub(crate) struct SurfaceProperties {
     pub(crate) thickness: f64,
 }
 
-/// Triangles adjacent to an edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EdgeAdjacency {
-    /// Vertices opposite the edge in its first two triangles, or [`NO_INDEX`].
-    pub(crate) opposite_vertices: [u32; 2],
-    /// First triangle at the edge.
-    pub(crate) first_triangle: u32,
-}
-
 /// Cloths and colliders as one triangle mesh.
 #[derive(Clone, Debug)]
 pub(crate) struct CollisionMesh {
@@ -40,8 +39,9 @@ pub(crate) struct CollisionMesh {
     pub(crate) triangle_edges: Vec<[u32; 3]>,
     /// Adjacent triangles of every edge.
     pub(crate) edge_adjacency: Vec<EdgeAdjacency>,
-    /// Triangles around every vertex.
+    /// Triangles around every vertex, without alternatives.
     pub(crate) vertex_triangles: Incidence,
+    alternatives: AlternativeFeatures,
     /// Contact properties of every vertex.
     pub(crate) surface_properties: Vec<SurfaceProperties>,
     /// Body of every vertex: the cloths come first, then the colliders.
@@ -74,6 +74,8 @@ pub(crate) struct CollisionMesh {
 pub(crate) struct ClothCollisionData<'a> {
     /// Triangles of cloth; none in a scene without collisions.
     pub(crate) triangles: &'a [[u32; 3]],
+    /// Triangles that its faces may be drawn as beside these.
+    pub(crate) alternatives: AlternativeTriangles,
     /// First vertex of each cloth, and the number of all vertices last.
     pub(crate) vertex_offsets: &'a [usize],
     /// Contact properties of each cloth.
@@ -90,29 +92,36 @@ pub(crate) struct ClothCollisionData<'a> {
 }
 
 impl CollisionMesh {
-    pub(crate) fn new(cloths: ClothCollisionData<'_>, colliders: &[Collider]) -> Self {
+    pub(crate) fn new(mut cloths: ClothCollisionData<'_>, colliders: &[Collider]) -> Self {
         let cloth_vertices = cloths.rest_positions.len();
         let cloth_count = cloths.surface_properties.len();
-        let triangles = joined_triangles(cloths.triangles, cloth_vertices, colliders);
         let bodies = bodies_of_vertices(cloths.vertex_offsets, colliders);
         let surface_properties = properties_of_vertices(&cloths, colliders);
-        let (edges, triangle_edges, edge_adjacency) = build_edges(&triangles);
+        let (alternatives, triangles, vertex_triangles) =
+            AlternativeFeatures::new(&mut cloths, colliders, bodies.len());
+        let (edges, triangle_edges, edge_adjacency) =
+            build_edges(&triangles, |triangle| alternatives.contains(triangle));
+        let in_use = |(edge, adjacency): (_, &EdgeAdjacency)| {
+            (!alternatives.contains(adjacency.first_triangle)).then_some(edge)
+        };
+        let edges_in_use = edges.iter().zip(&edge_adjacency).filter_map(in_use);
         let is_of_cloth = |edge: &[u32; 2]| (edge[0] as usize) < cloth_vertices;
         let mut mesh = Self {
-            vertex_triangles: Incidence::new(&triangles, surface_properties.len()),
+            mean_edge_lengths: mean_lengths_at_vertices(edges_in_use, &cloths.rest_positions),
+            vertex_triangles,
             cloth_edge_count: edges.partition_point(is_of_cloth),
-            cloth_triangle_count: cloths.triangles.len(),
+            cloth_triangle_count: alternatives.first_collider_triangle,
             is_closed: colliders
                 .iter()
                 .map(|collider| is_closed_surface(&collider.triangles))
                 .collect(),
             enclosed_cloths: Vec::new(),
-            mean_edge_lengths: mean_lengths_at_vertices(&edges, &cloths.rest_positions),
             rest_length_scales: Vec::new(),
             rest_positions: cloths.rest_positions,
             vertex_areas: cloths.vertex_areas,
             seams: SeamAdjacency::new(cloths.seams, cloths.triangles, cloth_vertices),
             triangles,
+            alternatives,
             edges,
             triangle_edges,
             edge_adjacency,
@@ -153,6 +162,67 @@ impl CollisionMesh {
             self.seams.connects(one, other)
                 || self.contact_filter.excludes_pair([one, other], bodies)
         }
+    }
+
+    /// Whether a triangle is not in use, but may be drawn.
+    pub(crate) fn is_alternative_triangle(&self, triangle: u32) -> bool {
+        self.alternatives.contains(triangle)
+    }
+
+    /// Whether an edge is the diagonal of a face, and no side of a triangle in use.
+    pub(crate) fn is_alternative_edge(&self, edge: u32) -> bool {
+        self.is_alternative_triangle(self.edge_adjacency[edge as usize].first_triangle)
+    }
+
+    /// Triangles in use.
+    pub(crate) fn triangles_in_use(&self) -> impl Iterator<Item = u32> + use<> {
+        self.alternatives.others()
+    }
+
+    /// Triangles around a vertex, alternatives included, each with the vertex's corner in it.
+    pub(crate) fn all_triangles_at(&self, vertex: u32) -> impl Iterator<Item = (u32, u8)> {
+        let in_use = self.vertex_triangles.elements_of(vertex as usize);
+        in_use.chain(self.alternatives.at_vertex(vertex))
+    }
+
+    /// Vertices around the face that an alternative triangle belongs to; none for any other.
+    pub(crate) fn face_of_alternative_triangle(&self, triangle: u32) -> &[u32] {
+        self.alternatives.face_corners(triangle).unwrap_or_default()
+    }
+
+    /// Vertices around the face that an alternative edge is a diagonal of; none for any other.
+    pub(crate) fn face_of_alternative_edge(&self, edge: u32) -> &[u32] {
+        self.face_of_alternative_triangle(self.edge_adjacency[edge as usize].first_triangle)
+    }
+
+    /// Whether two edges are diagonals of one face that cross each other, so that only one of them can be drawn.
+    pub(crate) fn are_crossing_diagonals(&self, first: u32, second: u32) -> bool {
+        let [one, other] = [first, second].map(|edge| self.edges[edge as usize]);
+        let faces = [first, second].map(|edge| self.face_of_alternative_edge(edge));
+        faces.iter().any(|face| are_crossing_chords(face, one, other))
+    }
+
+    /// Whether the corners beside a vertex in its face both belong to an alternative triangle, which is drawn with the
+    /// triangle of these three corners then: at their common side the two can fold, but not cross.
+    pub(crate) fn is_ear_tip(&self, vertex: u32, triangle: u32) -> bool {
+        let face = self.face_of_alternative_triangle(triangle);
+        let corners = &self.triangles[triangle as usize];
+        face.iter().position(|corner| *corner == vertex).is_some_and(|place| {
+            let beside = [1, face.len() - 1].map(|step| face[(place + step) % face.len()]);
+            beside.iter().all(|corner| corners.contains(corner))
+        })
+    }
+
+    /// A triangle in use at an edge, or for a diagonal one of its face.
+    pub(crate) fn triangle_in_use_at(&self, edge: u32) -> u32 {
+        let first = self.edge_adjacency[edge as usize].first_triangle;
+        let face = self.face_of_alternative_triangle(first);
+        let [start, _] = self.edges[edge as usize];
+        let of_face = |(triangle, _): &(u32, u8)| {
+            self.triangles[*triangle as usize].iter().all(|vertex| face.contains(vertex))
+        };
+        let found = self.vertex_triangles.elements_of(start as usize).find(of_face);
+        found.map_or(first, |(triangle, _)| triangle)
     }
 
     /// Whether a vertex belongs to a cloth rather than to a collider.
@@ -197,10 +267,13 @@ impl CollisionMesh {
         self.bodies[self.triangles[triangle as usize][0] as usize]
     }
 
-    /// Connected component of each cloth vertex, named by its first vertex, by the edges that `join`.
+    /// Connected component of each cloth vertex, named by its first vertex, by the edges that `join`;
+    /// alternative edges never do.
     pub(crate) fn cloth_components(&self, join: impl Fn(usize) -> bool) -> Vec<u32> {
         let mut components = UnionFind::new(self.cloth_vertex_count);
-        for edge in (0..self.cloth_edge_count).filter(|edge| join(*edge)) {
+        let edges =
+            (0..self.cloth_edge_count).filter(|edge| !self.is_alternative_edge(*edge as u32));
+        for edge in edges.filter(|edge| join(*edge)) {
             let [a, b] = self.edges[edge];
             components.union(a, b);
         }
@@ -211,22 +284,6 @@ impl CollisionMesh {
     pub(crate) fn rest_position(&self, vertex: u32) -> Vec3 {
         self.rest_positions[vertex as usize]
     }
-}
-
-/// Triangles of the cloths, then those of the colliders, wound to face outward.
-fn joined_triangles(
-    cloth_triangles: &[[u32; 3]],
-    cloth_vertex_count: usize,
-    colliders: &[Collider],
-) -> Vec<[u32; 3]> {
-    let mut triangles = cloth_triangles.to_vec();
-    let mut first = cloth_vertex_count as u32;
-    for collider in colliders {
-        let outward = wound_outward(&collider.triangles, collider.initial_positions());
-        triangles.extend(outward.into_iter().map(|corners| corners.map(|v| v + first)));
-        first += collider.vertex_count() as u32;
-    }
-    triangles
 }
 
 /// Number of vertices of every body.
@@ -255,54 +312,13 @@ fn properties_of_vertices(
     bodies.zip(sizes).flat_map(|(one, size)| std::iter::repeat_n(one, size)).collect()
 }
 
-/// Edges in ascending order of their vertices, edges of every triangle, and adjacent triangles of
-/// every edge.
-fn build_edges(triangles: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Vec<EdgeAdjacency>) {
-    let mut uses: Vec<([u32; 2], u32, u8)> = Vec::with_capacity(3 * triangles.len());
-    for (triangle, corners) in triangles.iter().enumerate() {
-        for corner in 0..3_u8 {
-            let [a, b] = [1, 2].map(|step| corners[(usize::from(corner) + step) % 3]);
-            uses.push(([a.min(b), a.max(b)], triangle as u32, corner));
-        }
-    }
-    uses.sort_unstable();
-    let (mut edges, mut edge_adjacency): (Vec<[u32; 2]>, Vec<EdgeAdjacency>) =
-        (Vec::new(), Vec::new());
-    let mut triangle_edges = vec![[0; 3]; triangles.len()];
-    for (edge, triangle, corner) in uses {
-        if edges.last() != Some(&edge) {
-            edges.push(edge);
-            edge_adjacency
-                .push(EdgeAdjacency { opposite_vertices: [NO_INDEX; 2], first_triangle: triangle });
-        }
-        let index = edges.len() - 1;
-        triangle_edges[triangle as usize][usize::from(corner)] = index as u32;
-        let opposite = triangles[triangle as usize][usize::from(corner)];
-        if let Some(free) =
-            edge_adjacency[index].opposite_vertices.iter_mut().find(|corner| **corner == NO_INDEX)
-        {
-            *free = opposite;
-        }
-    }
-    edges.shrink_to_fit();
-    edge_adjacency.shrink_to_fit();
-    (edges, triangle_edges, edge_adjacency)
-}
-
-/// Mean length of the edges at each vertex in m; infinite at vertices without edges.
-fn mean_lengths_at_vertices(edges: &[[u32; 2]], positions: &[Vec3]) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); positions.len()];
-    for [start, end] in edges {
-        let ends = [start, end].map(|vertex| *vertex as usize);
-        let [Some(a), Some(b)] = ends.map(|vertex| positions.get(vertex)) else { continue };
-        for vertex in ends {
-            sums[vertex].0 += (a - b).norm();
-            sums[vertex].1 += 1.0;
-        }
-    }
-    sums.into_iter()
-        .map(|(sum, count)| if count > 0.0 { sum / count } else { f64::INFINITY })
-        .collect()
+/// Whether lines between corners of a face cross each other inside of it if it is convex.
+fn are_crossing_chords(face: &[u32], one: [u32; 2], other: [u32; 2]) -> bool {
+    let place = |vertex: u32| face.iter().position(|corner| *corner == vertex);
+    let [Some(a), Some(b)] = one.map(place) else { return false };
+    let [Some(c), Some(d)] = other.map(place) else { return false };
+    let is_between = |corner: usize| a.min(b) < corner && corner < a.max(b);
+    [c, d].iter().all(|corner| *corner != a && *corner != b) && is_between(c) != is_between(d)
 }
 
 #[cfg(test)]
@@ -323,6 +339,7 @@ impl CollisionMesh {
     ) -> Self {
         let cloths = ClothCollisionData {
             triangles,
+            alternatives: AlternativeTriangles::default(),
             vertex_offsets,
             surface_properties: vec![
                 SurfaceProperties { friction: 0.0, thickness: 0.001 };
@@ -343,18 +360,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn edges_know_their_opposite_vertices_and_triangles_their_edges() {
-        let (edges, triangle_edges, edge_adjacency) = build_edges(&[[0, 1, 2], [2, 1, 3]]);
-        assert_eq!(edges, [[0, 1], [0, 2], [1, 2], [1, 3], [2, 3]]);
-        assert_eq!(triangle_edges, [[2, 1, 0], [3, 4, 2]]);
-        assert_eq!(
-            edge_adjacency[2],
-            EdgeAdjacency { opposite_vertices: [0, 3], first_triangle: 0 }
-        );
-        assert_eq!(
-            edge_adjacency[4],
-            EdgeAdjacency { opposite_vertices: [1, NO_INDEX], first_triangle: 1 }
-        );
+    fn only_chords_between_each_others_ends_cross() {
+        let face = [7, 3, 9, 1, 4];
+        for (one, other, do_cross) in [
+            ([7, 9], [3, 1], true),
+            ([7, 9], [1, 4], false),
+            ([7, 9], [9, 4], false),
+            ([9, 4], [1, 3], true),
+            ([7, 9], [3, 2], false),
+        ] {
+            assert_eq!(are_crossing_chords(&face, one, other), do_cross, "{one:?} {other:?}");
+            assert_eq!(are_crossing_chords(&face, other, one), do_cross, "{other:?} {one:?}");
+        }
     }
 
     #[test]

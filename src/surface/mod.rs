@@ -2,9 +2,11 @@
 //! Collision mesh: vertices, edges and triangles of all cloths and colliders in one numbering, the pairs of them that are
 //! excluded from contact, and configurations of the mesh.
 
+mod alternative_features;
 mod collision_mesh;
 mod configuration;
 mod contact_filter;
+mod edge_adjacency;
 mod edge_convexity;
 mod outward_winding;
 mod seam_adjacency;

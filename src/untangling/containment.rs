@@ -54,8 +54,7 @@ pub(super) fn escaped_components(
 
 /// Closed surface of a solid.
 fn solid(Configuration { mesh, positions }: Configuration<'_>, body: u32) -> ClosedSurface {
-    let all = mesh.cloth_triangle_count as u32..mesh.triangles.len() as u32;
-    let own = all.filter(|triangle| mesh.body_of_triangle(*triangle) == body);
+    let own = mesh.triangles_in_use().filter(|one| mesh.body_of_triangle(*one) == body);
     let corners =
         |triangle: u32| mesh.triangles[triangle as usize].map(|vertex| positions[vertex as usize]);
     ClosedSurface::from_triangles(own.map(corners).collect())

@@ -90,7 +90,7 @@ fn contour_segments(
     Intersection { edge, triangle }: Intersection,
 ) -> Vec<[u32; 2]> {
     let [start, _] = mesh.edges[edge as usize];
-    let around = mesh.vertex_triangles.elements_of(start as usize).map(|(beside, _)| beside);
+    let around = mesh.all_triangles_at(start).map(|(beside, _)| beside);
     let beside = around.filter(|beside| mesh.triangle_edges[*beside as usize].contains(&edge));
     beside.map(|beside| [beside.min(triangle), beside.max(triangle)]).collect()
 }

@@ -33,10 +33,14 @@ impl EdgeIntervals {
             first = range.end;
             let ends = mesh.edges[on_edge[0].edge as usize];
             for index in range.clone() {
-                let body = |other: usize| mesh.body_of_triangle(intersections[other].triangle);
+                // Alternatives are a surface of their own.
+                let surface = |other: usize| {
+                    let triangle = intersections[other].triangle;
+                    (mesh.body_of_triangle(triangle), mesh.is_alternative_triangle(triangle))
+                };
                 let others: Vec<f64> = range
                     .clone()
-                    .filter(|other| *other != index && body(*other) == body(index))
+                    .filter(|other| *other != index && surface(*other) == surface(index))
                     .map(|other| parameters[other] - parameters[index])
                     .collect();
                 let [is_first, is_last] = [

@@ -84,9 +84,10 @@ struct BodyTriangles {
 
 impl BodyTriangles {
     fn new(Configuration { mesh, positions }: Configuration<'_>, body: u32) -> Self {
-        let all = 0..mesh.triangles.len() as u32;
-        let triangles: Vec<u32> =
-            all.filter(|triangle| mesh.body_of_triangle(*triangle) == body).collect();
+        let triangles: Vec<u32> = mesh
+            .triangles_in_use()
+            .filter(|triangle| mesh.body_of_triangle(*triangle) == body)
+            .collect();
         let aabb = |triangle: &u32| {
             let corners = mesh.triangles[*triangle as usize];
             Aabb::from_points(corners.iter().map(|vertex| &positions[*vertex as usize]))

@@ -10,16 +10,18 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
 import run
-from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE, evaluated_positions
+from blender_baseline import COLLISION_QUALITY, QUALITY, SELF_DISTANCE
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "blender/whole_scenes"))
 import walking
+from drawn import crossings
+from penetration import evaluated_world_mesh
 
 import addon
 from addon.simulation import bridge
@@ -34,41 +36,33 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def surface(thing: bpy.types.Object) -> SimpleNamespace:
-    """Name, positions and triangles of an object."""
-    thing.data.calc_loop_triangles()
-    triangles = np.empty((len(thing.data.loop_triangles), 3), np.int32)
-    thing.data.loop_triangles.foreach_get("vertices", triangles.ravel())
-    return SimpleNamespace(
-        name=thing.name, positions=evaluated_positions(thing), triangles=triangles
-    )
+def positions_of(thing: bpy.types.Object) -> np.ndarray:
+    """World positions at the current frame, as Blender draws them."""
+    return evaluated_world_mesh(thing, bpy.context.evaluated_depsgraph_get())[0]
 
 
-def edge_lengths(positions: np.ndarray, edges: np.ndarray) -> np.ndarray:
+def edge_lengths(thing: bpy.types.Object) -> np.ndarray:
+    """Lengths of the edges of the mesh at the current frame, in m."""
+    positions, edges = positions_of(thing), np.array(thing.data.edge_keys)
     return np.linalg.norm(positions[edges[:, 0]] - positions[edges[:, 1]], axis=1)
-
-
-def edges_of(triangles: np.ndarray) -> np.ndarray:
-    return walking.unique_edges(np.asarray(triangles, np.int64))
 
 
 class Blender:
     """A garment of an open scene that Blender's own cloth simulates."""
 
     def __init__(self, name: str) -> None:
-        self._garment, self._body = bpy.data.objects[name], bpy.data.objects["Body"]
-        self._body.modifiers.new("Collision", "COLLISION")
+        (garment,) = self.garments = [bpy.data.objects[name]]
+        self.body = bpy.data.objects["Body"]
+        self.body.modifiers.new("Collision", "COLLISION")
         bpy.context.scene.frame_set(1)
-        self.cloths, self.body = [surface(self._garment)], surface(self._body)
-        modifier = self._garment.modifiers.new("Cloth", "CLOTH")
+        lengths = edge_lengths(garment)
+        modifier = garment.modifiers.new("Cloth", "CLOTH")
         modifier.settings.quality = QUALITY
-        if self._garment.vertex_groups.get("pin"):
+        if garment.vertex_groups.get("pin"):
             modifier.settings.vertex_group_mass = "pin"
         collisions = modifier.collision_settings
         collisions.use_collision = collisions.use_self_collision = True
         collisions.collision_quality = COLLISION_QUALITY
-        (cloth,) = self.cloths
-        lengths = edge_lengths(cloth.positions, edges_of(cloth.triangles))
         collisions.self_distance_min = SELF_DISTANCE * float(np.median(lengths))
         cache, scene = modifier.point_cache, bpy.context.scene
         cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
@@ -81,9 +75,27 @@ class Blender:
             start = time.perf_counter()
             scene.frame_set(frame)
             seconds = time.perf_counter() - start
-            shapes = [evaluated_positions(self._garment).astype(np.float64)]
-            body = evaluated_positions(self._body).astype(np.float64)
-            yield walking.Moment(frame, 0.0, seconds, shapes, body)
+            yield walking.Moment(frame, 0.0, seconds)
+
+
+def judged(garments: "walking.Weft | Blender") -> list[dict]:
+    """Figures of every frame after the first."""
+    (cloth,) = garments.garments
+    bpy.context.scene.frame_set(bpy.context.scene.frame_start)
+    lengths, rows = edge_lengths(cloth), []
+    for moment in garments.moments():
+        found = crossings([cloth], [garments.body])
+        rows.append(
+            {
+                "reading": moment.reading,
+                "solving": moment.solving,
+                "itself": found.of_itself(cloth.name),
+                "body": found.of_others(cloth.name),
+                "inside": walking.inside([cloth], garments.body),
+                "stretch": float(np.percentile(edge_lengths(cloth) / lengths - 1.0, 99.0)),
+            }
+        )
+    return rows
 
 
 def main() -> None:
@@ -93,27 +105,13 @@ def main() -> None:
     walking.open_scene([wanted.garment], wanted.frames, wanted.cuts)
     is_weft = wanted.program == "weft"
     garments = walking.Weft([wanted.garment]) if is_weft else Blender(wanted.garment)
-    (cloth,) = garments.cloths
-    edges, judge = edges_of(cloth.triangles), walking.Judge(garments.cloths, garments.body)
-    lengths = edge_lengths(np.asarray(cloth.positions, np.float64), edges)
-    frames = []
-    for moment in garments.moments():
-        counts, _ = judge.judge(moment)
-        own = counts.get(wanted.garment, 0)
-        stretch = edge_lengths(moment.shapes[0], edges) / lengths - 1.0
-        frames.append(
-            {
-                "reading": moment.reading,
-                "solving": moment.solving,
-                "itself": own,
-                "body": sum(counts.values()) - own,
-                "inside": judge.inside(moment),
-                "stretch": float(np.percentile(stretch, 99.0)),
-            }
-        )
+    with TemporaryDirectory() as cache:
+        bpy.context.scene.weft.cache_directory = cache
+        rows = judged(garments)
     blender = f"Blender {bpy.app.version_string}"
     program = f"Weft {bridge.version()}" if is_weft else blender
-    run.report({"program": program, "vertices": len(cloth.positions), "frames": frames})
+    count = len(garments.garments[0].data.vertices)
+    run.report({"program": program, "vertices": count, "frames": rows})
     addon.unregister()
 
 

@@ -7,12 +7,19 @@ and both results go through the same measurements. Needs NumPy only, so that it 
 Python as well.
 """
 
+import sys
+from pathlib import Path
+
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "hostile"))
+from judge.intersections import Scenery
 
 CASES = ("pinned", "sphere", "sphere_self")
 FRAMES_PER_SECOND = 24
 SPHERE_RADIUS = 0.3
 SPHERE_SEGMENTS, SPHERE_RINGS = 32, 16
+JUDGED_FRAMES = 24  # spread evenly: exact predicates take seconds at 40 000 vertices
 
 
 def sheet(side: int, height: float) -> tuple[np.ndarray, np.ndarray]:
@@ -92,6 +99,32 @@ def depth_in_sphere(positions: np.ndarray) -> np.ndarray:
     return depth
 
 
+def drawn_triangles(positions: np.ndarray, quads: np.ndarray) -> np.ndarray:
+    """The triangles that Blender draws of quads, as it decides in single precision.
+
+    Its rule: the diagonal from corner 0 to 2, unless the quad is folded over that.
+    """
+    a, b, c, d = (positions.astype(np.float32)[quads[:, corner]] for corner in range(4))
+    first, second = np.cross(b - a, c - a), np.cross(d - a, c - a)
+    is_other = (first * second).sum(axis=1) > 0.0
+    cuts = np.where(is_other[:, None, None], [[0, 1, 3], [1, 2, 3]], [[0, 1, 2], [0, 2, 3]])
+    return np.take_along_axis(quads[:, None, :].repeat(2, axis=1), cuts, axis=2).reshape(-1, 3)
+
+
+def crossings(positions: np.ndarray, case: str, side: int) -> int:
+    """Edges that go through faces of the sheet or the sphere, as they are drawn."""
+    scenery, quads = Scenery(), sheet(side, 0.0)[1]
+    drawn = positions.astype(np.float32).astype(np.float64)
+    scenery.add("Sheet", len(drawn), drawn_triangles(drawn, quads), is_cloth=True)
+    if has_sphere(case):
+        vertices, triangles = sphere()
+        scenery.add("Sphere", len(vertices), triangles, is_cloth=False)
+        drawn = np.concatenate([drawn, vertices.astype(np.float32)])
+    found = scenery.intersections(drawn)
+    others = sum({one.edge_of, one.face_of} != {"Sheet"} for one in found)
+    return len(found) if meets_itself(case) else others
+
+
 def measure(frames: np.ndarray, case: str, side: int) -> dict:
     """Entries of the table for one run, from its positions `(frames, vertices, 3)`."""
     stretch = edge_stretch(frames, side)
@@ -104,6 +137,9 @@ def measure(frames: np.ndarray, case: str, side: int) -> dict:
         "lowest": float(frames[-1, :, 2].min()),
     }
     if has_sphere(case):
+        judged = np.unique(np.linspace(0, len(frames) - 1, JUDGED_FRAMES).astype(int))
+        crossed = [crossings(frames[frame], case, side) for frame in judged]
+        measured["crossings_worst_frame"] = max(crossed)
         depth = np.array([depth_in_sphere(positions) for positions in frames])
         measured["vertices_inside"] = int((depth[-1] > 0.0).sum())
         measured["vertices_inside_worst_frame"] = int((depth > 0.0).sum(axis=1).max())

@@ -57,7 +57,11 @@ where
         let mesh = self.builder.mesh;
         let corners = &mesh.triangles[triangle as usize];
         let is_connected = mesh.is_cloth(vertex) || mesh.has_triangles(vertex);
-        if is_connected && !corners.contains(&vertex) && !mesh.excludes_pair(&[vertex], corners) {
+        if is_connected
+            && !corners.contains(&vertex)
+            && !mesh.is_ear_tip(vertex, triangle)
+            && !mesh.excludes_pair(&[vertex], corners)
+        {
             self.enqueue(&PrimitivePair::vertex_face(mesh, vertex, triangle), candidates);
         }
     }
@@ -66,7 +70,10 @@ where
         let mesh = self.builder.mesh;
         let [one, other] = [first, second].map(|edge| &mesh.edges[edge as usize]);
         let share_vertex = one.iter().any(|vertex| other.contains(vertex));
-        if !share_vertex && !mesh.excludes_pair(one, other) {
+        if !share_vertex
+            && !mesh.are_crossing_diagonals(first, second)
+            && !mesh.excludes_pair(one, other)
+        {
             self.enqueue(&PrimitivePair::edge_edge(mesh, first, second), candidates);
         }
     }

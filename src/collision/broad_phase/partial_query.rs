@@ -25,7 +25,7 @@ pub(crate) struct FeatureSubset {
 impl FeatureSubset {
     /// Features at `vertices`, which are in ascending order.
     pub(crate) fn new(mesh: &CollisionMesh, vertices: Vec<u32>) -> Self {
-        let incident = |vertex: &u32| mesh.vertex_triangles.elements_of(*vertex as usize);
+        let incident = |vertex: &u32| mesh.all_triangles_at(*vertex);
         let triangles = vertices.iter().flat_map(incident).map(|(triangle, _)| triangle);
         // The edges at a corner are those opposite the two others.
         let edges = vertices.iter().flat_map(incident).flat_map(|(triangle, corner)| {

@@ -118,6 +118,20 @@ impl PrimitivePair {
         (self.kind, self.features)
     }
 
+    /// Whether one of the features is an alternative.
+    pub(crate) fn is_alternative(&self, mesh: &CollisionMesh) -> bool {
+        self.alternative_faces(mesh).iter().any(|corners| !corners.is_empty())
+    }
+
+    /// For each feature the vertices around its face, if it is an alternative.
+    fn alternative_faces<'a>(&self, mesh: &'a CollisionMesh) -> [&'a [u32]; 2] {
+        let [first, second] = self.features;
+        match self.kind {
+            PairKind::VertexFace => [&[], mesh.face_of_alternative_triangle(second)],
+            PairKind::EdgeEdge => [first, second].map(|edge| mesh.face_of_alternative_edge(edge)),
+        }
+    }
+
     /// One vertex of each feature.
     pub(crate) fn representative_vertices(&self) -> [u32; 2] {
         match self.kind {

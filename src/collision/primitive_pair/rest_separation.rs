@@ -3,7 +3,7 @@
 //! by the rest separation, so that no thickness strains a cloth.
 
 use super::{DetectionRange, PrimitivePair, Trajectories};
-use crate::surface::CollisionMesh;
+use crate::{geometry::closest_point_on_triangle, surface::CollisionMesh};
 
 /// Parameters of the contact thickness.
 struct RestSeparationParameters {
@@ -44,7 +44,20 @@ impl PrimitivePair {
         self.update_clearance_with(trajectories, max_distance, upper_bound) && {
             self.compute_thickness(mesh);
             self.clearance <= (range.distance)(self, self.thickness)
+                && !self.touches_own_face_at_rest(mesh)
         }
+    }
+
+    /// Whether a feature is an alternative, and the other one has a corner of the same face that lies on it at rest: a
+    /// diagonal along two sides in a line touches all edges at the corner between these.
+    fn touches_own_face_at_rest(&self, mesh: &CollisionMesh) -> bool {
+        let [first_face, second_face] = self.alternative_faces(mesh);
+        let (first, second) = self.vertices_by_feature();
+        let has_corner_on = |feature: &[u32], face: &[u32], other: &[u32]| {
+            let corners = other.iter().filter(|vertex| face.contains(vertex));
+            corners.into_iter().any(|corner| lies_on_at_rest(mesh, *corner, feature))
+        };
+        has_corner_on(first, first_face, second) || has_corner_on(second, second_face, first)
     }
 
     /// Computes the contact thickness.
@@ -102,4 +115,16 @@ impl PrimitivePair {
         let [first, second] = self.representative_vertices();
         mesh.is_cloth(first) && mesh.bodies[first as usize] == mesh.bodies[second as usize]
     }
+}
+
+/// Whether a vertex of cloth lies on an edge or a triangle at rest.
+fn lies_on_at_rest(mesh: &CollisionMesh, vertex: u32, feature: &[u32]) -> bool {
+    if !mesh.is_cloth(vertex) {
+        return false;
+    }
+    let point = mesh.rest_position(vertex);
+    let corner = |place: usize| mesh.rest_position(feature[place.min(feature.len() - 1)]);
+    let corners = [corner(0), corner(1), corner(2)];
+    let max_distance = PARAMETERS.min_edge_fraction * mesh.mean_edge_lengths[vertex as usize];
+    closest_point_on_triangle(&point, &corners).distance_squared < max_distance * max_distance
 }

@@ -97,9 +97,9 @@ const ROUNDING_GUARD: f64 = 1.0 - 1.0e-6;
 /// Verlet list: the pairs that are near along the trajectories that it was built for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VerletList {
-    /// Redundant edge pairs of the list, sorted by key. The other pairs are the candidates of the
+    /// Redundant pairs of the list, sorted by key. The other pairs are the candidates of the
     /// response, which also contain redundant pairs that were stiffened.
-    redundant_edge_pairs: Vec<PrimitivePair>,
+    redundant_pairs: Vec<PrimitivePair>,
     /// Distances of the vertices from the ends of these trajectories.
     pub(crate) displacement_bound: DisplacementBound,
     /// Whether the trees are fitted to these trajectories.
@@ -145,15 +145,15 @@ impl CollisionResponse {
         &mut self,
         mut pairs: Vec<PrimitivePair>,
     ) -> Vec<PrimitivePair> {
-        let mut redundant = std::mem::take(&mut self.verlet_list.redundant_edge_pairs);
+        let mut redundant = std::mem::take(&mut self.verlet_list.redundant_pairs);
         let [count, redundant_count] = [pairs.len() + redundant.len(), redundant.len()];
         clear_buffer(&mut pairs, count);
         clear_buffer(&mut redundant, redundant_count);
         self.verlet_list.filtered_pair_count = self.find_near_pairs(&mut pairs);
         self.has_kinematic_intersection =
             pairs.extract_if(.., |pair| self.is_kinematic_pair(pair)).count() > 0;
-        redundant.extend(pairs.extract_if(.., |pair| self.is_redundant_edge_pair(pair)));
-        self.verlet_list.redundant_edge_pairs = redundant;
+        redundant.extend(pairs.extract_if(.., |pair| self.is_redundant_pair(pair)));
+        self.verlet_list.redundant_pairs = redundant;
         self.verlet_list
             .displacement_bound
             .set_predicted_positions(&self.end_positions[..self.mesh.cloth_vertex_count]);
@@ -185,7 +185,7 @@ impl CollisionResponse {
                 return false;
             }
             if self.has_free_vertex(pair) && self.is_filtered_pair(pair) {
-                filtered_count.fetch_add(u64::from(!self.is_redundant_edge_pair(pair)), Relaxed);
+                filtered_count.fetch_add(u64::from(!self.is_redundant_pair(pair)), Relaxed);
                 return false;
             }
             self.has_free_vertex(pair) || is_kinematic_violation(pair)
@@ -244,7 +244,7 @@ impl CollisionResponse {
     /// Pairs of the Verlet list that come too close on the present trajectories, sorted by key.
     fn verlet_list_violations(&self) -> Vec<PrimitivePair> {
         let (mesh, trajectories) = (&self.mesh, self.trajectories());
-        let each = self.verlet_list.redundant_edge_pairs.par_iter().chain(&self.candidate_pairs);
+        let each = self.verlet_list.redundant_pairs.par_iter().chain(&self.candidate_pairs);
         let violations =
             each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK / 4).filter_map(|pair| {
                 if self

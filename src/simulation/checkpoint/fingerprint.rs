@@ -47,6 +47,7 @@ impl Checksum {
         let (topology, rest) = (&cloth.mesh.topology, &cloth.mesh.rest);
         self.add_indices(topology.triangles.iter().flatten());
         self.add_indices(topology.face_of_triangle.iter());
+        self.add_indices(cloth.alternatives.triangles.iter().flatten());
         self.add_numbers(rest.positions.iter().flatten().copied());
         self.add_numbers(rest.gradients.iter().flatten().flatten().copied());
         self.add_scalars(cloth.mass_scale.as_ref());
@@ -66,6 +67,7 @@ impl Checksum {
     fn add_collider(&mut self, collider: &Collider) {
         self.add_indices([collider.vertex_count() as u32].iter());
         self.add_indices(collider.triangles.iter().flatten());
+        self.add_indices(collider.alternatives.triangles.iter().flatten());
     }
 }
 

@@ -69,7 +69,7 @@ struct Folds {
     /// For each vertex.
     is_on_fold: Vec<bool>,
     /// For each cloth triangle, whether corners coincide, as in a fold between two rows of
-    /// vertices.
+    /// vertices. Alternative triangles count as such: they belong to no patch.
     is_degenerate: Vec<bool>,
 }
 
@@ -77,7 +77,9 @@ impl Folds {
     fn new(configuration: Configuration<'_>) -> Self {
         let mesh = configuration.mesh;
         let edges = 0..mesh.cloth_edge_count as u32;
-        let edges: Vec<u32> = edges.filter(|edge| is_fold(configuration, *edge as usize)).collect();
+        let in_use = edges.filter(|edge| !mesh.is_alternative_edge(*edge));
+        let edges: Vec<u32> =
+            in_use.filter(|edge| is_fold(configuration, *edge as usize)).collect();
         let mut is_on_fold = vec![false; mesh.bodies.len()];
         for end in edges.iter().flat_map(|edge| mesh.edges[*edge as usize]) {
             is_on_fold[end as usize] = true;
@@ -105,10 +107,13 @@ impl Folds {
     fn adjacent_patches(&self, mesh: &CollisionMesh, patch_of_vertex: &[u32]) -> Vec<[u32; 2]> {
         let across_edges =
             self.edges.iter().map(|edge| mesh.edge_adjacency[*edge as usize].opposite_vertices);
-        let triangles = mesh.triangles.iter().zip(&self.is_degenerate);
-        let across_triangles = triangles.filter(|(_, is_degenerate)| **is_degenerate);
-        let across_triangles =
-            across_triangles.flat_map(|([a, b, c], _)| [[*a, *b], [*b, *c], [*c, *a]]);
+        let cloths =
+            mesh.triangles_in_use().take_while(|one| (*one as usize) < self.is_degenerate.len());
+        let degenerate = cloths.filter(|one| self.is_degenerate[*one as usize]);
+        let across_triangles = degenerate.flat_map(|one| {
+            let [a, b, c] = mesh.triangles[one as usize];
+            [[a, b], [b, c], [c, a]]
+        });
         let pairs = across_edges.chain(across_triangles);
         let off_folds =
             pairs.filter(|pair| !pair.iter().any(|vertex| self.is_on_fold[*vertex as usize]));
@@ -284,8 +289,11 @@ impl FoldPatches {
     }
 }
 
-/// Whether corners of a triangle coincide that are apart at rest.
+/// Whether corners of a triangle coincide that are apart at rest, or it is an alternative.
 fn is_degenerate(Configuration { mesh, positions }: Configuration<'_>, triangle: usize) -> bool {
+    if mesh.is_alternative_triangle(triangle as u32) {
+        return true;
+    }
     let [a, b, c] = mesh.triangles[triangle];
     [[a, b], [b, c], [c, a]].into_iter().any(|[start, end]| {
         let length = |all: &[Vec3]| (all[end as usize] - all[start as usize]).norm();

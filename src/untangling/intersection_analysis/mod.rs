@@ -63,9 +63,11 @@ struct AdjacencyEntry {
 }
 
 impl IntersectionState {
-    /// State of sorted `intersections`.
-    pub(crate) fn new(configuration: Configuration<'_>, intersections: Vec<Intersection>) -> Self {
+    /// State of sorted `all` intersections. Those of alternative triangles and their edges are resolved where no
+    /// others are between the same bodies; until then their pairs are filtered alone.
+    pub(crate) fn new(configuration: Configuration<'_>, all: &[Intersection]) -> Self {
         let mesh = configuration.mesh;
+        let intersections = intersections_to_resolve(mesh, all);
         let components = ClothComponents::new(mesh, &intersections);
         let edge_intervals = EdgeIntervals::new(configuration, &intersections);
         let layer_order =
@@ -84,7 +86,7 @@ impl IntersectionState {
             let ends = state.wrong_and_right_ends(mesh, intersection);
             ends.is_some_and(|[_, right]| right == end)
         };
-        state.adjacent_features = AdjacentFeatures::new(mesh, &state.intersections, is_right_end);
+        state.adjacent_features = AdjacentFeatures::new(mesh, all, is_right_end);
         state
     }
 
@@ -161,6 +163,19 @@ impl IntersectionState {
     }
 }
 
+/// Intersections without those of alternatives between bodies that others intersect.
+fn intersections_to_resolve(mesh: &CollisionMesh, all: &[Intersection]) -> Vec<Intersection> {
+    let bodies = |one: &Intersection| {
+        let [first, second] = one.bodies(mesh);
+        [first.min(second), first.max(second)]
+    };
+    let in_use = all.iter().filter(|one| !one.is_alternative(mesh));
+    let intersecting: BTreeSet<[u32; 2]> = in_use.map(bodies).collect();
+    let is_resolved =
+        |one: &&Intersection| !one.is_alternative(mesh) || !intersecting.contains(&bodies(one));
+    all.iter().filter(is_resolved).copied().collect()
+}
+
 /// Pairs of different cloths that intersect, each in ascending order.
 fn intersecting_cloths(mesh: &CollisionMesh, intersections: &[Intersection]) -> BTreeSet<[u32; 2]> {
     let bodies = intersections.iter().map(|intersection| intersection.bodies(mesh));
@@ -195,7 +210,7 @@ impl AdjacentFeatures {
             for end in [start, end].into_iter().filter(|end| !is_right_end(*intersection, *end)) {
                 add(0, end, false);
             }
-            for (around, _) in mesh.vertex_triangles.elements_of(start as usize) {
+            for (around, _) in mesh.all_triangles_at(start) {
                 if mesh.triangle_edges[around as usize].contains(&edge) {
                     add(2, around, false);
                 }

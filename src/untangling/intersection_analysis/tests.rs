@@ -55,13 +55,13 @@ fn layer_recovery_contacts(intersection_time: f64) -> Vec<Contact> {
     let triangles: Vec<[u32; 3]> = std::iter::once([0, 1, 2]).chain(around).collect();
     let mesh = CollisionMesh::of_thin_cloths(&triangles, &[0, 3, 10], positions.clone(), &[]);
     let intersections = (0..mesh.edges.len() as u32).map(|edge| Intersection { edge, triangle: 0 });
-    let intersections = intersections
+    let intersections: Vec<Intersection> = intersections
         .filter(|intersection| {
             is_intersecting(Configuration { mesh: &mesh, positions: &positions }, *intersection)
         })
         .collect();
     let configuration = Configuration { mesh: &mesh, positions: &positions };
-    let state = IntersectionState::new(configuration, intersections);
+    let state = IntersectionState::new(configuration, &intersections);
     assert_eq!(state.intersections.len(), 6);
     state.layer_recovery_contacts(&RecoveryContext {
         configuration,
@@ -100,7 +100,7 @@ fn only_intersecting_cloths_are_frictionless() {
     let mut intersections = intersections.to_vec();
     intersections.sort_unstable();
     let configuration = Configuration { mesh: &mesh, positions: &positions };
-    let state = IntersectionState::new(configuration, intersections);
+    let state = IntersectionState::new(configuration, &intersections);
     let pairs = [[0, 1], [1, 0], [0, 2], [1, 2], [0, 0], [1, 3]];
     assert_eq!(
         pairs.map(|pair| state.is_frictionless(pair)),

@@ -18,6 +18,8 @@ import demo_scene
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "whole_scenes"))
+from drawn import crossings
 from penetration import ClosedSurface, evaluated_world_mesh
 
 PICTURES = (1, 16, 32, 48, 84, 120)
@@ -36,6 +38,7 @@ FIGURES = (  # name, unit in the table, factor to that unit
     ("vertices_inside", " (worst frame)", 1),
     ("deepest_vertex", " (mm)", 1000),
     ("deepest_face_centre", " (mm)", 1000),
+    ("crossing_edges", " (worst frame)", 1),
 )
 FABRICS = {"Tablecloth": "cotton", "Sheet": "silk"}
 
@@ -93,6 +96,7 @@ def measure(cloths: list, colliders: list) -> dict[str, dict]:
         scene.frame_set(frame)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         surfaces = [ClosedSurface(*evaluated_world_mesh(c, depsgraph)) for c in colliders]
+        crossed = crossings(cloths, colliders).counts
         for cloth in cloths:
             positions, triangles = evaluated_world_mesh(cloth, depsgraph)
             now = edge_lengths(positions, edges[cloth.name])
@@ -106,6 +110,9 @@ def measure(cloths: list, colliders: list) -> dict[str, dict]:
                 "deepest_vertex": float(depths.max()),
                 "deepest_face_centre": float(
                     deepest(surfaces, positions[triangles].mean(axis=1)).max()
+                ),
+                "crossing_edges": sum(
+                    count for names, count in crossed.items() if cloth.name in names.split(" and ")
                 ),
             }
             row = rows[cloth.name]

@@ -472,3 +472,16 @@ def brute_force(one, other):
             if 0 <= t <= 1 and u >= 0 and v >= 0 and u + v <= 1:
                 return True
     return False
+
+
+def test_faces_with_more_corners_than_are_guarded_are_cut():
+    angles = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    outline = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    sheet = small_scenes.add_mesh("Disc", outline, [range(12)])
+    sheet.weft.role = "CLOTH"
+    finding = found("faces with many corners")
+    select(finding)
+    assert selected("polygons") == [0]
+    fix(found("faces with many corners"))
+    assert len(sheet.data.polygons) == 10
+    assert not [title for title in titles() if "many corners" in title]

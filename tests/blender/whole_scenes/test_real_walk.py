@@ -8,8 +8,10 @@ WEFT_WALK_FRAMES=48 takes fewer frames.
 import os
 from dataclasses import dataclass
 
+import bpy
 import pytest
 import walking
+from drawn import crossings
 
 FRAMES = int(os.environ.get("WEFT_WALK_FRAMES", "120"))
 HEALED_BY = 49  # the frame two seconds after the first
@@ -37,23 +39,26 @@ class Walked:
     inside: int  # vertices of cloth in the body
 
 
-def walk(names):
-    """Simulates, and gives an account frame by frame."""
+def walk(names, kind, cache_folder):
+    """Bakes, and gives an account of what is drawn frame by frame."""
     walking.open_scene(names, FRAMES)
-    garments = walking.Weft(names)
-    judge = walking.Judge(garments.cloths, garments.body)
-    for moment in garments.moments():
-        report = moment.report
+    bpy.context.scene.weft.cache_directory = str(cache_folder)
+    weft = walking.Weft(names, kind)
+    for moment in weft.moments():
+        report, found = moment.report, crossings(weft.garments, [weft.body])
         yield Walked(
             moment.frame, moment.solving, report.newton_iterations, report.max_stretch,
-            *judge.judge(moment), judge.inside(moment),
+            dict(found.counts), found.excused, walking.inside(weft.garments, weft.body),
         )  # fmt: skip
 
 
 @pytest.mark.parametrize("names", [["Dress"], ["Tshirt"], ["Dress", "Tshirt"]], ids="+".join)
-def test_garments_stay_apart_from_all_but_the_body_where_it_crosses_itself(names, capsys):
+@pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
+def test_garments_stay_apart_from_all_but_the_body_where_it_crosses_itself(
+    names, kind, cache_folder, capsys
+):
     frames = []
-    for account in walk(names):
+    for account in walk(names, kind, cache_folder):
         frames.append(account)
         with capsys.disabled():
             print(account, flush=True)

@@ -5,21 +5,22 @@
 //! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
 //! cut off until a triangle remains.
 
-use super::{polygons::Polygons, triangle};
+use super::Polygons;
 use crate::{
     error::{Error, Result},
+    mesh::triangle,
     vec3::Vec3,
 };
 
 /// Triangles with the faces and corners that they were cut from.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TriangulatedFaces {
+pub(in crate::mesh) struct TriangulatedFaces {
     /// Vertices of each triangle.
-    pub(super) triangles: Vec<[u32; 3]>,
+    pub(in crate::mesh) triangles: Vec<[u32; 3]>,
     /// Corners of each triangle as indices into the list of all face corners.
-    pub(super) corners: Vec<[u32; 3]>,
+    pub(in crate::mesh) corners: Vec<[u32; 3]>,
     /// The face each triangle was cut from.
-    pub(super) faces: Vec<u32>,
+    pub(in crate::mesh) faces: Vec<u32>,
 }
 
 impl TriangulatedFaces {
@@ -45,10 +46,11 @@ pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<Tri
         let points: Vec<Vec3> = vertices.iter().map(|v| positions[*v as usize]).collect();
         let normal = newell_normal(&points);
         check_area(face, &points, &normal)?;
-        let triangles = match vertices.len() {
-            3 => vec![[0, 1, 2]],
-            4 => cut_quad(&points, &normal, vertices, &mut diagonals),
-            _ => clip_ears(&points, &normal),
+        let triangles = match (polygons.given_triangles(face), vertices.len()) {
+            (Some(given), _) => given.to_vec(),
+            (None, 3) => vec![[0, 1, 2]],
+            (None, 4) => cut_quad(&points, &normal, vertices, &mut diagonals),
+            (None, _) => clip_ears(&points, &normal),
         };
         for triangle in triangles {
             let [a, b, c] = triangle.map(|corner| points[corner]);
@@ -66,7 +68,7 @@ fn degenerate(face: usize) -> Error {
 }
 
 /// Twice the vector area of a closed polygon.
-fn newell_normal(points: &[Vec3]) -> Vec3 {
+pub(super) fn newell_normal(points: &[Vec3]) -> Vec3 {
     let origin = points[0];
     points
         .windows(2)
@@ -119,7 +121,7 @@ fn cut_quad(
 }
 
 /// Twice the signed area of three corners, seen from the side `normal` points to.
-fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
+pub(super) fn turn(points: &[Vec3], normal: &Vec3, [a, b, c]: [usize; 3]) -> f64 {
     (points[b] - points[a]).cross(&(points[c] - points[b])).dot(normal)
 }
 

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Input polygons, checked; every error names the index.
+//! Input polygons, checked; every error names the index. They are cut into triangles by the caller (see `given`) or here (see
+//! `triangulation`); the other triangles that they may be cut into are `alternatives`.
 
-use super::triangulation::{self, TriangulatedFaces};
+mod alternatives;
+mod given;
+mod triangulation;
+
+pub use alternatives::AlternativeTriangles;
+pub(super) use triangulation::TriangulatedFaces;
+
 use crate::{
     error::{Error, Result},
     vec3::Vec3,
 };
+use given::GivenTriangles;
 
 /// Faces of three and more corners, as offsets into one list of corners.
 #[derive(Clone, Debug)]
 pub struct Polygons {
     starts: Vec<usize>,
     corners: Vec<u32>,
+    /// The triangles that the faces are cut into, where the caller has chosen them.
+    triangles: Option<GivenTriangles>,
 }
 
 impl Polygons {
@@ -34,7 +44,17 @@ impl Polygons {
             check_face(face, &corners[start..start + count], vertex_count)?;
             starts.push(start + count);
         }
-        Ok(Self { starts, corners: corners.iter().map(|corner| *corner as u32).collect() })
+        let corners = corners.iter().map(|corner| *corner as u32).collect();
+        Ok(Self { starts, corners, triangles: None })
+    }
+
+    /// Chooses the triangles that the faces are cut into, those of each face together and in the order of the faces.
+    ///
+    /// # Errors
+    /// Names the first triangle that is none of its face, or overlaps another, or the wrong number of triangles.
+    pub fn with_triangles(mut self, triangles: &[[usize; 3]]) -> Result<Self> {
+        self.triangles = Some(GivenTriangles::new(&self, triangles)?);
+        Ok(self)
     }
 
     /// Number of faces.
@@ -59,6 +79,21 @@ impl Polygons {
     #[must_use]
     pub fn first_corner(&self, face: usize) -> usize {
         self.starts[face]
+    }
+
+    /// The triangles of a face by its corners, where the caller has chosen them.
+    pub(super) fn given_triangles(&self, face: usize) -> Option<&[[usize; 3]]> {
+        self.triangles.as_ref().map(|given| given.of_face(self, face))
+    }
+
+    /// The other triangles that the faces may be cut into in a shape with vertices at `positions`, beside
+    /// `triangles`, which come face by face.
+    pub(crate) fn alternatives(
+        &self,
+        positions: &[Vec3],
+        triangles: &[[u32; 3]],
+    ) -> AlternativeTriangles {
+        AlternativeTriangles::new(self, positions, triangles)
     }
 
     /// Cuts every face into triangles, in its rest shape.
