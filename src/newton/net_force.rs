@@ -18,13 +18,12 @@ struct NetForce {
     residual: Vec3,
     /// In N/m.
     stiffness: Matrix3<f64>,
-    is_held: bool,
 }
 
 impl NetForce {
-    /// Translation that balances a free body, in m.
+    /// Translation that balances a body, in m.
     fn translation(&self) -> Vec3 {
-        let inverse = if self.is_held { None } else { self.stiffness.try_inverse() };
+        let inverse = self.stiffness.try_inverse();
         inverse.map_or_else(Vec3::zeros, |inverse| inverse * self.residual)
     }
 }
@@ -37,13 +36,26 @@ impl Objective<'_> {
             return;
         }
         let roots = self.bodies(pieces).roots();
+        let is_held = self.held_bodies(&roots);
+        if roots.iter().all(|root| is_held[*root as usize]) {
+            return;
+        }
         let forces = self.net_forces(&roots, positions);
         let factor = self.stage.extrapolation_factor;
-        let translations: Vec<Vec3> =
-            forces.iter().map(|force| force.translation() * factor).collect();
+        let translation = |(force, is_held): (&NetForce, bool)| {
+            if is_held { Vec3::zeros() } else { force.translation() * factor }
+        };
+        let translations: Vec<Vec3> = forces.iter().zip(is_held).map(translation).collect();
         for (position, root) in positions.iter_mut().zip(&roots) {
             *position += translations[*root as usize];
         }
+    }
+
+    /// Whether each body is held, by the root of the body.
+    fn held_bodies(&self, roots: &[u32]) -> Vec<bool> {
+        let mut is_held = vec![false; roots.len()];
+        self.held_vertices().for_each(|vertex| is_held[roots[vertex] as usize] = true);
+        is_held
     }
 
     /// Pieces of cloth joined where they are in contact.
@@ -70,9 +82,7 @@ impl Objective<'_> {
             let force = &mut forces[*root as usize];
             force.residual += residual;
             force.stiffness += self.translational_stiffness(stage, vertex);
-            force.is_held |= dynamics.spring_target(vertex).is_some();
         }
-        self.held_vertices().for_each(|vertex| forces[roots[vertex] as usize].is_held = true);
         forces
     }
 
@@ -84,8 +94,11 @@ impl Objective<'_> {
         if air.is_active() { inertia + air.resistance(vertex) / stage.beta } else { inertia }
     }
 
-    /// Vertices with prescribed motion, in contact with a solid, or of open cloths under pressure.
+    /// Vertices with prescribed motion or a spring target, in contact with a solid, or of open cloths under pressure.
     fn held_vertices(&self) -> impl Iterator<Item = usize> {
+        let dynamics = &*self.dynamics;
+        let on_springs =
+            (0..dynamics.masses.len()).filter(|vertex| dynamics.spring_target(*vertex).is_some());
         let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
         let response = &*self.response;
         let on_solids = response.all_contacts().filter_map(|contact| {
@@ -94,6 +107,9 @@ impl Objective<'_> {
             let cloth = if response.is_cloth(first) { first } else { second };
             is_mixed.then_some(cloth as usize)
         });
-        prescribed.chain(on_solids).chain(self.dynamics.pressures.vertices_of_open_cloths())
+        prescribed
+            .chain(on_springs)
+            .chain(on_solids)
+            .chain(dynamics.pressures.vertices_of_open_cloths())
     }
 }

@@ -47,6 +47,8 @@ pub struct Simulation {
     settings: Settings,
     /// Fingerprint of meshes, colliders and settings, for checkpoints.
     fingerprint: u32,
+    /// Number of alternative triangles of the cloths.
+    alternative_count: usize,
     dynamics: EquationsOfMotion,
     response: CollisionResponse,
     boundary_conditions: BoundaryConditions,
@@ -113,6 +115,7 @@ impl Simulation {
             state: State::at_rest(positions),
             buffers: BufferPool::new(POOLED_VECTORS),
             fingerprint: checkpoint::fingerprint(cloths, colliders, &settings),
+            alternative_count: cloths.iter().map(|one| one.alternatives.triangles.len()).sum(),
             settings,
             dynamics,
             newton,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Limits of the tree: sizes of folders, files and functions, direction of imports, licences."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -151,6 +152,13 @@ def test_no_file_names_the_host_of_a_registry():
         if host in tree.text(path)
     ]
     assert not naming
+
+
+def test_the_add_on_names_the_faces_that_the_library_does_not_guard():
+    """The add-on checks meshes without the library, and has the number of corners for itself."""
+    places = "src/mesh/polygons/alternatives.rs", "addon/checks/meshes.py"
+    number = re.compile(r"^(?:const )?MAX_GUARDED_CORNERS(?:: usize)? = (\d+)", re.MULTILINE)
+    assert len({number.search(tree.text(tree.ROOT / place)).group(1) for place in places}) == 1
 
 
 @pytest.mark.parametrize("check", [rust_code.functions, rust_code.code])

@@ -132,12 +132,17 @@ impl Simulation {
         Ok(())
     }
 
-    /// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are those of
-    /// the cloths: contacts of an earlier checkpoint are kept for the next one.
+    /// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are at most
+    /// those of the cloths, each alternative with edges of its own: contacts of an earlier checkpoint are kept for the
+    /// next one.
     fn feature_counts(&self) -> [usize; 3] {
+        let topology = &self.dynamics.mesh.topology;
         match self.response.feature_counts() {
-            // Where nothing can meet, nobody looks at the contacts of the checkpoint, but keeps them.
-            [vertices, _, 0] => [vertices, usize::MAX, usize::MAX],
+            [vertices, _, 0] => [
+                vertices,
+                topology.edges.len() + 3 * self.alternative_count,
+                topology.triangles.len() + self.alternative_count,
+            ],
             counts => counts,
         }
     }

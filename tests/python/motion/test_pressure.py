@@ -124,12 +124,11 @@ def test_pressure_acts_where_its_weights_are_and_can_be_removed():
     scene.set_pressure(0, 30.0, weights=upper)
     scene.advance(FRAME)
     assert scene.velocities()[:, 2].mean() > 0.1
-    before, speed = scene.positions().mean(axis=0), scene.velocities().mean(axis=0)
+    speed = scene.velocities()[:, 2].mean()
     scene.set_pressure(0, 0.0)
     scene.advance(FRAME)
-    assert (
-        scene.velocities()[:, 2].mean() <= speed[2] and (scene.positions()[:, 2] > before[2]).any()
-    )
+    # Nothing drives it any more, and the air brakes it.
+    assert 0.5 * speed < scene.velocities()[:, 2].mean() < speed
 
 
 def test_a_checkpoint_keeps_pressure():
