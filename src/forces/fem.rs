@@ -187,8 +187,8 @@ impl Kernel for HingeTangents<'_> {
     }
 }
 
-/// Bending. It enters the tangent with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
-/// hinges and is spectrally close to the whole; the force is exact. So does the stabilisation.
+/// Bending. The assembled tangent has the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of hinges and
+/// preconditions the whole; the rest is matrix-free. So is that of the stabilisation.
 struct BendingElements {
     bending: Bending,
 }
@@ -221,6 +221,14 @@ impl Elements for BendingElements {
         forces: &mut [Vec3],
     ) -> f64 {
         self.bending.evaluate(positions, history, forces)
+    }
+
+    fn has_matrix_free_tangent(&self) -> bool {
+        !self.bending.is_inelastic()
+    }
+
+    fn add_matrix_free_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        self.bending.add_off_diagonal_product(direction, out);
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {

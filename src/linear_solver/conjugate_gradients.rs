@@ -5,7 +5,12 @@
 //! the modified conjugate gradient method in cloth simulation" (2003): the initial solution contains the prescribed
 //! components, and the stopping criterion is on the filtered residual.
 
-use super::{block_matrix::BlockMatrix, filter::Filter, preconditioner::Preconditioner};
+use super::{
+    block_matrix::BlockMatrix,
+    deflation::{Deflation, MOTIONS, RigidMotions},
+    filter::Filter,
+    preconditioner::Preconditioner,
+};
 use crate::{
     parallel::reductions,
     simd::{Row3, dot},
@@ -72,8 +77,13 @@ impl ConjugateGradientsParameters {
     const DEFAULT: Self = Self { early_reduction: 1.0e-3, rounding: 1.0e-6 };
 }
 
+/// Term of a matrix that is not assembled: known by its products with vectors alone.
+pub trait MatrixFreeTerm {
+    /// Adds the product with a vector to `image`.
+    fn add_product(&mut self, vector: &[Row3], image: &mut [Row3]);
+}
+
 /// A linear system with constraints: S A S d = S b.
-#[derive(Clone, Copy)]
 pub struct FilteredSystem<'a> {
     /// S A S + (I − S)δ: see [`Filter::apply_to`].
     pub matrix: &'a BlockMatrix,
@@ -81,6 +91,10 @@ pub struct FilteredSystem<'a> {
     pub right_side: &'a [Row3],
     /// Terms that are added to the matrix.
     pub rank_one_terms: &'a [RankOneTerm],
+    /// Another one, which the preconditioner does not see.
+    pub matrix_free_term: Option<&'a mut dyn MatrixFreeTerm>,
+    /// Rigid motions in which the error is removed exactly.
+    pub rigid_motions: Option<RigidMotions>,
     /// S.
     pub filter: &'a Filter,
 }
@@ -110,30 +124,69 @@ impl RankOneTerm {
     }
 }
 
+impl<'a> FilteredSystem<'a> {
+    /// System of an assembled matrix alone, without deflation.
+    #[cfg(test)]
+    pub(super) fn assembled(
+        matrix: &'a BlockMatrix,
+        right_side: &'a [Row3],
+        filter: &'a Filter,
+    ) -> Self {
+        let (matrix_free_term, rigid_motions) = (None, None);
+        Self { matrix, right_side, rank_one_terms: &[], matrix_free_term, rigid_motions, filter }
+    }
+
+    /// Writes the product S A `vector` to `image`, for a filtered vector. Returns the scalar product of both.
+    fn product(&mut self, vector: &[Row3], image: &mut [Row3]) -> f64 {
+        let mut curvature = self.matrix.times_and_dot(vector, image);
+        for term in self.rank_one_terms {
+            curvature += term.add_product(vector, image);
+        }
+        if let Some(term) = self.matrix_free_term.as_mut() {
+            term.add_product(vector, image);
+            curvature = dot(vector, image);
+        }
+        self.filter.apply(image);
+        curvature
+    }
+
+    /// Deflation by the rigid motions.
+    fn deflation(&mut self) -> Option<Deflation> {
+        let mut motions = self.rigid_motions.take()?;
+        let mut images = [(); MOTIONS].map(|()| vec![[0.0; 4]; self.right_side.len()]);
+        for (motion, image) in motions.displacements.iter_mut().zip(&mut images) {
+            self.filter.apply(motion);
+            self.product(motion, image);
+        }
+        Some(Deflation::new(&motions, &images))
+    }
+}
+
 /// Solves S A S d = S b for the free components of `solution`, which has to be 0 at the start.
 ///
 /// The residual is measured in the norm of the preconditioner's inverse.
 pub fn conjugate_gradients(
-    system: FilteredSystem<'_>,
+    mut system: FilteredSystem<'_>,
     preconditioner: &mut dyn Preconditioner,
     stopping: StoppingCriterion,
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
-    let FilteredSystem { matrix, right_side, rank_one_terms, filter } = system;
-    workspace.reset(right_side);
+    let (matrix, filter) = (system.matrix, system.filter);
+    workspace.reset(system.right_side);
+    let deflation = system.deflation();
+    if let Some(deflation) = &deflation {
+        deflation.remove_from_residual(&mut workspace.residual, solution);
+    }
     preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
     filter.apply(&mut workspace.image);
     workspace.direction.copy_from_slice(&workspace.image);
+    workspace.conjugate_to(deflation.as_ref());
     let start = dot(&workspace.residual, &workspace.image);
     let mut progress = Progress { start, current: start, iterations: 0, update: f64::INFINITY };
     let mut indefinite = !start.is_finite() || start < 0.0;
     while !indefinite && !stopping.is_met(&progress, solution) {
-        let mut curvature = matrix.times_and_dot(&workspace.direction, &mut workspace.image);
-        for term in rank_one_terms {
-            curvature += term.add_product(&workspace.direction, &mut workspace.image);
-        }
-        filter.apply(&mut workspace.image);
+        let curvature = system.product(&workspace.direction, &mut workspace.image);
         if curvature.is_nan() || curvature <= 0.0 {
             indefinite = true;
             break;
@@ -147,6 +200,7 @@ pub fn conjugate_gradients(
         filter.apply(&mut workspace.image);
         let next = dot(&workspace.residual, &workspace.image);
         workspace.update_solution(alpha as f32, (next / progress.current) as f32, solution);
+        workspace.conjugate_to(deflation.as_ref());
         progress.current = next;
         progress.iterations += 1;
     }
@@ -196,6 +250,13 @@ impl Workspace {
         self.residual.extend_from_slice(right_side);
         for vector in [&mut self.direction, &mut self.image] {
             vector.resize(count, [0.0; 4]);
+        }
+    }
+
+    /// Makes the new direction conjugate to the vectors of a deflation; `image` is the preconditioned residual.
+    fn conjugate_to(&mut self, deflation: Option<&Deflation>) {
+        if let Some(deflation) = deflation {
+            deflation.conjugate(&self.image, &mut self.direction);
         }
     }
 

@@ -21,6 +21,7 @@ mod objective;
 mod parameters;
 mod quadratic_model;
 pub(crate) mod reference;
+mod rigid_motions;
 
 pub(crate) use convergence::{
     ConvergenceCriteria, ForceBalanceParameters, Iterate, LengthScales, SolveOutcome,
@@ -305,6 +306,7 @@ impl NewtonSolve<'_, '_> {
             positions: &*self.positions,
             residuals: &newton.residuals,
             has_predicted_stress: newton.has_predicted_stress,
+            pieces: &newton.pieces,
         };
         let context = LinearSolveContext { is_first, absolute_tolerance, displacement_error };
         newton.system.compute_newton_step(point, context, self.report)

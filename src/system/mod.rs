@@ -6,6 +6,7 @@ mod boundary_conditions;
 mod constant_stiffness;
 mod equations_of_motion;
 mod explicit_forces;
+mod matrix_free_tangent;
 pub(crate) mod model_factory;
 mod stable_step;
 mod tangent_matrix;
@@ -14,6 +15,7 @@ pub(crate) use boundary_conditions::{BoundaryConditions, PrescribedDisplacement,
 pub(crate) use constant_stiffness::{ConstantStiffness, RevisedStiffness};
 pub use equations_of_motion::Energy;
 pub(crate) use equations_of_motion::EquationsOfMotion;
+pub(crate) use matrix_free_tangent::{MatrixFreeBuffers, MatrixFreeTangent};
 pub(crate) use model_factory::{check_cloths, concatenated, contact_exclusions};
 pub(crate) use stable_step::{ExplicitSteppingParameters, StabilityProblem};
 pub(crate) use tangent_matrix::TangentMatrix;

@@ -256,13 +256,27 @@ impl Bending {
         if let Some(plates) = plates {
             work += 2.0 * plates.add_nonlinear_moments(hinges, &mut passes);
         }
-        self.gather_forces(passes, -1.0, forces);
+        self.gather_forces(passes, -1.0, |_| 0.0, forces);
         0.5 * work
     }
 
     /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        let passes = self.moments_of_rates(direction);
+        self.gather_forces(passes, 1.0, |_| 0.0, out);
+    }
+
+    /// The same without the diagonal of S: BᵀSB − Σ [`Self::diagonal_stiffness`] ∇θ_e∇θ_eᵀ.
+    pub fn add_off_diagonal_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        let passes = self.moments_of_rates(direction);
+        let rate = |hinge: usize| self.hinge_angles.fold_rate(&self.hinges, hinge);
+        let diagonal = |hinge: usize| self.diagonal_stiffness(hinge) * rate(hinge);
+        self.gather_forces(passes, 1.0, diagonal, out);
+    }
+
+    /// First half of the moments of the rates at which hinges fold along `direction`.
+    fn moments_of_rates(&mut self, direction: &[Vec3]) -> MomentPasses {
         let mut passes = self.passes();
         let Self { hinges, stiffness, stabilisation, hinge_angles, dampings, inverse_beta, .. } =
             self;
@@ -272,7 +286,7 @@ impl Bending {
             stabilisation.update_moments(hinges, angles, room);
         }
         stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
-        self.gather_forces(passes, 1.0, out);
+        passes
     }
 
     /// Arrays for the passes, in the shared buffer.
@@ -281,13 +295,19 @@ impl Bending {
         MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
-    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
-    fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
+    /// Adds `sign` · Bᵀ(𝓜 − `subtracted`) for the moments of the last pass, and returns the buffer.
+    fn gather_forces(
+        &self,
+        mut passes: MomentPasses,
+        sign: f64,
+        subtracted: impl Fn(usize) -> f64 + Sync,
+        out: &mut [Vec3],
+    ) {
         let Self { hinges, stiffness, stabilisation, hinge_angles, .. } = self;
         let inverse_lengths = hinge_angles.inverse_lengths();
         let total = |hinge: usize, moment: f64| {
             let added = stabilisation.as_ref().map_or(0.0, |s| s.moment(hinge));
-            (moment + added) * inverse_lengths[hinge]
+            (moment + added - subtracted(hinge)) * inverse_lengths[hinge]
         };
         let loads = stiffness.hinge_moments(hinges, &mut passes, total);
         hinge_angles.gather(loads, hinges, sign, out);

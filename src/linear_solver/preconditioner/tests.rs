@@ -125,8 +125,7 @@ impl Sheets {
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
         let filter = &Filter::new(self.count());
-        let system =
-            FilteredSystem { matrix: &self.matrix, right_side: &side, rank_one_terms: &[], filter };
+        let system = FilteredSystem::assembled(&self.matrix, &side, filter);
         let mut workspace = Workspace::default();
         conjugate_gradients(system, preconditioner, stopping, &mut workspace, &mut solution)
     }

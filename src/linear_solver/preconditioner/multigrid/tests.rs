@@ -39,8 +39,7 @@ fn iterations_hardly_grow_with_the_mesh() {
         multigrid.update(&matrix);
         let mut solution = vec![[0.0; 4]; side.len()];
         let filter = &Filter::new(side.len());
-        let system =
-            FilteredSystem { matrix: &matrix, right_side: &side, rank_one_terms: &[], filter };
+        let system = FilteredSystem::assembled(&matrix, &side, filter);
         let stopping = StoppingCriterion {
             relative_tolerance: 1e-4,
             absolute_tolerance: 0.0,
