@@ -6,9 +6,7 @@
 //! components, and the stopping criterion is on the filtered residual.
 
 use super::{
-    block_matrix::BlockMatrix,
-    deflation::{Deflation, MOTIONS, RigidMotions},
-    filter::Filter,
+    block_matrix::BlockMatrix, coarse_correction::RigidMotions, filter::Filter,
     preconditioner::Preconditioner,
 };
 use crate::{
@@ -93,7 +91,7 @@ pub struct FilteredSystem<'a> {
     pub rank_one_terms: &'a [RankOneTerm],
     /// Another one, which the preconditioner does not see.
     pub matrix_free_term: Option<&'a mut dyn MatrixFreeTerm>,
-    /// Rigid motions in which the error is removed exactly.
+    /// Rigid motions of a coarse correction to the preconditioner.
     pub rigid_motions: Option<RigidMotions>,
     /// S.
     pub filter: &'a Filter,
@@ -150,15 +148,31 @@ impl<'a> FilteredSystem<'a> {
         curvature
     }
 
-    /// Deflation by the rigid motions.
-    fn deflation(&mut self) -> Option<Deflation> {
-        let mut motions = self.rigid_motions.take()?;
-        let mut images = [(); MOTIONS].map(|()| vec![[0.0; 4]; self.right_side.len()]);
-        for (motion, image) in motions.displacements.iter_mut().zip(&mut images) {
-            self.filter.apply(motion);
-            self.product(motion, image);
+    /// Filters the rigid motions and makes them orthonormal in the norm of the assembled matrix.
+    fn prepare_coarse_correction(&mut self) {
+        let Some(motions) = &mut self.rigid_motions else { return };
+        self.filter.apply_to_motions(&mut motions.rows);
+        let (matrix, terms) = (self.matrix, self.rank_one_terms);
+        motions.orthonormalise(|motion, image| {
+            matrix.times_and_dot(motion, image);
+            for term in terms {
+                term.add_product(motion, image);
+            }
+        });
+    }
+
+    /// Writes the preconditioned residual to `image`.
+    fn precondition(
+        &self,
+        preconditioner: &mut dyn Preconditioner,
+        residual: &[Row3],
+        image: &mut [Row3],
+    ) {
+        preconditioner.apply(self.matrix, residual, image);
+        self.filter.apply(image);
+        if let Some(motions) = &self.rigid_motions {
+            motions.add_correction(residual, image);
         }
-        Some(Deflation::new(&motions, &images))
     }
 }
 
@@ -172,16 +186,10 @@ pub fn conjugate_gradients(
     workspace: &mut Workspace,
     solution: &mut [Row3],
 ) -> SolveOutcome {
-    let (matrix, filter) = (system.matrix, system.filter);
     workspace.reset(system.right_side);
-    let deflation = system.deflation();
-    if let Some(deflation) = &deflation {
-        deflation.remove_from_residual(&mut workspace.residual, solution);
-    }
-    preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
-    filter.apply(&mut workspace.image);
+    system.prepare_coarse_correction();
+    system.precondition(preconditioner, &workspace.residual, &mut workspace.image);
     workspace.direction.copy_from_slice(&workspace.image);
-    workspace.conjugate_to(deflation.as_ref());
     let start = dot(&workspace.residual, &workspace.image);
     let mut progress = Progress { start, current: start, iterations: 0, update: f64::INFINITY };
     let mut indefinite = !start.is_finite() || start < 0.0;
@@ -196,11 +204,9 @@ pub fn conjugate_gradients(
             progress.update = alpha * root_mean_square(&workspace.direction);
         }
         workspace.update_residual(alpha as f32);
-        preconditioner.apply(matrix, &workspace.residual, &mut workspace.image);
-        filter.apply(&mut workspace.image);
+        system.precondition(preconditioner, &workspace.residual, &mut workspace.image);
         let next = dot(&workspace.residual, &workspace.image);
         workspace.update_solution(alpha as f32, (next / progress.current) as f32, solution);
-        workspace.conjugate_to(deflation.as_ref());
         progress.current = next;
         progress.iterations += 1;
     }
@@ -250,13 +256,6 @@ impl Workspace {
         self.residual.extend_from_slice(right_side);
         for vector in [&mut self.direction, &mut self.image] {
             vector.resize(count, [0.0; 4]);
-        }
-    }
-
-    /// Makes the new direction conjugate to the vectors of a deflation; `image` is the preconditioned residual.
-    fn conjugate_to(&mut self, deflation: Option<&Deflation>) {
-        if let Some(deflation) = deflation {
-            deflation.conjugate(&self.image, &mut self.direction);
         }
     }
 

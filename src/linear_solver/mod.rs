@@ -7,9 +7,9 @@
 
 mod adjacency;
 mod block_matrix;
+mod coarse_correction;
 mod conjugate_gradients;
 mod contact_blocks;
-mod deflation;
 mod filter;
 mod group_product;
 mod ordering;
@@ -17,12 +17,12 @@ mod pattern;
 pub mod preconditioner;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
+pub use coarse_correction::{MotionRow, NO_BODY, RigidMotions};
 pub use conjugate_gradients::{
     FilteredSystem, MatrixFreeTerm, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance,
     Workspace, conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
-pub use deflation::{MOTIONS, NO_BODY, RigidMotions};
 pub use filter::{Direction, Filter, Prescribed};
 pub use ordering::Ordering;
 pub use pattern::{GROUP, Pattern, SparseRows};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rigid motions of the free bodies of a Newton step, for the deflation of its linear system.
+//! Rigid motions of the free bodies of a Newton step, for the coarse correction of its preconditioner.
 //!
 //! A body is a piece of cloth, with all that it touches. Sheets that slide, roll or fall as a whole are driven by forces
 //! that are small against their stiffness; the error of a linear solve in these motions would be an acceleration.
 
 use super::objective::Objective;
 use crate::{
-    linear_solver::{NO_BODY, Ordering, RigidMotions},
+    linear_solver::{MotionRow, NO_BODY, Ordering, RigidMotions},
     mesh::UnionFind,
     vec3::Vec3,
 };
@@ -23,23 +23,22 @@ impl Objective<'_> {
         let body_of_vertex = self.free_bodies(pieces);
         let body_count = body_of_vertex.iter().filter(|body| **body != NO_BODY).max()? + 1;
         let centers = centers(&body_of_vertex, body_count as usize, positions);
-        let vertices = || (0..positions.len()).map(|row| ordering.vertex(row));
-        let motion = |motion: usize| {
-            let displacement = |vertex: usize| {
-                let Some(center) = centers.get(body_of_vertex[vertex] as usize) else {
-                    return [0.0; 4];
-                };
-                let axis = Vec3::ith(motion % 3, 1.0);
-                let rotated = || axis.cross(&(positions[vertex] - center));
-                let [x, y, z] = (if motion < 3 { axis } else { rotated() }).into();
-                [x as f32, y as f32, z as f32, 0.0]
+        let motion_row = |vertex: usize| {
+            let Some(center) = centers.get(body_of_vertex[vertex] as usize) else {
+                return MotionRow::default();
             };
-            vertices().map(displacement).collect()
+            let arm = positions[vertex] - center;
+            std::array::from_fn(|motion| {
+                let axis = Vec3::ith(motion % 3, 1.0);
+                let [x, y, z] = (if motion < 3 { axis } else { axis.cross(&arm) }).into();
+                [x as f32, y as f32, z as f32, 0.0]
+            })
         };
+        let vertices = || (0..positions.len()).map(|row| ordering.vertex(row));
         Some(RigidMotions {
             body_of_row: vertices().map(|vertex| body_of_vertex[vertex]).collect(),
             body_count: body_count as usize,
-            displacements: std::array::from_fn(motion),
+            rows: vertices().map(motion_row).collect(),
         })
     }
 
