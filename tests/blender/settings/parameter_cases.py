@@ -62,7 +62,9 @@ class Look:
     @property
     def twist(self):
         """The saddle that is left halfway; at the end stiff ones have swung to the other side."""
-        corners = self.frames[len(self.frames) // 2].reshape(COUNT, COUNT, 3)[:: COUNT - 1, :: COUNT - 1, 2]
+        corners = self.frames[len(self.frames) // 2].reshape(COUNT, COUNT, 3)[
+            :: COUNT - 1, :: COUNT - 1, 2
+        ]
         return abs(corners[0, 0] + corners[1, 1] - corners[0, 1] - corners[1, 0])
 
     @property
