@@ -164,7 +164,7 @@ impl PySimulation {
     ///
     /// Raises:
     ///     NotFiniteError: A vertex, or the force on one, stopped being a number, or an explicit
-    ///         integrator stretched the cloth there to a thousand times its length; the state
+    ///         integrator stretched the cloth there by ten times its length; the state
     ///         before the step is kept.
     ///     ValueError: A length that is not a finite number more than 0.
     fn step(&self, py: Python<'_>, h: &Bound<'_, PyAny>) -> PyResult<PyReport> {

@@ -40,7 +40,7 @@ pub enum RejectionReason {
     /// Updates of the fixed-point iteration are short enough, but the residual forces bound the error by more than the
     /// threshold.
     ForceResidual,
-    /// An explicit scheme stretched a triangle to a thousand times its length at rest.
+    /// An explicit scheme stretched a triangle by more than ten times its length at rest.
     Instability,
     /// Conjugate gradients found no descent direction, or the linear equations overflow single precision.
     LinearSolve,
