@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Coarse correction of a preconditioner by the rigid motions of bodies: P⁻¹ + W (WᵀAW)⁻¹Wᵀ.
+//! Coarse correction of a preconditioner by the rigid motions of bodies: z + W (WᵀAW)⁻¹Wᵀ(r − Az), z = P⁻¹r.
 //!
-//! A two-level additive method (Nicolaides, "Deflation of conjugate gradients with applications to boundary value
-//! problems", 1987; Mandel, "Balancing domain decomposition", 1993, for rigid motions). What slides, rolls or falls as a
-//! whole moves along rigid motions, and a preconditioner whose coarse vectors are translations of aggregates sees
-//! them late: its norm of the residual hardly counts them. Bodies do not interact, so that six products with the
-//! matrix serve all of them.
+//! The method A-DEF2 of Tang, Nabben, Vuik and Erlangga, "Comparison of two-level preconditioners derived from
+//! deflation, domain decomposition and multigrid methods" (2009), after Mandel, "Balancing domain decomposition" (1993):
+//! deflation that bears an inexact AW, which here leaves out matrix-free terms. What slides, rolls or falls as a whole
+//! moves along rigid motions, and a preconditioner whose coarse vectors are translations of aggregates sees them
+//! late: its norm of the residual hardly counts them. Bodies do not interact, so that six products with the matrix
+//! serve all of them.
 
 use crate::{
     parallel::reductions,
@@ -50,6 +51,8 @@ pub struct RigidMotions {
     pub body_count: usize,
     /// W.
     pub rows: Vec<MotionRow>,
+    /// AW; filled by [`Self::orthonormalise`].
+    pub images: Vec<MotionRow>,
 }
 
 impl RigidMotions {
@@ -58,33 +61,37 @@ impl RigidMotions {
     pub(super) fn orthonormalise(&mut self, mut product: impl FnMut(&[Row3], &mut [Row3])) {
         let mut products = vec![MotionMatrix::zeros(); self.body_count];
         let mut image = vec![[0.0; 4]; self.rows.len()];
+        self.images.clear();
+        self.images.resize(self.rows.len(), MotionRow::default());
         for column in 0..MOTIONS {
             let motion: Vec<Row3> = self.rows.iter().map(|row| row[column]).collect();
             product(&motion, &mut image);
-            for (product, components) in products.iter_mut().zip(self.components(&image)) {
+            for (product, components) in products.iter_mut().zip(self.components(&self.rows, &image))
+            {
                 product.set_column(column, &components);
+            }
+            for (row, value) in self.images.iter_mut().zip(&image) {
+                row[column] = *value;
             }
         }
         let transforms: Vec<MotionMatrix> = products.iter().map(orthonormalising_matrix).collect();
-        self.each_row(|row, body| {
-            let Some(transform) = transforms.get(body) else { return };
-            let vectors = *row;
-            *row = std::array::from_fn(|column| {
-                combination(&vectors, |motion| transform[(motion, column)] as f32)
+        let Self { rows, images, body_of_row, .. } = self;
+        for list in [rows, images] {
+            let rows = list.par_iter_mut().zip(&*body_of_row);
+            rows.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(row, body)| {
+                let Some(transform) = transforms.get(*body as usize) else { return };
+                let vectors = *row;
+                *row = std::array::from_fn(|column| {
+                    combination(&vectors, |motion| transform[(motion, column)] as f32)
+                });
             });
-        });
+        }
     }
 
-    fn each_row(&mut self, change: impl Fn(&mut MotionRow, usize) + Sync) {
-        let rows = self.rows.par_iter_mut().zip(&self.body_of_row);
-        rows.with_min_len(reductions::MIN_VERTICES_PER_TASK)
-            .for_each(|(row, body)| change(row, *body as usize));
-    }
-
-    /// Wᵀ `vector`, body by body, summed in an order that does not depend on threads.
-    fn components(&self, vector: &[Row3]) -> Vec<MotionVector> {
+    /// Product of the transpose of `motions` with a vector, body by body, summed in an order that does not depend on threads.
+    fn components(&self, motions: &[MotionRow], vector: &[Row3]) -> Vec<MotionVector> {
         let length = 4 * reductions::MIN_VERTICES_PER_TASK;
-        let rows = self.rows.par_chunks(length).zip(vector.par_chunks(length));
+        let rows = motions.par_chunks(length).zip(vector.par_chunks(length));
         let chunks =
             rows.zip(self.body_of_row.par_chunks(length)).map(|((rows, vector), bodies)| {
                 let mut sums: Vec<(u32, MotionVector)> = Vec::new();
@@ -106,10 +113,22 @@ impl RigidMotions {
         sums
     }
 
-    /// Adds W Wᵀ `residual` to the preconditioned residual.
-    pub(super) fn add_correction(&self, residual: &[Row3], preconditioned: &mut [Row3]) {
-        let components = self.components(residual);
-        let rows = preconditioned.par_iter_mut().zip(&self.rows).zip(&self.body_of_row);
+    /// Start of a solve: the solution WWᵀb, b being the right side.
+    pub(super) fn initial_solution(&self, right_side: &[Row3], solution: &mut [Row3]) {
+        self.add_combination(&self.components(&self.rows, right_side), solution);
+    }
+
+    /// Corrects the preconditioned residual.
+    pub(super) fn correct(&self, residual: &[Row3], preconditioned: &mut [Row3]) {
+        let mut components = self.components(&self.rows, residual);
+        let known = self.components(&self.images, preconditioned);
+        components.iter_mut().zip(known).for_each(|(component, known)| *component -= known);
+        self.add_combination(&components, preconditioned);
+    }
+
+    /// Adds the combination of W with the components of each body.
+    fn add_combination(&self, components: &[MotionVector], sums: &mut [Row3]) {
+        let rows = sums.par_iter_mut().zip(&self.rows).zip(&self.body_of_row);
         rows.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|((sum, row), body)| {
             let Some(own) = components.get(*body as usize) else { return };
             let added = combination(row, |motion| own[motion] as f32);

@@ -148,8 +148,9 @@ impl<'a> FilteredSystem<'a> {
         curvature
     }
 
-    /// Filters the rigid motions and makes them orthonormal in the norm of the assembled matrix.
-    fn prepare_coarse_correction(&mut self) {
+    /// Prepares the coarse correction: filters the rigid motions and makes them orthonormal in the norm of the assembled
+    /// matrix. Solves for them, and subtracts the product of the solution from the residual.
+    fn solve_for_rigid_motions(&mut self, workspace: &mut Workspace, solution: &mut [Row3]) {
         let Some(motions) = &mut self.rigid_motions else { return };
         self.filter.apply_to_motions(&mut motions.rows);
         let (matrix, terms) = (self.matrix, self.rank_one_terms);
@@ -159,6 +160,9 @@ impl<'a> FilteredSystem<'a> {
                 term.add_product(motion, image);
             }
         });
+        motions.initial_solution(self.right_side, solution);
+        self.product(solution, &mut workspace.image);
+        workspace.update_residual(1.0);
     }
 
     /// Writes the preconditioned residual to `image`.
@@ -171,7 +175,7 @@ impl<'a> FilteredSystem<'a> {
         preconditioner.apply(self.matrix, residual, image);
         self.filter.apply(image);
         if let Some(motions) = &self.rigid_motions {
-            motions.add_correction(residual, image);
+            motions.correct(residual, image);
         }
     }
 }
@@ -187,7 +191,7 @@ pub fn conjugate_gradients(
     solution: &mut [Row3],
 ) -> SolveOutcome {
     workspace.reset(system.right_side);
-    system.prepare_coarse_correction();
+    system.solve_for_rigid_motions(workspace, solution);
     system.precondition(preconditioner, &workspace.residual, &mut workspace.image);
     workspace.direction.copy_from_slice(&workspace.image);
     let start = dot(&workspace.residual, &workspace.image);

@@ -39,6 +39,7 @@ impl Objective<'_> {
             body_of_row: vertices().map(|vertex| body_of_vertex[vertex]).collect(),
             body_count: body_count as usize,
             rows: vertices().map(motion_row).collect(),
+            images: Vec::new(),
         })
     }
 
