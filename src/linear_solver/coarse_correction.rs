@@ -16,7 +16,7 @@ use nalgebra::{SMatrix, SVector};
 use rayon::prelude::*;
 
 /// Rigid motions of a body: three translations and three rotations.
-pub const MOTIONS: usize = 6;
+const MOTIONS: usize = 6;
 
 /// Row that belongs to no body.
 pub const NO_BODY: u32 = u32::MAX;
@@ -66,7 +66,8 @@ impl RigidMotions {
         for column in 0..MOTIONS {
             let motion: Vec<Row3> = self.rows.iter().map(|row| row[column]).collect();
             product(&motion, &mut image);
-            for (product, components) in products.iter_mut().zip(self.components(&self.rows, &image))
+            for (product, components) in
+                products.iter_mut().zip(self.components(&self.rows, &image))
             {
                 product.set_column(column, &components);
             }

@@ -92,14 +92,13 @@ pub(crate) fn linear_stopping_criterion(
     } else {
         PARAMETERS.linear_tolerance
     };
-    let tolerance = env("W_CG", tolerance);
     StoppingCriterion {
         relative_tolerance: tolerance,
         absolute_tolerance: context.absolute_tolerance,
         min_iterations: if has_contacts { PARAMETERS.min_iterations } else { 0 },
         max_iterations: PARAMETERS.max_iterations,
-        update: context.displacement_error.filter(|_| env("W_UPD", 0.1) > 0.0).map(|error| UpdateTolerance {
-            relative: env("W_UPD", 0.1),
+        update: context.displacement_error.map(|error| UpdateTolerance {
+            relative: PARAMETERS.relative_update,
             absolute: if context.is_first { 0.0 } else { PARAMETERS.absolute_update * error },
         }),
     }
@@ -116,5 +115,3 @@ pub(crate) fn forcing_factor(objective: &Objective<'_>) -> f64 {
         }
     }
 }
-
-fn env(name: &str, default: f64) -> f64 { std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default) }

@@ -279,7 +279,7 @@ impl LinearSystem {
         self.newton_step.fill([0.0; 4]);
         let ordering = &*self.tangent.ordering;
         let objective = &mut *point.objective;
-        let rigid_motions = if objective.quadratic_model.is_none() && std::env::var("W_NR").is_err() {
+        let rigid_motions = if objective.quadratic_model.is_none() {
             objective.rigid_motions(point.pieces, point.positions, ordering)
         } else {
             None

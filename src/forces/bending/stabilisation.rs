@@ -26,8 +26,6 @@ use crate::{material::Material, mesh::Mesh, parallel::reductions};
 use nalgebra::SVector;
 use rayon::prelude::*;
 
-static TF: std::sync::LazyLock<f64> = std::sync::LazyLock::new(|| std::env::var("W_TF").ok().and_then(|v| v.parse().ok()).unwrap_or(2.0));
-
 /// Heuristic parameters of the stabilisation.
 struct StabilisationParameters {
     /// c: least bending rigidity of the shortest waves over Y h² (1). Effect: larger stiffens waves of more edges; smaller
@@ -186,7 +184,7 @@ impl Stabilisation {
     /// Weight of a hinge in the tangent, in N·m.
     #[inline(always)]
     pub(super) fn tangent(&self, hinge: usize) -> f64 {
-        let factor = *TF;
+        let factor = StabilisationParameters::DEFAULT.tangent_factor;
         factor * self.stiffness[hinge] * self.squares[hinge]
     }
 }
