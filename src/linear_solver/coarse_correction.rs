@@ -159,3 +159,144 @@ fn combination(vectors: &MotionRow, factor: impl Fn(usize) -> f32) -> Row3 {
     }
     sum
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        linear_solver::{
+            BlockJacobi, BlockMatrix, FilteredSystem, Pattern, Preconditioner, StoppingCriterion,
+            Workspace, conjugate_gradients, filter::Filter,
+        },
+        simd::Block,
+    };
+    use nalgebra::{Matrix3, Vector3};
+    use std::sync::Arc;
+
+    /// Vertices of a body: a chain of stiff springs, bent so that none of its rigid motions vanishes.
+    const LENGTH: usize = 12;
+
+    /// Inertia of every vertex, against springs of stiffness 1.
+    const INERTIA: f32 = 1.0e-5;
+
+    fn place(vertex: usize) -> Vector3<f64> {
+        let x = (vertex % LENGTH) as f64;
+        Vector3::new(x, 0.1 * x * x, (x - 3.0).abs())
+    }
+
+    /// `bodies` chains of springs along edges and across them.
+    fn chains(bodies: usize) -> BlockMatrix {
+        let edges: Vec<[u32; 2]> = (0..bodies * LENGTH)
+            .flat_map(|a| [1, 2, 3].map(|next| [a, a + next]))
+            .filter(|[a, b]| a / LENGTH == b / LENGTH && *b < bodies * LENGTH)
+            .map(|edge| edge.map(|vertex| vertex as u32))
+            .collect();
+        let elements: Vec<&[u32]> = edges.iter().map(<[u32; 2]>::as_slice).collect();
+        let pattern = Pattern::of_elements(bodies * LENGTH, &elements);
+        let mut matrix = BlockMatrix::new(Arc::new(pattern));
+        for row in 0..bodies * LENGTH {
+            matrix.add_diagonal(row, &Block::scaled_identity(INERTIA));
+        }
+        for [a, b] in edges.iter().map(|edge| edge.map(|vertex| vertex as usize)) {
+            let along = (place(b) - place(a)).normalize();
+            let stiffness: Matrix3<f64> = along * along.transpose();
+            matrix.add_diagonal(a, &Block::from_matrix(&stiffness));
+            matrix.add_diagonal(b, &Block::from_matrix(&stiffness));
+            matrix.add_pair(a, b, &Block::from_matrix(&-stiffness));
+        }
+        matrix
+    }
+
+    fn motions(bodies: usize) -> RigidMotions {
+        let row = |vertex: usize| {
+            std::array::from_fn(|motion| {
+                let axis = Vector3::ith(motion % 3, 1.0);
+                let [x, y, z] = if motion < 3 { axis } else { axis.cross(&place(vertex)) }.into();
+                [x as f32, y as f32, z as f32, 0.0]
+            })
+        };
+        RigidMotions {
+            body_of_row: (0..bodies * LENGTH).map(|row| (row / LENGTH) as u32).collect(),
+            body_count: bodies,
+            rows: (0..bodies * LENGTH).map(row).collect(),
+            images: Vec::new(),
+        }
+    }
+
+    /// Solution for given loads, and the iterations that it took.
+    fn solve(bodies: usize, loads: &[Row3], has_motions: bool) -> (Vec<Row3>, usize) {
+        let matrix = chains(bodies);
+        let mut preconditioner = BlockJacobi::default();
+        preconditioner.update(&matrix);
+        let filter = &Filter::new(loads.len());
+        let mut system = FilteredSystem::assembled(&matrix, loads, filter);
+        system.rigid_motions = has_motions.then(|| motions(bodies));
+        let stopping = StoppingCriterion {
+            relative_tolerance: 1.0e-3,
+            absolute_tolerance: 0.0,
+            min_iterations: 0,
+            max_iterations: 500,
+            update: None,
+        };
+        let mut solution = vec![[0.0; 4]; loads.len()];
+        let workspace = &mut Workspace::default();
+        let outcome =
+            conjugate_gradients(system, &mut preconditioner, stopping, workspace, &mut solution);
+        (solution, outcome.iterations)
+    }
+
+    fn noise(seed: usize) -> Row3 {
+        let value = |axis: usize| ((seed * 37 + axis * 101) * 7919 % 211) as f32 / 105.0 - 1.0;
+        [value(0), value(1), value(2), 0.0]
+    }
+
+    #[test]
+    fn motions_become_orthonormal_in_the_norm_of_the_matrix() {
+        let matrix = chains(2);
+        let mut motions = motions(2);
+        motions.orthonormalise(|motion, image| {
+            matrix.times_and_dot(motion, image);
+        });
+        for column in 0..MOTIONS {
+            let image: Vec<Row3> = motions.images.iter().map(|row| row[column]).collect();
+            for own in motions.components(&motions.rows, &image) {
+                let expected = MotionVector::ith(column, 1.0);
+                assert!((own - expected).norm() < 1.0e-2, "{column}: {own}");
+            }
+        }
+    }
+
+    /// A load that accelerates a body rigidly: M times a rigid motion.
+    #[test]
+    fn rigid_accelerations_need_no_iterations() {
+        let motions = motions(2);
+        let load = |(vertex, row): (usize, &MotionRow)| -> Row3 {
+            let factors: [f32; MOTIONS] =
+                if vertex < LENGTH { [1.0, 0.0, 0.5, 0.1, 0.0, -0.2] } else { [0.3; MOTIONS] };
+            combination(row, |motion| factors[motion] * INERTIA)
+        };
+        let loads: Vec<Row3> = motions.rows.iter().enumerate().map(load).collect();
+        let (solution, _) = solve(2, &loads, true);
+        for (found, load) in solution.iter().zip(&loads) {
+            for axis in 0..3 {
+                let expected = load[axis] / INERTIA;
+                assert!((found[axis] - expected).abs() < 0.02 * (1.0 + expected.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_body_alone_and_beside_others_moves_alike_in_fewer_iterations_than_without() {
+        let loads: Vec<Row3> = (0..3 * LENGTH).map(noise).collect();
+        let (all, with) = solve(3, &loads, true);
+        let (_, without) = solve(3, &loads, false);
+        assert!(with < without, "{with} against {without}");
+        let (alone, _) = solve(1, &loads[..LENGTH], true);
+        let size = alone.iter().map(|row| row[0].abs()).fold(0.0, f32::max);
+        for (one, other) in all.iter().zip(&alone) {
+            for axis in 0..3 {
+                assert!((one[axis] - other[axis]).abs() < 0.02 * size, "{one:?} {other:?}");
+            }
+        }
+    }
+}
