@@ -8,10 +8,7 @@
 //! late: its norm of the residual hardly counts them. Bodies do not interact, so that six products with the matrix
 //! serve all of them.
 
-use crate::{
-    parallel::reductions,
-    simd::{Row3, serial_dot},
-};
+use crate::{parallel::reductions, simd::Row3};
 use nalgebra::{SMatrix, SVector};
 use rayon::prelude::*;
 
@@ -95,20 +92,19 @@ impl RigidMotions {
         let rows = motions.par_chunks(length).zip(vector.par_chunks(length));
         let chunks =
             rows.zip(self.body_of_row.par_chunks(length)).map(|((rows, vector), bodies)| {
-                let mut sums: Vec<(u32, MotionVector)> = Vec::new();
-                for ((row, value), body) in rows.iter().zip(vector).zip(bodies) {
-                    let products = MotionVector::from_fn(|k, _| serial_dot(&[row[k]], &[*value]));
-                    match sums.last_mut() {
-                        Some((last, sum)) if last == body => *sum += products,
-                        _ => sums.push((*body, products)),
-                    }
+                let mut sums: Vec<(u32, AxisSums)> = Vec::new();
+                let mut start = 0;
+                for run in bodies.chunk_by(|one, other| one == other) {
+                    let range = start..start + run.len();
+                    start = range.end;
+                    sums.push((run[0], axis_sums(&rows[range.clone()], &vector[range])));
                 }
                 sums
             });
         let mut sums = vec![MotionVector::zeros(); self.body_count];
         for (body, products) in chunks.collect::<Vec<_>>().into_iter().flatten() {
             if let Some(sum) = sums.get_mut(body as usize) {
-                *sum += products;
+                *sum += MotionVector::from_fn(|motion, _| products[motion].iter().sum());
             }
         }
         sums
@@ -136,6 +132,23 @@ impl RigidMotions {
             *sum = std::array::from_fn(|axis| sum[axis] + added[axis]);
         });
     }
+}
+
+/// Products of motions with a vector, by axes.
+type AxisSums = [[f64; 4]; MOTIONS];
+
+/// Products of the motions of some rows with a vector.
+#[inline(always)]
+fn axis_sums(rows: &[MotionRow], vector: &[Row3]) -> AxisSums {
+    let mut sums = AxisSums::default();
+    for (row, value) in rows.iter().zip(vector) {
+        for (sum, motion) in sums.iter_mut().zip(row) {
+            for axis in 0..4 {
+                sum[axis] += f64::from(motion[axis]) * f64::from(value[axis]);
+            }
+        }
+    }
+    sums
 }
 
 /// T with TᵀGT = I for the independent motions of G = WᵀAW, and 0 for the others.
