@@ -1,0 +1,3 @@
+pub(super) fn parse(_t: &str) -> crate::error::Result<crate::pattern::Pattern> {
+    todo!()
+}
