@@ -12,7 +12,7 @@ const RELATIVE_ACCURACY: f64 = 1e-9;
 const FLAT_PIECES: usize = 32;
 
 /// Shape of an edge between its two ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Curve {
     /// A straight line.
     Line,
@@ -29,33 +29,26 @@ pub enum Curve {
         /// Whether it turns from x to y.
         is_positive: bool,
     },
+    /// Straight pieces through points in m, without both ends: a digitised curve.
+    Polyline(Vec<Point>),
 }
 
 impl Curve {
-    /// The same curve run through from its end to its start.
-    #[must_use]
-    pub fn reversed(self) -> Self {
-        match self {
-            Self::Cubic(first, second) => Self::Cubic(second, first),
-            Self::Arc { radius, is_large, is_positive } => {
-                Self::Arc { radius, is_large, is_positive: !is_positive }
-            }
-            other => other,
-        }
-    }
-
     /// The curve with all its points moved by `map`; `scale` is that of lengths, negative for a reflection.
     #[must_use]
-    pub fn mapped(self, scale: f64, map: impl Fn(Point) -> Point) -> Self {
+    pub fn mapped(&self, scale: f64, map: impl Fn(Point) -> Point) -> Self {
         match self {
             Self::Line => Self::Line,
-            Self::Quadratic(control) => Self::Quadratic(map(control)),
-            Self::Cubic(first, second) => Self::Cubic(map(first), map(second)),
+            Self::Quadratic(control) => Self::Quadratic(map(*control)),
+            Self::Cubic(first, second) => Self::Cubic(map(*first), map(*second)),
             Self::Arc { radius, is_large, is_positive } => Self::Arc {
                 radius: radius * scale.abs(),
-                is_large,
-                is_positive: is_positive == (scale > 0.0),
+                is_large: *is_large,
+                is_positive: *is_positive == (scale > 0.0),
             },
+            Self::Polyline(points) => {
+                Self::Polyline(points.iter().map(|point| map(*point)).collect())
+            }
         }
     }
 }
@@ -133,12 +126,17 @@ impl Contour {
     #[must_use]
     pub fn segments(&self, edge: usize) -> Vec<PathSeg> {
         let [from, to] = self.ends(edge);
-        match self.edges[edge].curve {
+        match &self.edges[edge].curve {
             Curve::Line => vec![Line::new(from, to).into()],
-            Curve::Quadratic(control) => vec![QuadBez::new(from, control, to).into()],
-            Curve::Cubic(first, second) => vec![CubicBez::new(from, first, second, to).into()],
+            Curve::Quadratic(control) => vec![QuadBez::new(from, *control, to).into()],
+            Curve::Cubic(first, second) => vec![CubicBez::new(from, *first, *second, to).into()],
             Curve::Arc { radius, is_large, is_positive } => {
-                arc_segments(from, to, radius, is_large, is_positive)
+                arc_segments([from, to], *radius, *is_large, *is_positive)
+            }
+            Curve::Polyline(points) => {
+                let points: Vec<Point> =
+                    [from].into_iter().chain(points.iter().copied()).chain([to]).collect();
+                points.windows(2).map(|pair| Line::new(pair[0], pair[1]).into()).collect()
             }
         }
     }
@@ -271,8 +269,7 @@ impl Arclength {
 }
 
 fn arc_segments(
-    from: Point,
-    to: Point,
+    [from, to]: [Point; 2],
     radius: f64,
     is_large: bool,
     is_positive: bool,

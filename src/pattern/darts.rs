@@ -112,10 +112,14 @@ fn part_of(contour: &Contour, edge: usize, from: f64, to: f64) -> Curve {
         let accuracy = 1e-9 * contour.length(edge);
         segment.subsegment(segment.inv_arclen(from, accuracy)..segment.inv_arclen(to, accuracy))
     };
-    match contour.edges[edge].curve {
+    match &contour.edges[edge].curve {
         Curve::Line => Curve::Line,
+        Curve::Polyline(points) => {
+            Curve::Polyline(points_between(contour, edge, points, [from, to]))
+        }
         Curve::Arc { radius, is_positive, .. } => {
-            Curve::Arc { radius, is_large: to - from > PI * radius, is_positive }
+            let is_large = to - from > PI * radius;
+            Curve::Arc { radius: *radius, is_large, is_positive: *is_positive }
         }
         Curve::Quadratic(_) | Curve::Cubic(..) => match cut(segment) {
             PathSeg::Line(_) => Curve::Line,
@@ -123,6 +127,21 @@ fn part_of(contour: &Contour, edge: usize, from: f64, to: f64) -> Curve {
             PathSeg::Cubic(cubic) => Curve::Cubic(cubic.p1, cubic.p2),
         },
     }
+}
+
+/// Points of a digitised edge between two lengths from its start, in m.
+fn points_between(contour: &Contour, edge: usize, points: &[Point], ends: [f64; 2]) -> Vec<Point> {
+    let mut before = contour.ends(edge)[0];
+    let mut along = 0.0;
+    let mut kept = Vec::new();
+    for point in points {
+        along += (*point - before).hypot();
+        before = *point;
+        if ends[0] < along && along < ends[1] {
+            kept.push(*point);
+        }
+    }
+    kept
 }
 
 #[cfg(test)]

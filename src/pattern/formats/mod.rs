@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Files of patterns: GarmentCode JSON, SVG and DXF-AAMA (ASTM D6673) in; JSON and SVG out.
 
+mod drawing;
 mod dxf;
 mod json;
 mod svg;

@@ -12,7 +12,7 @@ use crate::{
     pattern::{Arclength, Panel},
     vec3::Vec3,
 };
-use kurbo::Point;
+use kurbo::{Point, Vec2};
 
 /// Given vertices of a panel: loops first, then internal lines.
 pub(super) struct PanelBoundary {
@@ -30,6 +30,11 @@ pub(super) struct PanelBoundary {
 
 fn flat(point: Point) -> Vec3 {
     Vec3::new(point.x, point.y, 0.0)
+}
+
+fn mean(points: &[Point]) -> Point {
+    let sum = points.iter().fold(Vec2::ZERO, |sum, point| sum + point.to_vec2());
+    (sum / points.len() as f64).to_point()
 }
 
 impl PanelBoundary {
@@ -75,12 +80,22 @@ impl PanelBoundary {
         let first = self.points.len();
         let Some(shape) = panel.contours().nth(contour) else { return Ok(()) };
         let mut starts = Vec::new();
+        // Corners that are one vertex: the start of merged edges, and of the edge behind them.
+        let mut corners: Vec<Point> = Vec::new();
         for edge in 0..shape.edges.len() {
             starts.push(self.points.len() - first);
+            corners.push(shape.points[edge]);
             let samples = &division.samples[&EdgeId { panel: index, contour, edge }];
-            let curve = Arclength::new(shape.segments(edge));
-            let inner = &samples[..samples.len() - 1];
-            self.points.extend(inner.iter().map(|along| curve.at(*along)));
+            if samples.len() > 1 {
+                self.points.push(mean(&std::mem::take(&mut corners)));
+                let curve = Arclength::new(shape.segments(edge));
+                let inner = &samples[1..samples.len() - 1];
+                self.points.extend(inner.iter().map(|along| curve.at(*along)));
+            }
+        }
+        if let Some(start) = self.points.get_mut(first).filter(|_| !corners.is_empty()) {
+            corners.push(*start);
+            *start = mean(&corners);
         }
         let count = self.points.len() - first;
         if count < 3 {

@@ -4,7 +4,7 @@
 //! Corners of either run, and ends of internal lines, are marks that need a vertex. A mark of one run lies on the other at
 //! the same part of its length, unless that has a mark of its own within half an edge: these two then belong together.
 //! Between two marks both runs get the count of the one that asks for more, so gathers have shorter edges on their short
-//! side. What is shorter than a tenth of an edge on both sides becomes one vertex.
+//! side. What is shorter than a quarter of an edge on both sides becomes one vertex.
 
 use super::{MeshParameters, edge_length::PanelSize};
 use crate::pattern::{Arclength, Pattern, Run, validation::PatternLimits};
@@ -338,7 +338,7 @@ fn line_ends(pattern: &Pattern, sizes: &[PanelSize<'_>]) -> BTreeMap<EdgeId, Vec
             for (contour, shape) in panel.contours().enumerate() {
                 let Some(nearest) = shape.nearest(*end) else { continue };
                 let length = shape.length(nearest.edge);
-                let is_on = nearest.distance < PatternLimits::DEFAULT.tiny_edge * size;
+                let is_on = nearest.distance < MeshParameters::DEFAULT.outline_tolerance * size;
                 let from_corner = nearest.along.min(length - nearest.along);
                 let id = EdgeId { panel: index, contour, edge: nearest.edge };
                 let others = needed.entry(id).or_default();

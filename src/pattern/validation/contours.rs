@@ -162,11 +162,12 @@ fn contours(place: Place, panel: &Panel) -> impl Iterator<Item = (Place, &Contou
 
 fn is_finite(contour: &Contour, edge: usize) -> bool {
     let ends = contour.ends(edge);
-    let shape = match contour.edges[edge].curve {
+    let shape = match &contour.edges[edge].curve {
         Curve::Line => true,
         Curve::Quadratic(control) => control.is_finite(),
         Curve::Cubic(first, second) => first.is_finite() && second.is_finite(),
-        Curve::Arc { radius, .. } => radius.is_finite() && radius > 0.0,
+        Curve::Arc { radius, .. } => radius.is_finite() && *radius > 0.0,
+        Curve::Polyline(points) => points.iter().all(|point| point.is_finite()),
     };
     shape && ends.iter().all(|end| end.is_finite())
 }
@@ -246,12 +247,12 @@ fn conflict_message(kind: FindingKind, first: &Piece, second: &Piece) -> String 
     format!("{verb} {other} near ({:.4}, {:.4}) m", near.x, near.y)
 }
 
-pub(super) fn polygon(contour: &Contour) -> Vec<Point> {
+fn polygon(contour: &Contour) -> Vec<Point> {
     (0..contour.edges.len()).flat_map(|edge| contour.flattened(edge)).collect()
 }
 
 /// Whether a polygon contains a point, by the parity of crossings.
-pub(super) fn encloses(polygon: &[Point], point: Point) -> bool {
+pub(in crate::pattern) fn encloses(polygon: &[Point], point: Point) -> bool {
     let ends = polygon.iter().zip(polygon.iter().cycle().skip(1));
     let crossings = ends.filter(|(from, to)| {
         let (low, high) = if from.y < to.y { (from, to) } else { (to, from) };

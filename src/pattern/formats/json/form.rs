@@ -101,6 +101,8 @@ pub(super) enum CurveForm {
     Cubic([[f64; 2]; 2]),
     /// Radius, and as numbers whether the arc is large and turns from x to y.
     Circle(f64, f64, f64),
+    /// Points between both ends; a form of ours.
+    Polyline(Vec<[f64; 2]>),
 }
 
 #[derive(Serialize, Deserialize)]

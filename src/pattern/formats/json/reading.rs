@@ -18,7 +18,7 @@ use crate::{
 };
 use kurbo::{Point, Vec2};
 use nalgebra::UnitQuaternion;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 /// Reads a pattern.
@@ -214,6 +214,9 @@ fn curve(form: &CurvatureForm, ends: [Point; 2], units: &Units) -> Curve {
             is_large: *large != 0.0,
             is_positive: *positive != 0.0,
         },
+        CurvatureForm::Typed(CurveForm::Polyline(points)) => {
+            Curve::Polyline(points.iter().map(|point| units.control(*point, ends)).collect())
+        }
     }
 }
 
@@ -275,5 +278,3 @@ fn run(stitch: usize, form: &SideForm, panels: &[Panel]) -> Result<Run> {
     };
     Ok(Run { panel, cutout: form.cutout, edges })
 }
-
-use serde::Deserialize as _;

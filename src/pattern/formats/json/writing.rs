@@ -90,17 +90,20 @@ fn contour_form(contour: &Contour) -> Result<ContourForm> {
 
 fn curvature(contour: &Contour, edge: usize) -> Option<CurvatureForm> {
     let ends = contour.ends(edge);
-    let form = match contour.edges[edge].curve {
+    let form = match &contour.edges[edge].curve {
         Curve::Line => return None,
-        Curve::Quadratic(control) => CurveForm::Quadratic([relative(control, ends)]),
+        Curve::Quadratic(control) => CurveForm::Quadratic([relative(*control, ends)]),
         Curve::Cubic(first, second) => {
-            CurveForm::Cubic([relative(first, ends), relative(second, ends)])
+            CurveForm::Cubic([relative(*first, ends), relative(*second, ends)])
         }
         Curve::Arc { radius, is_large, is_positive } => CurveForm::Circle(
             radius * CENTIMETRES,
-            f64::from(u8::from(is_large)),
-            f64::from(u8::from(is_positive)),
+            f64::from(u8::from(*is_large)),
+            f64::from(u8::from(*is_positive)),
         ),
+        Curve::Polyline(points) => {
+            CurveForm::Polyline(points.iter().map(|point| relative(*point, ends)).collect())
+        }
     };
     Some(CurvatureForm::Typed(form))
 }
