@@ -14,6 +14,16 @@ use crate::{
 };
 use kurbo::{Point, Vec2};
 
+/// What a point of an internal line becomes.
+enum LinePlace {
+    /// This vertex.
+    Vertex(u32),
+    /// Nothing: it is inside, but close to a loop or another line. The line goes on behind it.
+    Close,
+    /// The end of a piece.
+    Outside,
+}
+
 /// Given vertices of a panel: loops first, then internal lines.
 pub(super) struct PanelBoundary {
     pub(super) points: Vec<Point>,
@@ -59,7 +69,6 @@ impl PanelBoundary {
         for line in 0..panel.internal_lines.len() {
             boundary.add_line(panel, line, size);
         }
-        boundary.index_segments();
         Ok(boundary)
     }
 
@@ -128,20 +137,15 @@ impl PanelBoundary {
         let end = if shape.is_closed() { shape.points.first() } else { shape.points.last() };
         samples.extend(end);
         let mut piece: Vec<u32> = Vec::new();
-        let first_new = self.points.len();
-        for (index, point) in samples.iter().enumerate() {
-            match self.line_vertex(
-                *point,
-                size,
-                first_new,
-                shape.is_closed() && index + 1 == samples.len(),
-            ) {
-                Some(vertex) if piece.last() != Some(&vertex) => piece.push(vertex),
-                Some(_) => {}
-                None => self.finish_piece(line, &mut piece),
+        for point in samples {
+            match self.line_place(point, size) {
+                LinePlace::Vertex(vertex) if piece.last() != Some(&vertex) => piece.push(vertex),
+                LinePlace::Vertex(_) | LinePlace::Close => {}
+                LinePlace::Outside => self.finish_piece(line, &mut piece),
             }
         }
         self.finish_piece(line, &mut piece);
+        self.index_segments();
     }
 
     fn finish_piece(&mut self, line: usize, piece: &mut Vec<u32>) {
@@ -151,32 +155,23 @@ impl PanelBoundary {
         }
     }
 
-    /// The vertex for a point of an internal line: one of the loops if it is near, a new one inside, none outside.
-    fn line_vertex(
-        &mut self,
-        point: Point,
-        size: &PanelSize<'_>,
-        first_new: usize,
-        closes: bool,
-    ) -> Option<u32> {
+    /// What a point of an internal line becomes: a vertex that is near already, or else a new one.
+    fn line_place(&mut self, point: Point, size: &PanelSize<'_>) -> LinePlace {
         let near = 0.5 * size.at(point);
-        if closes
-            && self.points.len() > first_new
-            && (self.points[first_new] - point).hypot() < near
-        {
-            return Some(first_new as u32);
-        }
-        let loops = self.loops.iter().flatten().copied();
         let distance = |vertex: &u32| (self.points[*vertex as usize] - point).hypot();
-        let nearest = loops.min_by(|one, other| distance(one).total_cmp(&distance(other)));
+        let vertices = 0..self.points.len() as u32;
+        let nearest = vertices.min_by(|one, other| distance(one).total_cmp(&distance(other)));
         if let Some(vertex) = nearest.filter(|vertex| distance(vertex) < near) {
-            return Some(vertex);
+            return LinePlace::Vertex(vertex);
         }
-        if !self.encloses(point) || self.distance(point, near) < near {
-            return None;
+        if !self.encloses(point) {
+            return LinePlace::Outside;
+        }
+        if self.distance(point, near) < near {
+            return LinePlace::Close;
         }
         self.points.push(point);
-        Some(self.points.len() as u32 - 1)
+        LinePlace::Vertex(self.points.len() as u32 - 1)
     }
 
     fn index_segments(&mut self) {

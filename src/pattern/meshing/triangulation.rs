@@ -11,7 +11,7 @@ use crate::{
     error::{Error, Result},
     pattern::Panel,
 };
-use kurbo::Point;
+use kurbo::{Line, ParamCurveNearest as _, Point};
 use spade::{
     AngleLimit, ConstrainedDelaunayTriangulation, Point2, RefinementParameters, Triangulation as _,
     handles::FixedVertexHandle,
@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// given ones, which stops half done where an outline is coarse.
 const MAX_ADDED_VERTICES: usize = 10_000_000;
 
+/// Index of each internal line, and the vertices along one piece of it.
+type Lines = Vec<(u32, Vec<u32>)>;
 type Cdt = ConstrainedDelaunayTriangulation<Point2<f64>>;
 
 /// The strip while it is built: vertices of the triangulation and those of the panel.
@@ -124,27 +126,25 @@ impl Strip<'_> {
     }
 
     /// Inserts internal lines; where two cross they get a vertex.
-    fn insert_lines(&mut self, boundary: &PanelBoundary) -> Result<Vec<(u32, Vec<u32>)>> {
-        let mut lines = Vec::new();
+    fn insert_lines(&mut self, boundary: &PanelBoundary) -> Result<Lines> {
+        let mut lines = Lines::new();
         for (line, vertices) in &boundary.lines {
-            let mut through = vec![vertices[0]];
+            lines.push((*line, vec![vertices[0]]));
             for pair in vertices.windows(2) {
-                through.extend(self.insert_piece([pair[0], pair[1]])?);
+                self.insert_piece([pair[0], pair[1]], &mut lines)?;
             }
-            lines.push((*line, through));
         }
         Ok(lines)
     }
 
-    /// Vertices behind the first one along a piece of a line.
-    fn insert_piece(&mut self, ends: [u32; 2]) -> Result<Vec<u32>> {
+    /// Inserts a piece of the last line.
+    fn insert_piece(&mut self, ends: [u32; 2], lines: &mut Lines) -> Result<()> {
         let [from, to] = ends.map(|vertex| self.handles[&vertex]);
-        let crossed = self.cdt.get_conflicting_edges_between_vertices(from, to);
-        let meets_border = crossed.into_iter().any(|edge| {
-            let edge = [edge.from().fix().index(), edge.to().fix().index()];
-            self.is_border(edge.map(|vertex| self.vertices[vertex]))
-        });
-        if meets_border {
+        let crossed = self.cdt.get_conflicting_edges_between_vertices(from, to).into_iter();
+        let crossed: Vec<[u32; 2]> = crossed
+            .map(|edge| [edge.from(), edge.to()].map(|end| self.vertices[end.fix().index()]))
+            .collect();
+        if crossed.iter().any(|edge| self.is_border(*edge)) {
             let point = self.points[ends[0] as usize];
             return Err(self.error(format!(
                 "an internal line crosses the outline near ({:.4}, {:.4}) m; wanted it inside",
@@ -152,11 +152,38 @@ impl Strip<'_> {
             )));
         }
         let edges = self.cdt.add_constraint_and_split(from, to, |point| point);
+        let added = self.points.len() as u32;
         for handle in self.vertices.len()..self.cdt.num_vertices() {
             self.add_new_vertex(handle);
         }
-        let ends = edges.into_iter().map(|edge| self.cdt.directed_edge(edge).to().fix().index());
-        Ok(ends.collect::<Vec<_>>().into_iter().map(|handle| self.vertices[handle]).collect())
+        for edge in crossed {
+            self.split_lines(edge, added, lines);
+        }
+        if let Some((_, vertices)) = lines.last_mut() {
+            let ends = edges.into_iter().map(|edge| self.cdt.directed_edge(edge).to().fix());
+            vertices.extend(ends.map(|end| self.vertices[end.index()]));
+        }
+        Ok(())
+    }
+
+    /// Puts the vertex where an edge of lines was crossed, one of those from `added` on, into these lines.
+    fn split_lines(&self, [from, to]: [u32; 2], added: u32, lines: &mut Lines) {
+        let [start, end] = [from, to].map(|vertex| self.points[vertex as usize]);
+        let distance = |vertex: &u32| {
+            let nearest = Line::new(start, end).nearest(self.points[*vertex as usize], 0.0);
+            nearest.distance_sq
+        };
+        let vertices = added..self.points.len() as u32;
+        let Some(vertex) = vertices.min_by(|one, other| distance(one).total_cmp(&distance(other)))
+        else {
+            return;
+        };
+        for (_, line) in lines {
+            let is_edge = |pair: &[u32]| *pair == [from, to] || *pair == [to, from];
+            if let Some(place) = line.windows(2).position(is_edge) {
+                line.insert(place + 1, vertex);
+            }
+        }
     }
 
     fn is_border(&self, [from, to]: [u32; 2]) -> bool {

@@ -33,9 +33,11 @@ impl Findings<'_> {
                 let message = "the name of another panel; wanted one of its own".to_owned();
                 self.add(FindingKind::DuplicateName, Severity::Error, place, message);
             }
+            let edge_length = panel.edge_length.unwrap_or(edge_length);
+            let tiny = PatternLimits::DEFAULT.tiny_edge * edge_length;
             if self.check_numbers(place, panel) && self.check_edges(place, panel, edge_length) {
                 self.check_crossings(place, panel);
-                self.check_inside(place, panel);
+                self.check_inside(place, panel, tiny);
             }
         }
     }
@@ -80,7 +82,7 @@ impl Findings<'_> {
     /// Whether all edges have a length and enclose an area.
     fn check_edges(&mut self, place: Place, panel: &Panel, edge_length: f64) -> bool {
         let before = self.errors();
-        let tiny = PatternLimits::DEFAULT.tiny_edge * panel.edge_length.unwrap_or(edge_length);
+        let tiny = PatternLimits::DEFAULT.tiny_edge * edge_length;
         for (place, contour) in contours(place, panel) {
             for edge in 0..contour.edges.len() {
                 let (length, place) = (contour.length(edge), Place { edge: Some(edge), ..place });
@@ -91,7 +93,7 @@ impl Findings<'_> {
                     let message = format!(
                         "{:.2} mm long, which a mesh of {:.0} mm merges with the next",
                         length * 1e3,
-                        panel.edge_length.unwrap_or(edge_length) * 1e3
+                        edge_length * 1e3
                     );
                     self.add(FindingKind::TinyEdge, Severity::Warning, place, message);
                 }
@@ -129,7 +131,7 @@ impl Findings<'_> {
         }
     }
 
-    fn check_inside(&mut self, place: Place, panel: &Panel) {
+    fn check_inside(&mut self, place: Place, panel: &Panel, tiny: f64) {
         let outline = polygon(&panel.outline);
         for (index, cutout) in panel.cutouts.iter().enumerate() {
             if !encloses(&outline, cutout.points[0]) {
@@ -139,9 +141,15 @@ impl Findings<'_> {
             }
         }
         for (index, line) in panel.internal_lines.iter().enumerate() {
-            let is_outside = (0..line.edges.len())
-                .flat_map(|edge| line.flattened(edge).into_iter().skip(1))
-                .any(|point| !encloses(&outline, point));
+            let end = line.points[line.points.len() - 1];
+            let points: Vec<Point> =
+                (0..line.edges.len()).flat_map(|edge| line.flattened(edge)).chain([end]).collect();
+            let middles = points.windows(2).map(|pair| pair[0].midpoint(pair[1]));
+            let is_off = |point: &Point| {
+                let nearest = panel.outline.nearest(*point);
+                !encloses(&outline, *point) && nearest.is_none_or(|near| near.distance > tiny)
+            };
+            let is_outside = middles.chain(points.iter().copied()).any(|point| is_off(&point));
             if is_outside {
                 let message = format!(
                     "internal line {index} leaves the outline: only what is inside is meshed"

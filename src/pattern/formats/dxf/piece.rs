@@ -170,7 +170,7 @@ impl Block {
         let line = MirrorLine::new(chain.points[0], chain.points[chain.points.len() - 1]);
         let found = || {
             panel_error(
-                self.name,
+                &self.name,
                 None,
                 "a mirror line without length".to_owned(),
                 "two ends apart",
