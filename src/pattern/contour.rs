@@ -328,8 +328,8 @@ mod tests {
             let contour = Contour { points, edges: vec![Edge::new(curve)] };
             let along = Arclength::new(contour.segments(0));
             let step = along.length() / 400.0;
-            let chords: f64 = (0..400)
-                .map(|k| (along.at((k + 1) as f64 * step) - along.at(k as f64 * step)).hypot())
+            let chords: f64 = (0..400_u16)
+                .map(|k| (along.at(f64::from(k + 1) * step) - along.at(f64::from(k) * step)).hypot())
                 .sum();
             prop_assert!((chords / along.length() - 1.0).abs() < 2e-3);
             let found = contour.nearest(along.at(0.3 * along.length())).unwrap();

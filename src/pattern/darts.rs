@@ -101,7 +101,7 @@ fn with_legs(outline: &Contour, dart: &Dart, [from, to]: [f64; 2]) -> Contour {
     let pieces = [part(0.0, from), leg(), leg(), part(to, length)];
     cut.edges.splice(dart.edge..=dart.edge, pieces);
     let points = [along.at(from), dart.tip, along.at(to)];
-    cut.points.splice(dart.edge + 1..dart.edge + 1, points);
+    cut.points.splice(dart.edge + 1..=dart.edge, points);
     cut
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     MeshParameters,
-    division::{Division, EdgeId, SampleId},
+    division::{Division, EdgeId, SampleId, whole},
     edge_length::PanelSize,
 };
 use crate::{
@@ -132,7 +132,7 @@ impl PanelBoundary {
             let curve = Arclength::new(shape.segments(edge));
             let count = (curve.length() / size.at(curve.at(curve.length() / 2.0))).round().max(1.0);
             let place = |sample: usize| curve.at(curve.length() * sample as f64 / count);
-            samples.extend((0..count as usize).map(place));
+            samples.extend((0..whole(count)).map(place));
         }
         let end = if shape.is_closed() { shape.points.first() } else { shape.points.last() };
         samples.extend(end);

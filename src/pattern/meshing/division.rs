@@ -131,7 +131,7 @@ impl<'size> SewnRun<'size> {
         let pieces = (PIECES_PER_EDGE * (to - from) / smallest).ceil().max(PIECES_PER_EDGE);
         let step = (to - from) / pieces;
         let mut sums = vec![0.0];
-        for piece in 0..pieces as usize {
+        for piece in 0..whole(pieces) {
             let middle = from + (piece as f64 + 0.5) * step;
             sums.push(sums[piece] + step / self.size_at(middle));
         }
@@ -185,7 +185,9 @@ impl Division {
                 SewnRun::new(pattern, &stitch.runs[0], false, sizes),
                 SewnRun::new(pattern, &stitch.runs[1], stitch.is_reversed, sizes),
             ];
-            runs.iter_mut().for_each(|run| run.add_marks(&needed));
+            for run in &mut runs {
+                run.add_marks(&needed);
+            }
             let matches = matched(&runs);
             let pairs = division.divide(&runs.each_ref(), &matches);
             division.seams.push(pairs);
@@ -263,6 +265,12 @@ impl Division {
     }
 }
 
+/// A count that was computed as a number, 0 or more.
+#[expect(clippy::cast_sign_loss, reason = "it is not negative")]
+pub(super) fn whole(count: f64) -> usize {
+    count as usize
+}
+
 /// Parts of the stretch between two matches at which vertices lie; none inside if it is merged.
 fn parts_between(runs: &[&SewnRun<'_>], pair: &[Match]) -> Vec<f64> {
     let stretch = |side: usize| (pair[0].along[side], pair[1].along[side]);
@@ -275,7 +283,7 @@ fn parts_between(runs: &[&SewnRun<'_>], pair: &[Match]) -> Vec<f64> {
     let measure =
         measures.reduce(|most, other| if other.edges > most.edges { other } else { most });
     let Some(measure) = measure else { return vec![0.0] };
-    let mut count = measure.edges.round().max(1.0) as usize;
+    let mut count = whole(measure.edges.round().max(1.0));
     loop {
         let parts = measure.parts(count);
         if sides().all(|(run, (from, to))| run.is_close(from, to, &parts)) {

@@ -44,7 +44,8 @@ fn euler_characteristic(mesh: &PatternMesh) -> i64 {
         }
     }
     assert!(edges.values().all(|count| *count <= 2), "an edge of three triangles");
-    mesh.flat.len() as i64 - edges.len() as i64 + mesh.triangles.len() as i64
+    let count = |number: usize| i64::try_from(number).unwrap();
+    count(mesh.flat.len()) - count(edges.len()) + count(mesh.triangles.len())
 }
 
 #[test]

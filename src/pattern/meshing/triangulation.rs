@@ -140,7 +140,7 @@ impl Strip<'_> {
     /// Inserts a piece of the last line.
     fn insert_piece(&mut self, ends: [u32; 2], lines: &mut Lines) -> Result<()> {
         let [from, to] = ends.map(|vertex| self.handles[&vertex]);
-        let crossed = self.cdt.get_conflicting_edges_between_vertices(from, to).into_iter();
+        let crossed = self.cdt.get_conflicting_edges_between_vertices(from, to);
         let crossed: Vec<[u32; 2]> = crossed
             .map(|edge| [edge.from(), edge.to()].map(|end| self.vertices[end.fix().index()]))
             .collect();

@@ -9,8 +9,8 @@ impl Findings<'_> {
     pub(super) fn check_seams(&mut self) {
         let mut sewn: BTreeMap<(usize, Option<usize>, usize), usize> = BTreeMap::new();
         for (index, stitch) in self.pattern.stitches.iter().enumerate() {
-            let are_usable = stitch.runs.iter().map(|run| self.check_run(index, run));
-            if !are_usable.fold(true, |all, usable| all && usable) {
+            let are_usable = stitch.runs.each_ref().map(|run| self.check_run(index, run));
+            if are_usable.contains(&false) {
                 continue;
             }
             for (run, edge) in
@@ -18,9 +18,10 @@ impl Findings<'_> {
             {
                 let before = sewn.insert((run.panel, run.cutout, edge), index);
                 if let Some(other) = before {
-                    let message = match other == index {
-                        true => "on both sides of the stitch; wanted once".to_owned(),
-                        false => format!("in stitch {other}, too; wanted one stitch"),
+                    let message = if other == index {
+                        "on both sides of the stitch; wanted once".to_owned()
+                    } else {
+                        format!("in stitch {other}, too; wanted one stitch")
                     };
                     let place = Place { edge: Some(edge), ..place_of(index, run) };
                     self.add(FindingKind::StitchedTwice, Severity::Error, place, message);

@@ -31,9 +31,9 @@ const FORMATS: [(&str, Format); 3] =
 
 /// A sewing pattern: flat panels, and the stitches between them. Immutable.
 ///
-/// A file of GarmentCode is a pattern; docs/patterns.md has its fields and those that Weft adds. SVG and
-/// DXF-AAMA (ASTM D6673) are read as well. What is malformed is refused when the pattern is read; what
-/// cannot be sewn is found by findings().
+/// A file of GarmentCode is a pattern; docs/patterns.md has its fields and those that Weft adds.
+/// SVG and DXF-AAMA (ASTM D6673) are read as well. What is malformed is refused when the pattern is
+/// read; what cannot be sewn is found by findings().
 ///
 /// Args:
 ///     text (str): The contents of a file.
@@ -116,9 +116,9 @@ impl PyPattern {
         self.0.panels.iter().map(|panel| panel.outline.edges.len()).collect()
     }
 
-    /// The stitches, as dicts: "panels", "cutouts" (None for the outline) and "edges" of both sides,
-    /// "reversed" (whether the start of the first run meets the end of the second), "lengths" of both
-    /// runs in m, "ratio" of the first to the second, and "label".
+    /// The stitches, as dicts: "panels", "cutouts" (None for the outline) and "edges" of both
+    /// sides, "reversed" (whether the start of the first run meets the end of the second),
+    /// "lengths" of both runs in m, "ratio" of the first to the second, and "label".
     #[getter]
     fn stitches<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let stitches = PyList::empty(py);
@@ -171,10 +171,11 @@ impl PyPattern {
     ///     edge_length (float): Edge length in m that edges count as tiny against.
     ///
     /// Returns:
-    ///     list[dict]: For each finding "kind", "severity" ("error" or "warning"), "panel", "cutout",
-    ///         "edge", "stitch" (None where it has none) and "message". Kinds are "empty",
-    ///         "duplicate_name", "value", "crossing", "degenerate", "outside", "tiny_edge",
-    ///         "missing_edge", "broken_run", "stitched_twice", "ratio", "mobius_band" and "unstitched".
+    ///     list[dict]: For each finding "kind", "severity" ("error" or "warning"), "panel",
+    ///         "cutout", "edge", "stitch" (None where it has none) and "message". Kinds are
+    ///         "empty", "duplicate_name", "value", "crossing", "degenerate", "outside",
+    ///         "tiny_edge", "missing_edge", "broken_run", "stitched_twice", "ratio", "mobius_band"
+    ///         and "unstitched".
     #[pyo3(signature = (edge_length=None), text_signature = "(edge_length=0.01)")]
     fn findings<'py>(
         &self,
@@ -204,13 +205,14 @@ impl PyPattern {
         self.listed(py, &found)
     }
 
-    /// The pattern with a dart cut into the outline of a panel, and its legs sewn together. The edge
-    /// becomes two with the legs between them; edges behind it are three numbers further on.
+    /// The pattern with a dart cut into the outline of a panel, and its legs sewn together. The
+    /// edge becomes two with the legs between them; edges behind it are three numbers further on.
     ///
     /// Args:
     ///     panel (str): Name of the panel.
     ///     edge (int): Index of the edge of its outline, which no stitch has.
-    ///     position (float): Middle of the dart along the edge, from 0 at its start to 1 at its end.
+    ///     position (float): Middle of the dart along the edge, from 0 at its start to 1 at its
+    ///         end.
     ///     width (float): Width at the edge, in m.
     ///     tip (float64 or float32 array, shape (2,)): Tip in m of the panel.
     ///
@@ -218,7 +220,8 @@ impl PyPattern {
     ///     Pattern: The pattern with it.
     ///
     /// Raises:
-    ///     ValueError: No such panel or edge, a dart that does not fit, or an edge that is sewn already.
+    ///     ValueError: No such panel or edge, a dart that does not fit, or an edge that is sewn
+    ///         already.
     fn with_dart(
         &self,
         panel: &Bound<'_, PyAny>,
@@ -245,8 +248,8 @@ impl PyPattern {
         Ok(Self(pattern))
     }
 
-    /// Meshes all panels: regular cells along the grain, and a strip of triangles along the outline.
-    /// Both sides of a stitch get the same number of vertices.
+    /// Meshes all panels: regular cells along the grain, and a strip of triangles along the
+    /// outline. Both sides of a stitch get the same number of vertices.
     ///
     /// Args:
     ///     edge_length (float): Length of edges in m, of panels that state none.
@@ -258,8 +261,8 @@ impl PyPattern {
     ///     PatternMesh: The mesh.
     ///
     /// Raises:
-    ///     ValueError: The first error of findings(), with its panel and edge; an edge length that is
-    ///         not more than 0 or too long for a panel.
+    ///     ValueError: The first error of findings(), with its panel and edge; an edge length that
+    ///         is not more than 0 or too long for a panel.
     #[pyo3(
         signature = (edge_length=None, *, edge_length_factors=None),
         text_signature = "(edge_length=0.01, *, edge_length_factors=None)"

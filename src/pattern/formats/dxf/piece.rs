@@ -139,7 +139,7 @@ impl Block {
                 panel_error(&self.name, None, "a mirror line off the outline".to_owned(), wanted)
             })?;
         }
-        let turns = self.both_sides(mirror.as_ref(), self.turn_points());
+        let turns = Self::both_sides(mirror.as_ref(), self.turn_points());
         let mut piece = DrawnPiece {
             name: self.name.clone(),
             outline: edges(&outline, &turns, true),
@@ -152,12 +152,12 @@ impl Block {
             ..DrawnPiece::default()
         };
         for chain in self.entities.on(CUTOUTS) {
-            for side in self.chain_sides(mirror.as_ref(), chain) {
+            for side in Self::chain_sides(mirror.as_ref(), chain) {
                 piece.cutouts.push(edges(&self.closed(&side)?, &turns, true));
             }
         }
         for chain in self.entities.on(INTERNAL) {
-            for side in self.chain_sides(mirror.as_ref(), chain) {
+            for side in Self::chain_sides(mirror.as_ref(), chain) {
                 let points = without_repeats(&side.points);
                 piece.internal_lines.push(edges(&points, &turns, side.is_closed));
             }
@@ -217,7 +217,7 @@ impl Block {
         marks.map(|mark| mark.point).collect()
     }
 
-    fn both_sides(&self, mirror: Option<&MirrorLine>, points: Vec<Point>) -> Vec<Point> {
+    fn both_sides(mirror: Option<&MirrorLine>, points: Vec<Point>) -> Vec<Point> {
         let other: Vec<Point> = mirror
             .map(|line| points.iter().map(|point| line.reflected(*point)).collect())
             .unwrap_or_default();
@@ -225,7 +225,7 @@ impl Block {
     }
 
     /// A chain, and its mirror image if it lies on one side of the mirror line.
-    fn chain_sides(&self, mirror: Option<&MirrorLine>, chain: &Chain) -> Vec<Chain> {
+    fn chain_sides(mirror: Option<&MirrorLine>, chain: &Chain) -> Vec<Chain> {
         let tolerance = OutlineParameters::DEFAULT.same_point;
         let other =
             mirror.filter(|line| chain.points.iter().any(|point| !line.has(*point, tolerance)));

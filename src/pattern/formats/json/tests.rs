@@ -125,12 +125,12 @@ fn lengths_and_axes_are_those_of_the_file() {
 #[test]
 fn curves_are_relative_to_their_edge_or_absolute() {
     let edges =
-        EDGES.replacen("}", r#", "curvature": {"type": "quadratic", "params": [[0.5, 0.2]]}}"#, 1);
-    let old = EDGES.replacen("}", r#", "curvature": [0.5, 0.2]}"#, 1);
+        EDGES.replacen('}', r#", "curvature": {"type": "quadratic", "params": [[0.5, 0.2]]}}"#, 1);
+    let old = EDGES.replacen('}', r#", "curvature": [0.5, 0.2]}"#, 1);
     for text in [edges, old] {
         assert_control(&parse(&square(&text, "", "", "")).unwrap());
     }
-    let absolute = EDGES.replacen("}", r#", "curvature": [5, 2]}"#, 1);
+    let absolute = EDGES.replacen('}', r#", "curvature": [5, 2]}"#, 1);
     assert_control(
         &parse(&square(&absolute, "", "", r#""curvature_coords": "absolute""#)).unwrap(),
     );

@@ -6,7 +6,7 @@ use crate::pattern::{Contour, Notch, NotchKind, Panel, Pattern, Run, Stitch};
 use kurbo::Point;
 use std::f64::consts::FRAC_PI_4;
 
-const INKSCAPE: &str = r##"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
+const INKSCAPE: &str = r#"<?xml version="1.0" encoding="UTF-8" standalone="no"?>
 <svg width="210mm" height="297mm" viewBox="0 0 210 297" version="1.1" id="svg1"
    xmlns:inkscape="http://www.inkscape.org/namespaces/inkscape"
    xmlns:sodipodi="http://sodipodi.sourceforge.net/DTD/sodipodi-0.dtd" xmlns="http://www.w3.org/2000/svg">
@@ -26,7 +26,7 @@ const INKSCAPE: &str = r##"<?xml version="1.0" encoding="UTF-8" standalone="no"?
     <path id="path6" style="stroke:#ff0000" d="M 110,20 V 170"/>
     <path id="path7" style="fill:none;stroke:#ff0000;stroke-width:1" d="M 120,20 V 170"/>
   </g>
-</svg>"##;
+</svg>"#;
 
 #[test]
 fn a_page_of_inkscape_is_read_with_its_layers() {

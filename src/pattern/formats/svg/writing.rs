@@ -15,9 +15,9 @@ const ROW: f64 = 1.5;
 const GRAIN: f64 = 0.5;
 /// Depth of a notch that states none, in m.
 const NOTCH: f64 = 0.005;
-const HEAD: &str = r##"<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z"/></marker></defs>
+const HEAD: &str = r#"<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0 0L10 5L0 10z"/></marker></defs>
 <style>path,line{fill:none;stroke:#000;stroke-width:.5}.internal{stroke-dasharray:4 2}.seam{stroke-width:1.5;stroke-opacity:.5}text{font:8px sans-serif}</style>
-"##;
+"#;
 
 /// Place of a panel on the page.
 struct Placed<'panel> {
