@@ -28,7 +28,10 @@ use boundary::PanelBoundary;
 use division::Division;
 use edge_length::PanelSize;
 use kurbo::Point;
-use std::{collections::BTreeMap, ops::Range};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
 
 /// Proportions of a mesh, in edge lengths.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +116,7 @@ pub struct PatternMesh {
     pub panel_of_triangle: Vec<u32>,
     /// First vertex of each panel, and the number of all vertices last.
     pub panel_starts: Vec<u32>,
-    /// Pairs of vertices to be sewn together, in the order of the stitches.
+    /// Pairs of vertices to be sewn together, each once, in the order of the stitches.
     pub seams: Vec<SeamPair>,
     /// Vertices along the internal lines: panel, line, and one piece of it.
     pub internal_lines: Vec<LineVertices>,
@@ -171,23 +174,28 @@ impl Pattern {
             mesh.append(panel, &boundary, &sizes[index])?;
             boundaries.push(boundary);
         }
-        for (stitch, pairs) in division.seams.iter().enumerate() {
-            for pair in pairs {
-                let vertices = pair.map(|sample| {
-                    let start = mesh.panel_starts[sample.panel];
-                    start + boundaries[sample.panel].vertex(&sample)
-                });
-                // The legs of a dart share their tip.
-                if vertices[0] != vertices[1] {
-                    mesh.seams.push(SeamPair { vertices, stitch: stitch as u32 });
-                }
-            }
-        }
+        mesh.add_seams(&division, &boundaries);
         Ok(mesh)
     }
 }
 
 impl PatternMesh {
+    /// Adds the pairs of all stitches. Two stitches that meet at both their corners have a pair in common: the first has it.
+    fn add_seams(&mut self, division: &Division, boundaries: &[PanelBoundary]) {
+        let mut known: BTreeSet<[u32; 2]> = BTreeSet::new();
+        for (stitch, pairs) in division.seams.iter().enumerate() {
+            for pair in pairs {
+                let [one, other] = pair.map(|sample| {
+                    self.panel_starts[sample.panel] + boundaries[sample.panel].vertex(&sample)
+                });
+                // The legs of a dart share their tip.
+                if one != other && known.insert([one.min(other), one.max(other)]) {
+                    self.seams.push(SeamPair { vertices: [one, other], stitch: stitch as u32 });
+                }
+            }
+        }
+    }
+
     /// Appends the mesh of one panel.
     fn append(
         &mut self,

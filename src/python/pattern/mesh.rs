@@ -17,15 +17,15 @@ type Points<'py> = PyResult<Bound<'py, PyArray2<f64>>>;
 
 /// Triangulated panels of a Pattern, with the vertices that its stitches draw together.
 ///
-/// Cloth takes positions, triangles and uv as they are, seams as its sewing, and flat as its rest
-/// positions with a third coordinate of 0.
+/// Cloth takes positions, triangles and uv as they are, seams as its sewing, and flat as its
+/// rest positions with a third coordinate of 0.
 #[pyclass(name = "PatternMesh", module = "weft", frozen)]
 pub(in crate::python) struct PyPatternMesh(pub(super) PatternMesh);
 
 #[pymethods]
 impl PyPatternMesh {
-    /// Vertices in space where the placement of their panel puts them, in m: float64, shape
-    /// (n, 3).
+    /// Vertices in space where the placement of their panel puts them, in m: float64, shape (n,
+    /// 3).
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> Points<'py> {
         to_array(py, &self.0.placed)
@@ -37,14 +37,15 @@ impl PyPatternMesh {
         to_plane_array(py, &self.0.flat)
     }
 
-    /// Vertices in yarn axes, in m: along the warp and along the weft; float64, shape (n, 2).
+    /// Vertices in yarn axes, in m: along the warp and along the weft; float64, shape (n,
+    /// 2).
     #[getter]
     fn uv<'py>(&self, py: Python<'py>) -> Points<'py> {
         to_plane_array(py, &self.0.uv)
     }
 
-    /// Vertices of each triangle, counter-clockwise seen from the right side: int64, shape
-    /// (m, 3).
+    /// Vertices of each triangle, counter-clockwise seen from the right side: int64, shape (m,
+    /// 3).
     #[getter]
     fn triangles<'py>(&self, py: Python<'py>) -> IndexRows<'py> {
         to_index_array(py, &self.0.triangles)
@@ -56,8 +57,8 @@ impl PyPatternMesh {
         to_index_array(py, &self.0.cells)
     }
 
-    /// First of the two triangles of each regular cell, which follow each other: int64,
-    /// shape (c,).
+    /// First of the two triangles of each regular cell, which follow each other: int64, shape
+    /// (c,).
     #[getter]
     fn cell_triangles<'py>(&self, py: Python<'py>) -> Indices<'py> {
         to_index_list(py, &self.0.cell_triangles)
@@ -69,15 +70,15 @@ impl PyPatternMesh {
         to_index_list(py, &self.0.panel_of_triangle)
     }
 
-    /// First vertex of each panel, and the number of all vertices last: int64, shape (panels
-    /// + 1,).
+    /// First vertex of each panel, and the number of all vertices last: int64, shape (panels +
+    /// 1,).
     #[getter]
     fn panel_starts<'py>(&self, py: Python<'py>) -> Indices<'py> {
         to_index_list(py, &self.0.panel_starts)
     }
 
-    /// Pairs of vertices to be sewn together, in the order of the stitches: int64, shape (k,
-    /// 2).
+    /// Pairs of vertices to be sewn together, each once, in the order of the stitches: int64,
+    /// shape (k, 2).
     #[getter]
     fn seams<'py>(&self, py: Python<'py>) -> IndexRows<'py> {
         let pairs: Vec<[u32; 2]> = self.0.seams.iter().map(|pair| pair.vertices).collect();
@@ -91,8 +92,8 @@ impl PyPatternMesh {
         to_index_list(py, &stitches)
     }
 
-    /// Internal lines as dicts: "panel" and "line" (indices), and "vertices" along one piece of it
-    /// (int64 array).
+    /// Internal lines as dicts: "panel" and "line" (indices), and "vertices" along one piece of
+    /// it (int64 array).
     #[getter]
     fn internal_lines<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let lines = PyList::empty(py);
@@ -106,9 +107,10 @@ impl PyPatternMesh {
         Ok(lines)
     }
 
-    /// Figures of the mesh of each panel, as dicts: "min_angle" in degrees; "regular_share", part
-    /// of the area in regular cells; "mean_edge_ratio", "min_edge_ratio" and "max_edge_ratio" of
-    /// edge lengths over those asked for, diagonals of regular cells left out.
+    /// Figures of the mesh of each panel, as dicts: "min_angle" in degrees; "regular_share",
+    /// part of the area in regular cells; "mean_edge_ratio", "min_edge_ratio" and
+    /// "max_edge_ratio" of edge lengths over those asked for, diagonals of regular cells left
+    /// out.
     #[getter]
     fn quality<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let list = PyList::empty(py);

@@ -31,9 +31,9 @@ const FORMATS: [(&str, Format); 3] =
 
 /// A sewing pattern: flat panels, and the stitches between them. Immutable.
 ///
-/// A file of GarmentCode is a pattern; docs/patterns.md has its fields and those that Weft adds.
-/// SVG and DXF-AAMA (ASTM D6673) are read as well. What is malformed is refused when the pattern is
-/// read; what cannot be sewn is found by findings().
+/// A file of GarmentCode is a pattern; docs/using.md has its fields and those that Weft adds.
+/// SVG and DXF-AAMA (ASTM D6673) are read as well. What is malformed is refused when the pattern
+/// is read; what cannot be sewn is found by findings().
 ///
 /// Args:
 ///     text (str): The contents of a file.
@@ -74,8 +74,8 @@ impl PyPattern {
         path.py().detach(|| guarded(|| Ok(Self(Pattern::read(&file)?))))
     }
 
-    /// Writes the pattern to a file, whole or not at all: JSON with everything, or SVG at 1:1 with
-    /// grain, notches and names, to cut cloth from.
+    /// Writes the pattern to a file, whole or not at all: JSON with everything, or SVG at 1:1
+    /// with grain, notches and names, to cut cloth from.
     ///
     /// Args:
     ///     path (str | os.PathLike): The file; its name ends in .json or .svg.
@@ -174,8 +174,8 @@ impl PyPattern {
     ///     list[dict]: For each finding "kind", "severity" ("error" or "warning"), "panel",
     ///         "cutout", "edge", "stitch" (None where it has none) and "message". Kinds are
     ///         "empty", "duplicate_name", "value", "crossing", "degenerate", "outside",
-    ///         "tiny_edge", "missing_edge", "broken_run", "stitched_twice", "ratio", "mobius_band"
-    ///         and "unstitched".
+    ///         "tiny_edge", "missing_edge", "broken_run", "stitched_twice", "ratio",
+    ///         "mobius_band" and "unstitched".
     #[pyo3(signature = (edge_length=None), text_signature = "(edge_length=0.01)")]
     fn findings<'py>(
         &self,
@@ -206,7 +206,8 @@ impl PyPattern {
     }
 
     /// The pattern with a dart cut into the outline of a panel, and its legs sewn together. The
-    /// edge becomes two with the legs between them; edges behind it are three numbers further on.
+    /// edge becomes two with the legs between them; edges behind it are three numbers further
+    /// on.
     ///
     /// Args:
     ///     panel (str): Name of the panel.
@@ -253,16 +254,16 @@ impl PyPattern {
     ///
     /// Args:
     ///     edge_length (float): Length of edges in m, of panels that state none.
-    ///     edge_length_factors (dict | None): Painted edge lengths: for names of panels a pair of
-    ///         points of the panel in m, shape (n, 2), and factors of its edge length, shape (n,),
-    ///         which are interpolated between the points.
+    ///     edge_length_factors (dict | None): Painted edge lengths: for names of panels a pair
+    ///         of points of the panel in m, shape (n, 2), and factors of its edge length, shape
+    ///         (n,), which are interpolated between the points.
     ///
     /// Returns:
     ///     PatternMesh: The mesh.
     ///
     /// Raises:
-    ///     ValueError: The first error of findings(), with its panel and edge; an edge length that
-    ///         is not more than 0 or too long for a panel.
+    ///     ValueError: The first error of findings(), with its panel and edge; an edge length
+    ///         that is not more than 0 or too long for a panel.
     #[pyo3(
         signature = (edge_length=None, *, edge_length_factors=None),
         text_signature = "(edge_length=0.01, *, edge_length_factors=None)"

@@ -59,16 +59,14 @@ def test_seams_join_the_same_parts_of_both_edges(name):
     mesh = garment.mesh(0.01)
     for index, stitch in enumerate(garment.stitches):
         pairs = mesh.seams[mesh.stitch_of_seam == index]
-        # Legs of a dart share their tip, and short edges are one pair.
         if len(pairs) < 3:
             continue
         for side in (0, 1):
             points = mesh.flat[pairs[:, side]]
             lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
-            missing = len({*stitch["panels"]}) == 1
-            assert lengths.sum() == pytest.approx(
-                stitch["lengths"][side], abs=0.012 if missing else 4e-3
-            )
+            # Merged corners have moved; both last pairs may be those of other stitches.
+            shorter = stitch["lengths"][side] - lengths.sum()
+            assert -2e-3 < shorter < 2.2 * lengths.max() + 4e-3
             assert lengths.max() < 1.6 * lengths.min()
 
 
@@ -140,6 +138,7 @@ def test_a_meshed_garment_is_sewn_together():
         rest_positions=flat,
         uv=mesh.uv,
         sewing=mesh.seams,
+        sewing_time=0.3,
     )
     scene = weft.Simulation([cloth], settings=weft.Settings(gravity=(0, 0, 0)))
 
