@@ -369,8 +369,11 @@ class Pattern:
         """Names of the panels, in their order."""
 
     @property
-    def edge_counts(self) -> list[int]:
-        """Number of edges of the outline of each panel."""
+    def panels(self) -> list[dict[str, Any]]:
+        """The panels, as dicts: "name", "edges" (number of edges of the outline), "cutouts" (their
+        number), "area" in m², "grain" in degrees from x, "edge_length" in m, "fabric" and "label"
+        (None where nothing is stated).
+        """
 
     @property
     def stitches(self) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sewing patterns: flat panels, the stitches between them, and their meshes.
 //!
-//! A [`Pattern`] is read from files of others in [`formats`], checked in [`validation`] and meshed in [`meshing`]. Lengths
+//! A [`Pattern`] is read from files of others in `formats`, checked in `validation` and meshed in `meshing`. Lengths
 //! are in m; z points up in space. The parts are those of Etzmuss 2002, sections 2.7 and 6.3 (panels with a grid along the
 //! yarns, seams that draw them together) and of GarmentCode (Korosteleva and Sorkine-Hornung 2023), whose files it reads.
 

@@ -61,6 +61,13 @@ impl Panel {
         std::iter::once(&self.outline).chain(&self.cutouts)
     }
 
+    /// Area of the cloth, without cut-outs, in m².
+    #[must_use]
+    pub fn area(&self) -> f64 {
+        let holes: f64 = self.cutouts.iter().map(|hole| hole.signed_area().abs()).sum();
+        self.outline.signed_area().abs() - holes
+    }
+
     /// Whether the outline runs against x to y: the right side is then that of −z before placement.
     #[must_use]
     pub fn is_clockwise(&self) -> bool {

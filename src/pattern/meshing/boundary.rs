@@ -204,18 +204,19 @@ impl PanelBoundary {
         nearest.map_or(f64::INFINITY, |nearest| nearest.distance_squared.sqrt())
     }
 
-    /// Whether a point lies inside the outline and in no cut-out, by the parity of crossings.
+    /// Whether a point lies inside the outline and in no cut-out, by the parity of crossings of a ray along x.
     pub(super) fn encloses(&self, point: Point) -> bool {
-        let ends = self
-            .loops
-            .iter()
-            .flat_map(|vertices| vertices.iter().zip(vertices.iter().cycle().skip(1)));
-        let crosses = |(from, to): &(&u32, &u32)| {
-            let [from, to] = [**from, **to].map(|vertex| self.points[vertex as usize]);
+        let ray = Aabb { lower: flat(point), upper: Vec3::new(f64::MAX, point.y, 0.0) };
+        // Segments of loops come first.
+        let loops = self.loops.iter().map(Vec::len).sum();
+        let mut is_inside = false;
+        self.tree.for_each_overlapping(&ray, |index| {
+            let [from, to] = self.segments[index];
             let is_between = (from.y <= point.y) != (to.y <= point.y);
-            is_between && point.x < from.x + (point.y - from.y) / (to.y - from.y) * (to.x - from.x)
-        };
-        ends.filter(crosses).count() % 2 == 1
+            let crossing = || from.x + (point.y - from.y) / (to.y - from.y) * (to.x - from.x);
+            is_inside ^= index < loops && is_between && point.x < crossing();
+        });
+        is_inside
     }
 
     /// Whether a grid point of a cell of this size is away from everything that is given.

@@ -110,10 +110,25 @@ impl PyPattern {
         self.0.panels.iter().map(|panel| panel.name.as_str()).collect()
     }
 
-    /// Number of edges of the outline of each panel.
+    /// The panels, as dicts: "name", "edges" (number of edges of the outline), "cutouts" (their
+    /// number), "area" in m², "grain" in degrees from x, "edge_length" in m, "fabric" and "label"
+    /// (None where nothing is stated).
     #[getter]
-    fn edge_counts(&self) -> Vec<usize> {
-        self.0.panels.iter().map(|panel| panel.outline.edges.len()).collect()
+    fn panels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let panels = PyList::empty(py);
+        for panel in &self.0.panels {
+            let entry = PyDict::new(py);
+            entry.set_item("name", &panel.name)?;
+            entry.set_item("edges", panel.outline.edges.len())?;
+            entry.set_item("cutouts", panel.cutouts.len())?;
+            entry.set_item("area", panel.area())?;
+            entry.set_item("grain", panel.grain.to_degrees())?;
+            entry.set_item("edge_length", panel.edge_length)?;
+            entry.set_item("fabric", panel.fabric.as_deref())?;
+            entry.set_item("label", panel.label.as_deref())?;
+            panels.append(entry)?;
+        }
+        Ok(panels)
     }
 
     /// The stitches, as dicts: "panels", "cutouts" (None for the outline) and "edges" of both

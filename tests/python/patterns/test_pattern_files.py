@@ -64,7 +64,13 @@ def test_a_dxf_of_ezdxf(version, units, factor, tmp_path):
     path = tmp_path / "piece.dxf"
     drawing(version, units, factor).saveas(path)
     pattern = weft.Pattern.read(path)
-    assert (pattern.panel_names, pattern.edge_counts) == (["FRONT"], [4])
+    (panel,) = pattern.panels
+    assert (panel["name"], panel["edges"], panel["cutouts"], panel["grain"]) == (
+        "FRONT",
+        4,
+        1,
+        90.0,
+    )
     assert pattern.findings() == []
     data = json.loads(pattern.to_text())["pattern"]["panels"]["FRONT"]
     assert data["notches"][0]["edge"] == 1
@@ -109,7 +115,8 @@ def test_a_painted_edge_length_is_that_of_its_panel():
 def test_a_dart_is_cut_and_sewn():
     pattern = read(garment())
     shaped = pattern.with_dart("front", 2, 0.5, 0.02, (0.1, 0.1))
-    assert (pattern.edge_counts, shaped.edge_counts) == ([4, 4], [7, 4])
+    assert [panel["edges"] for panel in shaped.panels] == [7, 4]
+    assert pattern.panels[0]["area"] - shaped.panels[0]["area"] == pytest.approx(0.02 * 0.1 / 2)
     assert shaped.stitches[-1]["edges"] == ([3], [4])
     assert shaped.stitches[1]["edges"] == ([6], [1])
     mesh = shaped.mesh(0.01)
@@ -117,6 +124,24 @@ def test_a_dart_is_cut_and_sewn():
     assert np.allclose(legs[:, 0, 0] + legs[:, 1, 0], 0.2) and len(legs) == 10
     with pytest.raises(ValueError, match='panel "front": edge 1: sewn already'):
         pattern.with_dart("front", 1, 0.5, 0.02, (0.1, 0.1))
+
+
+def test_panels_say_what_they_are_made_of():
+    front, back = read(garment(grain=45, fabric="denim", edge_length=1.5, label="body")).panels
+    assert front == {
+        "name": "front",
+        "edges": 4,
+        "cutouts": 0,
+        "area": pytest.approx(0.04),
+        "grain": pytest.approx(45.0),
+        "edge_length": pytest.approx(0.015),
+        "fabric": "denim",
+        "label": "body",
+    }
+    assert (back["grain"], back["fabric"], back["edge_length"], back["label"]) == (
+        90.0,
+        *[None] * 3,
+    )
 
 
 def test_edges_are_drawn_where_their_panels_are():

@@ -3,7 +3,7 @@
 
 use crate::pattern::{Arclength, Contour, Notch, Panel, Pattern, Run};
 use kurbo::{Affine, BezPath, Point, Rect, Shape as _, Vec2};
-use std::fmt::Write as _;
+use std::{f64::consts::TAU, fmt::Write as _};
 
 /// Millimetres in a metre.
 const MILLIMETRES: f64 = 1000.0;
@@ -136,13 +136,24 @@ fn write_seam(
     let segments = run.edges.iter().flat_map(|edge| contour.segments(*edge));
     let path = BezPath::from_path_segments(segments);
     let path = if is_against { path.reverse_subpaths() } else { path };
-    let hue = (index * 137) % 360; // the golden angle keeps neighbours apart
+    let [red, green, blue] = color(index);
     let _ = writeln!(
         page,
-        "<path class=\"seam\" data-seam=\"{}\" style=\"stroke:hsl({hue},80%,45%)\" d=\"{}\"/>",
+        "<path class=\"seam\" data-seam=\"{}\" style=\"stroke:rgb({red},{green},{blue})\" d=\"{}\"/>",
         escaped(name),
         (placed.to_page * path).to_svg()
     );
+}
+
+/// A color of a seam, far from those of its neighbours in the list.
+#[expect(clippy::cast_sign_loss, reason = "it is not negative")]
+fn color(index: usize) -> [u8; 3] {
+    const GOLDEN_ANGLE: f64 = 2.399_963;
+    let hue = index as f64 * GOLDEN_ANGLE;
+    [0.0, 1.0, 2.0].map(|channel| {
+        let light = 0.5 + 0.5 * (hue - channel * TAU / 3.0).cos();
+        (light * 255.0) as u8
+    })
 }
 
 fn escaped(text: &str) -> String {
