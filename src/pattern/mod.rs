@@ -73,10 +73,10 @@ impl Pattern {
         self.panels.get(run.panel)?.contour(run.cutout)
     }
 
-    /// Lengths of both runs of a stitch, in m.
+    /// Lengths of both runs of a stitch, in m; edges that do not exist count as nothing.
     ///
     /// # Panics
-    /// If there is no such stitch, or it names no edges of the pattern.
+    /// If there is no such stitch.
     #[must_use]
     pub fn seam_lengths(&self, stitch: usize) -> [f64; 2] {
         self.stitches[stitch]

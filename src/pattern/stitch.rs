@@ -21,13 +21,16 @@ impl Run {
         Self { panel, cutout: None, edges: vec![edge] }
     }
 
-    /// Length of the run on its contour, in m.
-    ///
-    /// # Panics
-    /// If the contour has no such edges.
+    /// Those of its edges that the contour has.
+    pub(super) fn edges_of(&self, contour: &Contour) -> impl Iterator<Item = usize> {
+        let count = contour.edges.len();
+        self.edges.iter().copied().filter(move |edge| *edge < count)
+    }
+
+    /// Length of the run on its contour, in m; edges that it does not have count as nothing.
     #[must_use]
     pub fn length(&self, contour: &Contour) -> f64 {
-        self.edges.iter().map(|edge| contour.length(*edge)).sum()
+        self.edges_of(contour).map(|edge| contour.length(edge)).sum()
     }
 }
 

@@ -93,6 +93,11 @@ impl<'map> PanelSize<'map> {
         self.map.map_or(self.edge_length, |map| self.edge_length * map.largest)
     }
 
+    /// Smallest edge length anywhere, in m.
+    pub(super) fn smallest(&self) -> f64 {
+        self.map.map_or(self.edge_length, |map| self.edge_length * map.smallest)
+    }
+
     /// Whether it is the same everywhere.
     pub(super) fn is_uniform(&self) -> bool {
         self.map.is_none_or(|map| map.largest.to_bits() == map.smallest.to_bits())

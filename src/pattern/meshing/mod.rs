@@ -19,7 +19,7 @@ mod triangulation;
 pub use edge_length::EdgeLengthMap;
 pub use quality::PanelQuality;
 
-use super::{Panel, Pattern};
+use super::{Contour, Panel, Pattern};
 use crate::{
     error::{Error, Result},
     vec3::Vec3,
@@ -27,11 +27,14 @@ use crate::{
 use boundary::PanelBoundary;
 use division::Division;
 use edge_length::PanelSize;
-use kurbo::Point;
+use kurbo::{ParamCurveArclen as _, Point, Shape as _};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Range,
 };
+
+/// Largest number of cells that a panel is covered by: more than a machine can simulate, and few enough to be kept.
+const MAX_CELLS: f64 = 2e6;
 
 /// Proportions of a mesh, in edge lengths.
 #[derive(Clone, Copy, Debug)]
@@ -166,6 +169,9 @@ impl Pattern {
                 PanelSize::new(panel.edge_length.unwrap_or(length), options.maps.get(&index))
             })
             .collect();
+        for (panel, size) in self.panels.iter().zip(&sizes) {
+            check_cell_count(panel, size)?;
+        }
         let division = Division::new(self, &sizes);
         let mut mesh = PatternMesh { panel_starts: vec![0], ..PatternMesh::default() };
         let mut boundaries = Vec::new();
@@ -177,6 +183,29 @@ impl Pattern {
         mesh.add_seams(&division, &boundaries);
         Ok(mesh)
     }
+}
+
+/// Refuses a panel that the grid would cover with too many cells, as wrong units do.
+fn check_cell_count(panel: &Panel, size: &PanelSize<'_>) -> Result<()> {
+    let boxes = panel.contours().flat_map(Contour::all_segments).map(|part| part.bounding_box());
+    let bounds = boxes.reduce(|one, other| one.union(other)).unwrap_or_default();
+    let reach = bounds.width().hypot(bounds.height());
+    let lines = panel.contours().chain(&panel.internal_lines).flat_map(Contour::all_segments);
+    let length: f64 = lines.map(|part| part.arclen(reach)).sum();
+    let cells = (reach / size.smallest()).powi(2) + length / size.smallest();
+    if cells <= MAX_CELLS {
+        return Ok(());
+    }
+    Err(Error::Pattern {
+        subject: format!("panel \"{}\"", panel.name),
+        reason: format!(
+            "{:.2} m by {:.2} m, too many cells of {} m; wanted at most {MAX_CELLS:e}, with other units or a longer \
+             edge length",
+            bounds.width(),
+            bounds.height(),
+            size.smallest()
+        ),
+    })
 }
 
 impl PatternMesh {

@@ -203,6 +203,13 @@ fn an_edge_length_that_is_none_or_too_long_is_refused() {
     assert!(coarse.starts_with("panel \"a\": "), "{coarse}");
 }
 
+#[test]
+fn a_panel_of_other_units_is_refused() {
+    let huge = Pattern { panels: vec![rectangle("a", 500.0, 300.0)], stitches: vec![] };
+    let error = huge.mesh(&MeshOptions::new(0.01)).unwrap_err().to_string();
+    assert!(error.starts_with("panel \"a\": 500.00 m by 300.00 m, too many cells"), "{error}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

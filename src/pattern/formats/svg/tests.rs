@@ -115,6 +115,18 @@ fn what_is_written_is_read_again() {
     assert_eq!(again.stitches[0].label.as_deref(), Some("shoulder & neck"));
 }
 
+#[test]
+fn a_stitch_of_no_edge_is_left_out() {
+    let panel = Panel::new(
+        "a",
+        Contour::polygon([(0.0, 0.0), (0.1, 0.0), (0.1, 0.1)].map(Point::from).to_vec(), true),
+    );
+    let stitches = vec![Stitch::between(Run::edge(0, 9), Run::edge(0, 1))];
+    let pattern = Pattern { panels: vec![panel], stitches };
+    assert!(text(&pattern).contains("id=\"a\""));
+    assert!(pattern.seam_lengths(0)[0].abs() < 1e-12);
+}
+
 #[track_caller]
 fn assert_refused(body: &str, wanted: &str) {
     let error = parse(&format!("<svg xmlns=\"http://www.w3.org/2000/svg\">{body}</svg>"))

@@ -133,7 +133,7 @@ fn write_seam(
     index: usize,
 ) {
     let Some(contour) = placed.panel.contour(run.cutout) else { return };
-    let segments = run.edges.iter().flat_map(|edge| contour.segments(*edge));
+    let segments = run.edges_of(contour).flat_map(|edge| contour.segments(edge));
     let path = BezPath::from_path_segments(segments);
     let path = if is_against { path.reverse_subpaths() } else { path };
     let [red, green, blue] = color(index);
