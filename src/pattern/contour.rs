@@ -331,7 +331,8 @@ mod tests {
             let chords: f64 = (0..400_u16)
                 .map(|k| (along.at(f64::from(k + 1) * step) - along.at(f64::from(k) * step)).hypot())
                 .sum();
-            prop_assert!((chords / along.length() - 1.0).abs() < 2e-3);
+            // A chord may cut off a cusp, of which a cubic curve has two at most.
+            prop_assert!((chords / along.length() - 1.0).abs() < 2.5 / 400.0);
             let found = contour.nearest(along.at(0.3 * along.length())).unwrap();
             prop_assert!(found.distance < 1e-4);
         }
