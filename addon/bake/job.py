@@ -272,7 +272,7 @@ def prepare(context: Context) -> tuple[list[Object], list[Object]]:
     require_cloth(context.scene, context.view_layer, cloths)
     object_identity.resolve_duplicates()
     for obj in cloths:
-        check_cloth(context.scene, obj)
+        check_cloth(obj)
     for obj in (*cloths, *colliders):
         if obj.library is None:
             object_identity.ensure(obj)

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object
 
-from ..blender import fcurves, mesh_arrays
+from ..blender import mesh_arrays
 from ..scene import evaluation_state
 from ..storage import cache_paths
 from .meshes import MAX_GUARDED_CORNERS
@@ -31,10 +31,6 @@ def _apply_scale(context: Context, obj: Object) -> None:
 
 def _own_mesh(_context: Context, obj: Object) -> None:
     obj.data = obj.data.copy()
-
-
-def _own_action(_context: Context, obj: Object) -> None:
-    fcurves.make_single_user(obj.data.shape_keys)
 
 
 def _delete_loose(_context: Context, obj: Object) -> None:
@@ -79,7 +75,6 @@ def _remove_orphans(context: Context, _obj: Object | None) -> None:
 _FIXES = {
     "apply_scale": _apply_scale,
     "own_mesh": _own_mesh,
-    "own_action": _own_action,
     "delete_loose": _delete_loose,
     "triangulate": _triangulate,
     "thinner": _thinner,

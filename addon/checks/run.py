@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from bpy.types import Context, Object, Scene
+from bpy.types import Context, Object
 
 from ..bake import job
 from ..blender import object_identity, unkeyed_values
@@ -27,7 +27,7 @@ def check_scene(context: Context) -> list[Finding]:
     found = list(settings.check(context.scene, context.view_layer, cloths))
     sound, scale = [], context.scene.unit_settings.scale_length
     for obj in cloths:
-        own = [*_refusals(context.scene, obj), *meshes.check_cloth(obj, scale)]
+        own = [*_refusals(obj), *meshes.check_cloth(obj, scale)]
         if not any(finding.severity == ERROR for finding in own):
             sound.append(obj)
         found += own
@@ -40,9 +40,9 @@ def check_scene(context: Context) -> list[Finding]:
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 
-def _refusals(scene: Scene, obj: Object) -> Iterator[Finding]:
+def _refusals(obj: Object) -> Iterator[Finding]:
     """Reasons for which a bake would refuse a cloth."""
     try:
-        check_cloth(scene, obj)
+        check_cloth(obj)
     except UnsuitableClothError as error:
         yield on_object(ERROR, obj, "it cannot be baked", str(error), error.fix)

@@ -13,8 +13,6 @@ def write(
     obj: Object, kind: str, stem: Path, description: pc2.Description, frame_count: int
 ) -> None:
     """Replaces the result of an object by the first frames of a cache, and shows it."""
-    if kind == "KEYS":
-        shape_keys.check_action(obj)
     disable(obj)
     mesh_cache.remove(obj)
     if kind == "MODIFIER":

@@ -4,7 +4,6 @@
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
-from ..result import shape_keys
 from . import rest_shape
 
 GROUP_USES = (
@@ -74,7 +73,7 @@ def require_cloth(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> 
     raise SkippedSceneError(f"no object of the scene '{scene.name}' has the role Cloth")
 
 
-def check_cloth(scene: Scene, obj: Object) -> None:
+def check_cloth(obj: Object) -> None:
     """Raises `UnsuitableClothError` for a cloth that cannot carry a result."""
     _check_local(obj, f"'{obj.name}'")
     _check_local(obj.data, f"the mesh '{obj.data.name}' of '{obj.name}'")
@@ -89,8 +88,6 @@ def check_cloth(scene: Scene, obj: Object) -> None:
             f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
             "which can be switched off while the result is shown"
         )
-    if scene.weft.result_kind == "KEYS":
-        shape_keys.check_action(obj)
     for use in GROUP_USES:
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:
