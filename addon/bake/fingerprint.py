@@ -21,11 +21,12 @@ from ..properties.fabric import MATERIAL_FIELDS, as_decimal
 from ..properties.scene import FRAME_SETTINGS
 from ..result import shape_keys
 from ..scene import dependencies, rest_shape
-from ..scene.participants import GROUP_USES, participants
+from ..scene.participants import GROUP_USES, Alone, participants
 from ..scene.reader import gravity
 from ..storage import frame_record
 
 SETTINGS = "settings"
+ALONE = "alone"  # key of the identity of a cloth that was baked alone
 BLENDER = "blender"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
 SOLVER_SETTINGS = frozenset(f"weft.{name}" for name in FRAME_SETTINGS)
@@ -65,6 +66,7 @@ MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
     "surface": "the material of '{}' has changed",
+    "result": "the result of '{}' has changed",
     "motion": "the motion or the modifiers of '{}' have changed",
 }
 
@@ -72,9 +74,37 @@ MESSAGES = {
 _geometry: dict[tuple, str] = {}
 
 
-def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
-    """Hashes of all aspects of all participants, and of the settings."""
-    cloths, colliders = participants(scene, view_layer)
+def alone_of(hashes: dict[str, str], cloth: Object) -> Alone | None:
+    """How a cloth was baked alone, None if all were baked together."""
+    if ALONE not in hashes:
+        return None
+    keys = (entry.rpartition("/") for entry in hashes)
+    return Alone(cloth, frozenset(key for key, _slash, aspect in keys if aspect == "result"))
+
+
+def of_scene(scene: Scene, view_layer: ViewLayer, alone: Alone | None = None) -> dict[str, str]:
+    """Hashes of all aspects of all participants, and of the settings.
+
+    In the bake of one cloth alone other cloths are represented by their results.
+    """
+    if alone is None:
+        return _of_participants(scene, view_layer, *participants(scene, view_layer))
+    cloths, obstacles = alone.participants(scene, view_layer)
+    colliders = [obj for obj in obstacles if obj.weft.role == "COLLIDER"]
+    hashes = _of_participants(scene, view_layer, cloths, colliders) | {
+        ALONE: alone.cloth.weft.identity
+    }
+    for obj in obstacles:
+        if obj.weft.role == "CLOTH":
+            shown = (obj.weft.result.bake, obj.weft.material.friction, obj.weft.material.thickness)
+            hashes[f"{object_identity.key(obj)}/result"] = _digest(shown)
+            hashes[f"{object_identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
+    return hashes
+
+
+def _of_participants(
+    scene: Scene, view_layer: ViewLayer, cloths: list[Object], colliders: list[Object]
+) -> dict[str, str]:
     hashes = {SETTINGS: _digest(_settings(scene)), BLENDER: f"{app.version[0]}.{app.version[1]}"}
     for obj in cloths:
         hashes[f"{object_identity.key(obj)}/pins"] = _pins(obj)
@@ -94,7 +124,7 @@ def difference(baked: dict[str, str], current: dict[str, str]) -> str:
     """Description of the first difference between two fingerprints, empty without one."""
     # Modifiers have other properties in another Blender; the record shows if they act alike.
     same_blender = baked.get(BLENDER) == current.get(BLENDER)
-    for entry in sorted((baked.keys() | current.keys()) - {BLENDER}):
+    for entry in sorted((baked.keys() | current.keys()) - {BLENDER, ALONE}):
         if baked.get(entry) == current.get(entry):
             continue
         if not same_blender and entry in baked.keys() & current.keys() and entry.endswith("motion"):
@@ -127,7 +157,8 @@ def forget_geometry(session_uid: int | None = None) -> None:
 
 def _name(key: str) -> str:
     """Name of the object with this identity."""
-    return next((obj.name for obj in bpy.data.objects if obj.weft.identity == key), key)
+    known = (obj.name for obj in bpy.data.objects if obj.weft.identity == key)
+    return next(known, object_identity.readable_name(key))
 
 
 # --- aspects ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..cache import pc2
 from ..properties import change_counter
 from ..result import mesh_cache
 from ..result.playback import kind_label, problem
+from ..scene.participants import participants
 from ..storage import cache_paths, frame_record, ownership
 from . import fingerprint
 
@@ -62,6 +63,13 @@ def of(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status:
     return known.status
 
 
+def has_cache(scene: Scene, view_layer: ViewLayer) -> bool:
+    """Whether a cloth has a cache that a bake can go on with."""
+    cloths, _colliders = participants(scene, view_layer)
+    known = (cache_paths.stem(scene, obj) for obj in cloths if obj.weft.identity)
+    return any(pc2.cached_description(stem) is not None for stem in known)
+
+
 @dataclass(frozen=True)
 class Orphans:
     """Caches of deleted objects."""
@@ -104,7 +112,8 @@ def _computed_status(scene: Scene, view_layer: ViewLayer, obj: Object) -> Status
         if problem(obj):
             problems.append(problem(obj))
         baked = json.loads(result.fingerprint or "{}")
-        outdated = fingerprint.difference(baked, fingerprint.of_scene(scene, view_layer))
+        alone = fingerprint.alone_of(baked, obj) if obj.name in view_layer.objects else None
+        outdated = fingerprint.difference(baked, fingerprint.of_scene(scene, view_layer, alone))
         outdated = outdated or _moved_now(scene, view_layer, obj)
     problems += _cache_problems(scene, obj, notes)
     return Status(outdated, tuple(problems), tuple(notes))

@@ -32,7 +32,8 @@ def exists(obj: Object) -> bool:
 def problem(obj: Object) -> str:
     """Defect of the result for the panel; empty if it is intact."""
     if mesh_cache.missing_file(obj):
-        return f"The Mesh Cache modifier finds no file '{mesh_cache.missing_file(obj)}'"
+        folder = Path(mesh_cache.missing_file(obj)).parent
+        return f"The Mesh Cache modifier finds no frames in the folder '{folder}'"
     if exists(obj):
         return ""
     if obj.weft.result.modifier:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Participants of a bake: cloths and colliders of a view layer, and the requirements on a cloth."""
 
+from dataclasses import dataclass
+
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
@@ -23,6 +25,30 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
         included = {obj.session_uid for obj in collection.all_objects}
         by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in included]
     return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Bake of one cloth, to which other cloths are obstacles that move as their results do."""
+
+    cloth: Object
+    obstacles: frozenset[str] | None = None  # identities; None for all cloths with a result
+
+    def participants(
+        self, scene: Scene, view_layer: ViewLayer
+    ) -> tuple[list[Object], list[Object]]:
+        """The cloth, and colliders with cloths that are obstacles."""
+        cloths, colliders = participants(scene, view_layer)
+        if self.cloth not in cloths:
+            layer = view_layer.name
+            raise ValueError(f"'{self.cloth.name}' is no cloth of the view layer '{layer}'")
+        if scene.weft.self_collision and self.cloth.weft.use_self_collision:
+            colliders += [obj for obj in cloths if obj != self.cloth and self._is_obstacle(obj)]
+        return [self.cloth], colliders
+
+    def _is_obstacle(self, obj: Object) -> bool:
+        is_chosen = self.obstacles is None or obj.weft.identity in self.obstacles
+        return obj.weft.result.shown and is_chosen
 
 
 def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:

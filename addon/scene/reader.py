@@ -255,6 +255,7 @@ class SceneReader:
             triangles = mesh_arrays.triangles(mesh)
             points = mesh_arrays.coordinates(mesh)
             faces = mesh_arrays.faces(mesh) if _may_bend(obj) else None
+        friction, thickness = _surface(obj)
         return ColliderInput(
             session_uid=obj.session_uid,
             identity=object_identity.key(obj),
@@ -262,8 +263,8 @@ class SceneReader:
             triangles=triangles,
             faces=faces,
             positions=self._to_world(points, evaluated),
-            friction=as_decimal(obj.weft.friction),
-            thickness=as_decimal(obj.weft.thickness),
+            friction=friction,
+            thickness=thickness,
         )
 
     def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
@@ -308,11 +309,13 @@ def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]
     """Keywords of `weft.Cloth` for filtered collisions; `colliders` in their order."""
     settings, options = obj.weft, {}
     collection = settings.collision_collection
-    if not settings.use_collision:
-        options["ignored_colliders"] = np.arange(len(colliders))
-    elif collection is not None:
-        included = {one.session_uid for one in collection.all_objects}
-        excluded = [k for k, one in enumerate(colliders) if one.session_uid not in included]
+    included = () if collection is None else {one.session_uid for one in collection.all_objects}
+    if not settings.use_collision or collection is not None:
+        # Cloths with a result, in the bake of one cloth, are a matter of self-collision.
+        bodies = [(k, one) for k, one in enumerate(colliders) if one.weft.role == "COLLIDER"]
+        excluded = [
+            k for k, one in bodies if not settings.use_collision or one.session_uid not in included
+        ]
         options["ignored_colliders"] = np.array(excluded, np.int64)
     if settings.collision_group:
         options["free_of_colliders"] = mesh_arrays.grouped_vertices(obj, settings.collision_group)
@@ -332,7 +335,9 @@ def _may_bend(obj: Object) -> bool:
 
 
 def _surface(evaluated: Object) -> tuple[float, float]:
-    return as_decimal(evaluated.weft.friction), as_decimal(evaluated.weft.thickness)
+    """Friction and thickness of an obstacle, which may be a cloth whose result is shown."""
+    owner = evaluated.weft.material if evaluated.weft.role == "CLOTH" else evaluated.weft
+    return as_decimal(owner.friction), as_decimal(owner.thickness)
 
 
 def _weights(evaluated: Object) -> Weights:

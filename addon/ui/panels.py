@@ -37,13 +37,21 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
             return
         row = layout.row(align=True)
         row.scale_y = 1.2
-        row.operator("weft.bake", icon="PHYSICS")
-        row.operator("weft.resume", icon="PLAY")
+        row.operator("weft.bake", text="Bake All", icon="PHYSICS")
+        _only_active(row, context, "weft.bake", "Bake This")
+        layout.operator("weft.resume", icon="PLAY")
         row = layout.row(align=True)
         row.operator("weft.free", text="Free All", icon="TRASH")
-        row.operator("weft.free", text="Free This").only_active = True
+        _only_active(row, context, "weft.free", "Free This")
         if context.object.weft.role == "CLOTH":
             _draw_status(layout, context)
+
+
+def _only_active(row: UILayout, context: Context, operator: str, text: str) -> None:
+    """A button that acts on the active cloth."""
+    row = row.row(align=True)
+    row.enabled = context.object.weft.role == "CLOTH"
+    row.operator(operator, text=text).only_active = True
 
 
 def _draw_status(layout: UILayout, context: Context) -> None:
