@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Weft: physically true cloth. Modules register in this order and unregister in reverse."""
 
+import atexit
+
 from . import handlers, properties
 from .bake import job
 from .checks import operators as check_operators
@@ -32,8 +34,10 @@ MODULES = (
 def register() -> None:
     for module in MODULES:
         module.register()
+    atexit.register(unregister)  # Blender as a module leaves it registered, and 4.2 crashes then
 
 
 def unregister() -> None:
+    atexit.unregister(unregister)
     for module in reversed(MODULES):
         module.unregister()
