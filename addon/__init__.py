@@ -10,7 +10,7 @@ from .fabrics import operators as fabric_operators
 from .fabrics import previews
 from .properties import fabric, window
 from .simulation import bridge
-from .ui import cloth_panels, export, operators, overlay, panels, scene_panels
+from .ui import cloth_panels, export, operators, overlay, panels, pin_operators, scene_panels
 
 MODULES = (
     bridge,
@@ -19,6 +19,7 @@ MODULES = (
     window,
     previews,
     operators,
+    pin_operators,
     fabric_operators,
     check_operators,
     export,

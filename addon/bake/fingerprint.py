@@ -58,6 +58,7 @@ NUMBERS = (  # animatable numbers of a cloth
     "target_volume",
     "volume_stiffness",
     "pin_stiffness",
+    "pin_strength",
     "shrink",
     "shrink_max",
 )
@@ -190,6 +191,9 @@ def _fabric(obj: Object) -> Iterator[Any]:
     for name in NUMBERS:
         if f"weft.{name}" not in animated:
             yield name, as_decimal(getattr(obj.weft, name))
+    for index, one in enumerate(obj.weft.attachments):
+        if f"weft.attachments[{index}].strength" not in animated:
+            yield as_decimal(one.strength)
     weights = obj.weft.field_weights
     yield weights.collection.name_full if weights.collection is not None else ""
     for name, value in weights.factors().items():
@@ -213,9 +217,16 @@ def _pins(obj: Object) -> str:
         sorted(one.name_full for one in collection.all_objects) if collection is not None else None
     )
     chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
+    attached = tuple(
+        (one.vertex_group, one.target and one.target.name_full, one.follow)
+        for one in settings.attachments
+    )
 
     def read() -> Iterator[Any]:
         yield chosen
+        yield from attached
+        for group, *_to in attached:
+            yield mesh_arrays.group_weights(obj, group)
         for use in GROUP_USES:
             yield mesh_arrays.group_weights(obj, getattr(settings, f"{use}_group"))
         if settings.use_uv or settings.rest_shape == "PATTERN":
@@ -225,7 +236,7 @@ def _pins(obj: Object) -> str:
         if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
             yield rest_shape.key_coordinates(obj, settings.rest_key)
 
-    return _memoised((obj.session_uid, "pins", *chosen), read)
+    return _memoised((obj.session_uid, "pins", *chosen, attached), read)
 
 
 def _mesh(obj: Object) -> str:

@@ -82,21 +82,6 @@ def active_uv(mesh: Mesh) -> np.ndarray | None:
     return uv
 
 
-def pinned_vertices(obj: Object) -> np.ndarray:
-    """Indices of the hard-pinned vertices of the pin group."""
-    weights = group_weights(obj, obj.weft.pin_group)
-    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights >= HARD_PIN_WEIGHT)
-
-
-def soft_pins(obj: Object) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the soft-pinned vertices and their stiffness factors w / (1 - w)."""
-    weights = group_weights(obj, obj.weft.pin_group)
-    if weights is None:
-        return np.empty(0, np.int64), np.empty(0)
-    soft = np.flatnonzero((weights > 0.0) & (weights < HARD_PIN_WEIGHT))
-    return soft, weights[soft] / (1.0 - weights[soft])
-
-
 def grouped_vertices(obj: Object, name: str) -> np.ndarray:
     """Indices of the vertices with a weight above 0 in a vertex group."""
     weights = group_weights(obj, name)
@@ -115,10 +100,15 @@ def group_weights(obj: Object, name: str) -> np.ndarray | None:
     group = obj.vertex_groups.get(name) if name else None
     if group is None:
         return None
-    weights = np.zeros(len(obj.data.vertices))
-    for vertex in obj.data.vertices:
+    return weights_in(obj.data, group.index)
+
+
+def weights_in(mesh: Mesh, group: int) -> np.ndarray:
+    """Weight of each vertex of a mesh in the vertex group of an index."""
+    weights = np.zeros(len(mesh.vertices))
+    for vertex in mesh.vertices:
         for entry in vertex.groups:
-            if entry.group == group.index:
+            if entry.group == group:
                 weights[vertex.index] = entry.weight
     return weights
 

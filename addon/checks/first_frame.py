@@ -10,7 +10,8 @@ from bpy.types import Context, Mesh, Object
 
 from ..blender import mesh_arrays, scene_time
 from ..scene import deforming_nodes, evaluation_state
-from ..scene.reader import SceneReader, evaluated_mesh, to_world
+from ..scene.evaluated import evaluated_mesh, to_world
+from ..scene.reader import SceneReader
 from ..simulation import bridge
 from . import intersection
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object

@@ -11,7 +11,8 @@ from ..bake import fingerprint
 from ..blender import scene_time
 from ..cache import pc2
 from ..scene import evaluation_state
-from ..scene.reader import ChangedTopologyError, FrameInput, SceneReader
+from ..scene.evaluated import ChangedTopologyError
+from ..scene.reader import FrameInput, SceneReader
 from ..storage import cache_paths, frame_record
 from .finding import ERROR, WARNING, Finding
 

@@ -158,6 +158,7 @@ def _references(owner: ID) -> list[ID | None]:
     found: list[ID | None] = [target for _driver, target in _driver_targets(owner)]
     if isinstance(owner, Object):
         found += [owner.parent, owner.data, getattr(owner.data, "shape_keys", None)]
+        found += [one.target for one in owner.weft.attachments]
         for modifier in relevant_modifiers(owner):
             found += _pointers(modifier)
             found += [value for _path, value in node_inputs(modifier) if isinstance(value, ID)]

@@ -7,13 +7,10 @@ parents. Colliders: the mesh with all its modifiers, in the triangles that Blend
 faces where these may bend, since Blender may draw others then.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-from bpy.types import Context, Depsgraph, Mesh, Object, Scene
+from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..blender import mesh_arrays, object_identity, scene_time
 from ..force_fields import snapshot
@@ -21,6 +18,8 @@ from ..force_fields.field import Field
 from ..force_fields.forces import Weights
 from ..properties.fabric import as_decimal
 from . import rest_shape
+from .evaluated import ChangedTopologyError, deformed, evaluated_mesh, to_world, world_to_object
+from .pins import PinInput, PinReader
 from .rest_shape import Shrinking
 
 
@@ -35,14 +34,13 @@ class ClothInput:
     rest_positions: np.ndarray
     positions: np.ndarray
     uv: np.ndarray | None
-    pins: np.ndarray
+    pinned: np.ndarray  # vertices that are held or drawn at some frame
+    pin_areas: np.ndarray  # m², barycentric areas of these
     material: dict[str, float | None]
     mass_scale: np.ndarray | None
     rest_scale: np.ndarray | None
     sewing: np.ndarray | None
     options: dict[str, object]  # further keywords of `weft.Cloth`
-    soft_pins: np.ndarray
-    soft_areas: np.ndarray  # m², barycentric area times w / (1 - w) of each soft pin
     triangles: np.ndarray
 
 
@@ -83,8 +81,7 @@ class FrameInput:
     fields: list[Field]
     settings: dict[str, float | int]
     rest_scales: list[np.ndarray | None]
-    pin_targets: list[np.ndarray]  # m, of the hard pins, then of the soft pins
-    pin_stiffness: list[float]
+    pins: list[PinInput]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
     collider_surfaces: list[tuple[float, float]]  # friction and thickness
@@ -100,10 +97,6 @@ def gravity(scene: Scene) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0)
     scale = scene.unit_settings.scale_length
     return tuple(as_decimal(value * scale) for value in scene.gravity)
-
-
-class ChangedTopologyError(RuntimeError):
-    """A mesh differs in vertex count or faces from the first frame."""
 
 
 class SceneReader:
@@ -122,6 +115,7 @@ class SceneReader:
         self._shrinking: list[
             tuple[Shrinking, np.ndarray | None]
         ] = []  # at the first frame, with group weights
+        self._pins: list[PinReader] = []
         depsgraph = self._go_to(frame)
         self._colliders_in_order = colliders
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
@@ -159,7 +153,6 @@ class SceneReader:
             wind=tuple(map(as_decimal, scene.weft.wind)),
             settings=scene.weft.frame_settings(),
             rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
-            pin_stiffness=[as_decimal(obj.weft.pin_stiffness) for obj in evaluated],
             collider_surfaces=[
                 _surface(_evaluated(collider, depsgraph, frame)) for collider in self.colliders
             ],
@@ -170,9 +163,9 @@ class SceneReader:
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
             ],
             fields=snapshot.read(depsgraph.view_layer, depsgraph),
-            pin_targets=[
-                self._pin_targets(obj, cloth, frame)
-                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            pins=[
+                pins.read(obj, depsgraph, frame)
+                for obj, pins in zip(evaluated, self._pins, strict=True)
             ],
             world_to_object=[_matrix_to_object(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
@@ -187,12 +180,13 @@ class SceneReader:
         evaluated = obj.evaluated_get(depsgraph)
         matrix = np.array(evaluated.matrix_world, dtype=np.float64)
         rest = rest_shape.positions(obj, matrix, self._scale)
-        positions = self._deformed(evaluated, len(rest), frame)
+        positions = deformed(evaluated, len(rest), self._scale, frame)
         self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
         weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
         self._shrinking.append((Shrinking.of(evaluated), weights))
-        soft_pins, factors = mesh_arrays.soft_pins(obj)
+        self._pins.append(PinReader(obj, depsgraph, positions, self._scale))
+        pinned = self._pins[-1].vertices
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
@@ -201,15 +195,14 @@ class SceneReader:
             rest_positions=rest,
             positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
-            pins=mesh_arrays.pinned_vertices(obj),
+            pinned=pinned,
+            pin_areas=mesh_arrays.vertex_areas(rest, triangles)[pinned],
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
             rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
             options=rest_shape.property_scales(obj)
             | sewing_options(obj)
             | collision_options(obj, self._colliders_in_order),
-            soft_pins=soft_pins,
-            soft_areas=factors * mesh_arrays.vertex_areas(rest, triangles)[soft_pins],
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
             triangles=triangles,
         )
@@ -225,26 +218,10 @@ class SceneReader:
             weights=self._pressure_weights[index],
         )
 
-    def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
-        pins = np.concatenate([cloth.pins, cloth.soft_pins])
-        if not len(pins):
-            return np.empty((0, 3))
-        return self._deformed(evaluated, len(cloth.rest_positions), frame)[pins]
-
     def _rest_scale(self, evaluated: Object, index: int) -> np.ndarray | None:
         first, weights = self._shrinking[index]
         count = len(evaluated.original.data.vertices)
         return Shrinking.of(evaluated).scale(weights, count, first)
-
-    def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
-        with evaluated_mesh(evaluated) as mesh:
-            points = mesh_arrays.coordinates(mesh)
-        if len(points) != count:
-            raise ChangedTopologyError(
-                f"the mesh of '{evaluated.name}' changes its topology at frame {frame}: "
-                f"{len(points)} vertices instead of {count}"
-            )
-        return self._to_world(points, evaluated)
 
     # --- colliders ----------------------------------------------------------------------------
 
@@ -280,21 +257,6 @@ class SceneReader:
 
     def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
         return to_world(points, evaluated, self._scale)
-
-
-def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
-    """Points in object space, transformed to world space in m."""
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    return mesh_arrays.transformed(points, matrix) * scale
-
-
-def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
-    """Matrix from world space in m to object space; singular matrices raise `RuntimeError`."""
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
-        raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
-    matrix[:3] *= scale
-    return np.linalg.inv(matrix)
 
 
 def sewing_options(obj: Object) -> dict[str, object]:
@@ -359,27 +321,3 @@ def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: 
     if obj is None:
         raise RuntimeError(f"'{source.name}' was deleted before frame {frame} was read")
     return obj.evaluated_get(depsgraph)
-
-
-@contextmanager
-def evaluated_mesh(evaluated: Object) -> Iterator[Mesh]:
-    """The evaluated mesh, with subdivision that the viewport would leave to the GPU."""
-    if not evaluated.is_evaluated:
-        raise ValueError(
-            f"'{evaluated.name}' is not evaluated by Blender: {_why_not_evaluated(evaluated)}"
-        )
-    try:
-        yield evaluated.to_mesh()
-    finally:
-        evaluated.to_mesh_clear()
-
-
-def _why_not_evaluated(obj: Object) -> str:
-    if obj.hide_viewport and obj.library is not None:
-        file = Path(obj.library.filepath).name
-        return f"it is disabled in viewports in '{file}', which it is linked from. Enable it there"
-    if obj.hide_viewport:
-        where = "it is disabled in viewports"
-    else:
-        where = "its collection is disabled in viewports, or not in the view layer"
-    return f"{where}. Enable it, or set the role of the object to None"

@@ -19,6 +19,7 @@ from bpy.types import Scene
 
 from ..properties import callbacks
 from ..properties.fabric import MATERIAL_FIELDS
+from ..scene.pins import PinInput
 from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
 NEGLIGIBLE_STIFFNESS = 1e-12  # N/m
@@ -107,9 +108,8 @@ def set_targets(
     simulation.set_gravity(current.gravity)
     simulation.set_wind(current.wind)
     for index, cloth in enumerate(cloths):
-        targets = current.pin_targets[index]
         with _named_errors(cloth.name):
-            _set_pins(simulation, index, cloth, targets, current.pin_stiffness[index])
+            _set_pins(simulation, index, cloth, current.pins[index])
     for index, collider in enumerate(colliders):
         with _named_errors(collider.name):
             simulation.set_collider(index, current.collider_positions[index])
@@ -128,18 +128,16 @@ def set_pressures(
                 simulation.set_pressure(index, 0.0)
 
 
-def _set_pins(
-    simulation: Any, index: int, cloth: ClothInput, targets: np.ndarray, stiffness: float
-) -> None:
-    hard = len(cloth.pins)
-    if hard:
-        simulation.set_pins(index, cloth.pins, targets[:hard])
-    if not len(cloth.soft_pins):
-        return
-    if stiffness > 0.0:
-        simulation.set_pins(index, cloth.soft_pins, targets[hard:], stiffness * cloth.soft_areas)
-    else:
-        simulation.release_pins(index, cloth.soft_pins)
+def _set_pins(simulation: Any, index: int, cloth: ClothInput, pins: PinInput) -> None:
+    hard, soft = pins.hard, pins.soft
+    if hard.any():
+        simulation.set_pins(index, cloth.pinned[hard], pins.targets[hard])
+    if soft.any():
+        stiffness = pins.spring_stiffness(cloth.pin_areas)
+        simulation.set_pins(index, cloth.pinned[soft], pins.targets[soft], stiffness)
+    free = ~(hard | soft)
+    if free.any():
+        simulation.release_pins(index, cloth.pinned[free])
 
 
 def set_settings(

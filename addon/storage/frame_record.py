@@ -19,16 +19,9 @@ from ..cache import atomic_file
 from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..properties.fabric import as_decimal
+from ..scene.evaluated import evaluated_mesh, to_world, world_to_object
 from ..scene.participants import participants
-from ..scene.reader import (
-    ClothInput,
-    ColliderInput,
-    FrameInput,
-    evaluated_mesh,
-    gravity,
-    to_world,
-    world_to_object,
-)
+from ..scene.reader import ClothInput, ColliderInput, FrameInput, gravity
 
 SUFFIX = ".record"
 SCENE = "scene"
@@ -66,8 +59,8 @@ def of_frame(
     found = {SCENE: signature(np.array([*source.gravity, *source.wind]))}
     for field in source.fields:
         found[f"{field.name}/field"] = _field_signature(field)
-    for cloth, pins, matrix in zip(cloths, source.pin_targets, source.world_to_object, strict=True):
-        found[f"{cloth.identity}/pins"] = signature(pins)
+    for cloth, pins, matrix in zip(cloths, source.pins, source.world_to_object, strict=True):
+        found[f"{cloth.identity}/pins"] = signature(pins.targets)
         found[f"{cloth.identity}/matrix"] = signature(matrix)
     for collider, positions in zip(colliders, source.collider_positions, strict=True):
         found[collider.identity] = signature(positions)

@@ -2,11 +2,12 @@
 """Panels of cloths and colliders, arranged like Blender's own cloth panels."""
 
 import bpy
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Object, Panel, UILayout
 
 from ..bake import job
 from ..fabrics import presets
 from ..properties.fabric import WeftMaterial
+from ..properties.object import WeftAttachment
 from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, props, wrapped_text
 
 
@@ -141,6 +142,43 @@ def _reset(row: UILayout, material: WeftMaterial, name: str) -> None:
         row.operator("weft.field_reset", text="", icon="LOOP_BACK", emboss=False).field = name
 
 
+# --- pins -------------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_pins(PhysicsPanel, Panel):
+    bl_label = "Pins"
+    bl_parent_id = "PHYSICS_PT_weft"
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        layout, obj = self.layout, context.object
+        flow = columns(layout)
+        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
+        column = flow.column()
+        column.active = bool(obj.weft.pin_group)
+        props(column, obj.weft, pin_strength="Strength")
+        for index, attachment in enumerate(obj.weft.attachments):
+            self.draw_attachment(layout.box(), obj, attachment, index)
+        layout.operator("weft.attach", icon="LINKED")
+        if obj.weft.pin_group or obj.weft.attachments:
+            row = layout.row()
+            row.prop(obj.weft, "pin_stiffness")
+            row.prop_decorator(obj.weft, "pin_stiffness")
+        if obj.weft.pin_group:
+            layout.operator("weft.release", icon="UNLINKED")
+
+    def draw_attachment(
+        self, box: UILayout, obj: Object, attachment: WeftAttachment, index: int
+    ) -> None:
+        row = box.row(align=True)
+        row.prop_search(attachment, "vertex_group", obj, "vertex_groups", text="Group")
+        row.operator("weft.detach", text="", icon="X").index = index
+        column = box.column()
+        props(column, attachment, target="To", follow="Follow", strength="Strength")
+        text = "Release This at This Frame"
+        box.operator("weft.release", text=text, icon="UNLINKED").index = index
+
+
 # --- shape ------------------------------------------------------------------------------------
 
 
@@ -153,13 +191,6 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         obj = context.object
         flow = columns(self.layout)
-        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
-        column = flow.column()
-        column.active = bool(obj.weft.pin_group)
-        row = column.row()
-        row.use_property_split = False
-        row.prop(obj.weft, "pin_stiffness")
-        row.prop_decorator(obj.weft, "pin_stiffness")
         props(flow, obj.weft, rest_shape="Rest Shape")
         if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
             flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
@@ -302,6 +333,7 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_damping,
         PHYSICS_PT_weft_air,
         PHYSICS_PT_weft_memory,
+        PHYSICS_PT_weft_pins,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_sewing,
         PHYSICS_PT_weft_pressure,

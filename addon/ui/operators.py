@@ -20,6 +20,12 @@ from ..storage import cache_paths, freed
 class WEFT_OT_bake(BakeOperator, Operator):
     bl_idname = "weft.bake"
     bl_label = "Bake Cloth"
+    bl_description = (
+        "Simulate all cloths of the scene over the frame range into the cache, and show the result "
+        "as shape keys or by a Mesh Cache modifier. Meanwhile the deforming modifiers and other "
+        "shape keys of the cloths have no effect, because it contains them already; Free gives "
+        "them back"
+    )
 
     only_active: BoolProperty(
         name="Only Active", description="Bake the active cloth alone", default=False
@@ -32,12 +38,7 @@ class WEFT_OT_bake(BakeOperator, Operator):
                 "Simulate this cloth alone. Other cloths keep their results and are obstacles that "
                 "move as these do; a cloth without a result takes no part"
             )
-        return (
-            "Simulate all cloths of the scene over the frame range into the cache, and show the "
-            "result as shape keys or by a Mesh Cache modifier. Meanwhile the deforming modifiers "
-            "and other shape keys of the cloths have no effect, because it contains them already; "
-            "Free gives them back"
-        )
+        return cls.bl_description
 
     def begin(self, context: Context) -> None:
         super().begin(context)

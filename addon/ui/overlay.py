@@ -12,8 +12,8 @@ from ..cache import pc2
 from ..force_fields.forces import vertex_normals
 from ..properties import callbacks, change_counter
 from ..scene import rest_shape
+from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.participants import participants
-from ..scene.reader import evaluated_mesh, to_world
 from ..storage import cache_paths
 from . import overlay_colors, viewport_mesh
 
@@ -94,7 +94,8 @@ def _colored(
     triangles = mesh_arrays.triangles(obj.data)
     if kind == "PINS":
         pinned = np.zeros(len(points), bool)
-        pinned[mesh_arrays.grouped_vertices(obj, obj.weft.pin_group)] = True
+        for group in (obj.weft.pin_group, *(one.vertex_group for one in obj.weft.attachments)):
+            pinned[mesh_arrays.grouped_vertices(obj, group)] = True
         return positions, triangles, overlay_colors.of_marks(pinned, overlay_colors.ORANGE)
     if kind == "CONTACTS":
         gaps = [(tree, gap + obj.weft.material.thickness) for tree, gap in collider_trees]

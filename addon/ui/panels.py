@@ -39,7 +39,7 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
         row.scale_y = 1.2
         row.operator("weft.bake", text="Bake All", icon="PHYSICS")
         _only_active(row, context, "weft.bake", "Bake This")
-        layout.operator("weft.resume", icon="PLAY")
+        row.operator("weft.resume", icon="PLAY")
         row = layout.row(align=True)
         row.operator("weft.free", text="Free All", icon="TRASH")
         _only_active(row, context, "weft.free", "Free This")

@@ -109,6 +109,7 @@ def cloth():
 
 def test_every_setting_is_in_a_panel(cloth):
     cloth.shape_key_add(name="Basis", from_mix=False)
+    attachment = cloth.weft.attachments.add()
     shown = set(drawn())
     for choice in ("KEY", "PATTERN"):
         cloth.weft.rest_shape = choice
@@ -118,11 +119,25 @@ def test_every_setting_is_in_a_panel(cloth):
     shown |= set(drawn())
     hidden = {"rna_type", "name", "identity", "file", "fabric"}
     hidden |= {"bend_warp", "bend_weft", "bend_twist"}
-    groups = (cloth.weft, cloth.weft.material, cloth.weft.field_weights, bpy.context.scene.weft)
+    groups = (
+        attachment,
+        cloth.weft,
+        cloth.weft.material,
+        cloth.weft.field_weights,
+        bpy.context.scene.weft,
+    )
     for group in groups:
         for prop in group.bl_rna.properties:
             if prop.type in {"POINTER", "COLLECTION"} and prop.identifier.startswith(
-                ("material", "muted", "deforming", "result", "field_weights", "before_bake")
+                (
+                    "material",
+                    "muted",
+                    "deforming",
+                    "result",
+                    "field_weights",
+                    "before_bake",
+                    "attachments",
+                )
             ):
                 continue
             if prop.identifier not in hidden:

@@ -158,6 +158,7 @@ ELSEWHERE = {
     "role": "test_lifecycle.py",
     "rest_shape": "above",
     "collision_collection": "above",
+    "attachments": "test_pins.py",
     "friction": "above",
     "thickness": "above",
     "field_weights": "test_fields.py: test_weights_scale_the_fields",
