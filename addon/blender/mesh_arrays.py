@@ -122,11 +122,16 @@ def loose_edge_indices(mesh: Mesh) -> np.ndarray:
     return np.flatnonzero(is_loose)
 
 
-def loose_edges(mesh: Mesh) -> np.ndarray:
-    """Vertex pairs of the edges without a face, `(edges, 2)`."""
+def edges(mesh: Mesh) -> np.ndarray:
+    """Vertex pairs of all edges, `(edges, 2)`."""
     ends = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", ends.ravel())
-    return ends[loose_edge_indices(mesh)].astype(np.int64)
+    return ends.astype(np.int64)
+
+
+def loose_edges(mesh: Mesh) -> np.ndarray:
+    """Vertex pairs of the edges without a face, `(edges, 2)`."""
+    return edges(mesh)[loose_edge_indices(mesh)]
 
 
 def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from ..scene import deforming_nodes, evaluation_state
 from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.reader import SceneReader
 from ..simulation import bridge
-from . import intersection
+from . import intersection, support
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 INTERSECTS = (
@@ -41,12 +41,14 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
     try:
         scene_time.go_to(context.scene, scene_time.frame_range(context.scene)[0])
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
-        refusal = list(_library_refusal(context, cloths, colliders))
+        reader, refusal = _read(context, cloths, colliders)
     except (ValueError, RuntimeError) as error:
         yield _refusal_finding("The first frame cannot be read", error)
         return
     finally:
         evaluation_state.restore()
+    if reader is not None:
+        yield from support.check(reader, cloths)
     yield from refusal
     yield from _intersections(placed[: len(cloths)], placed[len(cloths) :])
 
@@ -67,22 +69,22 @@ def _faces(mesh: Mesh) -> np.ndarray:
     return faces
 
 
-def _library_refusal(
+def _read(
     context: Context, cloths: list[Object], colliders: list[Object]
-) -> Iterator[Finding]:
-    """Errors of reading the scene or of the library, which would prevent a bake."""
+) -> tuple[SceneReader | None, list[Finding]]:
+    """The scene as a bake reads it, and errors of reading or of the library that prevent one."""
     first = scene_time.frame_range(context.scene)[0]
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (ValueError, RuntimeError) as error:
-        yield _refusal_finding("The first frame cannot be read", error)
-        return
+        return None, [_refusal_finding("The first frame cannot be read", error)]
     if bridge.problem():
-        return
+        return reader, []
     try:
         bridge.build_simulation(context.scene, reader)
     except (ValueError, TypeError, RuntimeError) as error:
-        yield _refusal_finding("The library refuses", error)
+        return reader, [_refusal_finding("The library refuses", error)]
+    return reader, []
 
 
 def _refusal_finding(subject: str, error: Exception) -> Finding:

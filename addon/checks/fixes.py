@@ -9,6 +9,7 @@ from bpy.types import Context, Object
 from ..blender import mesh_arrays
 from ..scene import evaluation_state
 from ..storage import cache_paths
+from . import resolution
 from .meshes import MAX_GUARDED_CORNERS
 
 EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
@@ -59,12 +60,15 @@ def _thinner(context: Context, obj: Object) -> None:
     matrix = np.array(obj.matrix_world, np.float64)
     scale = context.scene.unit_settings.scale_length
     points = mesh_arrays.transformed(mesh_arrays.rest_coordinates(obj.data), matrix) * scale
-    pairs = np.empty(2 * len(obj.data.edges), np.int32)
-    obj.data.edges.foreach_get("vertices", pairs)
-    ends = points[pairs.reshape(-1, 2)]
+    ends = points[mesh_arrays.edges(obj.data)]
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     short = float(np.percentile(lengths, SHORT_EDGE_PERCENT))
     obj.weft.material.thickness = short / (2.0 * EDGES_PER_GAP)
+
+
+def _remove_blenders_cloth(_context: Context, obj: Object) -> None:
+    for modifier in [m for m in obj.modifiers if m.type == "CLOTH"]:
+        obj.modifiers.remove(modifier)
 
 
 def _remove_orphans(context: Context, _obj: Object | None) -> None:
@@ -78,5 +82,7 @@ _FIXES = {
     "delete_loose": _delete_loose,
     "triangulate": _triangulate,
     "thinner": _thinner,
+    "subdivide": resolution.subdivide,
+    "remove_blenders_cloth": _remove_blenders_cloth,
     "remove_orphans": _remove_orphans,
 }

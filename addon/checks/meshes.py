@@ -20,6 +20,7 @@ SHORT_EDGE_FRACTION = 0.05  # fraction of the edges that may be shorter than the
 def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     """Findings about a cloth, without evaluation of the scene."""
     yield from _scale(obj)
+    yield from _modifiers(obj)
     yield from _topology(obj)
     yield from _large_faces(obj)
     yield from _areas(obj)
@@ -60,6 +61,16 @@ def _scale_is_free(obj: Object) -> bool:
     is_simple = obj.parent is None and obj.library is None and obj.data.users == 1
     has_animation = obj.animation_data is not None and obj.animation_data.action is not None
     return is_simple and not has_animation and not len(obj.constraints)
+
+
+def _modifiers(obj: Object) -> Iterator[Finding]:
+    if any(modifier.type == "CLOTH" for modifier in obj.modifiers):
+        meaning = (
+            "Two simulations of one mesh: Blender's has no effect while a result of Weft is shown, "
+            "and deforms the start of a bake before that. Fix removes Blender's modifier"
+        )
+        text = "it has Blender's own Cloth modifier as well"
+        yield on_object(WARNING, obj, text, meaning, "remove_blenders_cloth")
 
 
 # --- mesh -------------------------------------------------------------------------------------
@@ -151,10 +162,8 @@ def _size_and_thickness(obj: Object, scale_length: float) -> Iterator[Finding]:
             "Fabrics are measured in metres, kilograms and seconds, so a cloth of another size "
             "behaves otherwise. Scale the object, or set the unit scale of the scene"
         )
-        yield on_object(WARNING, obj, f"it is {_length_text(size)} large", meaning)
-    pairs = np.empty(2 * len(obj.data.edges), np.int32)
-    obj.data.edges.foreach_get("vertices", pairs)
-    ends = points[pairs.reshape(-1, 2)]
+        yield on_object(WARNING, obj, f"it is {length_text(size)} large", meaning)
+    ends = points[mesh_arrays.edges(obj.data)]
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     yield from _thickness(obj, lengths)
 
@@ -165,7 +174,7 @@ def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     if len(short) <= SHORT_EDGE_FRACTION * len(lengths):
         return
     meaning = (
-        f"Two layers of this cloth keep {_length_text(gap)} apart, which is more than the length "
+        f"Two layers of this cloth keep {length_text(gap)} apart, which is more than the length "
         "of these edges: wrinkles cannot be as fine as the mesh. Fix makes the fabric thinner"
     )
     found = on_elements(
@@ -179,7 +188,7 @@ def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     yield _with_fix(found, "thinner")
 
 
-def _length_text(length: float) -> str:
+def length_text(length: float) -> str:
     """A length in a readable unit."""
     for unit, factor in (("m", 1.0), ("cm", 100.0), ("mm", 1000.0)):
         if length * factor >= 1.0:

@@ -10,7 +10,7 @@ from ..blender import object_identity, unkeyed_values
 from ..blender.errors import UnsuitableClothError
 from ..scene import evaluation_state
 from ..scene.participants import check_cloth, participants
-from . import first_frame, frame_range, meshes, settings
+from . import first_frame, frame_range, meshes, resolution, settings
 from .finding import ERROR, ORDER, Finding, on_object
 
 
@@ -30,9 +30,11 @@ def check_scene(context: Context) -> list[Finding]:
         own = [*_refusals(obj), *meshes.check_cloth(obj, scale)]
         if not any(finding.severity == ERROR for finding in own):
             sound.append(obj)
+            own += resolution.check(obj, scale)
         found += own
     for obj in colliders:
         found += meshes.check_collider(obj)
+        found += settings.hidden(obj, context.view_layer) if cloths else ()
     if sound:
         with unkeyed_values.preserved():
             found += first_frame.check(context, sound, colliders)

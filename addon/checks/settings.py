@@ -47,6 +47,16 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         yield Finding(INFO, title, meaning, fix="remove_orphans")
 
 
+def hidden(obj: Object, view_layer: ViewLayer) -> Iterator[Finding]:
+    """A collider that is not seen."""
+    if not obj.visible_get(view_layer=view_layer):
+        meaning = (
+            "Cloth collides with what is hidden all the same, unless Visible Only is on in the "
+            "panel Object Collisions. Set its role to None if it is in the way"
+        )
+        yield on_object(INFO, obj, "it is hidden, and stops cloth", meaning)
+
+
 def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
     excluded = excluded_cloths(scene, view_layer)
     if excluded:

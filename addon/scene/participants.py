@@ -24,7 +24,14 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     if collection is not None:
         included = {obj.session_uid for obj in collection.all_objects}
         by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in included]
+    if scene.weft.only_visible:
+        by_role["COLLIDER"] = [obj for obj in by_role["COLLIDER"] if _is_visible(obj, view_layer)]
     return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def _is_visible(obj: Object, view_layer: ViewLayer) -> bool:
+    """Whether an object is shown, also while a bake has enabled it."""
+    return obj.visible_get(view_layer=view_layer) and not obj.weft.result.was_disabled
 
 
 @dataclass(frozen=True)

@@ -258,6 +258,7 @@ class PHYSICS_PT_weft_object_collisions(SwitchedPanel, Panel):
         flow.column().prop_search(obj.weft, "collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, obj.weft, collision_collection="Collection")
         props(flow, context.scene.weft, collider_collection="All Cloths")
+        props(flow, context.scene.weft, only_visible="Visible Only")
 
 
 class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout, UIList
 
 from ..bake import job, status
+from ..checks import operators
 from ..simulation import bridge
 from ..storage import cache_paths
 from .panel_parts import ANY, PhysicsPanel, columns, props, wrapped_text
@@ -130,6 +131,9 @@ class PHYSICS_PT_weft_check(PhysicsPanel, Panel):
         layout, window = self.layout, context.window_manager.weft
         layout.operator("weft.check_scene", icon="VIEWZOOM")
         if window.checked != context.scene.name:
+            return
+        if not operators.are_current(context):
+            layout.label(text="The scene has changed: check it again", icon="INFO")
             return
         if not window.findings:
             layout.label(text="Nothing found", icon="CHECKMARK")

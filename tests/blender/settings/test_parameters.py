@@ -163,6 +163,7 @@ ELSEWHERE = {
     "thickness": "above",
     "field_weights": "test_fields.py: test_weights_scale_the_fields",
     "collider_collection": "above",
+    "only_visible": "test_first_checks.py",
     "tolerance": "above",
     "max_iterations": "above",
     "threads": "above",
