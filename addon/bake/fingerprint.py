@@ -75,6 +75,12 @@ MESSAGES = {
 _geometry: dict[tuple, str] = {}
 
 
+def has_colliders(hashes: dict[str, str]) -> bool:
+    """Whether anything but cloth took part in a bake."""
+    keys = {entry.rpartition("/")[0] for entry in hashes if entry.endswith("/surface")}
+    return any(f"{key}/pins" not in hashes for key in keys)
+
+
 def alone_of(hashes: dict[str, str], cloth: Object) -> Alone | None:
     """How a cloth was baked alone, None if all were baked together."""
     if ALONE not in hashes:

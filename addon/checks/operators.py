@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operator Check Scene with its list of findings, and the operators Select and Fix."""
 
+import json
+
 import bmesh
 import bpy
+import numpy as np
 from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator
 
@@ -14,6 +17,7 @@ from ..properties import change_counter
 from ..scene import evaluation_state
 from ..scene.participants import participants
 from . import Finding, fixes
+from .finding import WARNING
 
 _findings: list[Finding] = []
 _state: list = []  # of the scene that the findings are of
@@ -102,6 +106,27 @@ class WEFT_OT_finding_fix(_OnFinding, Operator):
         return {"FINISHED"}
 
 
+class WEFT_OT_stretch_select(Operator):
+    bl_idname = "weft.stretch_select"
+    bl_label = "Select Largest Stretch"
+    bl_description = "Go to the frame at which the cloth was stretched most, and select the place"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        obj = context.object
+        return job.running() is None and obj is not None and bool(obj.weft.result.place)
+
+    def execute(self, context: Context) -> set[str]:
+        obj = context.object
+        place = json.loads(obj.weft.result.place)
+        scene_time.go_to(context.scene, place["frame"])
+        vertices = np.array(place["vertices"], np.int64)
+        _select_object(context, obj)
+        _select_elements(context, obj, Finding(WARNING, "", "", domain="VERT", indices=vertices))
+        return {"FINISHED"}
+
+
 def _show(context: Context, found: list[Finding]) -> None:
     """Fills the list."""
     global _known
@@ -176,5 +201,5 @@ def _select_elements(context: Context, obj: Object, finding: Finding) -> None:
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (WEFT_OT_check_scene, WEFT_OT_finding_select, WEFT_OT_finding_fix)
+    (WEFT_OT_check_scene, WEFT_OT_finding_select, WEFT_OT_finding_fix, WEFT_OT_stretch_select)
 )

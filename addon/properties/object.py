@@ -62,6 +62,7 @@ class WeftResult(PropertyGroup):
     fingerprint: StringProperty()
     statistic: StringProperty()
     warnings: StringProperty()  # one per line
+    place: StringProperty()  # of the largest stretch, empty where that is no warning
     display_type: StringProperty()  # display type before a running bake, else empty
     was_disabled: BoolProperty()  # in viewports, before a running bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys

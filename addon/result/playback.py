@@ -74,6 +74,15 @@ def remove(obj: Object) -> None:
     disable(obj)
     mesh_cache.remove(obj)
     shape_keys.remove(obj)
-    left = ("frame_start", "frame_count", "bake", "cache", "fingerprint", "statistic", "warnings")
+    left = (
+        "frame_start",
+        "frame_count",
+        "bake",
+        "cache",
+        "fingerprint",
+        "statistic",
+        "warnings",
+        "place",
+    )
     for name in left:
         obj.weft.result.property_unset(name)

@@ -14,12 +14,13 @@ from typing import Any
 from ..blender import mesh_arrays
 from ..cache.checkpoint import Checkpoint, CheckpointStore
 from ..cache.pc2 import Writer
-from ..cache.statistics import Statistics
+from ..cache.statistics import Place, Statistics
 from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
 from ..storage.frame_record import Recorder
 from . import bridge
 from .external_forces import ExternalForces
+from .largest_stretch import LargestStretch
 from .texture_requests import CancelledError
 
 FRAMES_AHEAD = 4
@@ -54,6 +55,10 @@ class Worker(threading.Thread):
             cloth.positions for cloth in plan.cloths
         ]  # positions at the last completed frame, in m
         self._previous = previous
+        self._stretches = [
+            LargestStretch(cloth, Place.from_dict(writer.description.statistic))
+            for cloth, writer in zip(plan.cloths, plan.writers, strict=True)
+        ]
         self._has_materials = False  # a restored state may have other materials than the scene
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
@@ -116,6 +121,8 @@ class Worker(threading.Thread):
         plan.recorder.append(
             current.frame, frame_record.of_frame(current, plan.cloths, plan.colliders)
         )
+        for index, stretch in enumerate(self._stretches):
+            stretch.update(index, current, shapes[index])
         self.latest, self.frame = shapes, current.frame
         self.statistic.add(report, time.perf_counter() - started)
 
@@ -134,8 +141,9 @@ class Worker(threading.Thread):
 
     def _flush(self, *, with_state: bool) -> None:
         """Makes all frames so far durable, and optionally writes a checkpoint."""
-        for writer in self.plan.writers:
-            writer.description.statistic = asdict(self.statistic)
+        for writer, stretch in zip(self.plan.writers, self._stretches, strict=True):
+            place = asdict(stretch.place)
+            writer.description.statistic = asdict(self.statistic) | {"place": place}
             writer.sync()
         self.plan.recorder.flush()
         if with_state:
