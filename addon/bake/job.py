@@ -120,6 +120,7 @@ class Bake:
             )
         plan = Plan(
             simulation=simulation,
+            begin_anew=bridge.simulation_builder(scene, self._reader),
             cloths=self._reader.cloths,
             colliders=self._reader.colliders,
             writers=writers,

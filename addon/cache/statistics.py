@@ -13,6 +13,7 @@ SUMMED_FIELDS = (
     "linear_iterations",
     "unresolved_contacts",
 )
+MAX_FRAMES = 5  # that a warning names
 LARGE_STRETCH = 0.5  # strain from which a warning is given
 # Words for the reasons in `weft.Report.rejections`; others are shown by their names.
 REJECTION_WORDS = {
@@ -67,17 +68,19 @@ class Statistics:
     max_stretch: float = 0.0  # largest strain
     unconverged_frames: int = 0
     rejections: dict[str, int] = field(default_factory=dict)  # rejected steps by reason
+    jumps: list[int] = field(default_factory=list)  # frames at which colliders or pins jumped
 
-    def add(self, report: Any, seconds: float) -> None:
-        """Adds the report of one frame, a `weft.Report`."""
+    def add(self, reports: list[Any], seconds: float) -> None:
+        """Adds a frame: the `weft.Report` of each part of it, none where it was bridged."""
         self.frames += 1
         self.seconds += seconds
         for name in SUMMED_FIELDS:
-            setattr(self, name, getattr(self, name) + getattr(report, name))
-        self.rejections = _rejections((self, report))
-        self.contacts = max(self.contacts, report.contacts)
-        self.max_stretch = max(self.max_stretch, report.max_stretch)
-        self.unconverged_frames += not report.converged
+            total = sum(getattr(report, name) for report in reports)
+            setattr(self, name, getattr(self, name) + total)
+        self.rejections = _rejections((self, *reports))
+        self.contacts = max(self.contacts, *(report.contacts for report in reports), 0)
+        self.max_stretch = max(self.max_stretch, *(report.max_stretch for report in reports), 0.0)
+        self.unconverged_frames += not all(report.converged for report in reports)
 
     @classmethod
     def from_dict(cls, values: dict) -> "Statistics":
@@ -98,6 +101,12 @@ class Statistics:
         found = []
         if self.unconverged_frames:
             found.append(f"{self.unconverged_frames} frames were not solved to the tolerance")
+        if self.jumps:
+            frames = ", ".join(map(str, self.jumps[:MAX_FRAMES]))
+            found.append(
+                f"Colliders or pins jumped to frame {frames}: cloth went along with them, and "
+                "began to move anew"
+            )
         if self.unresolved_contacts:
             what = "a collider squeezed cloth" if has_colliders else "pins squeezed cloth"
             found.append(

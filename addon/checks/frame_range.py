@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Checks over the frame range: changing topology, and results outdated by motion."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from ..scene.reader import FrameInput, SceneReader
 from ..storage import cache_paths, frame_record
 from .finding import ERROR, WARNING, Finding
 
-SAMPLES = 12  # number of frames to read
+SAMPLES = 12  # frames that are read where all would take longer than:
+READING_SECONDS = 10.0
 TOPOLOGY = (
     "Vertices and faces must stay the same through all frames: switch off or apply the modifier "
     "that changes them, or end the frame range before"
@@ -45,20 +47,44 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
 
 
 def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:
-    frames = np.linspace(reader.first.frame, last, SAMPLES).round().astype(int)
-    for frame in np.unique(frames).tolist():
+    for frame in _frames(reader, last):
         try:
             source = reader.read_frame(frame)
         except (RuntimeError, ValueError) as error:
             meaning = TOPOLOGY if isinstance(error, ChangedTopologyError) else UNREADABLE
             yield Finding(ERROR, f"The bake would end before frame {frame}: {error}", meaning)
             return
+        yield from _jumps(reader, source)
         for path in tuple(records):
             changed = _changed(path, reader, source)
             if changed:
                 records.remove(path)
                 meaning = "What is shown was baked from another motion. Bake again"
                 yield Finding(WARNING, f"The result is outdated: {changed}", meaning)
+
+
+def _frames(reader: SceneReader, last: int) -> list[int]:
+    """All frames, or some of them where reading all would take long."""
+    first, started = reader.first.frame, time.perf_counter()
+    reader.read_frame(first)
+    count = last - first + 1
+    if (time.perf_counter() - started) * count > READING_SECONDS:
+        count = SAMPLES
+    return np.unique(np.linspace(first, last, count).round().astype(int)).tolist()
+
+
+def _jumps(reader: SceneReader, source: FrameInput) -> Iterator[Finding]:
+    """Bodies that are elsewhere since the frame before."""
+    bodies = [*reader.colliders, *reader.cloths]
+    for body, has_jumped in zip(bodies, source.jumps, strict=False):
+        if has_jumped:
+            meaning = (
+                "Cloth on it, or pinned to it, goes along and begins to move anew there. If the "
+                "jump is not meant, look at the keyframes; a cut to another place is better a shot "
+                "of its own"
+            )
+            title = f"{body.name}: it jumps from frame {source.frame - 1} to {source.frame}"
+            yield Finding(WARNING, title, meaning, body.session_uid)
 
 
 def _record(scene: Scene, obj: Object) -> Path | None:

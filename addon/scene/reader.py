@@ -7,7 +7,7 @@ parents. Colliders: the mesh with all its modifiers, in the triangles that Blend
 faces where these may bend, since Blender may draw others then.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import Context, Depsgraph, Object, Scene
@@ -17,8 +17,9 @@ from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..force_fields.forces import Weights
 from ..properties.fabric import as_decimal
-from . import rest_shape
+from . import motion, rest_shape
 from .evaluated import ChangedTopologyError, deformed, evaluated_mesh, to_world, world_to_object
+from .motion import Bodies
 from .pins import PinInput, PinReader
 from .rest_shape import Shrinking
 
@@ -85,6 +86,13 @@ class FrameInput:
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
     collider_surfaces: list[tuple[float, float]]  # friction and thickness
+    between: tuple["FrameInput", ...] = ()  # at equal parts of the time since the frame before
+    jumps: tuple[bool, ...] = ()  # of `motion.Bodies` since the frame before; empty without one
+
+    @property
+    def bodies(self) -> Bodies:
+        """What moves the cloths."""
+        return Bodies.of(self.collider_positions, self.pins)
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:
@@ -120,7 +128,10 @@ class SceneReader:
         self._colliders_in_order = colliders
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
         self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
-        self.first = self._read(depsgraph, frame)
+        self.first = self._last = self._read(depsgraph, frame)
+        self._start = frame
+        self._extents = [motion.extent(each.positions) for each in self.colliders]
+        self._extents += [motion.extent(each.rest_positions) for each in self.cloths]
 
     @property
     def scale(self) -> float:
@@ -128,10 +139,38 @@ class SceneReader:
         return self._scale
 
     def read_frame(self, frame: int) -> FrameInput:
-        """Sets the scene to a frame and reads it."""
-        return self._read(self._go_to(frame), frame)
+        """Sets the scene to a frame and reads it.
 
-    def _go_to(self, frame: int) -> Depsgraph:
+        If the frame before was read last, also what is between, where bodies turn or jump.
+        """
+        current = self._read(self._go_to(frame), frame)
+        if self._last is not None and self._last.frame == frame - 1:
+            current = self._since(self._last, current)
+        self._last = current
+        return current
+
+    def _since(self, previous: FrameInput, current: FrameInput) -> FrameInput:
+        """The input of a frame with the motion since the frame before."""
+        frame, before, after = current.frame, previous.bodies, current.bodies
+        lengths = motion.displacements(before, after)
+        between: tuple[FrameInput, ...] = ()
+        jumps = motion.jumped(lengths, self._extents, [])
+        if any(jumps):
+            outside = [self._read(self._go_to(k), k).bodies for k in (frame - 2, frame + 1)]
+            beside = [motion.displacements(outside[0], before)] if frame - 1 > self._start else []
+            beside.append(motion.displacements(after, outside[1]))
+            jumps = motion.jumped(lengths, self._extents, beside)
+            self._go_to(frame)
+        if any(jumps):
+            return replace(current, jumps=tuple(jumps))
+        count = motion.parts(before, after)
+        if count > 1:
+            places = [frame - 1 + part / count for part in range(1, count)]
+            between = tuple(self._read(self._go_to(place), frame) for place in places)
+            self._go_to(frame)
+        return replace(current, between=between)
+
+    def _go_to(self, frame: float) -> Depsgraph:
         # Looked up each time, because both may be deleted while a bake runs.
         scene = object_identity.find_scene(self._scene_uid)
         if scene is None:

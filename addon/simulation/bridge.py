@@ -7,8 +7,9 @@ is therefore compared with that of the manifest.
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -79,15 +80,32 @@ def choices(field: str) -> frozenset[str]:
 
 def build_simulation(scene: Scene, reader: SceneReader) -> Any:
     """A `weft.Simulation` of the scene; errors of the library are prefixed by the object."""
-    cloths = [_cloth(source) for source in reader.cloths]
-    colliders = [_collider(source) for source in reader.colliders]
-    try:
-        return library().Simulation(cloths, colliders, _settings(scene, reader.first))
-    except ValueError as error:
-        # The library names cloths by index.
-        names = [f"'{source.name}': " for source in reader.cloths]
-        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
-        raise ValueError(text) from error
+    return simulation_builder(scene, reader)(
+        [source.positions for source in reader.cloths],
+        [source.positions for source in reader.colliders],
+    )
+
+
+def simulation_builder(
+    scene: Scene, reader: SceneReader
+) -> Callable[[list[np.ndarray], list[np.ndarray]], Any]:
+    """A function of the positions of cloths and colliders that makes simulations in any thread."""
+    settings = _settings(scene, reader.first)
+
+    def build(cloth_positions: list[np.ndarray], collider_positions: list[np.ndarray]) -> Any:
+        placed = zip(reader.cloths, cloth_positions, strict=True)
+        cloths = [_cloth(replace(source, positions=each)) for source, each in placed]
+        placed = zip(reader.colliders, collider_positions, strict=True)
+        colliders = [_collider(replace(source, positions=each)) for source, each in placed]
+        try:
+            return library().Simulation(cloths, colliders, settings)
+        except ValueError as error:
+            # The library names cloths by index.
+            names = [f"'{source.name}': " for source in reader.cloths]
+            text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+            raise ValueError(text) from error
+
+    return build
 
 
 def set_materials(simulation: Any, cloths: list[ClothInput], current: FrameInput) -> None:

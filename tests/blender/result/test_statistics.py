@@ -56,16 +56,16 @@ def report(**values):
 def test_rejected_steps_are_told_with_their_reasons():
     found = statistics.Statistics()
     found.add(
-        report(steps=9, rejected_steps=3, rejections={"stagnation": 1, "force_balance": 2}),
+        [report(steps=9, rejected_steps=3, rejections={"stagnation": 1, "force_balance": 2})],
         1.0,
     )
-    found.add(report(steps=9, rejected_steps=2, rejections={"stagnation": 2}), 1.0)
+    found.add([report(steps=9, rejected_steps=2, rejections={"stagnation": 2})], 1.0)
     assert found.rejections == {"stagnation": 3, "force_balance": 2}
     told = (
         "5 time steps had to be tried again: contacts did not settle (3), forces out of balance (2)"
     )
     assert found.summary().endswith(f" %, {told}") and not found.warnings()
-    found.add(report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20}), 1.0)
+    found.add([report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20})], 1.0)
     told = "25 time steps had to be tried again: a_new_reason (20), contacts did not settle (3), "
     assert found.warnings()[0].startswith(told) and found.summary().endswith(" %")
 
@@ -84,7 +84,7 @@ def test_statistics_of_earlier_versions_have_no_reasons():
     found = statistics.Statistics.from_dict(old)
     assert found.rejections == {}
     assert found.summary().endswith(" %, 2 time steps had to be tried again")
-    found.add(report(steps=1, rejected_steps=1, rejections={"stretch_change": 1}), 0.5)
+    found.add([report(steps=1, rejected_steps=1, rejections={"stretch_change": 1})], 0.5)
     again = statistics.Statistics.from_dict(json.loads(json.dumps(asdict(found))))
     assert again == found and again.rejections == {"stretch_change": 1}
     assert statistics.Statistics().rejections == {}  # none are shared
