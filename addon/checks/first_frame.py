@@ -20,6 +20,10 @@ INTERSECTS = (
     "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "
     "the first frames. It looks better, and is sure, when it starts apart"
 )
+NOT_SIMULATED = (
+    "The mesh without them is simulated, and they act on the result. Where they make a part of the "
+    "garment, apply them before"
+)
 GAP_TOLERANCE_FACTOR = 0.98  # fraction of the gap, so that meshes placed exactly at the gap pass
 
 
@@ -36,7 +40,8 @@ class Placed:
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
     """Findings of the first frame."""
     for obj in cloths:
-        deforming_nodes.detect(context, obj)
+        for name in deforming_nodes.detect(context, obj):
+            yield on_object(WARNING, obj, f"the nodes '{name}' change its mesh", NOT_SIMULATED)
     evaluation_state.prepare(context, cloths, colliders)
     try:
         scene_time.go_to(context.scene, scene_time.frame_range(context.scene)[0])

@@ -7,10 +7,11 @@ import numpy as np
 from bpy.types import Context, Object
 
 from ..blender import mesh_arrays
-from ..scene import evaluation_state
+from ..scene import evaluation_state, multiplied
 from ..storage import cache_paths
 from . import resolution
 from .meshes import MAX_GUARDED_CORNERS
+from .resolution import EARTH
 
 EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
 SHORT_EDGE_PERCENT = 10
@@ -35,10 +36,10 @@ def _own_mesh(_context: Context, obj: Object) -> None:
 
 
 def _delete_loose(_context: Context, obj: Object) -> None:
-    """Deletes vertices without a face; shape keys and groups of the others are kept."""
+    """Deletes vertices without an edge; shape keys and groups of the others are kept."""
     mesh = bmesh.new()
     mesh.from_mesh(obj.data)
-    loose = [vertex for vertex in mesh.verts if not vertex.link_faces]
+    loose = [vertex for vertex in mesh.verts if not vertex.link_edges]
     bmesh.ops.delete(mesh, geom=loose, context="VERTS")
     mesh.to_mesh(obj.data)
     mesh.free()
@@ -71,6 +72,17 @@ def _remove_blenders_cloth(_context: Context, obj: Object) -> None:
         obj.modifiers.remove(modifier)
 
 
+def _apply_modifiers(context: Context, obj: Object) -> None:
+    """Applies the modifiers that multiply the cloth; Blender refuses with shape keys."""
+    for name in [modifier.name for modifier in multiplied.modifiers(obj)]:
+        with context.temp_override(object=obj, active_object=obj):
+            bpy.ops.object.modifier_apply(modifier=name)
+
+
+def _earth_gravity(context: Context, _obj: Object | None) -> None:
+    context.scene.gravity = (0.0, 0.0, -EARTH / context.scene.unit_settings.scale_length)
+
+
 def _remove_orphans(context: Context, _obj: Object | None) -> None:
     for path in cache_paths.orphans(context.scene):
         cache_paths.remove_stem(path)
@@ -82,6 +94,8 @@ _FIXES = {
     "delete_loose": _delete_loose,
     "triangulate": _triangulate,
     "thinner": _thinner,
+    "apply_modifiers": _apply_modifiers,
+    "earth_gravity": _earth_gravity,
     "subdivide": resolution.subdivide,
     "remove_blenders_cloth": _remove_blenders_cloth,
     "remove_orphans": _remove_orphans,

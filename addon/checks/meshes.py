@@ -7,6 +7,7 @@ import numpy as np
 from bpy.types import Object
 
 from ..blender import mesh_arrays
+from ..scene import multiplied
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces
@@ -43,6 +44,8 @@ def check_collider(obj: Object) -> Iterator[Finding]:
 
 def _scale(obj: Object) -> Iterator[Finding]:
     factors = np.array(obj.matrix_world.to_scale())
+    if obj.parent is None and not len(obj.constraints):
+        factors = np.array(obj.scale) * np.array(obj.delta_scale)  # with the sign of each axis
     if np.allclose(factors, 1.0, atol=1e-4):
         return
     text = "scale {:.3g}, {:.3g}, {:.3g} is not applied".format(*factors)
@@ -72,6 +75,15 @@ def _modifiers(obj: Object) -> Iterator[Finding]:
         text = "it has Blender's own Cloth modifier as well"
         yield on_object(WARNING, obj, text, meaning, "remove_blenders_cloth")
 
+    for modifier in multiplied.modifiers(obj):
+        if not multiplied.continues(modifier):
+            meaning = (
+                "The mesh without it is simulated; its copies move as that does, and touch "
+                "nothing. Fix applies it, so that all are simulated"
+            )
+            text = f"what the modifier '{modifier.name}' makes is not simulated"
+            yield on_object(INFO, obj, text, meaning, "apply_modifiers")
+
 
 # --- mesh -------------------------------------------------------------------------------------
 
@@ -81,13 +93,7 @@ def _topology(obj: Object) -> Iterator[Finding]:
     corners = mesh_arrays.corner_vertices(mesh)
     used = np.zeros(len(mesh.vertices), bool)
     used[corners] = True
-    loose = np.flatnonzero(~used)
-    if len(loose):
-        meaning = "A vertex without a face has no mass and cannot be simulated. Fix deletes them"
-        found = on_elements(
-            ERROR, obj, "vertices in no face", meaning, domain="VERT", indices=loose
-        )
-        yield _with_fix(found, "delete_loose")
+    yield from _loose(obj, np.flatnonzero(~used))
     edges = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("edge_index", edges)
     uses = np.bincount(edges, minlength=len(mesh.edges))
@@ -100,6 +106,26 @@ def _topology(obj: Object) -> Iterator[Finding]:
         yield on_elements(
             ERROR, obj, "edges with three or more faces", meaning, domain="EDGE", indices=indices
         )
+
+
+def _loose(obj: Object, loose: np.ndarray) -> Iterator[Finding]:
+    """Vertices without a face; those at edges are meant for something."""
+    if not obj.data.polygons:
+        return  # reported as a whole
+    alone = np.setdiff1d(loose, mesh_arrays.edges(obj.data))
+    if len(alone):
+        meaning = "A vertex without a face has no mass and cannot be simulated. Fix deletes them"
+        text = "vertices in no face"
+        found = on_elements(ERROR, obj, text, meaning, domain="VERT", indices=alone)
+        yield _with_fix(found, "delete_loose")
+    hooks = np.setdiff1d(loose, alone)
+    if len(hooks):
+        meaning = (
+            "A vertex without a face has no mass, so nothing can be sewn to it or hang from it. To "
+            "hold cloth at a point, attach a vertex of the cloth itself (Pins panel)"
+        )
+        text = "vertices at edges without a face"
+        yield on_elements(ERROR, obj, text, meaning, domain="VERT", indices=hooks)
 
 
 def _large_faces(obj: Object) -> Iterator[Finding]:
@@ -123,7 +149,12 @@ def _with_fix(found: Finding, fix: str) -> Finding:
 def _areas(obj: Object) -> Iterator[Finding]:
     mesh = obj.data
     if not mesh.polygons:
-        yield on_object(ERROR, obj, "no faces", "A cloth needs faces: they are the fabric")
+        made = "edges only" if len(mesh.edges) else "no faces"
+        meaning = (
+            "A cloth needs faces: they are the fabric. A cord or net of edges is no cloth: give it "
+            "faces, as by Edge > Extrude Edges, or by a Skin modifier that is applied"
+        )
+        yield on_object(ERROR, obj, made, meaning)
         return
     areas = np.empty(len(mesh.polygons), np.float32)
     mesh.polygons.foreach_get("area", areas)
@@ -224,6 +255,8 @@ def _groups(obj: Object) -> Iterator[Finding]:
 
 
 def _sewing(obj: Object) -> Iterator[Finding]:
+    if not obj.data.polygons:
+        return  # reported as a whole
     loose = mesh_arrays.loose_edge_indices(obj.data)
     if obj.weft.use_sewing and not len(loose):
         meaning = (

@@ -15,7 +15,7 @@ from ..simulation import bridge
 from ..storage import cache_paths
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
-STRONG_GRAVITY = 50.0  # m/s²
+WEAK_GRAVITY, STRONG_GRAVITY = 0.1, 50.0  # m/s²; of the Moon: 1.6
 LONG_FRAME = 1 / 12  # s
 
 
@@ -85,15 +85,23 @@ def _frames(scene: Scene) -> Iterator[Finding]:
 
 def _gravity(scene: Scene) -> Iterator[Finding]:
     magnitude = float(np.linalg.norm(gravity(scene)))
-    if magnitude > STRONG_GRAVITY:
-        meaning = (
-            "Blender's own unit is that of the scene: set gravity in the Scene tab to what the "
-            "field shows in m/s², 9.81 on Earth"
-        )
-        yield Finding(WARNING, f"Gravity is {magnitude:.3g} m/s²", meaning)
-    elif magnitude == 0.0:
+    if magnitude == 0.0:
         meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
         yield Finding(INFO, "There is no gravity", meaning)
+    elif not WEAK_GRAVITY < magnitude < STRONG_GRAVITY:
+        meaning = (
+            "Blender's own unit of gravity is that of the scene, so it changes with the unit "
+            "scale: 9.81 in a scene of millimetres is a thousandth of the gravity on Earth. Set it "
+            "in the Scene tab to 9.81 m/s², as the field shows it"
+        )
+        is_scenes = scene.weft.use_scene_gravity
+        text = f"Gravity is {magnitude:.3g} m/s²"
+        yield Finding(
+            WARNING,
+            text,
+            meaning + ("; Fix does" if is_scenes else ""),
+            fix="earth_gravity" if is_scenes else "",
+        )
 
 
 def _result(scene: Scene, view_layer: ViewLayer, obj: Object) -> Iterator[Finding]:

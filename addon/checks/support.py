@@ -5,13 +5,18 @@ from collections.abc import Iterator
 
 import numpy as np
 from bpy.types import Object
+from mathutils import Vector
+from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
 from ..blender import mesh_arrays
-from ..scene.reader import ClothInput, FrameInput, SceneReader
+from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
 from .finding import INFO, WARNING, Finding, on_elements, on_object
 
 LARGE_STRETCH = 0.5  # strain at the start that no fabric bears
+RAYS = 20  # of a cloth, at most twice as many
+DIRECTION = Vector((0.531, 0.293, 0.795))  # of these, along no axis
+BEYOND = 1e-5  # m behind a crossing, where a ray goes on
 NO_GRAVITY = 1e-6  # m/s²
 
 
@@ -23,6 +28,7 @@ def check(reader: SceneReader, cloths: list[Object]) -> Iterator[Finding]:
         yield from _stretched(obj, source, held)
         if not len(source.pinned):
             yield from _falls(obj, source, reader)
+        yield from _enclosed(obj, source, reader)
         for other in range(index):
             yield from _on_pins(obj, cloths[other], reader, index, other)
 
@@ -88,6 +94,42 @@ def _is_below(points: np.ndarray, cloth: np.ndarray, down: np.ndarray) -> bool:
     body, shadow = (np.einsum("ij,kj->ik", each, flat) for each in (points, cloth))
     overlap = (body.min(axis=0) <= shadow.max(axis=0)) & (body.max(axis=0) >= shadow.min(axis=0))
     return bool(overlap.all())
+
+
+def _enclosed(obj: Object, source: ClothInput, reader: SceneReader) -> Iterator[Finding]:
+    """A cloth that is wholly inside a closed collider."""
+    for collider in reader.colliders:
+        if len(collider.triangles) and _is_inside(source.positions, collider):
+            meaning = (
+                "Cloth is kept on the side of a closed body on which it starts. If it is meant to "
+                "be worn, make it larger, or the body smaller, at the first frame"
+            )
+            text = f"it starts wholly inside the collider '{collider.name}'"
+            yield on_object(WARNING, obj, text, meaning)
+
+
+def _is_inside(points: np.ndarray, collider: ColliderInput) -> bool:
+    """Whether all sampled points are inside; rays cross a closed surface an odd number of times."""
+    low, high = collider.positions.min(axis=0), collider.positions.max(axis=0)
+    if (points < low).any() or (points > high).any() or not _is_closed(collider.triangles):
+        return False
+    tree = BVHTree.FromPolygons(collider.positions.tolist(), collider.triangles.tolist())
+    samples = points[:: max(1, len(points) // RAYS)]
+    return all(_crossings(tree, Vector(point)) % 2 == 1 for point in samples.tolist())
+
+
+def _crossings(tree: BVHTree, start: Vector) -> int:
+    count = 0
+    while (hit := tree.ray_cast(start, DIRECTION)[0]) is not None:
+        count += 1
+        start = hit + BEYOND * DIRECTION
+    return count
+
+
+def _is_closed(triangles: np.ndarray) -> bool:
+    sides = np.concatenate([triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    _edges, uses = np.unique(np.sort(sides, axis=1), axis=0, return_counts=True)
+    return bool((uses == 2).all())
 
 
 def _on_pins(

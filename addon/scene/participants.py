@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
-from . import rest_shape
+from . import multiplied, rest_shape
 
 GROUP_USES = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
@@ -121,6 +121,7 @@ def check_cloth(obj: Object) -> None:
             f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
             "which can be switched off while the result is shown"
         )
+    multiplied.check(obj)
     for use in GROUP_USES:
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:
