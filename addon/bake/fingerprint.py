@@ -247,6 +247,9 @@ def _pins(obj: Object) -> str:
 
 def _mesh(obj: Object) -> str:
     def read() -> Iterator[Any]:
+        if obj.type != "MESH":
+            yield from dependencies.shape(obj)
+            return
         yield mesh_arrays.rest_coordinates(obj.data)
         yield mesh_arrays.corner_vertices(obj.data)
         yield mesh_arrays.corner_counts(obj.data)

@@ -28,6 +28,7 @@ from ..simulation.worker import Plan, Worker
 from ..storage import cache_paths, transfer
 from . import files, fingerprint
 
+OTHERS_TAKE_PART = "the bake cannot be resumed: other objects take part than in the bake so far"
 PUMP_SECONDS = 0.03  # duration of one call from the timer
 WAIT_SECONDS = 0.02
 
@@ -83,6 +84,8 @@ class Bake:
             if resume_point is not None:
                 cloths, colliders = _in_checkpoint_order(resume_point, cloths, colliders)
             self._reader = SceneReader(context, cloths, colliders, self.first)
+            if resume_point is not None:
+                _check_participants(resume_point, self._reader)
             if resume:
                 files.check_record(context.scene, resume_point, self._reader)
             self._worker = self._make_worker(
@@ -300,12 +303,18 @@ def _in_checkpoint_order(
     ordered = []
     for keys, objects in ((resume_point.cloths, cloths), (resume_point.colliders, colliders)):
         found = {object_identity.key(obj): obj for obj in objects}
-        if found.keys() != set(keys):
-            raise ValueError(
-                "the bake cannot be resumed: other objects take part than in the bake so far"
-            )
-        ordered.append([found[key] for key in keys])
+        if not found.keys() >= set(keys):
+            raise ValueError(OTHERS_TAKE_PART)
+        # Those that have no faces take no part; the reader leaves them out again.
+        ordered.append([found[key] for key in keys] + [found[k] for k in found if k not in keys])
     return ordered[0], ordered[1]
+
+
+def _check_participants(resume_point: Checkpoint, reader: SceneReader) -> None:
+    colliders = [collider.identity for collider in reader.colliders]
+    cloths = [cloth.identity for cloth in reader.cloths]
+    if colliders != resume_point.colliders or cloths != resume_point.cloths:
+        raise ValueError(OTHERS_TAKE_PART)
 
 
 def baked_alone(context: Context) -> Alone | None:

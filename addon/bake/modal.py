@@ -145,7 +145,7 @@ class BakeOperator:
     def _warn(self, context: Context) -> None:
         for obj, name in instanced_colliders(context.scene, context.view_layer):
             message = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
-            self.report({"WARNING"}, f"{message}make it real or a library override")
+            self.report({"WARNING"}, f"{message}give the instance the role Collider")
         for obj in participants(context.scene, context.view_layer)[0]:
             for modifier in multiplied.modifiers(obj):
                 message = f"what the modifier '{modifier.name}' of '{obj.name}' makes is a copy, "

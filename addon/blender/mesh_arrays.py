@@ -53,7 +53,11 @@ def corner_counts(mesh: Mesh) -> np.ndarray:
 
 def faces(mesh: Mesh) -> np.ndarray | list[list[int]]:
     """Vertex indices of the faces: an array if all are triangles or all quads, else a list."""
-    corners, counts = corner_vertices(mesh), corner_counts(mesh)
+    return grouped_faces(corner_vertices(mesh), corner_counts(mesh))
+
+
+def grouped_faces(corners: np.ndarray, counts: np.ndarray) -> np.ndarray | list[list[int]]:
+    """Faces as by `faces`, from vertices of all corners and numbers of corners."""
     if len(counts) and counts[0] in (3, 4) and (counts == counts[0]).all():
         return corners.reshape(-1, counts[0])
     return [face.tolist() for face in np.split(corners, np.cumsum(counts)[:-1])]

@@ -9,7 +9,7 @@ import numpy as np
 from bpy.types import Context, Mesh, Object
 
 from ..blender import mesh_arrays, scene_time
-from ..scene import deforming_nodes, evaluation_state
+from ..scene import deforming_nodes, evaluation_state, geometry
 from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.reader import SceneReader
 from ..simulation import bridge
@@ -33,7 +33,7 @@ class Placed:
 
     obj: Object
     surface: intersection.Surface
-    faces: np.ndarray  # face index of each triangle
+    faces: np.ndarray  # face index of each triangle of a cloth
     thickness: float
 
 
@@ -59,13 +59,17 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
 
 
 def _place(context: Context, obj: Object) -> Placed:
-    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    depsgraph, scale = context.evaluated_depsgraph_get(), context.scene.unit_settings.scale_length
+    evaluated = obj.evaluated_get(depsgraph)
+    if obj.weft.role != "CLOTH":
+        found = geometry.read(evaluated, depsgraph, scale)
+        surface = intersection.Surface(found.points, found.triangles)
+        return Placed(obj, surface, np.empty(0, np.int32), obj.weft.thickness)
     with evaluated_mesh(evaluated) as mesh:
         points = mesh_arrays.coordinates(mesh)
         triangles, faces = mesh_arrays.triangles(mesh), _faces(mesh)
-    positions = to_world(points, evaluated, context.scene.unit_settings.scale_length)
-    owner = obj.weft.material if obj.weft.role == "CLOTH" else obj.weft
-    return Placed(obj, intersection.Surface(positions, triangles), faces, owner.thickness)
+    surface = intersection.Surface(to_world(points, evaluated, scale), triangles)
+    return Placed(obj, surface, faces, obj.weft.material.thickness)
 
 
 def _faces(mesh: Mesh) -> np.ndarray:

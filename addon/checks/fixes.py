@@ -72,6 +72,10 @@ def _remove_blenders_cloth(_context: Context, obj: Object) -> None:
         obj.modifiers.remove(modifier)
 
 
+def _as_collider(_context: Context, obj: Object) -> None:
+    obj.weft.role = "COLLIDER"
+
+
 def _apply_modifiers(context: Context, obj: Object) -> None:
     """Applies the modifiers that multiply the cloth; Blender refuses with shape keys."""
     for name in [modifier.name for modifier in multiplied.modifiers(obj)]:
@@ -94,6 +98,7 @@ _FIXES = {
     "delete_loose": _delete_loose,
     "triangulate": _triangulate,
     "thinner": _thinner,
+    "as_collider": _as_collider,
     "apply_modifiers": _apply_modifiers,
     "earth_gravity": _earth_gravity,
     "subdivide": resolution.subdivide,

@@ -4,10 +4,10 @@
 from collections.abc import Iterator
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Depsgraph, Object
 
 from ..blender import mesh_arrays
-from ..scene import multiplied
+from ..scene import geometry, multiplied
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces
@@ -31,11 +31,16 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     yield from _sewing(obj)
 
 
-def check_collider(obj: Object) -> Iterator[Finding]:
-    """Findings about a collider, without evaluation of the scene."""
-    if not obj.data.polygons and not obj.modifiers:
-        yield on_object(ERROR, obj, "no faces", "A collider needs faces to hold the cloth off")
-    if obj.modifiers or obj.data.shape_keys is not None:
+def check_collider(obj: Object, depsgraph: Depsgraph) -> Iterator[Finding]:
+    """Findings about a collider at the current frame."""
+    evaluated = obj.evaluated_get(depsgraph)
+    if evaluated.is_evaluated and not len(geometry.read(evaluated, depsgraph, 1.0).triangles):
+        meaning = (
+            "What has no faces at the first frame stops no cloth. A curve needs Bevel or Extrude, "
+            "an empty a collection to instance, nodes have to make faces"
+        )
+        yield on_object(WARNING, obj, "it has no faces", meaning)
+    if obj.type == "MESH" and (obj.modifiers or obj.data.shape_keys is not None):
         yield from _large_faces(obj)
 
 

@@ -33,7 +33,7 @@ def check_scene(context: Context) -> list[Finding]:
             own += resolution.check(obj, scale)
         found += own
     for obj in colliders:
-        found += meshes.check_collider(obj)
+        found += meshes.check_collider(obj, context.evaluated_depsgraph_get())
         found += settings.hidden(obj, context.view_layer) if cloths else ()
     if sound:
         with unkeyed_values.preserved():

@@ -31,10 +31,11 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         yield on_object(INFO, obj, title, meaning)
     for obj, name in instanced_colliders(scene, view_layer) if cloths else ():
         meaning = (
-            "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
-            "> Make Instances Real) or, when it is linked, a library override"
+            "Objects within an instance of a collection are not seen, unless the instance itself "
+            "is a collider, with all that it holds. Fix sets its role"
         )
-        yield on_object(WARNING, obj, f"it holds the collider '{name}', which is not seen", meaning)
+        title = f"it holds the collider '{name}', which is not seen"
+        yield on_object(WARNING, obj, title, meaning, "as_collider")
     yield from _frames(scene)
     yield from _gravity(scene)
     for obj in cloths:

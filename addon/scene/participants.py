@@ -7,6 +7,7 @@ from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
 from . import multiplied, rest_shape
+from .geometry import COLLIDER_TYPES
 
 GROUP_USES = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
@@ -16,10 +17,11 @@ GROUP_USES = (
 
 def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
     """Cloths and colliders of a view layer, each sorted by name."""
-    meshes = [obj for obj in view_layer.objects if obj.type == "MESH"]
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
-    for obj in sorted(meshes, key=lambda obj: obj.name_full):
-        by_role[obj.weft.role].append(obj)
+    for obj in sorted(view_layer.objects, key=lambda obj: obj.name_full):
+        allowed = {"CLOTH": {"MESH"}, "COLLIDER": COLLIDER_TYPES}.get(obj.weft.role, ())
+        if obj.type in allowed:
+            by_role[obj.weft.role].append(obj)
     collection = scene.weft.collider_collection
     if collection is not None:
         included = {obj.session_uid for obj in collection.all_objects}
@@ -70,14 +72,15 @@ def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Objec
 
     def name_in(instance: Object) -> str:
         collection = instance.instance_collection
-        if instance.instance_type != "COLLECTION" or collection is None:
+        is_seen = instance.weft.role == "COLLIDER"
+        if is_seen or instance.instance_type != "COLLECTION" or collection is None:
             return ""
         if collection not in names:
             names[collection] = next(filter(None, map(name_of, collection.all_objects)), "")
         return names[collection]
 
     def name_of(obj: Object) -> str:
-        is_collider = obj.type == "MESH" and obj.weft.role == "COLLIDER"
+        is_collider = obj.type in COLLIDER_TYPES and obj.weft.role == "COLLIDER"
         if is_collider and (allowed is None or obj.session_uid in allowed):
             return obj.name
         return name_in(obj)

@@ -17,8 +17,8 @@ from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..force_fields.forces import Weights
 from ..properties.fabric import as_decimal
-from . import motion, rest_shape
-from .evaluated import ChangedTopologyError, deformed, evaluated_mesh, to_world, world_to_object
+from . import geometry, motion, rest_shape
+from .evaluated import ChangedTopologyError, deformed, world_to_object
 from .motion import Bodies
 from .pins import PinInput, PinReader
 from .rest_shape import Shrinking
@@ -125,9 +125,10 @@ class SceneReader:
         ] = []  # at the first frame, with group weights
         self._pins: list[PinReader] = []
         depsgraph = self._go_to(frame)
-        self._colliders_in_order = colliders
+        read = [(obj, self._read_collider(obj, depsgraph)) for obj in colliders]
+        self.colliders = [source for _obj, source in read if source is not None]
+        self._colliders_in_order = [obj for obj, source in read if source is not None]
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
-        self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
         self.first = self._last = self._read(depsgraph, frame)
         self._start = frame
         self._extents = [motion.extent(each.positions) for each in self.colliders]
@@ -208,7 +209,9 @@ class SceneReader:
             ],
             world_to_object=[_matrix_to_object(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
-                self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
+                self._collider_positions(
+                    _evaluated(collider, depsgraph, frame), depsgraph, index, frame
+                )
                 for index, collider in enumerate(self.colliders)
             ],
         )
@@ -264,38 +267,36 @@ class SceneReader:
 
     # --- colliders ----------------------------------------------------------------------------
 
-    def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
-        evaluated = obj.evaluated_get(depsgraph)
-        with evaluated_mesh(evaluated) as mesh:
-            self._collider_corners.append(mesh_arrays.corner_vertices(mesh))
-            triangles = mesh_arrays.triangles(mesh)
-            points = mesh_arrays.coordinates(mesh)
-            faces = mesh_arrays.faces(mesh) if _may_bend(obj) else None
+    def _read_collider(self, obj: Object, depsgraph: Depsgraph) -> ColliderInput | None:
+        """A collider at the first frame; None if it has no faces."""
+        found = geometry.read(obj.evaluated_get(depsgraph), depsgraph, self._scale)
+        if not len(found.triangles):
+            return None
+        self._collider_corners.append(found.corners)
         friction, thickness = _surface(obj)
         return ColliderInput(
             session_uid=obj.session_uid,
             identity=object_identity.key(obj),
             name=obj.name,
-            triangles=triangles,
-            faces=faces,
-            positions=self._to_world(points, evaluated),
+            triangles=found.triangles,
+            faces=found.faces if _may_bend(obj) else None,
+            positions=found.points,
             friction=friction,
             thickness=thickness,
         )
 
-    def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
-        with evaluated_mesh(evaluated) as mesh:
-            corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
+    def _collider_positions(
+        self, evaluated: Object, depsgraph: Depsgraph, index: int, frame: int
+    ) -> np.ndarray:
+        found = geometry.read(evaluated, depsgraph, self._scale)
         expected = len(self.colliders[index].positions)
-        if len(points) != expected or not np.array_equal(corners, self._collider_corners[index]):
+        corners = self._collider_corners[index]
+        if len(found.points) != expected or not np.array_equal(found.corners, corners):
             raise ChangedTopologyError(
                 f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
-                f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
+                f"{frame}: {len(found.points)} vertices instead of {expected}, or other faces"
             )
-        return self._to_world(points, evaluated)
-
-    def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
-        return to_world(points, evaluated, self._scale)
+        return found.points
 
 
 def sewing_options(obj: Object) -> dict[str, object]:
@@ -332,7 +333,8 @@ def _may_bend(obj: Object) -> bool:
     """Whether the faces of an object may change their shape from frame to frame, and with it the
     triangles that Blender cuts them into, which it does in object space.
     """
-    return bool(obj.modifiers) or obj.data.shape_keys is not None
+    is_rigid_mesh = obj.type == "MESH" and not obj.modifiers and obj.data.shape_keys is None
+    return not is_rigid_mesh
 
 
 def _surface(evaluated: Object) -> tuple[float, float]:

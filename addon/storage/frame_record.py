@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Scene, ViewLayer
 
-from ..blender import mesh_arrays, object_identity
+from ..blender import object_identity
 from ..cache import atomic_file
 from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..properties.fabric import as_decimal
-from ..scene.evaluated import evaluated_mesh, to_world, world_to_object
+from ..scene import geometry
+from ..scene.evaluated import world_to_object
 from ..scene.participants import participants
 from ..scene.reader import ClothInput, ColliderInput, FrameInput, gravity
 
@@ -88,8 +89,8 @@ def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Signature]:
             )
     for obj in colliders:
         evaluated = obj.evaluated_get(depsgraph)
-        with suppress(ValueError), evaluated_mesh(evaluated) as mesh:  # disabled in viewports
-            points = to_world(mesh_arrays.coordinates(mesh), evaluated, scale)
+        with suppress(ValueError):  # disabled in viewports
+            points = geometry.read(evaluated, depsgraph, scale).points
             found[object_identity.key(obj)] = signature(points)
     return found
 

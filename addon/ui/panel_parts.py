@@ -6,6 +6,7 @@ import textwrap
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ..bake import job
+from ..scene.geometry import COLLIDER_TYPES
 
 CLOTH = frozenset(("CLOTH",))
 COLLIDER = frozenset(("COLLIDER",))
@@ -24,7 +25,9 @@ class PhysicsPanel:
     @classmethod
     def poll(cls, context: Context) -> bool:
         obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.weft.role in cls.roles
+        if obj is None or obj.type not in COLLIDER_TYPES:
+            return False
+        return obj.weft.role in (cls.roles if obj.type == "MESH" else cls.roles - CLOTH)
 
 
 class SwitchedPanel(PhysicsPanel):

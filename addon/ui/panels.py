@@ -20,7 +20,12 @@ class PHYSICS_PT_weft(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.enabled = job.running() is None
-        layout.row().prop(context.object.weft, "role", expand=True)
+        row = layout.row(align=True)
+        if context.object.type == "MESH":
+            row.prop(context.object.weft, "role", expand=True)
+        else:
+            for role in ("NONE", "COLLIDER"):
+                row.prop_enum(context.object.weft, "role", role)
         if bridge.problem():
             wrapped_text(layout, context, bridge.problem(), "ERROR")
 
