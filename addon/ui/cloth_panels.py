@@ -10,6 +10,46 @@ from ..properties.fabric import WeftMaterial
 from ..properties.object import WeftAttachment
 from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, props, wrapped_text
 
+# --- pins -------------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_pins(PhysicsPanel, Panel):
+    bl_label = "Pins"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        layout, obj = self.layout, context.object
+        flow = columns(layout)
+        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
+        column = flow.column()
+        column.active = bool(obj.weft.pin_group)
+        props(column, obj.weft, pin_strength="Strength")
+        for index, attachment in enumerate(obj.weft.attachments):
+            self.draw_attachment(layout.box(), obj, attachment, index)
+        layout.operator("weft.attach", icon="LINKED")
+        if obj.weft.pin_group or obj.weft.attachments:
+            row = layout.row()
+            row.prop(obj.weft, "pin_stiffness")
+            row.prop_decorator(obj.weft, "pin_stiffness")
+        if obj.weft.pin_group:
+            layout.operator("weft.release", icon="UNLINKED")
+
+    def draw_attachment(
+        self, box: UILayout, obj: Object, attachment: WeftAttachment, index: int
+    ) -> None:
+        row = box.row(align=True)
+        row.prop_search(attachment, "vertex_group", obj, "vertex_groups", text="Group")
+        row.operator("weft.detach", text="", icon="TRASH").index = index
+        column = box.column()
+        props(column, attachment, target="To", follow="Follow", strength="Strength")
+        text = "Release This at This Frame"
+        box.operator("weft.release", text=text, icon="UNLINKED").index = index
+
+
+# --- fabric -----------------------------------------------------------------------------------
+
 
 class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
     bl_label = "Physical Properties"
@@ -140,43 +180,6 @@ def _wide_field(layout: UILayout, material: WeftMaterial, name: str) -> None:
 def _reset(row: UILayout, material: WeftMaterial, name: str) -> None:
     if name in presets.changed_fields(material):
         row.operator("weft.field_reset", text="", icon="LOOP_BACK", emboss=False).field = name
-
-
-# --- pins -------------------------------------------------------------------------------------
-
-
-class PHYSICS_PT_weft_pins(PhysicsPanel, Panel):
-    bl_label = "Pins"
-    bl_parent_id = "PHYSICS_PT_weft"
-    roles = CLOTH
-
-    def draw(self, context: Context) -> None:
-        layout, obj = self.layout, context.object
-        flow = columns(layout)
-        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
-        column = flow.column()
-        column.active = bool(obj.weft.pin_group)
-        props(column, obj.weft, pin_strength="Strength")
-        for index, attachment in enumerate(obj.weft.attachments):
-            self.draw_attachment(layout.box(), obj, attachment, index)
-        layout.operator("weft.attach", icon="LINKED")
-        if obj.weft.pin_group or obj.weft.attachments:
-            row = layout.row()
-            row.prop(obj.weft, "pin_stiffness")
-            row.prop_decorator(obj.weft, "pin_stiffness")
-        if obj.weft.pin_group:
-            layout.operator("weft.release", icon="UNLINKED")
-
-    def draw_attachment(
-        self, box: UILayout, obj: Object, attachment: WeftAttachment, index: int
-    ) -> None:
-        row = box.row(align=True)
-        row.prop_search(attachment, "vertex_group", obj, "vertex_groups", text="Group")
-        row.operator("weft.detach", text="", icon="X").index = index
-        column = box.column()
-        props(column, attachment, target="To", follow="Follow", strength="Strength")
-        text = "Release This at This Frame"
-        box.operator("weft.release", text=text, icon="UNLINKED").index = index
 
 
 # --- shape ------------------------------------------------------------------------------------
@@ -328,13 +331,13 @@ class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
 
 register, unregister = bpy.utils.register_classes_factory(
     (
+        PHYSICS_PT_weft_pins,
         PHYSICS_PT_weft_material,
         PHYSICS_PT_weft_stiffness,
         PHYSICS_PT_weft_bending,
         PHYSICS_PT_weft_damping,
         PHYSICS_PT_weft_air,
         PHYSICS_PT_weft_memory,
-        PHYSICS_PT_weft_pins,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_sewing,
         PHYSICS_PT_weft_pressure,

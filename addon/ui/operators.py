@@ -180,7 +180,7 @@ class WEFT_OT_free(Operator):
         return job.running() is None
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        objects = self._objects(context)
+        objects = [obj for obj in self._objects(context) if obj.weft.role == "CLOTH"]
         if bpy.app.background or not objects:
             return self.execute(context)
         size = cache_paths.size([cache_paths.stem(context.scene, obj) for obj in objects]) / 1e6
@@ -189,7 +189,7 @@ class WEFT_OT_free(Operator):
             self,
             event,
             title=f"Free the result of {names}?",
-            message=f"{size:.3g} MB in the cache go when the file is closed; undo keeps them",
+            message=f"Undo brings it back until the file is closed ({size:.3g} MB in the cache)",
             confirm_text="Free",
         )
 
