@@ -9,13 +9,14 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..bake import fingerprint
-from ..blender import scene_time
+from ..blender import object_identity, scene_time
 from ..cache import pc2
 from ..scene import evaluation_state
 from ..scene.evaluated import ChangedTopologyError
 from ..scene.reader import FrameInput, SceneReader
 from ..storage import cache_paths, frame_record
-from .finding import ERROR, WARNING, Finding
+from . import support
+from .finding import ERROR, WARNING, Finding, on_elements
 
 SAMPLES = 12  # frames that are read where all would take longer than:
 READING_SECONDS = 10.0
@@ -47,6 +48,7 @@ def check(context: Context, cloths: list[Object], colliders: list[Object]) -> It
 
 
 def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Finding]:
+    apart: set[int] = set()
     for frame in _frames(reader, last):
         try:
             source = reader.read_frame(frame)
@@ -55,6 +57,7 @@ def _through(reader: SceneReader, last: int, records: list[Path]) -> Iterator[Fi
             yield Finding(ERROR, f"The bake would end before frame {frame}: {error}", meaning)
             return
         yield from _jumps(reader, source)
+        yield from _drawn_apart(reader, source, apart)
         for path in tuple(records):
             changed = _changed(path, reader, source)
             if changed:
@@ -85,6 +88,24 @@ def _jumps(reader: SceneReader, source: FrameInput) -> Iterator[Finding]:
             )
             title = f"{body.name}: it jumps from frame {source.frame - 1} to {source.frame}"
             yield Finding(WARNING, title, meaning, body.session_uid)
+
+
+def _drawn_apart(reader: SceneReader, source: FrameInput, known: set[int]) -> Iterator[Finding]:
+    """Cloths whose pinned vertices are drawn apart for the first time after the start."""
+    for index, cloth in enumerate(reader.cloths):
+        vertices = support.drawn_apart(cloth, source.pins[index])
+        obj = object_identity.find(cloth.session_uid)
+        if index in known or obj is None or not len(vertices):
+            continue
+        known.add(index)
+        if source.frame == reader.first.frame:
+            continue  # reported by `support`
+        meaning = (
+            "They are held where an armature, a hook or another object has them, and the fabric "
+            "between cannot give way. Pin fewer of them, or weigh them so that they move together"
+        )
+        text = f"pinned vertices are drawn apart at frame {source.frame}"
+        yield on_elements(WARNING, obj, text, meaning, domain="VERT", indices=vertices)
 
 
 def _record(scene: Scene, obj: Object) -> Path | None:

@@ -10,6 +10,7 @@ from mathutils.bvhtree import BVHTree
 from mathutils.kdtree import KDTree
 
 from ..blender import mesh_arrays
+from ..scene.pins import PinInput
 from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
 from .finding import INFO, WARNING, Finding, on_elements, on_object
 
@@ -26,6 +27,7 @@ def check(reader: SceneReader, cloths: list[Object]) -> Iterator[Finding]:
         source, pins = reader.cloths[index], reader.first.pins[index]
         held = source.pinned[pins.hard]
         yield from _stretched(obj, source, held)
+        yield from _pinned_seams(obj, source, held)
         if not len(source.pinned):
             yield from _falls(obj, source, reader)
         yield from _enclosed(obj, source, reader)
@@ -64,6 +66,37 @@ def _stretched(obj: Object, source: ClothInput, held: np.ndarray) -> Iterator[Fi
             "bears. Choose the rest shape in the Shape panel, or start with less"
         )
     yield on_elements(WARNING, obj, text, meaning, domain="EDGE", indices=long)
+
+
+def _pinned_seams(obj: Object, source: ClothInput, held: np.ndarray) -> Iterator[Finding]:
+    """Sewing edges that cannot close, because both ends are held apart."""
+    if source.sewing is None or not len(held):
+        return
+    ends = source.positions[source.sewing]
+    open_ends = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1) > 2.0 * obj.weft.material.thickness
+    stuck = np.isin(source.sewing, held).all(axis=1) & open_ends
+    if stuck.any():
+        meaning = "Both ends are pinned apart, so no force draws them together. Unpin one of them"
+        indices = mesh_arrays.loose_edge_indices(obj.data)[stuck]
+        text = "seams cannot close: both ends are pinned"
+        yield on_elements(WARNING, obj, text, meaning, domain="EDGE", indices=indices)
+
+
+def pinned_edges(source: ClothInput, pins: PinInput) -> np.ndarray:
+    """Edges of faces with both ends held, as places in the list of pinned vertices."""
+    place = np.full(len(source.positions), -1)
+    place[source.pinned[pins.hard]] = np.flatnonzero(pins.hard)
+    sides = np.concatenate([source.triangles[:, [k, (k + 1) % 3]] for k in range(3)])
+    ends = place[sides]
+    return ends[(ends >= 0).all(axis=1)]
+
+
+def drawn_apart(source: ClothInput, pins: PinInput) -> np.ndarray:
+    """Vertices of edges between held ones that a frame draws to more than a fabric bears."""
+    ends = pinned_edges(source, pins)
+    rest, now = source.rest_positions[source.pinned], pins.targets
+    lengths = [np.linalg.norm(each[ends[:, 1]] - each[ends[:, 0]], axis=1) for each in (rest, now)]
+    return source.pinned[np.unique(ends[lengths[1] > (1.0 + LARGE_STRETCH) * lengths[0]])]
 
 
 def _falls(obj: Object, source: ClothInput, reader: SceneReader) -> Iterator[Finding]:

@@ -146,6 +146,33 @@ def test_a_hidden_collider_can_be_left_out():
     assert small_scenes.state(cloth).outdated == "'Floor' takes part now"
 
 
+def test_seams_between_pinned_vertices_are_found_and_selected():
+    cloth = good_cloth()
+    mesh = cloth.data
+    cloth.vertex_groups["pin"].add([63], 1.0, "REPLACE")
+    mesh.edges.add(2)
+    mesh.edges[-1].vertices, mesh.edges[-2].vertices = (0, 63), (1, 62)
+    cloth.weft.use_sewing = True
+    finding = found("1 seams cannot close: both ends are pinned")
+    select(finding)
+    assert selected("edges") == [len(mesh.edges) - 1]
+
+
+def test_pins_that_are_drawn_apart_later_are_found_with_their_frame():
+    cloth = good_cloth()
+    hand = bpy.data.objects.new("Hand", None)
+    bpy.context.scene.collection.objects.link(hand)
+    end = cloth.vertex_groups.new(name="end")
+    end.add([15], 1.0, "REPLACE")
+    attachment = cloth.weft.attachments.add()
+    attachment.vertex_group, attachment.target = "end", hand
+    small_scenes.slide(hand, 2, (1, 0.0), (11, 1.0))
+    small_scenes.set_frames(1, 11)
+    finding = found("pinned vertices are drawn apart at frame 3")
+    select(finding)
+    assert selected("vertices") == [7, 15]
+
+
 # --- the list ---------------------------------------------------------------------------------
 
 
