@@ -62,6 +62,8 @@ NUMBERS = (  # animatable numbers of a cloth
     "shrink",
     "shrink_max",
 )
+# Values of numbers that earlier versions had not: they leave its fingerprints as they are.
+WITHOUT_EFFECT = {"pin_strength": 1.0}
 SURFACE = ("friction", "thickness")  # animatable numbers of a collider
 MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
@@ -195,8 +197,9 @@ def _fabric(obj: Object) -> Iterator[Any]:
         if not any(path.startswith(f"weft.material.{name}") for path in animated):
             yield name, repr(value)
     for name in NUMBERS:
-        if f"weft.{name}" not in animated:
-            yield name, as_decimal(getattr(obj.weft, name))
+        value = as_decimal(getattr(obj.weft, name))
+        if f"weft.{name}" not in animated and value != WITHOUT_EFFECT.get(name):
+            yield name, value
     for index, one in enumerate(obj.weft.attachments):
         if f"weft.attachments[{index}].strength" not in animated:
             yield as_decimal(one.strength)

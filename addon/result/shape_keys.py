@@ -185,7 +185,7 @@ def _remove_track(obj: Object) -> None:
 
 
 def _remove_curves_of_earlier_versions(obj: Object) -> None:
-    """Removes curves from the action of the keys, where Weft 0.1 wrote them."""
+    """Removes curves from the action of the keys, where earlier versions wrote them."""
     key, result = obj.data.shape_keys, obj.weft.result
     paths = {value_path(block.name) for block in own_keys(obj)}
     if not any(curve.data_path in paths for curve in fcurves.curves(key)):

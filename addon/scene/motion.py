@@ -90,8 +90,10 @@ def _joined(bodies: Bodies, indices: list[int]) -> np.ndarray:
 
 
 def _pairs(before: Bodies, after: Bodies) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Bodies that have moved and are more than a point."""
     pairs = zip(before.points, after.points, strict=True)
-    return [(one, other) for one, other in pairs if len(one) == len(other) and len(one) > 1]
+    alike = [(one, other) for one, other in pairs if len(one) == len(other) and len(one) > 1]
+    return [(one, other) for one, other in alike if not np.array_equal(one, other)]
 
 
 def _relative_sagitta(before: np.ndarray, after: np.ndarray) -> float:

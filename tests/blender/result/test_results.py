@@ -175,7 +175,7 @@ def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_the
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
 
 
-def test_a_result_of_the_first_version_is_replaced_and_freed():
+def test_a_result_of_earlier_versions_is_replaced_and_freed():
     """Its curves are in the action of the keys, beside those of the user."""
     cloth = with_a_key("Sheet", 0.0)
     small_scenes.set_frames(1, 3)
