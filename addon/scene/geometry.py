@@ -15,7 +15,6 @@ from ..blender import mesh_arrays
 from .evaluated import evaluated_mesh, require_evaluated
 
 SURFACES = frozenset(("MESH", "CURVE", "FONT", "SURFACE", "META"))
-COLLIDER_TYPES = SURFACES | {"EMPTY"}  # which instances a collection
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,11 @@ def read(evaluated: Object, depsgraph: Depsgraph, scale: float) -> Geometry:
     if makes_instances(evaluated.original):
         pieces += _instances(evaluated, depsgraph, scale)
     return _joined(pieces)
+
+
+def may_collide(obj: Object) -> bool:
+    """Whether an object is of a type that can be a collider: it has a surface, or instances."""
+    return obj.type in SURFACES or (obj.type == "EMPTY" and obj.instance_type != "NONE")
 
 
 def makes_instances(obj: Object) -> bool:

@@ -7,7 +7,7 @@ from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
 from . import multiplied, rest_shape
-from .geometry import COLLIDER_TYPES
+from .geometry import may_collide
 
 GROUP_USES = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
@@ -19,8 +19,7 @@ def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], lis
     """Cloths and colliders of a view layer, each sorted by name."""
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
     for obj in sorted(view_layer.objects, key=lambda obj: obj.name_full):
-        allowed = {"CLOTH": {"MESH"}, "COLLIDER": COLLIDER_TYPES}.get(obj.weft.role, ())
-        if obj.type in allowed:
+        if obj.type == "MESH" or (obj.weft.role == "COLLIDER" and may_collide(obj)):
             by_role[obj.weft.role].append(obj)
     collection = scene.weft.collider_collection
     if collection is not None:
@@ -80,7 +79,7 @@ def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Objec
         return names[collection]
 
     def name_of(obj: Object) -> str:
-        is_collider = obj.type in COLLIDER_TYPES and obj.weft.role == "COLLIDER"
+        is_collider = obj.weft.role == "COLLIDER" and may_collide(obj)
         if is_collider and (allowed is None or obj.session_uid in allowed):
             return obj.name
         return name_in(obj)
