@@ -8,6 +8,8 @@ from bpy.types import Depsgraph, Object
 
 from ..blender import mesh_arrays
 from ..scene import geometry, multiplied
+from ..scene.participants import GROUP_USES
+from ..scene.pins import modifier_writes_weights
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces
@@ -28,6 +30,7 @@ def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     yield from _size_and_thickness(obj, scale_length)
     yield from _yarns(obj)
     yield from _groups(obj)
+    yield from _written_weights(obj)
     yield from _sewing(obj)
 
 
@@ -257,6 +260,26 @@ def _groups(obj: Object) -> Iterator[Finding]:
     elif name and not len(mesh_arrays.grouped_vertices(obj, name)):
         meaning = "No vertex of the group has a weight above 0, so nothing is held"
         yield on_object(WARNING, obj, f"the pin group '{name}' holds nothing", meaning)
+
+
+def _written_weights(obj: Object) -> Iterator[Finding]:
+    """Groups whose weights a modifier changes, where only painted weights count."""
+    for modifier in filter(modifier_writes_weights, obj.modifiers):
+        name = getattr(modifier, "vertex_group", "") or getattr(modifier, "vertex_group_a", "")
+        uses = [use for use in GROUP_USES if use != "pin" and _is_group_of(obj, use, name)]
+        if uses:
+            meaning = (
+                "Weights that a modifier writes count for pins and attachments, at every frame. "
+                "Elsewhere those that are painted count: apply the modifier"
+            )
+            use = uses[0].replace("_", " ")
+            text = f"the modifier '{modifier.name}' changes its {use} group, without effect"
+            yield on_object(WARNING, obj, text, meaning)
+
+
+def _is_group_of(obj: Object, use: str, name: str) -> bool:
+    """Whether a vertex group is that of a use."""
+    return bool(name) and getattr(obj.weft, f"{use}_group") == name
 
 
 def _sewing(obj: Object) -> Iterator[Finding]:

@@ -70,6 +70,14 @@ def test_blenders_cloth_on_the_same_object_is_found_and_removed():
     assert not cloth.modifiers and titles() == []
 
 
+def test_weights_that_a_modifier_writes_are_told_where_they_do_not_count():
+    cloth = good_cloth()
+    cloth.modifiers.new("Edit", "VERTEX_WEIGHT_EDIT").vertex_group = "pin"
+    assert not any("'Edit'" in title for title in titles())
+    cloth.weft.density_group = "pin"
+    assert found("the modifier 'Edit' changes its density group").severity == "WARNING"
+
+
 # --- what holds a cloth -----------------------------------------------------------------------
 
 
