@@ -19,7 +19,7 @@ from . import support
 from .finding import ERROR, WARNING, Finding, on_elements
 
 SAMPLES = 12  # frames that are read where all would take longer than:
-READING_SECONDS = 10.0
+READING_SECONDS = 5.0
 TOPOLOGY = (
     "Vertices and faces must stay the same through all frames: switch off or apply the modifier "
     "that changes them, or end the frame range before"
