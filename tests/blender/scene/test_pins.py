@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Pins whose strength is keyed, vertices that are attached to objects and faces, and release."""
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -130,11 +131,13 @@ def test_the_selected_vertices_are_attached_by_a_button():
     with pytest.raises(RuntimeError, match="select one object beside the cloth"):
         bpy.ops.weft.attach()
     handle.select_set(True)
-    for part in (*cloth.data.edges, *cloth.data.polygons):
-        part.select = False
-    for vertex in cloth.data.vertices:
-        vertex.select = vertex.index in (3, 5)
     bpy.ops.object.mode_set(mode="EDIT")
+    bpy.context.tool_settings.mesh_select_mode = (True, False, False)
+    mesh = bmesh.from_edit_mesh(cloth.data)
+    for vertex in mesh.verts:
+        vertex.select_set(vertex.index in (3, 5))
+    mesh.select_flush_mode()
+    bmesh.update_edit_mesh(cloth.data)
     assert bpy.ops.weft.attach() == {"FINISHED"}
     assert cloth.mode == "EDIT"
     bpy.ops.object.mode_set(mode="OBJECT")
