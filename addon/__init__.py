@@ -3,6 +3,8 @@
 
 import atexit
 
+import addon_utils
+
 from . import handlers, properties
 from .bake import job
 from .checks import operators as check_operators
@@ -35,10 +37,21 @@ MODULES = (
 def register() -> None:
     for module in MODULES:
         module.register()
-    atexit.register(unregister)  # Blender as a module leaves it registered, and 4.2 crashes then
+    atexit.register(_disable)
+
+
+def _disable() -> None:
+    """Unregister at exit: Blender as a module leaves the add-on registered, and 4.2 crashes then.
+
+    Some versions disable what is enabled later on, and must not find it enabled.
+    """
+    if globals().get("__addon_enabled__"):
+        addon_utils.disable(__name__)
+    else:
+        unregister()
 
 
 def unregister() -> None:
-    atexit.unregister(unregister)
+    atexit.unregister(_disable)
     for module in reversed(MODULES):
         module.unregister()
