@@ -3,8 +3,6 @@
 
 import atexit
 
-import addon_utils
-
 from . import handlers, properties
 from .bake import job
 from .checks import operators as check_operators
@@ -45,6 +43,8 @@ def _disable() -> None:
 
     Some versions disable what is enabled later on, and must not find it enabled.
     """
+    import addon_utils  # there once bpy is
+
     if globals().get("__addon_enabled__"):
         addon_utils.disable(__name__)
     else:
