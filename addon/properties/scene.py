@@ -196,6 +196,14 @@ class WeftScene(PropertyGroup):
         description="Only colliders in this collection take part; all of the scene when empty",
         update=changed,
     )
+    only_visible: BoolProperty(
+        name="Visible Colliders Only",
+        options=NOT_ANIMATABLE,
+        description="Leave out colliders that are hidden in the viewport, by themselves or with "
+        "their collection",
+        default=False,
+        update=changed,
+    )
     use_scene_gravity: BoolProperty(
         name="Scene Gravity",
         description="Use the gravity of the scene, in the m/s² that Blender shows there",

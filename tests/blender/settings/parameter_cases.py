@@ -363,6 +363,7 @@ FABRIC = [
 ]
 OBJECT = [
     ("pin_group", "", "pin", falling, "height", True),
+    ("pin_strength", 0.3, 0.9, drawn, "height", True),
     ("pin_stiffness", 20.0, 2000.0, drawn, "height", True),
     ("use_uv", False, True, of_two_yarns, "lowest", False),
     ("rest_key", "Small", "Smaller", lambda: key_rest(with_keys()), "extent", False),
