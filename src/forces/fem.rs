@@ -13,7 +13,7 @@ use crate::{
     material::Material,
     mesh::Mesh,
     parallel::BufferPool,
-    simd::{Kernel, Lanes, dispatch},
+    simd::{Kernel, Lanes, Row3, dispatch},
     vec3::Vec3,
 };
 
@@ -227,7 +227,7 @@ impl Elements for BendingElements {
         !self.bending.is_inelastic()
     }
 
-    fn add_matrix_free_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+    fn add_matrix_free_product(&mut self, direction: &[Row3], out: &mut [Row3]) {
         self.bending.add_off_diagonal_product(direction, out);
     }
 

@@ -9,7 +9,6 @@ use crate::{
     parallel::reductions,
     simd::Row3,
     time_integration::Stage,
-    vec3::Vec3,
 };
 use rayon::prelude::*;
 
@@ -26,9 +25,9 @@ pub(crate) struct MatrixFreeTangent<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MatrixFreeBuffers {
     /// In m.
-    displacements: Vec<Vec3>,
+    displacements: Vec<Row3>,
     /// In N.
-    forces: Vec<Vec3>,
+    forces: Vec<Row3>,
 }
 
 impl<'a> MatrixFreeTangent<'a> {
@@ -43,7 +42,7 @@ impl<'a> MatrixFreeTangent<'a> {
         let count = dynamics.vertex_count();
         let elements = &mut dynamics.elements;
         elements.iter().any(|one| one.has_matrix_free_tangent()).then(|| {
-            buffers.displacements.resize(count, Vec3::zeros());
+            buffers.displacements.resize(count, [0.0; 4]);
             Self { elements, ordering, scale, buffers }
         })
     }
@@ -53,18 +52,19 @@ impl MatrixFreeTerm for MatrixFreeTangent<'_> {
     fn add_product(&mut self, vector: &[Row3], image: &mut [Row3]) {
         let Self { elements, ordering, scale, buffers } = self;
         let MatrixFreeBuffers { displacements, forces } = &mut **buffers;
-        ordering.scatter_with(vector, displacements, |_, displacement| displacement);
+        let each = displacements.par_iter_mut().enumerate();
+        each.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK)
+            .for_each(|(vertex, displacement)| *displacement = vector[ordering.row(vertex)]);
         forces.clear();
-        forces.resize(displacements.len(), Vec3::zeros());
+        forces.resize(displacements.len(), [0.0; 4]);
         for one in elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
             one.add_matrix_free_product(displacements, forces);
         }
+        let scale = *scale as f32;
         let rows = image.par_iter_mut().enumerate();
-        rows.with_min_len(reductions::MIN_VERTICES_PER_TASK).for_each(|(row, image)| {
-            let force = forces[ordering.vertex(row)] * *scale;
-            for (image, force) in image.iter_mut().zip(force.iter()) {
-                *image += *force as f32;
-            }
+        rows.with_min_len(reductions::MIN_LIGHT_VERTICES_PER_TASK).for_each(|(row, image)| {
+            let force = &forces[ordering.vertex(row)];
+            *image = std::array::from_fn(|k| image[k] + scale * force[k]);
         });
     }
 }
@@ -78,6 +78,7 @@ mod tests {
         scene::{Cloth, Report, Settings},
         system::TangentMatrix,
         time_integration::State,
+        vec3::Vec3,
     };
 
     /// Vertices along a side of the sheet.

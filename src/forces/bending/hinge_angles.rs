@@ -116,32 +116,66 @@ impl HingeAngles {
             *values = edge_rates(dots[triangle], [0.0, first, second]);
         });
         let each = rates.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-        each.for_each(|(hinge, rate)| *rate = [self.fold_rate(hinges, hinge); 2]);
+        let values = self.corner_values.as_flattened();
+        each.for_each(|(hinge, rate)| *rate = [self.rate(hinges, values, hinge); 2]);
     }
 
     /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
     pub(super) fn gather(&self, loads: &[f64], hinges: &Hinges, sign: f64, out: &mut [Vec3]) {
-        let Self { normals, dots, incidence, .. } = self;
-        let (dots, of_slot) = (dots.as_flattened(), hinges.of_triangle.as_flattened());
+        let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
+        each.for_each(|(vertex, out)| *out += self.force(loads, hinges, vertex) * sign);
+    }
+
+    /// Adds Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
+    pub(super) fn gather_rows(&self, loads: &[f64], hinges: &Hinges, out: &mut [Row3]) {
         let each = out.par_iter_mut().enumerate().with_min_len(reductions::MIN_VERTICES_PER_TASK);
         each.for_each(|(vertex, out)| {
-            let mut sum = Vec3::zeros();
-            for (triangle, corner) in incidence.elements_of(vertex) {
-                let [own, next, last] =
-                    CYCLIC_CORNERS[usize::from(corner)].map(|k| 3 * triangle as usize + k);
-                let load = |slot: usize| loads[of_slot[slot] as usize];
-                let turned = load(own);
-                let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
-                sum += normals[triangle as usize] * value;
+            let force = self.force(loads, hinges, vertex);
+            for (out, force) in out.iter_mut().zip(force.iter()) {
+                *out += *force as f32;
             }
-            *out += sum * sign;
         });
     }
 
-    /// Rate of a hinge at the last [`Self::fold_rates`].
-    pub(super) fn fold_rate(&self, hinges: &Hinges, hinge: usize) -> f64 {
-        let values = self.corner_values.as_flattened();
-        let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
+    /// Bᵀ · moments at a vertex.
+    #[inline(always)]
+    fn force(&self, loads: &[f64], hinges: &Hinges, vertex: usize) -> Vec3 {
+        let (dots, of_slot) = (self.dots.as_flattened(), hinges.of_triangle.as_flattened());
+        let mut sum = Vec3::zeros();
+        for (triangle, corner) in self.incidence.elements_of(vertex) {
+            let [own, next, last] =
+                CYCLIC_CORNERS[usize::from(corner)].map(|k| 3 * triangle as usize + k);
+            let load = |slot: usize| loads[of_slot[slot] as usize];
+            let turned = load(own);
+            let value = dots[next] * (turned - load(last)) + dots[last] * (turned - load(next));
+            sum += self.normals[triangle as usize] * value;
+        }
+        sum
+    }
+
+    pub(super) fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// Rate at which each edge of a triangle turns, times its length, when vertices move along `direction`.
+    pub(super) fn rates_of_edges(&self, direction: &[Row3], rates: &mut [[f64; 3]]) {
+        let Self { triangles, normals, dots, .. } = self;
+        let each = rates.par_iter_mut().enumerate().with_min_len(MIN_PER_TASK);
+        each.for_each(|(triangle, rates)| {
+            let [p0, p1, p2] = triangles[triangle].map(|vertex| &direction[vertex as usize]);
+            let normal = &normals[triangle];
+            let along = |end: &Row3| -> f64 {
+                let component = |k: usize| normal[k] * f64::from(end[k] - p0[k]);
+                component(0) + component(1) + component(2)
+            };
+            *rates = edge_rates(dots[triangle], [0.0, along(p1), along(p2)]);
+        });
+    }
+
+    /// Rate at which a hinge folds, given the rates of all edges of triangles.
+    #[inline(always)]
+    pub(super) fn rate(&self, hinges: &Hinges, edge_rates: &[f64], hinge: usize) -> f64 {
+        let [left, right] = hinges.slots[hinge].map(|slot| edge_rates[slot as usize]);
         (left + right) * self.inverse_lengths[hinge]
     }
 

@@ -38,7 +38,7 @@ use crate::{
     material::{Material, PlateRigidity},
     mesh::{Mesh, hinge_angle_lanes},
     parallel::{BufferPool, reductions},
-    simd::{Kernel, Lanes, dispatch, lane_indices},
+    simd::{Kernel, Lanes, Row3, dispatch, lane_indices},
     vec3::Vec3,
 };
 use hinge_angles::HingeAngles;
@@ -47,7 +47,7 @@ use inelastic::InelasticPlates;
 use rayon::prelude::*;
 use stabilisation::Stabilisation;
 use std::sync::Arc;
-use stiffness::{MomentPasses, Stiffness};
+use stiffness::{MomentPasses, OffDiagonalProduct, ProductBuffers, Stiffness};
 
 /// Bending parameters of one cloth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +103,7 @@ pub struct Bending {
     /// 1/β of the last evaluation.
     inverse_beta: f64,
     buffers: BufferPool<Vec<f64>>,
+    product_buffers: ProductBuffers,
     materials: Vec<Material>,
     /// Inelastic part; `None` if no material is inelastic.
     plates: Option<InelasticPlates>,
@@ -128,6 +129,7 @@ impl Bending {
             dampings: Dampings::new(mesh, &hinges, laws),
             inverse_beta: 0.0,
             buffers: BufferPool::new(1),
+            product_buffers: ProductBuffers::default(),
             materials: Vec::new(),
             plates: None,
             hinges,
@@ -256,7 +258,7 @@ impl Bending {
         if let Some(plates) = plates {
             work += 2.0 * plates.add_nonlinear_moments(hinges, &mut passes);
         }
-        self.gather_forces(passes, -1.0, |_| 0.0, forces);
+        self.gather_forces(passes, -1.0, forces);
         0.5 * work
     }
 
@@ -264,15 +266,22 @@ impl Bending {
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
         let passes = self.moments_of_rates(direction);
-        self.gather_forces(passes, 1.0, |_| 0.0, out);
+        self.gather_forces(passes, 1.0, out);
     }
 
-    /// The same without the diagonal of S: BᵀSB − Σ [`Self::diagonal_stiffness`] ∇θ_e∇θ_eᵀ.
-    pub fn add_off_diagonal_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
-        let passes = self.moments_of_rates(direction);
-        let rate = |hinge: usize| self.hinge_angles.fold_rate(&self.hinges, hinge);
-        let diagonal = |hinge: usize| self.diagonal_stiffness(hinge) * rate(hinge);
-        self.gather_forces(passes, 1.0, diagonal, out);
+    /// Adds the same without the diagonal of S, BᵀSB − Σ [`Self::diagonal_stiffness`] ∇θ_e∇θ_eᵀ, for vectors in single precision.
+    pub fn add_off_diagonal_product(&mut self, direction: &[Row3], out: &mut [Row3]) {
+        let mut buffers = std::mem::take(&mut self.product_buffers);
+        OffDiagonalProduct {
+            hinges: &self.hinges,
+            stiffness: &self.stiffness,
+            stabilisation: self.stabilisation.as_ref().filter(|own| own.is_active()),
+            shape: &self.hinge_angles,
+            viscosity: |hinge| self.dampings.of(hinge) * self.inverse_beta,
+            diagonal: |hinge| self.diagonal_stiffness(hinge),
+        }
+        .add(direction, &mut buffers, out);
+        self.product_buffers = buffers;
     }
 
     /// First half of the moments of the rates at which hinges fold along `direction`.
@@ -295,19 +304,13 @@ impl Bending {
         MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
-    /// Adds `sign` · Bᵀ(𝓜 − `subtracted`) for the moments of the last pass, and returns the buffer.
-    fn gather_forces(
-        &self,
-        mut passes: MomentPasses,
-        sign: f64,
-        subtracted: impl Fn(usize) -> f64 + Sync,
-        out: &mut [Vec3],
-    ) {
+    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
+    fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
         let Self { hinges, stiffness, stabilisation, hinge_angles, .. } = self;
         let inverse_lengths = hinge_angles.inverse_lengths();
         let total = |hinge: usize, moment: f64| {
             let added = stabilisation.as_ref().map_or(0.0, |s| s.moment(hinge));
-            (moment + added - subtracted(hinge)) * inverse_lengths[hinge]
+            (moment + added) * inverse_lengths[hinge]
         };
         let loads = stiffness.hinge_moments(hinges, &mut passes, total);
         hinge_angles.gather(loads, hinges, sign, out);

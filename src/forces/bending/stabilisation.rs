@@ -132,18 +132,19 @@ impl Stabilisation {
         angles: &[AngleAndChange],
         room: &mut [f64],
     ) -> f64 {
-        if self.moments.is_empty() {
+        if !self.is_active() {
             return 0.0;
         }
         let work = self.deviate_from_surroundings(hinges, angles, room);
-        let Self { deviations, stiffness, moments, .. } = self;
         let (patches, shares) = split_room(room, hinges);
-        for (share, stiffness) in shares.iter_mut().zip(stiffness.iter()) {
+        for (share, stiffness) in shares.iter_mut().zip(&self.stiffness) {
             *share *= stiffness;
         }
         let shares = &*shares;
-        deviate(deviations, hinges, patches, |hinge| shares[hinge]);
-        gather(deviations, hinges, patches, moments);
+        self.deviate(hinges, patches, |hinge| shares[hinge]);
+        let mut moments = std::mem::take(&mut self.moments);
+        self.gather(hinges, patches, &mut moments);
+        self.moments = moments;
         work
     }
 
@@ -154,18 +155,36 @@ impl Stabilisation {
         angles: &[AngleAndChange],
         room: &mut [f64],
     ) -> f64 {
-        let Self { deviations, stiffness, .. } = self;
         let (patches, shares) = split_room(room, hinges);
         // The angle past the last hinge is 0.
-        let angle = |hinge: usize| angles.get(hinge).map_or(0.0, |own| own[0]);
-        deviate(deviations, hinges, patches, angle);
+        self.deviate(hinges, patches, |hinge| angles.get(hinge).map_or(0.0, |own| own[0]));
         let count = hinges.count();
-        gather(deviations, hinges, patches, &mut shares[..count]);
+        self.gather(hinges, patches, &mut shares[..count]);
         shares[count] = 0.0;
         let shares = &*shares;
         reductions::sum_blocked(count, reductions::MIN_ELEMENTS_PER_TASK, |hinge| {
-            stiffness[hinge] * shares[hinge].powi(2)
+            self.stiffness[hinge] * shares[hinge].powi(2)
         })
+    }
+
+    /// Vᵀ times values of the hinges: two deviations of each patch, and 0 past the last.
+    fn deviate(
+        &self,
+        hinges: &Hinges,
+        patches: &mut [[f64; 2]],
+        value: impl Fn(usize) -> f64 + Sync,
+    ) {
+        let each = patches[..hinges.count()].par_iter_mut().enumerate();
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
+            .for_each(|(hinge, patch)| *patch = self.deviation(hinges, hinge, &value));
+        patches[hinges.count()] = [0.0; 2];
+    }
+
+    /// V times deviations of the patches.
+    fn gather(&self, hinges: &Hinges, patches: &[[f64; 2]], results: &mut [f64]) {
+        let each = results.par_iter_mut().enumerate();
+        each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK)
+            .for_each(|(hinge, result)| *result = self.gathered(hinges, hinge, |f| patches[f]));
     }
 
     /// Energy of given angles, in J.
@@ -173,6 +192,42 @@ impl Stabilisation {
         let angles: Vec<AngleAndChange> = angles.iter().map(|angle| [*angle, 0.0]).collect();
         let mut room = vec![0.0; 3 * (angles.len() + 1)];
         0.5 * self.deviate_from_surroundings(hinges, &angles, &mut room)
+    }
+
+    /// Whether any hinge is stiffened.
+    pub(super) fn is_active(&self) -> bool {
+        !self.moments.is_empty()
+    }
+
+    /// Stiffness of a hinge, k_e/(w_e d_e²), in N·m.
+    #[inline(always)]
+    pub(super) fn stiffness(&self, hinge: usize) -> f64 {
+        self.stiffness[hinge]
+    }
+
+    /// Both deviations of the patch of a hinge, for values of the hinges.
+    #[inline(always)]
+    pub(super) fn deviation(
+        &self,
+        hinges: &Hinges,
+        hinge: usize,
+        value: impl Fn(usize) -> f64,
+    ) -> [f64; 2] {
+        let near = &hinges.neighbours[hinge];
+        [0, 1].map(|k| self.deviations[k].row(hinge, near, |f| [value(f)])[0])
+    }
+
+    /// V times deviations of the patches, at a hinge.
+    #[inline(always)]
+    pub(super) fn gathered(
+        &self,
+        hinges: &Hinges,
+        hinge: usize,
+        deviations: impl Fn(usize) -> [f64; 2],
+    ) -> f64 {
+        let near = &hinges.neighbours[hinge];
+        let one = |k: usize| self.deviations[k].column(hinge, near, |f| [deviations(f)[k]])[0];
+        one(0) + one(1)
     }
 
     /// Moment of a hinge at the last evaluation, in N·m.
@@ -194,37 +249,6 @@ fn split_room<'a>(room: &'a mut [f64], hinges: &Hinges) -> (&'a mut [[f64; 2]], 
     let count = hinges.count() + 1;
     let (patches, shares) = room.split_at_mut(2 * count);
     (patches.as_chunks_mut().0, &mut shares[..count])
-}
-
-/// Vᵀ times values of the hinges: two deviations of each patch, and 0 past the last.
-fn deviate(
-    deviations: &[HingeMatrix; 2],
-    hinges: &Hinges,
-    patches: &mut [[f64; 2]],
-    value: impl Fn(usize) -> f64 + Sync,
-) {
-    let each = patches[..hinges.count()].par_iter_mut().enumerate();
-    each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(hinge, patch)| {
-        let near = &hinges.neighbours[hinge];
-        let one = |matrix: &HingeMatrix| matrix.row(hinge, near, |f| [value(f)])[0];
-        *patch = [one(&deviations[0]), one(&deviations[1])];
-    });
-    patches[hinges.count()] = [0.0; 2];
-}
-
-/// V times deviations of the patches.
-fn gather(
-    deviations: &[HingeMatrix; 2],
-    hinges: &Hinges,
-    patches: &[[f64; 2]],
-    results: &mut [f64],
-) {
-    let each = results.par_iter_mut().enumerate();
-    each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(hinge, result)| {
-        let near = &hinges.neighbours[hinge];
-        let one = |k: usize| deviations[k].column(hinge, near, |f| [patches[f][k]])[0];
-        *result = one(0) + one(1);
-    });
 }
 
 /// Area of the triangles at a hinge, in m².

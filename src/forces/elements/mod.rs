@@ -18,7 +18,7 @@ pub(crate) use element_loads::ElementLoads;
 pub(crate) use frames::{Frame, FrameKind, Frames, Warping};
 
 use super::{inelastic::MaterialHistory, strain_history::StrainHistory};
-use crate::{material::Material, mesh::Mesh, parallel::BufferPool, vec3::Vec3};
+use crate::{material::Material, mesh::Mesh, parallel::BufferPool, simd::Row3, vec3::Vec3};
 use nalgebra::Matrix3;
 
 /// A 3×3 matrix by columns, in N/m; the fourth row is padding.
@@ -106,7 +106,7 @@ pub trait Elements: Send + Sync {
     }
 
     /// Adds the product of `direction` and that part, at the shape last evaluated.
-    fn add_matrix_free_product(&mut self, _direction: &[Vec3], _out: &mut [Vec3]) {}
+    fn add_matrix_free_product(&mut self, _direction: &[Row3], _out: &mut [Row3]) {}
 
     /// Tangents of some elements.
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;

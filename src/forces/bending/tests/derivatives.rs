@@ -9,7 +9,9 @@ use crate::{
         bending::{Bending, angle::extrapolate_angle},
         strain_history::StrainHistory,
     },
+    material::Material,
     mesh::{Mesh, Polygons},
+    simd::Row3,
     vec3::Vec3,
 };
 
@@ -220,4 +222,43 @@ fn of_one_hinge_the_product_is_weight_times_gradients() {
         let wanted = gradient * (rate * bending.diagonal_stiffness(0));
         assert!((found[*vertex as usize] - wanted).norm() < 1e-12 * wanted.norm());
     }
+}
+
+/// Diagonal and the rest of S together are S, with and without stabilisation and viscosity.
+#[test]
+fn without_the_diagonal_the_product_lacks_weight_times_gradients() {
+    let (sheet, points) = Sheet::strip(5, 2, Pattern::Poor, 2);
+    let mesh = sheet.mesh(0.4);
+    let mut plain = bending(&mesh, FABRIC);
+    let mut stabilised = bending(&mesh, FABRIC);
+    stabilised.set_materials(&mesh, &[Material::default()]);
+    stabilised.stabilise(&mesh, Vec::new());
+    for bending in [&mut plain, &mut stabilised] {
+        for (name, positions) in shapes(&points) {
+            let past = past(bending, &positions);
+            forces(bending, &positions, StrainHistory { reference: &past, inverse_beta: 0.5 });
+            let direction = Noise::new(3).vectors(points.len(), 1.0);
+            let whole = product(bending, &direction);
+            let mut found = off_diagonal_product(bending, &direction);
+            for hinge in 0..bending.hinge_count() {
+                let (ends, gradients) = (bending.hinge_vertices(hinge), bending.gradients(hinge));
+                let pairs = || ends.iter().zip(&gradients);
+                let rate: f64 = pairs().map(|(v, g)| g.dot(&direction[*v as usize])).sum();
+                for (vertex, gradient) in pairs() {
+                    found[*vertex as usize] +=
+                        gradient * (rate * bending.diagonal_stiffness(hinge));
+                }
+            }
+            let error = moved(&found, &whole, -1.0);
+            assert!(norm(&error) < 1e-4 * norm(&whole), "{name} {}", norm(&error));
+        }
+    }
+}
+
+fn off_diagonal_product(bending: &mut Bending, direction: &[Vec3]) -> Vec<Vec3> {
+    let rows: Vec<Row3> =
+        direction.iter().map(|d| [d.x as f32, d.y as f32, d.z as f32, 0.0]).collect();
+    let mut product = vec![[0.0; 4]; rows.len()];
+    bending.add_off_diagonal_product(&rows, &mut product);
+    product.iter().map(|row| Vec3::from_fn(|axis, _| f64::from(row[axis]))).collect()
 }

@@ -4,6 +4,10 @@
 //! ψ = Pθ divides each angle into φ = aθ ± ψ, M of each triangle gives m = Mφ, and
 //! 𝓜_e = a(m₁ + m₂)_e + Σ_f P_fe (m₁ − m₂)_f, with a = ½ save at clamps. The energy is ½ Σ φ·m.
 
+mod off_diagonal_product;
+
+pub(super) use off_diagonal_product::{OffDiagonalProduct, ProductBuffers};
+
 use super::{
     geometric_correction,
     hinge_matrix::HingeMatrix,
