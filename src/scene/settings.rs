@@ -35,11 +35,19 @@ pub enum Integrator {
     Rk4,
     /// Velocity Verlet: explicit, second order, conserves the energy of oscillations on average.
     Verlet,
+    /// Heun's method, RK2: explicit, second order.
+    Heun,
+    /// The explicit midpoint rule with positions advanced by new velocities (Cords 2004): first order.
+    MidpointCromer,
+    /// Heun's method with positions advanced by new velocities (Cords 2004): first order.
+    HeunCromer,
+    /// The Runge-Kutta method with positions advanced by new velocities (Cords 2004): first order.
+    Rk4Cromer,
 }
 
 impl Integrator {
     /// All, the default first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Bdf2,
         Self::ImplicitEuler,
         Self::ImplicitMidpoint,
@@ -50,6 +58,10 @@ impl Integrator {
         Self::Midpoint,
         Self::Rk4,
         Self::Verlet,
+        Self::Heun,
+        Self::MidpointCromer,
+        Self::HeunCromer,
+        Self::Rk4Cromer,
     ];
 
     /// The integrator of a name.
@@ -75,6 +87,10 @@ impl Integrator {
             Self::Midpoint => "midpoint",
             Self::Rk4 => "rk4",
             Self::Verlet => "verlet",
+            Self::Heun => "heun",
+            Self::MidpointCromer => "midpoint_cromer",
+            Self::HeunCromer => "heun_cromer",
+            Self::Rk4Cromer => "rk4_cromer",
         }
     }
 
@@ -87,10 +103,7 @@ impl Integrator {
     /// Whether all forces are evaluated at known states, so that steps have to be short.
     #[must_use]
     pub fn is_explicit(self) -> bool {
-        matches!(
-            self,
-            Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
-        )
+        !self.is_implicit() && !matches!(self, Self::ImexEuler | Self::Sbdf2)
     }
 }
 

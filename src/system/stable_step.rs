@@ -283,6 +283,8 @@ mod tests {
             (Integrator::SymplecticEuler, 0.0, 2.0 / frequency),
             (Integrator::Verlet, 0.0, 2.0 / frequency),
             (Integrator::Rk4, 0.0, 8.0_f64.sqrt() / frequency),
+            (Integrator::MidpointCromer, 0.0, 2.0 / frequency),
+            (Integrator::HeunCromer, 0.0, 2.0_f64.sqrt() / frequency),
             // h = c/ω² for an underdamped mode.
             (Integrator::Euler, 0.1 * frequency, 0.1 / frequency),
             // h²ω² + 2hc = 4.
