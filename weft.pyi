@@ -334,6 +334,11 @@ class Settings:
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+        stokes_drag (float): Stokes drag k of every vertex, in N·s/m, with the force −kv; 0 where
+            not given.
+        mass_damping (float): α of Rayleigh damping αM + βK, in 1/s; 0 where not given.
+        stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
+            of all materials; 0 where not given.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): A step is solved when its last Newton step is shorter, in the energy
             norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
@@ -360,6 +365,9 @@ class Settings:
         gravity: _Numbers = (0.0, 0.0, -9.81),
         wind: _Numbers = (0.0, 0.0, 0.0),
         air_density: float = 1.2,
+        stokes_drag: float = 0.0,
+        mass_damping: float = 0.0,
+        stiffness_damping: float = 0.0,
         self_collision: bool = True,
         tolerance: float = 0.02,
         max_iterations: int = 30,
@@ -380,6 +388,12 @@ class Settings:
     def wind(self) -> tuple[float, float, float]: ...
     @property
     def air_density(self) -> float: ...
+    @property
+    def stokes_drag(self) -> float: ...
+    @property
+    def mass_damping(self) -> float: ...
+    @property
+    def stiffness_damping(self) -> float: ...
     @property
     def self_collision(self) -> bool: ...
     @property

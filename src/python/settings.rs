@@ -8,7 +8,7 @@ use super::{
 use crate::scene::{Integrator, Model, Preconditioning, Settings, Solver};
 use pyo3::{prelude::*, types::PyDict};
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 15] = [
     "integrator",
     "solver",
     "model",
@@ -16,6 +16,9 @@ const FIELDS: [&str; 12] = [
     "gravity",
     "wind",
     "air_density",
+    "stokes_drag",
+    "mass_damping",
+    "stiffness_damping",
     "self_collision",
     "tolerance",
     "max_iterations",
@@ -52,6 +55,11 @@ const FIELDS: [&str; 12] = [
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+///     stokes_drag (float): Stokes drag k of every vertex, in N·s/m, with the force −kv; 0 where
+///         not given.
+///     mass_damping (float): α of Rayleigh damping αM + βK, in 1/s; 0 where not given.
+///     stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
+///         of all materials; 0 where not given.
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): A step is solved when its last Newton step is shorter, in the energy
 ///         norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
@@ -76,8 +84,8 @@ impl PySettings {
     #[pyo3(
         signature = (**fields),
         text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.041666666666666664, \
-            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
-            tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
+            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, stokes_drag=0.0, mass_damping=0.0, \
+            stiffness_damping=0.0, self_collision=True, tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]
     fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut settings = Settings::default();
@@ -125,6 +133,24 @@ impl PySettings {
     #[getter]
     fn air_density(&self) -> f64 {
         self.0.air_density
+    }
+
+    /// Stokes drag of every vertex, in N·s/m.
+    #[getter]
+    fn stokes_drag(&self) -> f64 {
+        self.0.stokes_drag
+    }
+
+    /// α of Rayleigh damping αM + βK, in 1/s.
+    #[getter]
+    fn mass_damping(&self) -> f64 {
+        self.0.mass_damping
+    }
+
+    /// β of Rayleigh damping αM + βK, in s.
+    #[getter]
+    fn stiffness_damping(&self) -> f64 {
+        self.0.stiffness_damping
     }
 
     /// Whether cloths touch themselves and each other.
@@ -177,6 +203,9 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         "gravity" => settings.gravity = vector(name, value)?,
         "wind" => settings.wind = vector(name, value)?,
         "air_density" => settings.air_density = number(name, value)?,
+        "stokes_drag" => settings.stokes_drag = number(name, value)?,
+        "mass_damping" => settings.mass_damping = number(name, value)?,
+        "stiffness_damping" => settings.stiffness_damping = number(name, value)?,
         "self_collision" => settings.self_collision = flag(name, value)?,
         "tolerance" => settings.tolerance = number(name, value)?,
         "max_iterations" => settings.max_iterations = index(name, value)?,

@@ -16,7 +16,7 @@ use sprs::{CsMatI, TriMatI};
 pub struct LinearisedMatrices {
     /// K of elements and spring targets, positive semidefinite, in N/m.
     pub stiffness: CsMatI<f64, i64>,
-    /// D of the elements, in N·s/m.
+    /// D of the elements and of drag on vertices, in N·s/m.
     pub damping: CsMatI<f64, i64>,
     /// A = M/h² + D/h + K of an implicit Euler step, in N/m.
     pub system: CsMatI<f64, i64>,
@@ -53,6 +53,8 @@ impl LinearisedMatrices {
         for vertex in 0..positions.len() {
             let spring = dynamics.spring_target(vertex).map_or(0.0, |target| target.stiffness);
             stiffness.diagonals[vertex] += Matrix3::identity() * spring;
+            let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]);
+            damping.diagonals[vertex] += Matrix3::identity() * drag;
         }
         let (stiffness, damping) = (stiffness.into_matrix(), damping.into_matrix());
         let mut inertia = Triplets::new(positions);

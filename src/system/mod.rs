@@ -8,6 +8,7 @@ mod equations_of_motion;
 mod explicit_forces;
 mod linearised_matrices;
 pub(crate) mod model_factory;
+mod point_damping;
 mod stable_step;
 mod tangent_matrix;
 

@@ -98,15 +98,22 @@ impl StabilityProblem<'_> {
     /// Longest stable step, in s; infinite without stiffness.
     pub(crate) fn max_stable_step(self) -> f64 {
         let scheme = self.scheme;
+        let damping = &self.dynamics.point_damping;
+        let drag = self.dynamics.masses.iter().map(|mass| damping.coefficient(*mass) / mass);
+        let drag = drag.fold(0.0, f64::max);
+        let longest = |mode: Mode| {
+            let dragged = Mode { damping: mode.damping + drag, ..mode };
+            max_step_with_margin(scheme, mode).min(max_step_with_margin(scheme, dragged))
+        };
         let modes = self.modal_problem();
         let stiffest = modes.dominant_mode([1.0, 0.0], 0.0);
-        let mut limit = max_step_with_margin(scheme, stiffest);
+        let mut limit = longest(stiffest);
         if modes.viscous.is_some() {
             let most_damped = modes.dominant_mode([0.0, 1.0], 0.0);
-            limit = limit.min(max_step_with_margin(scheme, most_damped));
+            limit = limit.min(longest(most_damped));
             let rate = 1.0 / limit;
             let least_damped = modes.dominant_mode([1.0, -rate], rate * most_damped.damping);
-            limit = limit.min(max_step_with_margin(scheme, least_damped));
+            limit = limit.min(longest(least_damped));
         }
         PARAMETERS.safety * limit
     }
