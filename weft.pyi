@@ -313,10 +313,10 @@ class Settings:
             order, damps nothing). With one linear solve a step, sturdy but sluggish where the
             fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
             "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
-            (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance with
-            the new velocities (first order);
-            advance makes their steps as short as is stable, and raises ValueError where a frame of
-            1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+            (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
+            with the new velocities (first order). advance makes explicit steps as short as is
+            stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
+            step(h) takes any h, and what comes of it.
         solver (str): How the equations of implicit integrators are solved: "newton" (the default);
             "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
             little damped fabrics; "linearised", one linearisation a step, shorter steps where the
@@ -647,8 +647,8 @@ class Simulation:
         """
 
     def matrices(self, h: float | None = None) -> dict[str, Any]:
-        """Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions, for
-        scipy.sparse.csr_array((data, indices, indptr)).
+        """Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions,
+        for scipy.sparse.csr_array((data, indices, indptr)).
 
         Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
         and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,

@@ -411,8 +411,8 @@ impl PySimulation {
         energies(py, &energy, springs)
     }
 
-    /// Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions, for
-    /// scipy.sparse.csr_array((data, indices, indptr)).
+    /// Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions,
+    /// for scipy.sparse.csr_array((data, indices, indptr)).
     ///
     /// Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
     /// and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,

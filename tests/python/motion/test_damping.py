@@ -45,7 +45,7 @@ def ringing(integrator: str, **settings: object) -> float:
     options = {"stretch_warp": 20.0, "stretch_weft": 20.0, "shear": 8.0, "poisson": 0.0}
     still = {"stretch_damping": 0.0, "shear_damping": 0.0, "bend_damping": 0.0}
     fabric = weft.Material(density=0.2, **options, **still)
-    # The first mode of a bar with free ends: ω = π/L·√(E/ρ) = 31.4/s.
+    # The first mode of a bar with free ends: frequency pi/L * sqrt(E/density) = 31.4/s.
     start = rest + 1e-4 * np.cos(np.pi * rest[:, :1]) * (1.0, 0.0, 0.0)
     piece = weft.Cloth(start, quads, fabric, rest_positions=rest, uv=rest[:, :2])
     scene = weft.Simulation(
@@ -66,7 +66,7 @@ def ringing(integrator: str, **settings: object) -> float:
 
 @pytest.mark.parametrize("integrator", ["bdf2", "rk4"])
 def test_rayleigh_damping_damps_a_mode_by_both_of_its_parts(integrator):
-    """The energy falls by exp(−(α + βω²)t), ω² = π²E/(ρL²)."""
+    """The energy falls by the exponential of -(alpha + beta * frequency²) * t."""
     alpha, beta, squared = 3.0, 4e-3, np.pi**2 * 20.0 / 0.2
     bare = ringing(integrator)
     assert bare == pytest.approx(1.0, rel=2e-2)
