@@ -231,8 +231,8 @@ def stable_steps() -> Finding:
         verdict=PARTLY if ordered else "differs",
         why="The order is the document's. Its printed Runge-Kutta schemes are of first order, "
         "because positions go on with the old velocity. Midway has the limit of RK2, as both are "
-        "one method where forces are linear, not half of it, and RK2-Cromer one below Euler-Cromer: "
-        "without damping √2 against 2 over ω. The true method of fourth order stays "
+        "one method where forces are linear, not half of it. RK2-Cromer has less than "
+        "Euler-Cromer: without damping √2 against 2 over ω. The true method of fourth order stays "
         "stable for twice the step of Euler-Cromer. The document puts pins back after solving and "
         "does not keep its matrix positive definite; where both are done right, implicit Euler "
         "has no limit here. Spacing and pins are not stated in the document: 1 m, two corners, "
