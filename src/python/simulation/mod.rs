@@ -16,7 +16,7 @@ use super::{
     settings::PySettings,
 };
 use crate::{
-    error::{Error, Result},
+    error::Error,
     scene::{Cloth, Collider, Settings},
     simulation::Simulation,
     vec3::Vec3,
