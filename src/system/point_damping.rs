@@ -57,3 +57,27 @@ impl PointDamping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Central differences of a quadratic function are exact but for rounding.
+    #[test]
+    fn drag_is_the_gradient_of_the_dissipation_function() {
+        let settings = Settings { stokes_drag: 0.3, mass_damping: 2.0, ..Settings::default() };
+        let damping = PointDamping::from(&settings);
+        let (mass, velocity, step) = (0.05, Vec3::new(1.0, -2.0, 0.5), 1.0e-3);
+        let (_, force) = damping.dissipation_and_force(mass, &velocity);
+        for axis in 0..3 {
+            let at = |size: f64| {
+                let mut moved = velocity;
+                moved[axis] += size;
+                damping.dissipation_and_force(mass, &moved).0
+            };
+            let slope = (at(step) - at(-step)) / (2.0 * step);
+            assert!((slope + force[axis]).abs() < 1.0e-9, "{slope} {}", force[axis]);
+        }
+        assert!((force + velocity * 0.4).norm() < 1.0e-12);
+    }
+}
