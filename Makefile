@@ -51,7 +51,7 @@ EXAMPLES ?=
 examples: $(NEWEST_BPY)/ready out/library/weft ## six scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
 	@PYTHONPATH=out/library $(NEWEST_BPY)/bin/python examples/build.py out/examples $(EXAMPLES)
 
-test: lint test-rust test-python test-hostile test-blender ## everything that must pass
+test: lint test-rust test-python test-slow test-hostile test-blender ## everything that must pass
 
 # Goes on after a failure, and says at the end whether there was one.
 SOAK ?=
@@ -91,6 +91,9 @@ growth: .venv/weft ## time and memory from 2 500 to 160 000 vertices, two thread
 floor: | rust ## what the machine can do, and how far each stage of a step is from it
 	@mkdir -p out
 	@cargo bench --quiet --no-default-features --bench floor | tee out/floor.md
+
+smoothness: .venv/weft ## smoothness of drapes over mesh size, fabric and scene, with heights and silhouettes
+	@.venv/bin/python tests/python/motion/smoothness.py
 
 bench-rust: | rust ## timings of the library's parts
 	cargo bench --no-default-features
@@ -133,7 +136,7 @@ $(FOREIGN:%=zip-%): zip-%: $(NEWEST_BPY)/ready .venv/ready | rust
 
 # --- the parts of `make test` -----------------------------------------------------------------
 
-.PHONY: lint test-rust test-python test-hostile test-blender
+.PHONY: lint test-rust test-python test-slow test-hostile test-blender
 lint: .venv/ready | rust-tools ## formatting, clippy, documentation, ruff, structure of the tree
 	cargo fmt --check
 	cargo clippy --quiet --all-targets -- -D warnings
@@ -150,6 +153,9 @@ test-rust: .venv/ready | rust ## cargo test, without and with the Python binding
 
 test-python: .venv/weft ## pytest over the installed wheel
 	.venv/bin/python -m pytest tests/python
+
+test-slow: .venv/weft ## pytest over slow motion with default settings, against closed forms
+	.venv/bin/python -m pytest tests/slow_motion
 
 test-hostile: .venv/weft ## pytest over the hostile scenes, in their short form
 	.venv/bin/python -m pytest tests/hostile

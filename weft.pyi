@@ -10,6 +10,7 @@ of the element, what came and what was wanted. The GIL is released while computi
 """
 
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from typing import Any, Self, TypeAlias, final
 
 import numpy as np
@@ -23,7 +24,7 @@ _Indices: TypeAlias = _IntegerArray | Iterable[int]
 _Curve: TypeAlias = Mapping[str, _Rows]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
-__all__ = ["Cloth", "Collider", "Material", "NotFiniteError", "Report"]
+__all__ = ["Cloth", "Collider", "Material", "NotFiniteError", "Pattern", "PatternMesh", "Report"]
 __all__ += ["Settings", "Simulation", "__version__", "preset_names"]
 
 __version__: str
@@ -304,6 +305,245 @@ class Collider:
         """Number of vertices."""
 
 @final
+class Pattern:
+    """A sewing pattern: flat panels, and the stitches between them. Immutable.
+
+    A file of GarmentCode is a pattern; docs/using.md has its fields and those that Weft adds.
+    SVG and DXF-AAMA (ASTM D6673) are read as well. What is malformed is refused when the pattern
+    is read; what cannot be sewn is found by findings().
+
+    Args:
+        text (str): The contents of a file.
+        format (str): "json", "svg" or "dxf".
+
+    Raises:
+        TypeError: An argument that is no str.
+        ValueError: Something malformed, with its panel and edge.
+    """
+
+    def __new__(cls, text: str, *, format: str = "json") -> Self: ...
+    @staticmethod
+    def read(path: str | PathLike[str]) -> Pattern:
+        """Reads a pattern from a file.
+
+        Args:
+            path (str | os.PathLike): The file; its name ends in .json, .svg or .dxf.
+
+        Returns:
+            Pattern: What it holds.
+
+        Raises:
+            OSError: The file cannot be read.
+            TypeError: An argument that is no path.
+            ValueError: Something malformed, with its panel and edge, or another ending.
+        """
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Writes the pattern to a file, whole or not at all: JSON with everything, or SVG at 1:1
+        with grain, notches and names, to cut cloth from.
+
+        Args:
+            path (str | os.PathLike): The file; its name ends in .json or .svg.
+
+        Raises:
+            OSError: The file cannot be written.
+            TypeError: An argument that is no path.
+            ValueError: Another ending.
+        """
+
+    def to_text(self, format: str = "json") -> str:
+        """The contents of a file of the pattern.
+
+        Args:
+            format (str): "json" or "svg".
+
+        Returns:
+            str: The contents.
+
+        Raises:
+            ValueError: Another format.
+        """
+
+    @property
+    def panel_names(self) -> list[str]:
+        """Names of the panels, in their order."""
+
+    @property
+    def panels(self) -> list[dict[str, Any]]:
+        """The panels, as dicts: "name", "edges" (number of edges of the outline), "cutouts" (their
+        number), "area" in m², "grain" in degrees from x, "edge_length" in m, "fabric" and "label"
+        (None where nothing is stated).
+        """
+
+    @property
+    def stitches(self) -> list[dict[str, Any]]:
+        """The stitches, as dicts: "panels", "cutouts" (None for the outline) and "edges" of both
+        sides, "reversed" (whether the start of the first run meets the end of the second),
+        "lengths" of both runs in m, "ratio" of the first to the second, and "label".
+        """
+
+    def edge_points(
+        self, panel: str, edge: int, *, cutout: int | None = None
+    ) -> NDArray[np.float64]:
+        """Points along an edge where its panel is placed in space, to draw it.
+
+        Args:
+            panel (str): Name of the panel.
+            edge (int): Index of the edge.
+            cutout (int | None): Index of the cut-out; None is the outline.
+
+        Returns:
+            float64 array, shape (k, 3): The points in m, both ends included.
+
+        Raises:
+            ValueError: No such panel, cut-out or edge.
+        """
+
+    def findings(self, edge_length: float = 0.01) -> list[dict[str, Any]]:
+        """Everything that is wrong with the pattern, or hardly meant.
+
+        Args:
+            edge_length (float): Edge length in m that edges count as tiny against.
+
+        Returns:
+            list[dict]: For each finding "kind", "severity" ("error" or "warning"), "panel",
+                "cutout", "edge", "stitch" (None where it has none) and "message". Kinds are
+                "empty", "duplicate_name", "value", "crossing", "degenerate", "outside",
+                "tiny_edge", "missing_edge", "broken_run", "stitched_twice", "ratio",
+                "mobius_band" and "unstitched".
+        """
+
+    def far_panels(self, colliders: Iterable[Collider]) -> list[dict[str, Any]]:
+        """Panels that are far from every collider, whose units or placement are hardly meant.
+
+        Args:
+            colliders (sequence of Collider): Bodies that the pattern is to dress.
+
+        Returns:
+            list[dict]: As of findings(), of kind "far".
+        """
+
+    def with_dart(
+        self, panel: str, edge: int, position: float, width: float, tip: _Numbers
+    ) -> Pattern:
+        """The pattern with a dart cut into the outline of a panel, and its legs sewn together. The
+        edge becomes two with the legs between them; edges behind it are three numbers further
+        on.
+
+        Args:
+            panel (str): Name of the panel.
+            edge (int): Index of the edge of its outline, which no stitch has.
+            position (float): Middle of the dart along the edge, from 0 at its start to 1 at its
+                end.
+            width (float): Width at the edge, in m.
+            tip (float64 or float32 array, shape (2,)): Tip in m of the panel.
+
+        Returns:
+            Pattern: The pattern with it.
+
+        Raises:
+            ValueError: No such panel or edge, a dart that does not fit, or an edge that is sewn
+                already.
+        """
+
+    def mesh(
+        self,
+        edge_length: float = 0.01,
+        *,
+        edge_length_factors: Mapping[str, tuple[_Rows, _Numbers]] | None = None,
+    ) -> PatternMesh:
+        """Meshes all panels: regular cells along the grain, and a strip of triangles along the
+        outline. Both sides of a stitch get the same number of vertices.
+
+        Args:
+            edge_length (float): Length of edges in m, of panels that state none.
+            edge_length_factors (dict | None): Painted edge lengths: for names of panels a pair
+                of points of the panel in m, shape (n, 2), and factors of its edge length, shape
+                (n,), which are interpolated between the points.
+
+        Returns:
+            PatternMesh: The mesh.
+
+        Raises:
+            ValueError: The first error of findings(), with its panel and edge; an edge length
+                that is not more than 0 or too long for a panel.
+        """
+
+@final
+class PatternMesh:
+    """Triangulated panels of a Pattern, with the vertices that its stitches draw together.
+
+    Cloth takes positions, triangles and uv as they are, seams as its sewing, and flat as its
+    rest positions with a third coordinate of 0.
+    """
+
+    @property
+    def positions(self) -> NDArray[np.float64]:
+        """Vertices in space where the placement of their panel puts them, in m: float64, shape (n,
+        3).
+        """
+
+    @property
+    def flat(self) -> NDArray[np.float64]:
+        """Vertices in the plane of their panel, in m: float64, shape (n, 2)."""
+
+    @property
+    def uv(self) -> NDArray[np.float64]:
+        """Vertices in yarn axes, in m: along the warp and along the weft; float64, shape (n,
+        2).
+        """
+
+    @property
+    def triangles(self) -> NDArray[np.int64]:
+        """Vertices of each triangle, counter-clockwise seen from the right side: int64, shape (m,
+        3).
+        """
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """Vertices of each regular cell, which two triangles cut: int64, shape (c, 4)."""
+
+    @property
+    def cell_triangles(self) -> NDArray[np.int64]:
+        """First of the two triangles of each regular cell, which follow each other: int64, shape
+        (c,).
+        """
+
+    @property
+    def panel_of_triangle(self) -> NDArray[np.int64]:
+        """Index of the panel of each triangle: int64, shape (m,)."""
+
+    @property
+    def panel_starts(self) -> NDArray[np.int64]:
+        """First vertex of each panel, and the number of all vertices last: int64, shape (panels +
+        1,).
+        """
+
+    @property
+    def seams(self) -> NDArray[np.int64]:
+        """Pairs of vertices to be sewn together, each once, in the order of the stitches: int64,
+        shape (k, 2).
+        """
+
+    @property
+    def stitch_of_seam(self) -> NDArray[np.int64]:
+        """Index of the stitch of each pair of seams: int64, shape (k,)."""
+
+    @property
+    def internal_lines(self) -> list[dict[str, Any]]:
+        """Internal lines as dicts: "panel" and "line" (indices), and "vertices" along one piece of
+        it (int64 array).
+        """
+
+    @property
+    def quality(self) -> list[dict[str, float]]:
+        """Figures of the mesh of each panel, as dicts: "min_angle" in degrees; "regular_share",
+        part of the area in regular cells; "mean_edge_ratio", "min_edge_ratio" and
+        "max_edge_ratio" of edge lengths over those asked for, diagonals of regular cells left
+        out.
+        """
+
+@final
 class Settings:
     """How a scene is simulated. Immutable, and checked when built.
 
@@ -340,9 +580,10 @@ class Settings:
         stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
             of all materials; 0 where not given.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
-        tolerance (float): A step is solved when its last Newton step is shorter, in the energy
-            norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
-            that is more, and up to eight times as long during fast motion; 0.02 where not given.
+        tolerance (float): Part of the motion that a step may leave unsolved: the error of the
+            acceleration is at most 2.5 times this part of it, and the last Newton step, in the
+            energy norm, at most this part of the mean edge length, or of 1/87 of the cloth's
+            width if that is more, up to eight times that during contact; 0.02 where not given.
         max_iterations (int): Newton iterations after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
@@ -463,7 +704,7 @@ class Simulation:
 
         Raises:
             NotFiniteError: A vertex, or the force on one, stopped being a number, or an explicit
-                integrator stretched the cloth there to a thousand times its length; the state
+                integrator stretched the cloth there by ten times its length; the state
                 before the step is kept.
             ValueError: A length that is not a finite number more than 0.
         """
@@ -614,8 +855,8 @@ class Simulation:
 
         Args:
             time_step (float, optional): Longest step, in s.
-            tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
-                as in Settings.
+            tolerance (float, optional): Part of the motion that a step may leave unsolved, as in
+                Settings.
             max_iterations (int, optional): Newton iterations after which a step is rejected.
             air_density (float, optional): Density of the air, in kg/m³.
         """
@@ -745,7 +986,7 @@ class Report:
     @property
     def converged(self) -> bool:
         """Whether every step was solved as closely as Settings.tolerance says, and none had to stop
-        a vertex for good so that it crosses nothing. Where much moves or contacts come and go,
+        a vertex for good so that it crosses nothing. Where contacts come and go,
         eight times the tolerance will do; four times where the equations are linear.
         """
 

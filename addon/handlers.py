@@ -12,7 +12,7 @@ from .checks import operators
 from .properties import change_counter
 from .result import mesh_cache
 from .scene import evaluation_state
-from .storage import cache_paths, ownership, transfer
+from .storage import cache_paths, freed, ownership, transfer
 
 _object_count = 0
 
@@ -53,6 +53,7 @@ def _after_undo(_scene: Scene, _unused: object = None) -> None:
     file_identity.stamp()
     if job.running() is None:
         evaluation_state.restore()  # the undo step may date from a running bake
+        freed.after_undo()
     _relink_results()
     change_counter.increment()
 
@@ -67,7 +68,9 @@ def _before_load(_path: str, _unused: object = None) -> None:
 def _after_load(_path: str, _unused: object = None) -> None:
     fingerprint.forget_geometry()
     object_identity.forget()
+    freed.forget()
     file_identity.after_load()
+    freed.remove_leftovers()
     status.forget()
     operators.forget()
     object_identity.resolve_duplicates()
@@ -134,4 +137,5 @@ def register() -> None:
 def unregister() -> None:
     for handlers, handler in _HANDLERS:
         handlers.remove(handler)
+    freed.forget()
     file_identity.forget()

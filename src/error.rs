@@ -45,6 +45,20 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A sewing pattern that cannot be meshed.
+    Pattern {
+        /// Stitch, panel and edge, as far as they are at fault.
+        subject: String,
+        /// What is found there, and what is wanted.
+        reason: String,
+    },
+    /// A file that the operating system would not read or write.
+    File {
+        /// Its path.
+        path: String,
+        /// What was refused.
+        reason: String,
+    },
     /// The operating system refused something (threads).
     System {
         /// What was refused.
@@ -119,6 +133,8 @@ impl fmt::Display for Error {
                  {time} s; the state before that step is kept"
             ),
             Self::Checkpoint { reason } => write!(formatter, "checkpoint: {reason}"),
+            Self::Pattern { subject, reason } => write!(formatter, "{subject}: {reason}"),
+            Self::File { path, reason } => write!(formatter, "{path}: {reason}"),
             Self::System { reason } => write!(formatter, "system: {reason}"),
         }
     }

@@ -10,6 +10,7 @@ mod material;
 pub mod mesh;
 mod newton;
 mod parallel;
+pub mod pattern;
 #[cfg(feature = "python")]
 mod python;
 mod response;

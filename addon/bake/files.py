@@ -4,6 +4,7 @@
 import json
 import os
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 
 from bpy.types import Object, Scene
@@ -11,7 +12,7 @@ from bpy.types import Object, Scene
 from ..blender import file_identity, mesh_arrays
 from ..cache import checkpoint, pc2
 from ..cache.checkpoint import Checkpoint
-from ..cache.statistics import Statistics
+from ..cache.statistics import LARGE_STRETCH, Place, Statistics
 from ..result import playback
 from ..scene.reader import FrameInput, SceneReader
 from ..simulation import bridge
@@ -178,7 +179,11 @@ def show(scene: Scene, obj: Object, stem: Path, description: pc2.Description, co
     obj.weft.result.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)
     obj.weft.result.statistic = statistic.summary()
-    obj.weft.result.warnings = "\n".join(statistic.warnings())
+    place = Place.from_dict(description.statistic)
+    has_colliders = fingerprint.has_colliders(description.fingerprint)
+    warnings = statistic.warnings(place, has_colliders=has_colliders)
+    obj.weft.result.warnings = "\n".join(warnings)
+    obj.weft.result.place = json.dumps(asdict(place)) if place.stretch > LARGE_STRETCH else ""
     return ""
 
 

@@ -21,11 +21,12 @@ from ..properties.fabric import MATERIAL_FIELDS, as_decimal
 from ..properties.scene import FRAME_SETTINGS
 from ..result import shape_keys
 from ..scene import dependencies, rest_shape
-from ..scene.participants import GROUP_USES, participants
+from ..scene.participants import GROUP_USES, Alone, participants
 from ..scene.reader import gravity
 from ..storage import frame_record
 
 SETTINGS = "settings"
+ALONE = "alone"  # key of the identity of a cloth that was baked alone
 BLENDER = "blender"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
 SOLVER_SETTINGS = frozenset(f"weft.{name}" for name in FRAME_SETTINGS)
@@ -57,14 +58,18 @@ NUMBERS = (  # animatable numbers of a cloth
     "target_volume",
     "volume_stiffness",
     "pin_stiffness",
+    "pin_strength",
     "shrink",
     "shrink_max",
 )
+# Values of numbers that earlier versions had not: they leave its fingerprints as they are.
+WITHOUT_EFFECT = {"pin_strength": 1.0}
 SURFACE = ("friction", "thickness")  # animatable numbers of a collider
 MESSAGES = {
     "mesh": "the mesh of '{}' has changed",
     "pins": "the pins or the yarns of '{}' have changed",
     "surface": "the material of '{}' has changed",
+    "result": "the result of '{}' has changed",
     "motion": "the motion or the modifiers of '{}' have changed",
 }
 
@@ -72,9 +77,43 @@ MESSAGES = {
 _geometry: dict[tuple, str] = {}
 
 
-def of_scene(scene: Scene, view_layer: ViewLayer) -> dict[str, str]:
-    """Hashes of all aspects of all participants, and of the settings."""
-    cloths, colliders = participants(scene, view_layer)
+def has_colliders(hashes: dict[str, str]) -> bool:
+    """Whether anything but cloth took part in a bake."""
+    keys = {entry.rpartition("/")[0] for entry in hashes if entry.endswith("/surface")}
+    return any(f"{key}/pins" not in hashes for key in keys)
+
+
+def alone_of(hashes: dict[str, str], cloth: Object) -> Alone | None:
+    """How a cloth was baked alone, None if all were baked together."""
+    if ALONE not in hashes:
+        return None
+    keys = (entry.rpartition("/") for entry in hashes)
+    return Alone(cloth, frozenset(key for key, _slash, aspect in keys if aspect == "result"))
+
+
+def of_scene(scene: Scene, view_layer: ViewLayer, alone: Alone | None = None) -> dict[str, str]:
+    """Hashes of all aspects of all participants, and of the settings.
+
+    In the bake of one cloth alone other cloths are represented by their results.
+    """
+    if alone is None:
+        return _of_participants(scene, view_layer, *participants(scene, view_layer))
+    cloths, obstacles = alone.participants(scene, view_layer)
+    colliders = [obj for obj in obstacles if obj.weft.role == "COLLIDER"]
+    hashes = _of_participants(scene, view_layer, cloths, colliders) | {
+        ALONE: alone.cloth.weft.identity
+    }
+    for obj in obstacles:
+        if obj.weft.role == "CLOTH":
+            shown = (obj.weft.result.bake, obj.weft.material.friction, obj.weft.material.thickness)
+            hashes[f"{object_identity.key(obj)}/result"] = _digest(shown)
+            hashes[f"{object_identity.key(obj)}/motion"] = _digest(dependencies.motion(obj))
+    return hashes
+
+
+def _of_participants(
+    scene: Scene, view_layer: ViewLayer, cloths: list[Object], colliders: list[Object]
+) -> dict[str, str]:
     hashes = {SETTINGS: _digest(_settings(scene)), BLENDER: f"{app.version[0]}.{app.version[1]}"}
     for obj in cloths:
         hashes[f"{object_identity.key(obj)}/pins"] = _pins(obj)
@@ -94,7 +133,7 @@ def difference(baked: dict[str, str], current: dict[str, str]) -> str:
     """Description of the first difference between two fingerprints, empty without one."""
     # Modifiers have other properties in another Blender; the record shows if they act alike.
     same_blender = baked.get(BLENDER) == current.get(BLENDER)
-    for entry in sorted((baked.keys() | current.keys()) - {BLENDER}):
+    for entry in sorted((baked.keys() | current.keys()) - {BLENDER, ALONE}):
         if baked.get(entry) == current.get(entry):
             continue
         if not same_blender and entry in baked.keys() & current.keys() and entry.endswith("motion"):
@@ -127,7 +166,8 @@ def forget_geometry(session_uid: int | None = None) -> None:
 
 def _name(key: str) -> str:
     """Name of the object with this identity."""
-    return next((obj.name for obj in bpy.data.objects if obj.weft.identity == key), key)
+    known = (obj.name for obj in bpy.data.objects if obj.weft.identity == key)
+    return next(known, object_identity.readable_name(key))
 
 
 # --- aspects ----------------------------------------------------------------------------------
@@ -157,8 +197,12 @@ def _fabric(obj: Object) -> Iterator[Any]:
         if not any(path.startswith(f"weft.material.{name}") for path in animated):
             yield name, repr(value)
     for name in NUMBERS:
-        if f"weft.{name}" not in animated:
-            yield name, as_decimal(getattr(obj.weft, name))
+        value = as_decimal(getattr(obj.weft, name))
+        if f"weft.{name}" not in animated and value != WITHOUT_EFFECT.get(name):
+            yield name, value
+    for index, one in enumerate(obj.weft.attachments):
+        if f"weft.attachments[{index}].strength" not in animated:
+            yield as_decimal(one.strength)
     weights = obj.weft.field_weights
     yield weights.collection.name_full if weights.collection is not None else ""
     for name, value in weights.factors().items():
@@ -182,9 +226,16 @@ def _pins(obj: Object) -> str:
         sorted(one.name_full for one in collection.all_objects) if collection is not None else None
     )
     chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
+    attached = tuple(
+        (one.vertex_group, one.target and one.target.name_full, one.follow)
+        for one in settings.attachments
+    )
 
     def read() -> Iterator[Any]:
         yield chosen
+        yield from attached
+        for group, *_to in attached:
+            yield mesh_arrays.group_weights(obj, group)
         for use in GROUP_USES:
             yield mesh_arrays.group_weights(obj, getattr(settings, f"{use}_group"))
         if settings.use_uv or settings.rest_shape == "PATTERN":
@@ -194,11 +245,14 @@ def _pins(obj: Object) -> str:
         if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
             yield rest_shape.key_coordinates(obj, settings.rest_key)
 
-    return _memoised((obj.session_uid, "pins", *chosen), read)
+    return _memoised((obj.session_uid, "pins", *chosen, attached), read)
 
 
 def _mesh(obj: Object) -> str:
     def read() -> Iterator[Any]:
+        if obj.type != "MESH":
+            yield from dependencies.shape(obj)
+            return
         yield mesh_arrays.rest_coordinates(obj.data)
         yield mesh_arrays.corner_vertices(obj.data)
         yield mesh_arrays.corner_counts(obj.data)

@@ -19,7 +19,7 @@ from ..cache.statistics import Statistics
 from ..properties import change_counter
 from ..result import playback
 from ..scene import deforming_nodes, evaluation_state
-from ..scene.participants import check_cloth, participants, require_cloth
+from ..scene.participants import Alone, check_cloth, participants, require_cloth
 from ..scene.reader import SceneReader
 from ..simulation import bridge
 from ..simulation.external_forces import ExternalForces
@@ -28,6 +28,7 @@ from ..simulation.worker import Plan, Worker
 from ..storage import cache_paths, transfer
 from . import files, fingerprint
 
+OTHERS_TAKE_PART = "the bake cannot be resumed: other objects take part than in the bake so far"
 PUMP_SECONDS = 0.03  # duration of one call from the timer
 WAIT_SECONDS = 0.02
 
@@ -52,11 +53,17 @@ class Bake:
     """Starts when constructed; call `pump` until `is_done`, then `finish`.
 
     It starts at the first frame; with `resume` at the last checkpoint of an unchanged scene; with
-    `rebake_after` at the last checkpoint up to that frame, whatever has changed.
+    `rebake_after` at the last checkpoint up to that frame, whatever has changed. With `alone` only
+    one cloth is simulated.
     """
 
     def __init__(
-        self, context: Context, *, resume: bool = False, rebake_after: int | None = None
+        self,
+        context: Context,
+        *,
+        resume: bool = False,
+        rebake_after: int | None = None,
+        alone: Alone | None = None,
     ) -> None:
         global _running
         if _running is not None:
@@ -65,8 +72,8 @@ class Bake:
         self._cancelled = False
         self._reading_error = ""
         self.first, self.last = _checked_range(context.scene)
-        cloths, colliders = prepare(context)
-        hashes = fingerprint.of_scene(context.scene, context.view_layer)
+        cloths, colliders = prepare(context, alone)
+        hashes = fingerprint.of_scene(context.scene, context.view_layer, alone)
         resume_point = None
         if resume or rebake_after is not None:
             resume_point = files.claim_checkpoint(context.scene, cloths, hashes, rebake_after)
@@ -77,6 +84,8 @@ class Bake:
             if resume_point is not None:
                 cloths, colliders = _in_checkpoint_order(resume_point, cloths, colliders)
             self._reader = SceneReader(context, cloths, colliders, self.first)
+            if resume_point is not None:
+                _check_participants(resume_point, self._reader)
             if resume:
                 files.check_record(context.scene, resume_point, self._reader)
             self._worker = self._make_worker(
@@ -114,6 +123,7 @@ class Bake:
             )
         plan = Plan(
             simulation=simulation,
+            begin_anew=bridge.simulation_builder(scene, self._reader),
             cloths=self._reader.cloths,
             colliders=self._reader.colliders,
             writers=writers,
@@ -258,21 +268,24 @@ class Bake:
         if error is None:
             return ""
         if isinstance(error, OSError):
-            return f"the cache cannot be written: {error.strerror} ({error.filename or 'frames'})"
+            return f"the cache cannot be written: {error.strerror}"
         return f"frame {self.frame + 1}: {error}"
 
 
 # --- steps of a bake --------------------------------------------------------------------------
 
 
-def prepare(context: Context) -> tuple[list[Object], list[Object]]:
+def prepare(context: Context, alone: Alone | None = None) -> tuple[list[Object], list[Object]]:
     """Cloths and colliders, checked, in object mode, with identities."""
     context.view_layer.update()  # includes objects that a script has just linked
-    cloths, colliders = participants(context.scene, context.view_layer)
-    require_cloth(context.scene, context.view_layer, cloths)
+    if alone is None:
+        cloths, colliders = participants(context.scene, context.view_layer)
+        require_cloth(context.scene, context.view_layer, cloths)
+    else:
+        cloths, colliders = alone.participants(context.scene, context.view_layer)
     object_identity.resolve_duplicates()
     for obj in cloths:
-        check_cloth(context.scene, obj)
+        check_cloth(obj)
     for obj in (*cloths, *colliders):
         if obj.library is None:
             object_identity.ensure(obj)
@@ -290,18 +303,34 @@ def _in_checkpoint_order(
     ordered = []
     for keys, objects in ((resume_point.cloths, cloths), (resume_point.colliders, colliders)):
         found = {object_identity.key(obj): obj for obj in objects}
-        if found.keys() != set(keys):
-            raise ValueError(
-                "the bake cannot be resumed: other objects take part than in the bake so far"
-            )
-        ordered.append([found[key] for key in keys])
+        if not found.keys() >= set(keys):
+            raise ValueError(OTHERS_TAKE_PART)
+        # Those that have no faces take no part; the reader leaves them out again.
+        ordered.append([found[key] for key in keys] + [found[k] for k in found if k not in keys])
     return ordered[0], ordered[1]
+
+
+def _check_participants(resume_point: Checkpoint, reader: SceneReader) -> None:
+    colliders = [collider.identity for collider in reader.colliders]
+    cloths = [cloth.identity for cloth in reader.cloths]
+    if colliders != resume_point.colliders or cloths != resume_point.cloths:
+        raise ValueError(OTHERS_TAKE_PART)
+
+
+def baked_alone(context: Context) -> Alone | None:
+    """How the active cloth was baked alone, as Resume and Rebake go on; None if it was not."""
+    obj = context.view_layer.objects.active
+    if obj is None or obj.type != "MESH" or obj.weft.role != "CLOTH" or not obj.weft.identity:
+        return None
+    description = pc2.cached_description(cache_paths.stem(context.scene, obj))
+    return fingerprint.alone_of(description.fingerprint, obj) if description is not None else None
 
 
 def show_complete_caches(context: Context) -> bool:
     """Shows caches that reach the last frame; False if one does not."""
-    cloths, _colliders = prepare(context)
-    hashes = fingerprint.of_scene(context.scene, context.view_layer)
+    alone = baked_alone(context)
+    cloths, _colliders = prepare(context, alone)
+    hashes = fingerprint.of_scene(context.scene, context.view_layer, alone)
     found = {obj: files.read(context.scene, obj, hashes) for obj in cloths}
     last = _checked_range(context.scene)[1]
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):

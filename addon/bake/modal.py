@@ -9,7 +9,8 @@ from bpy.types import Context, Event, Scene
 
 from ..blender import object_identity
 from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
-from ..scene.participants import instanced_colliders
+from ..scene import multiplied
+from ..scene.participants import instanced_colliders, participants
 from ..simulation import bridge
 from . import job
 
@@ -144,7 +145,11 @@ class BakeOperator:
     def _warn(self, context: Context) -> None:
         for obj, name in instanced_colliders(context.scene, context.view_layer):
             message = f"the instance '{obj.name}' holds the collider '{name}', which is not seen: "
-            self.report({"WARNING"}, f"{message}make it real or a library override")
+            self.report({"WARNING"}, f"{message}give the instance the role Collider")
+        for obj in participants(context.scene, context.view_layer)[0]:
+            for modifier in multiplied.modifiers(obj):
+                message = f"what the modifier '{modifier.name}' of '{obj.name}' makes is a copy, "
+                self.report({"WARNING"}, f"{message}which is not simulated")
 
     def _finish(self, context: Context, running: job.Bake) -> None:
         """Finishes the bake of one scene."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Exceptions that operators turn into reports."""
 
+import os
+
 REPORTED_ERRORS = (ValueError, TypeError, RuntimeError, OSError)
 
 
@@ -16,8 +18,15 @@ class UnsuitableClothError(ValueError):
         self.fix = fix
 
 
-def error_message(error: BaseException, file: str = "the cache folder cannot be used") -> str:
-    """Text of an exception for a report; for file errors with the file and the consequence."""
-    if isinstance(error, OSError):
-        return f"{file}: {error.strerror} ({error.filename})"
-    return str(error)
+def error_message(error: BaseException, file: str = "") -> str:
+    """Text of an exception for a report; for file errors with the consequence and the place.
+
+    The place is the file that `file` tells of, by default the folder of a cache: its files have
+    names that nobody knows.
+    """
+    if not isinstance(error, OSError):
+        return str(error)
+    place = str(error.filename)
+    if not file and os.path.splitext(place)[1]:
+        place = os.path.dirname(place)
+    return f"{file or 'the cache folder cannot be used'}: {error.strerror} ({place})"

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """F-curves of a datablock in every supported Blender; 5.0 removed `Action.fcurves`."""
 
+from typing import Any
+
+import bpy
 import numpy as np
 from bpy.types import ID, Action, AnimData, FCurve, NlaStrip, NlaTrack
 
@@ -60,12 +63,37 @@ def animated_paths(owner: ID) -> set[str]:
     return keyed_paths(owner) | {curve.data_path for curve in drivers(owner)}
 
 
-def new_curve(owner: ID, path: str) -> FCurve:
-    """A new F-curve in the action that is assigned to the datablock."""
-    action = owner.animation_data.action
-    if hasattr(action, "fcurve_ensure_for_datablock"):
-        return action.fcurve_ensure_for_datablock(owner, path)
-    return action.fcurves.new(path)
+def new_action(owner: ID, name: str) -> tuple[Action, Any]:
+    """A new action for a datablock, not yet assigned, and its empty collection of F-curves."""
+    action = bpy.data.actions.new(name)
+    if not hasattr(action, "fcurve_ensure_for_datablock"):
+        action.id_root = owner.id_type
+        return action, action.fcurves
+    slot = action.slots.new(owner.id_type, owner.name)
+    strip = action.layers.new(name).strips.new(type="KEYFRAME")
+    return action, strip.channelbag(slot, ensure=True).fcurves
+
+
+def add_track(owner: ID, action: Action, first: int) -> None:
+    """Plays an action whose keyframes begin at frame `first` in a new NLA track.
+
+    The action that is assigned to the datablock stays the user's.
+    """
+    data = owner.animation_data or owner.animation_data_create()
+    track = data.nla_tracks.new()
+    strip = track.strips.new(action.name, first, action)
+    track.name, strip.extrapolation = action.name, "HOLD"
+    if getattr(action, "slots", None):
+        strip.action_slot = action.slots[0]
+
+
+def remove_track(owner: ID, track: NlaTrack) -> None:
+    """Removes an NLA track, and the actions of its strips that nothing else plays."""
+    actions = {strip.action for strip in track.strips if strip.action is not None}
+    owner.animation_data.nla_tracks.remove(track)
+    for action in actions:
+        if action.users == 0:
+            bpy.data.actions.remove(action)
 
 
 def shares_curves(one: ID, other: ID) -> bool:

@@ -53,7 +53,11 @@ def corner_counts(mesh: Mesh) -> np.ndarray:
 
 def faces(mesh: Mesh) -> np.ndarray | list[list[int]]:
     """Vertex indices of the faces: an array if all are triangles or all quads, else a list."""
-    corners, counts = corner_vertices(mesh), corner_counts(mesh)
+    return grouped_faces(corner_vertices(mesh), corner_counts(mesh))
+
+
+def grouped_faces(corners: np.ndarray, counts: np.ndarray) -> np.ndarray | list[list[int]]:
+    """Faces as by `faces`, from vertices of all corners and numbers of corners."""
     if len(counts) and counts[0] in (3, 4) and (counts == counts[0]).all():
         return corners.reshape(-1, counts[0])
     return [face.tolist() for face in np.split(corners, np.cumsum(counts)[:-1])]
@@ -82,21 +86,6 @@ def active_uv(mesh: Mesh) -> np.ndarray | None:
     return uv
 
 
-def pinned_vertices(obj: Object) -> np.ndarray:
-    """Indices of the hard-pinned vertices of the pin group."""
-    weights = group_weights(obj, obj.weft.pin_group)
-    return np.empty(0, np.int64) if weights is None else np.flatnonzero(weights >= HARD_PIN_WEIGHT)
-
-
-def soft_pins(obj: Object) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the soft-pinned vertices and their stiffness factors w / (1 - w)."""
-    weights = group_weights(obj, obj.weft.pin_group)
-    if weights is None:
-        return np.empty(0, np.int64), np.empty(0)
-    soft = np.flatnonzero((weights > 0.0) & (weights < HARD_PIN_WEIGHT))
-    return soft, weights[soft] / (1.0 - weights[soft])
-
-
 def grouped_vertices(obj: Object, name: str) -> np.ndarray:
     """Indices of the vertices with a weight above 0 in a vertex group."""
     weights = group_weights(obj, name)
@@ -115,10 +104,15 @@ def group_weights(obj: Object, name: str) -> np.ndarray | None:
     group = obj.vertex_groups.get(name) if name else None
     if group is None:
         return None
-    weights = np.zeros(len(obj.data.vertices))
-    for vertex in obj.data.vertices:
+    return weights_in(obj.data, group.index)
+
+
+def weights_in(mesh: Mesh, group: int) -> np.ndarray:
+    """Weight of each vertex of a mesh in the vertex group of an index."""
+    weights = np.zeros(len(mesh.vertices))
+    for vertex in mesh.vertices:
         for entry in vertex.groups:
-            if entry.group == group.index:
+            if entry.group == group:
                 weights[vertex.index] = entry.weight
     return weights
 
@@ -132,11 +126,16 @@ def loose_edge_indices(mesh: Mesh) -> np.ndarray:
     return np.flatnonzero(is_loose)
 
 
-def loose_edges(mesh: Mesh) -> np.ndarray:
-    """Vertex pairs of the edges without a face, `(edges, 2)`."""
+def edges(mesh: Mesh) -> np.ndarray:
+    """Vertex pairs of all edges, `(edges, 2)`."""
     ends = np.empty((len(mesh.edges), 2), np.int32)
     mesh.edges.foreach_get("vertices", ends.ravel())
-    return ends[loose_edge_indices(mesh)].astype(np.int64)
+    return ends.astype(np.int64)
+
+
+def loose_edges(mesh: Mesh) -> np.ndarray:
+    """Vertex pairs of the edges without a face, `(edges, 2)`."""
+    return edges(mesh)[loose_edge_indices(mesh)]
 
 
 def transformed(points: np.ndarray, matrix: np.ndarray) -> np.ndarray:

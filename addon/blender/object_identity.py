@@ -21,6 +21,11 @@ def _new_identity(name: str) -> str:
     return f"{readable or 'object'}_{uuid.uuid4().hex[:16]}"
 
 
+def readable_name(identity: str) -> str:
+    """Name that an object had when it got its identity; a name stays as it is."""
+    return re.sub(r"_[0-9a-f]{16}$", "", identity)
+
+
 def ensure(obj: Object) -> str:
     """Identity of an object; created if it is missing or belongs to another object."""
     known = obj.weft.identity

@@ -16,10 +16,10 @@ def time_stretch(scene: Scene) -> float:
     return scene.render.frame_map_new / scene.render.frame_map_old
 
 
-def go_to(scene: Scene, frame: int) -> None:
-    """Sets the scene to an animation frame."""
-    if scene.render.frame_map_new == scene.render.frame_map_old:
-        scene.frame_set(frame)
+def go_to(scene: Scene, frame: float) -> None:
+    """Sets the scene to an animation frame, or to a place between two."""
+    if scene.render.frame_map_new == scene.render.frame_map_old and frame == math.floor(frame):
+        scene.frame_set(math.floor(frame))
         return
     whole = math.floor(frame * time_stretch(scene))
     scene.frame_set(whole, subframe=frame * time_stretch(scene) - whole)

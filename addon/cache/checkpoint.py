@@ -101,20 +101,20 @@ def read(path: Path) -> Checkpoint:
     except FileNotFoundError:
         raise pc2.CacheError("there is no checkpoint to continue from") from None
     except OSError as error:
-        raise pc2.CacheError(f"'{path.name}' cannot be read: {error.strerror}") from error
+        raise pc2.CacheError(f"the checkpoint cannot be read: {error.strerror}") from error
     start = len(MAGIC) + LENGTHS.size
     if not content.startswith(MAGIC) or len(content) < start:
-        raise pc2.CacheError(f"'{path.name}' is not a checkpoint of this version of Weft")
+        raise pc2.CacheError("the file is not a checkpoint of this version of Weft")
     header_length, state_length = LENGTHS.unpack_from(content, len(MAGIC))
     state = content[start + header_length :]
     if len(state) != state_length:
-        raise pc2.CacheError(f"'{path.name}' is truncated")
+        raise pc2.CacheError("the checkpoint is truncated")
     try:
         header = json.loads(content[start : start + header_length])
         checksum = header.pop("checksum")
         checkpoint = Checkpoint(state=state, **header)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise pc2.CacheError(f"'{path.name}' is damaged: {error}") from error
+        raise pc2.CacheError(f"the checkpoint is damaged: {error}") from error
     if checksum != zlib.crc32(state):
-        raise pc2.CacheError(f"'{path.name}' is damaged: its checksum does not match")
+        raise pc2.CacheError("the checkpoint is damaged: its checksum does not match")
     return checkpoint

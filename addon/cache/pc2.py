@@ -134,7 +134,7 @@ class Writer:
         with suppress(CacheError):
             if read_description(self.stem).bake != self.description.bake:
                 message = "another Blender has begun a bake of this file"
-                raise OSError(errno.EBUSY, message, self.stem.name)
+                raise OSError(errno.EBUSY, message, self.description.object)
 
     def _end(self) -> int:
         return HEADER.size + self.description.frames * self._frame_bytes
@@ -170,22 +170,24 @@ def read_description(stem: Path) -> Description:
     try:
         body = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise CacheError(f"there is no cache '{path.name}' in the cache folder") from None
+        raise CacheError("there is no cache in the cache folder") from None
     except OSError as error:
-        raise CacheError(f"'{path.name}' cannot be read: {error.strerror}") from error
+        raise CacheError(
+            f"the description of the cache cannot be read: {error.strerror}"
+        ) from error
     except ValueError as error:
-        raise CacheError(f"'{path.name}' is damaged: {error}") from error
+        raise CacheError(f"the description of the cache is damaged: {error}") from error
     if not isinstance(body, dict) or "format" not in body:
-        raise CacheError(f"'{path.name}' is not a description of a Weft cache")
+        raise CacheError("the description of the cache is not of Weft")
     written = body.pop("format")
     if written not in (FORMAT, FORMAT_WITHOUT_OWNER):
-        raise CacheError(f"'{path.name}' was written by another version of Weft")
+        raise CacheError("the cache was written by another version of Weft")
     checksum = body.pop("checksum", None)
     expected = {f.name for f in fields(Description)} - (
         OWNER_FIELDS if written != FORMAT else set()
     )
     if checksum != _checksum(body) or set(body) != expected:
-        raise CacheError(f"'{path.name}' is damaged: its checksum does not match")
+        raise CacheError("the description of the cache is damaged: its checksum does not match")
     return Description(**body)
 
 
@@ -195,12 +197,12 @@ def read(stem: Path) -> Contents:
     path = data_path(stem)
     try:
         with path.open("rb") as file:
-            _check_header(path, file.read(HEADER.size), description)
-            intact, problem = _count_intact(path, file, description)
+            _check_header(file.read(HEADER.size), description)
+            intact, problem = _count_intact(file, description)
     except FileNotFoundError:
-        raise CacheError(f"there is no '{path.name}' in the cache folder") from None
+        raise CacheError("the frames of the cache are missing") from None
     except OSError as error:
-        raise CacheError(f"'{path.name}' cannot be read: {error.strerror}") from error
+        raise CacheError(f"the frames of the cache cannot be read: {error.strerror}") from error
     return Contents(description, intact, problem)
 
 
@@ -229,28 +231,31 @@ def frame(stem: Path, description: Description, number: int) -> np.ndarray | Non
     return np.frombuffer(content, "<f4").reshape(description.vertices, 3)
 
 
-def _check_header(path: Path, header: bytes, description: Description) -> None:
+def _check_header(header: bytes, description: Description) -> None:
     if len(header) < HEADER.size:
-        raise CacheError(f"'{path.name}' is truncated: it has no whole header")
+        raise CacheError("the frames of the cache are truncated: they have no whole header")
     magic, version, vertices, frame_start, rate, _frames = HEADER.unpack(header)
     if magic != MAGIC or version != 1 or rate != 1.0:
-        raise CacheError(f"'{path.name}' is not a PC2 file of Weft")
+        raise CacheError("the frames of the cache are not a PC2 file of Weft")
     if vertices != description.vertices or frame_start != description.frame_start:
         raise CacheError(
-            f"'{path.name}' belongs to another bake: it has {vertices} vertices from frame "
+            f"the frames are of another bake: they have {vertices} vertices from frame "
             f"{frame_start:g}, not {description.vertices} from frame {description.frame_start}"
         )
 
 
-def _count_intact(path: Path, file: BinaryIO, description: Description) -> tuple[int, str]:
+def _count_intact(file: BinaryIO, description: Description) -> tuple[int, str]:
     size = 12 * description.vertices
     for index, checksum in enumerate(description.checksums[: description.frames]):
         content = file.read(size)
         number = description.frame_start + index
         if len(content) < size:
-            return index, f"'{path.name}' is truncated: frame {number} and later are missing"
+            return (
+                index,
+                f"the frames of the cache are truncated: frame {number} and later are missing",
+            )
         if zlib.crc32(content) != checksum:
-            return index, f"'{path.name}' is damaged from frame {number} on"
+            return index, f"the frames of the cache are damaged from frame {number} on"
     return description.frames, ""
 
 

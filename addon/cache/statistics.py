@@ -13,6 +13,7 @@ SUMMED_FIELDS = (
     "linear_iterations",
     "unresolved_contacts",
 )
+MAX_FRAMES = 5  # that a warning names
 LARGE_STRETCH = 0.5  # strain from which a warning is given
 # Words for the reasons in `weft.Report.rejections`; others are shown by their names.
 REJECTION_WORDS = {
@@ -37,6 +38,21 @@ def _rejections(reports: Iterable[Any]) -> dict[str, int]:
     return dict(total)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where and when one cloth was stretched most; the field names are those in the files."""
+
+    frame: int = 0
+    stretch: float = 0.0  # strain
+    vertices: list[int] = field(default_factory=list)
+    is_pinned: bool = False  # whether a vertex of it was held
+
+    @classmethod
+    def from_dict(cls, values: dict) -> "Place":
+        """Place from the description of a cache; earlier ones have none."""
+        return cls(**values.get("place", {}))
+
+
 @dataclass
 class Statistics:
     """Statistics of the frames of a bake; the field names are those in the files."""
@@ -52,17 +68,19 @@ class Statistics:
     max_stretch: float = 0.0  # largest strain
     unconverged_frames: int = 0
     rejections: dict[str, int] = field(default_factory=dict)  # rejected steps by reason
+    jumps: list[int] = field(default_factory=list)  # frames at which colliders or pins jumped
 
-    def add(self, report: Any, seconds: float) -> None:
-        """Adds the report of one frame, a `weft.Report`."""
+    def add(self, reports: list[Any], seconds: float) -> None:
+        """Adds a frame: the `weft.Report` of each part of it, none where it was bridged."""
         self.frames += 1
         self.seconds += seconds
         for name in SUMMED_FIELDS:
-            setattr(self, name, getattr(self, name) + getattr(report, name))
-        self.rejections = _rejections((self, report))
-        self.contacts = max(self.contacts, report.contacts)
-        self.max_stretch = max(self.max_stretch, report.max_stretch)
-        self.unconverged_frames += not report.converged
+            total = sum(getattr(report, name) for report in reports)
+            setattr(self, name, getattr(self, name) + total)
+        self.rejections = _rejections((self, *reports))
+        self.contacts = max(self.contacts, *(report.contacts for report in reports), 0)
+        self.max_stretch = max(self.max_stretch, *(report.max_stretch for report in reports), 0.0)
+        self.unconverged_frames += not all(report.converged for report in reports)
 
     @classmethod
     def from_dict(cls, values: dict) -> "Statistics":
@@ -78,18 +96,26 @@ class Statistics:
             f"{self.contacts} contacts, largest stretch {100.0 * self.max_stretch:.2f} %{rejected}"
         )
 
-    def warnings(self) -> list[str]:
-        """Deviations from a flawless bake, one sentence each."""
+    def warnings(self, place: Place | None = None, *, has_colliders: bool = True) -> list[str]:
+        """Deviations from a flawless bake, one sentence each; `place` is that of one cloth."""
         found = []
         if self.unconverged_frames:
             found.append(f"{self.unconverged_frames} frames were not solved to the tolerance")
-        if self.unresolved_contacts:
+        if self.jumps:
+            frames = ", ".join(map(str, self.jumps[:MAX_FRAMES]))
             found.append(
-                f"{self.unresolved_contacts} contacts were not resolved: a collider squeezed the "
-                "cloth against another, or against itself"
+                f"Colliders or pins jumped to frame {frames}: cloth went along with them, and "
+                "began to move anew"
             )
-        if self.max_stretch > LARGE_STRETCH:
-            found.append(f"The cloth was stretched by {100.0 * self.max_stretch:.0f} %")
+        if self.unresolved_contacts:
+            what = "a collider squeezed cloth" if has_colliders else "pins squeezed cloth"
+            found.append(
+                f"{self.unresolved_contacts} contacts were not resolved: {what} against other "
+                "cloth or itself, or it crossed at the start"
+            )
+        stretch = place.stretch if place is not None and place.vertices else self.max_stretch
+        if stretch > LARGE_STRETCH:
+            found.append(f"The cloth was stretched by {100.0 * stretch:.0f} %{_where(place)}")
         if self.rejected_steps > self.steps:
             found.append(self._rejected_text())
         return found
@@ -101,6 +127,13 @@ class Statistics:
         steps = "time step" if self.rejected_steps == 1 else "time steps"
         text = f"{self.rejected_steps} {steps} had to be tried again"
         return f"{text}: {', '.join(words)}" if words else text
+
+
+def _where(place: Place | None) -> str:
+    if place is None or not place.vertices:
+        return ""
+    what = "where pins draw it" if place.is_pinned else "away from its pins"
+    return f" at frame {place.frame}, {what}"
 
 
 def _duration(seconds: float) -> str:

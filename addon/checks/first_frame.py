@@ -9,15 +9,20 @@ import numpy as np
 from bpy.types import Context, Mesh, Object
 
 from ..blender import mesh_arrays, scene_time
-from ..scene import deforming_nodes, evaluation_state
-from ..scene.reader import SceneReader, evaluated_mesh, to_world
+from ..scene import deforming_nodes, evaluation_state, geometry
+from ..scene.evaluated import evaluated_mesh, to_world
+from ..scene.reader import SceneReader
 from ..simulation import bridge
-from . import intersection
+from . import intersection, support
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 INTERSECTS = (
     "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "
     "the first frames. It looks better, and is sure, when it starts apart"
+)
+NOT_SIMULATED = (
+    "The mesh without them is simulated, and they act on the result. Where they make a part of the "
+    "garment, apply them before"
 )
 GAP_TOLERANCE_FACTOR = 0.98  # fraction of the gap, so that meshes placed exactly at the gap pass
 
@@ -28,36 +33,43 @@ class Placed:
 
     obj: Object
     surface: intersection.Surface
-    faces: np.ndarray  # face index of each triangle
+    faces: np.ndarray  # face index of each triangle of a cloth
     thickness: float
 
 
 def check(context: Context, cloths: list[Object], colliders: list[Object]) -> Iterator[Finding]:
     """Findings of the first frame."""
     for obj in cloths:
-        deforming_nodes.detect(context, obj)
+        for name in deforming_nodes.detect(context, obj):
+            yield on_object(WARNING, obj, f"the nodes '{name}' change its mesh", NOT_SIMULATED)
     evaluation_state.prepare(context, cloths, colliders)
     try:
         scene_time.go_to(context.scene, scene_time.frame_range(context.scene)[0])
         placed = [_place(context, obj) for obj in (*cloths, *colliders)]
-        refusal = list(_library_refusal(context, cloths, colliders))
+        reader, refusal = _read(context, cloths, colliders)
     except (ValueError, RuntimeError) as error:
         yield _refusal_finding("The first frame cannot be read", error)
         return
     finally:
         evaluation_state.restore()
+    if reader is not None:
+        yield from support.check(reader, cloths)
     yield from refusal
     yield from _intersections(placed[: len(cloths)], placed[len(cloths) :])
 
 
 def _place(context: Context, obj: Object) -> Placed:
-    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    depsgraph, scale = context.evaluated_depsgraph_get(), context.scene.unit_settings.scale_length
+    evaluated = obj.evaluated_get(depsgraph)
+    if obj.weft.role != "CLOTH":
+        found = geometry.read(evaluated, depsgraph, scale)
+        surface = intersection.Surface(found.points, found.triangles)
+        return Placed(obj, surface, np.empty(0, np.int32), obj.weft.thickness)
     with evaluated_mesh(evaluated) as mesh:
         points = mesh_arrays.coordinates(mesh)
         triangles, faces = mesh_arrays.triangles(mesh), _faces(mesh)
-    positions = to_world(points, evaluated, context.scene.unit_settings.scale_length)
-    owner = obj.weft.material if obj.weft.role == "CLOTH" else obj.weft
-    return Placed(obj, intersection.Surface(positions, triangles), faces, owner.thickness)
+    surface = intersection.Surface(to_world(points, evaluated, scale), triangles)
+    return Placed(obj, surface, faces, obj.weft.material.thickness)
 
 
 def _faces(mesh: Mesh) -> np.ndarray:
@@ -66,22 +78,22 @@ def _faces(mesh: Mesh) -> np.ndarray:
     return faces
 
 
-def _library_refusal(
+def _read(
     context: Context, cloths: list[Object], colliders: list[Object]
-) -> Iterator[Finding]:
-    """Errors of reading the scene or of the library, which would prevent a bake."""
+) -> tuple[SceneReader | None, list[Finding]]:
+    """The scene as a bake reads it, and errors of reading or of the library that prevent one."""
     first = scene_time.frame_range(context.scene)[0]
     try:
         reader = SceneReader(context, cloths, colliders, first)
     except (ValueError, RuntimeError) as error:
-        yield _refusal_finding("The first frame cannot be read", error)
-        return
+        return None, [_refusal_finding("The first frame cannot be read", error)]
     if bridge.problem():
-        return
+        return reader, []
     try:
         bridge.build_simulation(context.scene, reader)
     except (ValueError, TypeError, RuntimeError) as error:
-        yield _refusal_finding("The library refuses", error)
+        return reader, [_refusal_finding("The library refuses", error)]
+    return reader, []
 
 
 def _refusal_finding(subject: str, error: Exception) -> Finding:

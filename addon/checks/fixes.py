@@ -6,10 +6,12 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object
 
-from ..blender import fcurves, mesh_arrays
-from ..scene import evaluation_state
+from ..blender import mesh_arrays
+from ..scene import evaluation_state, multiplied
 from ..storage import cache_paths
+from . import resolution
 from .meshes import MAX_GUARDED_CORNERS
+from .resolution import EARTH
 
 EDGES_PER_GAP = 2.5  # ratio of a short edge to the gap between layers
 SHORT_EDGE_PERCENT = 10
@@ -33,15 +35,11 @@ def _own_mesh(_context: Context, obj: Object) -> None:
     obj.data = obj.data.copy()
 
 
-def _own_action(_context: Context, obj: Object) -> None:
-    fcurves.make_single_user(obj.data.shape_keys)
-
-
 def _delete_loose(_context: Context, obj: Object) -> None:
-    """Deletes vertices without a face; shape keys and groups of the others are kept."""
+    """Deletes vertices without an edge; shape keys and groups of the others are kept."""
     mesh = bmesh.new()
     mesh.from_mesh(obj.data)
-    loose = [vertex for vertex in mesh.verts if not vertex.link_faces]
+    loose = [vertex for vertex in mesh.verts if not vertex.link_edges]
     bmesh.ops.delete(mesh, geom=loose, context="VERTS")
     mesh.to_mesh(obj.data)
     mesh.free()
@@ -63,12 +61,30 @@ def _thinner(context: Context, obj: Object) -> None:
     matrix = np.array(obj.matrix_world, np.float64)
     scale = context.scene.unit_settings.scale_length
     points = mesh_arrays.transformed(mesh_arrays.rest_coordinates(obj.data), matrix) * scale
-    pairs = np.empty(2 * len(obj.data.edges), np.int32)
-    obj.data.edges.foreach_get("vertices", pairs)
-    ends = points[pairs.reshape(-1, 2)]
+    ends = points[mesh_arrays.edges(obj.data)]
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     short = float(np.percentile(lengths, SHORT_EDGE_PERCENT))
     obj.weft.material.thickness = short / (2.0 * EDGES_PER_GAP)
+
+
+def _remove_blenders_cloth(_context: Context, obj: Object) -> None:
+    for modifier in [m for m in obj.modifiers if m.type == "CLOTH"]:
+        obj.modifiers.remove(modifier)
+
+
+def _as_collider(_context: Context, obj: Object) -> None:
+    obj.weft.role = "COLLIDER"
+
+
+def _apply_modifiers(context: Context, obj: Object) -> None:
+    """Applies the modifiers that multiply the cloth; Blender refuses with shape keys."""
+    for name in [modifier.name for modifier in multiplied.modifiers(obj)]:
+        with context.temp_override(object=obj, active_object=obj):
+            bpy.ops.object.modifier_apply(modifier=name)
+
+
+def _earth_gravity(context: Context, _obj: Object | None) -> None:
+    context.scene.gravity = (0.0, 0.0, -EARTH / context.scene.unit_settings.scale_length)
 
 
 def _remove_orphans(context: Context, _obj: Object | None) -> None:
@@ -79,9 +95,13 @@ def _remove_orphans(context: Context, _obj: Object | None) -> None:
 _FIXES = {
     "apply_scale": _apply_scale,
     "own_mesh": _own_mesh,
-    "own_action": _own_action,
     "delete_loose": _delete_loose,
     "triangulate": _triangulate,
     "thinner": _thinner,
+    "as_collider": _as_collider,
+    "apply_modifiers": _apply_modifiers,
+    "earth_gravity": _earth_gravity,
+    "subdivide": resolution.subdivide,
+    "remove_blenders_cloth": _remove_blenders_cloth,
     "remove_orphans": _remove_orphans,
 }

@@ -4,9 +4,12 @@
 from collections.abc import Iterator
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Depsgraph, Object
 
 from ..blender import mesh_arrays
+from ..scene import geometry, multiplied
+from ..scene.participants import GROUP_USES
+from ..scene.pins import modifier_writes_weights
 from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 TINY_AREA = 1e-4  # of the median area of the faces
@@ -20,20 +23,27 @@ SHORT_EDGE_FRACTION = 0.05  # fraction of the edges that may be shorter than the
 def check_cloth(obj: Object, scale_length: float) -> Iterator[Finding]:
     """Findings about a cloth, without evaluation of the scene."""
     yield from _scale(obj)
+    yield from _modifiers(obj)
     yield from _topology(obj)
     yield from _large_faces(obj)
     yield from _areas(obj)
     yield from _size_and_thickness(obj, scale_length)
     yield from _yarns(obj)
     yield from _groups(obj)
+    yield from _written_weights(obj)
     yield from _sewing(obj)
 
 
-def check_collider(obj: Object) -> Iterator[Finding]:
-    """Findings about a collider, without evaluation of the scene."""
-    if not obj.data.polygons and not obj.modifiers:
-        yield on_object(ERROR, obj, "no faces", "A collider needs faces to hold the cloth off")
-    if obj.modifiers or obj.data.shape_keys is not None:
+def check_collider(obj: Object, depsgraph: Depsgraph) -> Iterator[Finding]:
+    """Findings about a collider at the current frame."""
+    evaluated = obj.evaluated_get(depsgraph)
+    if evaluated.is_evaluated and not len(geometry.read(evaluated, depsgraph, 1.0).triangles):
+        meaning = (
+            "What has no faces at the first frame stops no cloth. A curve needs Bevel or Extrude, "
+            "an empty a collection to instance, nodes have to make faces"
+        )
+        yield on_object(WARNING, obj, "it has no faces", meaning)
+    if obj.type == "MESH" and (obj.modifiers or obj.data.shape_keys is not None):
         yield from _large_faces(obj)
 
 
@@ -42,6 +52,8 @@ def check_collider(obj: Object) -> Iterator[Finding]:
 
 def _scale(obj: Object) -> Iterator[Finding]:
     factors = np.array(obj.matrix_world.to_scale())
+    if obj.parent is None and not len(obj.constraints):
+        factors = np.array(obj.scale) * np.array(obj.delta_scale)  # with the sign of each axis
     if np.allclose(factors, 1.0, atol=1e-4):
         return
     text = "scale {:.3g}, {:.3g}, {:.3g} is not applied".format(*factors)
@@ -62,6 +74,25 @@ def _scale_is_free(obj: Object) -> bool:
     return is_simple and not has_animation and not len(obj.constraints)
 
 
+def _modifiers(obj: Object) -> Iterator[Finding]:
+    if any(modifier.type == "CLOTH" for modifier in obj.modifiers):
+        meaning = (
+            "Two simulations of one mesh: Blender's has no effect while a result of Weft is shown, "
+            "and deforms the start of a bake before that. Fix removes Blender's modifier"
+        )
+        text = "it has Blender's own Cloth modifier as well"
+        yield on_object(WARNING, obj, text, meaning, "remove_blenders_cloth")
+
+    for modifier in multiplied.modifiers(obj):
+        if not multiplied.continues(modifier):
+            meaning = (
+                "The mesh without it is simulated; its copies move as that does, and touch "
+                "nothing. Fix applies it, so that all are simulated"
+            )
+            text = f"what the modifier '{modifier.name}' makes is not simulated"
+            yield on_object(INFO, obj, text, meaning, "apply_modifiers")
+
+
 # --- mesh -------------------------------------------------------------------------------------
 
 
@@ -70,13 +101,7 @@ def _topology(obj: Object) -> Iterator[Finding]:
     corners = mesh_arrays.corner_vertices(mesh)
     used = np.zeros(len(mesh.vertices), bool)
     used[corners] = True
-    loose = np.flatnonzero(~used)
-    if len(loose):
-        meaning = "A vertex without a face has no mass and cannot be simulated. Fix deletes them"
-        found = on_elements(
-            ERROR, obj, "vertices in no face", meaning, domain="VERT", indices=loose
-        )
-        yield _with_fix(found, "delete_loose")
+    yield from _loose(obj, np.flatnonzero(~used))
     edges = np.empty(len(mesh.loops), np.int32)
     mesh.loops.foreach_get("edge_index", edges)
     uses = np.bincount(edges, minlength=len(mesh.edges))
@@ -89,6 +114,26 @@ def _topology(obj: Object) -> Iterator[Finding]:
         yield on_elements(
             ERROR, obj, "edges with three or more faces", meaning, domain="EDGE", indices=indices
         )
+
+
+def _loose(obj: Object, loose: np.ndarray) -> Iterator[Finding]:
+    """Vertices without a face; those at edges are meant for something."""
+    if not obj.data.polygons:
+        return  # reported as a whole
+    alone = np.setdiff1d(loose, mesh_arrays.edges(obj.data))
+    if len(alone):
+        meaning = "A vertex without a face has no mass and cannot be simulated. Fix deletes them"
+        text = "vertices in no face"
+        found = on_elements(ERROR, obj, text, meaning, domain="VERT", indices=alone)
+        yield _with_fix(found, "delete_loose")
+    hooks = np.setdiff1d(loose, alone)
+    if len(hooks):
+        meaning = (
+            "A vertex without a face has no mass, so nothing can be sewn to it or hang from it. To "
+            "hold cloth at a point, attach a vertex of the cloth itself (Pins panel)"
+        )
+        text = "vertices at edges without a face"
+        yield on_elements(ERROR, obj, text, meaning, domain="VERT", indices=hooks)
 
 
 def _large_faces(obj: Object) -> Iterator[Finding]:
@@ -112,7 +157,12 @@ def _with_fix(found: Finding, fix: str) -> Finding:
 def _areas(obj: Object) -> Iterator[Finding]:
     mesh = obj.data
     if not mesh.polygons:
-        yield on_object(ERROR, obj, "no faces", "A cloth needs faces: they are the fabric")
+        made = "edges only" if len(mesh.edges) else "no faces"
+        meaning = (
+            "A cloth needs faces: they are the fabric. A cord or net of edges is no cloth: give it "
+            "faces, as by Edge > Extrude Edges, or by a Skin modifier that is applied"
+        )
+        yield on_object(ERROR, obj, made, meaning)
         return
     areas = np.empty(len(mesh.polygons), np.float32)
     mesh.polygons.foreach_get("area", areas)
@@ -151,10 +201,8 @@ def _size_and_thickness(obj: Object, scale_length: float) -> Iterator[Finding]:
             "Fabrics are measured in metres, kilograms and seconds, so a cloth of another size "
             "behaves otherwise. Scale the object, or set the unit scale of the scene"
         )
-        yield on_object(WARNING, obj, f"it is {_length_text(size)} large", meaning)
-    pairs = np.empty(2 * len(obj.data.edges), np.int32)
-    obj.data.edges.foreach_get("vertices", pairs)
-    ends = points[pairs.reshape(-1, 2)]
+        yield on_object(WARNING, obj, f"it is {length_text(size)} large", meaning)
+    ends = points[mesh_arrays.edges(obj.data)]
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     yield from _thickness(obj, lengths)
 
@@ -165,7 +213,7 @@ def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     if len(short) <= SHORT_EDGE_FRACTION * len(lengths):
         return
     meaning = (
-        f"Two layers of this cloth keep {_length_text(gap)} apart, which is more than the length "
+        f"Two layers of this cloth keep {length_text(gap)} apart, which is more than the length "
         "of these edges: wrinkles cannot be as fine as the mesh. Fix makes the fabric thinner"
     )
     found = on_elements(
@@ -179,7 +227,7 @@ def _thickness(obj: Object, lengths: np.ndarray) -> Iterator[Finding]:
     yield _with_fix(found, "thinner")
 
 
-def _length_text(length: float) -> str:
+def length_text(length: float) -> str:
     """A length in a readable unit."""
     for unit, factor in (("m", 1.0), ("cm", 100.0), ("mm", 1000.0)):
         if length * factor >= 1.0:
@@ -214,7 +262,29 @@ def _groups(obj: Object) -> Iterator[Finding]:
         yield on_object(WARNING, obj, f"the pin group '{name}' holds nothing", meaning)
 
 
+def _written_weights(obj: Object) -> Iterator[Finding]:
+    """Groups whose weights a modifier changes, where only painted weights count."""
+    for modifier in filter(modifier_writes_weights, obj.modifiers):
+        name = getattr(modifier, "vertex_group", "") or getattr(modifier, "vertex_group_a", "")
+        uses = [use for use in GROUP_USES if use != "pin" and _is_group_of(obj, use, name)]
+        if uses:
+            meaning = (
+                "Weights that a modifier writes count for pins and attachments, at every frame. "
+                "Elsewhere those that are painted count: apply the modifier"
+            )
+            use = uses[0].replace("_", " ")
+            text = f"the modifier '{modifier.name}' changes its {use} group, without effect"
+            yield on_object(WARNING, obj, text, meaning)
+
+
+def _is_group_of(obj: Object, use: str, name: str) -> bool:
+    """Whether a vertex group is that of a use."""
+    return bool(name) and getattr(obj.weft, f"{use}_group") == name
+
+
 def _sewing(obj: Object) -> Iterator[Finding]:
+    if not obj.data.polygons:
+        return  # reported as a whole
     loose = mesh_arrays.loose_edge_indices(obj.data)
     if obj.weft.use_sewing and not len(loose):
         meaning = (

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operator Check Scene with its list of findings, and the operators Select and Fix."""
 
+import json
+
 import bmesh
 import bpy
+import numpy as np
 from bpy.props import IntProperty
 from bpy.types import Context, Object, Operator
 
 from .. import checks
-from ..bake import job
-from ..blender import object_identity
+from ..bake import fingerprint, job
+from ..blender import object_identity, scene_time
 from ..blender.errors import REPORTED_ERRORS, error_message
 from ..properties import change_counter
 from ..scene import evaluation_state
+from ..scene.participants import participants
 from . import Finding, fixes
+from .finding import WARNING
 
 _findings: list[Finding] = []
+_state: list = []  # of the scene that the findings are of
+_known: tuple[int, bool] = (-1, False)  # change counter, and whether the findings are of this state
 
 SELECT_MODE = {"VERT": (True, False, False), "EDGE": (False, True, False)}
 ELEMENTS = {"VERT": "verts", "EDGE": "edges", "FACE": "faces"}
@@ -99,8 +106,30 @@ class WEFT_OT_finding_fix(_OnFinding, Operator):
         return {"FINISHED"}
 
 
+class WEFT_OT_stretch_select(Operator):
+    bl_idname = "weft.stretch_select"
+    bl_label = "Select Largest Stretch"
+    bl_description = "Go to the frame at which the cloth was stretched most, and select the place"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        obj = context.object
+        return job.running() is None and obj is not None and bool(obj.weft.result.place)
+
+    def execute(self, context: Context) -> set[str]:
+        obj = context.object
+        place = json.loads(obj.weft.result.place)
+        scene_time.go_to(context.scene, place["frame"])
+        vertices = np.array(place["vertices"], np.int64)
+        _select_object(context, obj)
+        _select_elements(context, obj, Finding(WARNING, "", "", domain="VERT", indices=vertices))
+        return {"FINISHED"}
+
+
 def _show(context: Context, found: list[Finding]) -> None:
     """Fills the list."""
+    global _known
     _findings[:] = found
     window = context.window_manager.weft
     window.findings.clear()
@@ -112,11 +141,32 @@ def _show(context: Context, found: list[Finding]) -> None:
         line.object_name = obj.name if obj is not None else ""
     window.active_finding = 0
     window.checked = context.scene.name
+    _known = change_counter.value(), True
+    _state[:] = _state_of(context)
+
+
+def are_current(context: Context) -> bool:
+    """Whether the findings are of the scene as it is; computed anew after changes only."""
+    global _known
+    if _known[0] != change_counter.value():
+        _known = change_counter.value(), _state == _state_of(context)
+    return _known[1]
+
+
+def _state_of(context: Context) -> list:
+    scene, layer = context.scene, context.view_layer
+    cloths, colliders = participants(scene, layer)
+    shown = [(obj.name, obj.weft.result.bake, obj.weft.result.frame_count) for obj in cloths]
+    hidden = [obj.name for obj in colliders if not obj.visible_get(view_layer=layer)]
+    modifiers = [(obj.name, m.name) for obj in cloths for m in obj.modifiers]
+    frames = scene_time.frame_range(scene)
+    return [scene.name, fingerprint.of_scene(scene, layer), shown, hidden, modifiers, frames]
 
 
 def forget() -> None:
     """Clears the list after a load."""
     _findings.clear()
+    _state.clear()
     for manager in bpy.data.window_managers:
         manager.weft.findings.clear()
         manager.weft.checked = ""
@@ -151,5 +201,5 @@ def _select_elements(context: Context, obj: Object, finding: Finding) -> None:
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (WEFT_OT_check_scene, WEFT_OT_finding_select, WEFT_OT_finding_fix)
+    (WEFT_OT_check_scene, WEFT_OT_finding_select, WEFT_OT_finding_fix, WEFT_OT_stretch_select)
 )

@@ -3,14 +3,14 @@
 
 from collections.abc import Iterator
 
-from bpy.types import Context, Object, Scene
+from bpy.types import Context, Object
 
 from ..bake import job
 from ..blender import object_identity, unkeyed_values
 from ..blender.errors import UnsuitableClothError
 from ..scene import evaluation_state
 from ..scene.participants import check_cloth, participants
-from . import first_frame, frame_range, meshes, settings
+from . import first_frame, frame_range, meshes, resolution, settings
 from .finding import ERROR, ORDER, Finding, on_object
 
 
@@ -27,12 +27,14 @@ def check_scene(context: Context) -> list[Finding]:
     found = list(settings.check(context.scene, context.view_layer, cloths))
     sound, scale = [], context.scene.unit_settings.scale_length
     for obj in cloths:
-        own = [*_refusals(context.scene, obj), *meshes.check_cloth(obj, scale)]
+        own = [*_refusals(obj), *meshes.check_cloth(obj, scale)]
         if not any(finding.severity == ERROR for finding in own):
             sound.append(obj)
+            own += resolution.check(obj, scale)
         found += own
     for obj in colliders:
-        found += meshes.check_collider(obj)
+        found += meshes.check_collider(obj, context.evaluated_depsgraph_get())
+        found += settings.hidden(obj, context.view_layer) if cloths else ()
     if sound:
         with unkeyed_values.preserved():
             found += first_frame.check(context, sound, colliders)
@@ -40,9 +42,9 @@ def check_scene(context: Context) -> list[Finding]:
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 
-def _refusals(scene: Scene, obj: Object) -> Iterator[Finding]:
+def _refusals(obj: Object) -> Iterator[Finding]:
     """Reasons for which a bake would refuse a cloth."""
     try:
-        check_cloth(scene, obj)
+        check_cloth(obj)
     except UnsuitableClothError as error:
         yield on_object(ERROR, obj, "it cannot be baked", str(error), error.fix)

@@ -15,7 +15,7 @@ from ..simulation import bridge
 from ..storage import cache_paths
 from .finding import ERROR, INFO, WARNING, Finding, on_object
 
-STRONG_GRAVITY = 50.0  # m/s²
+WEAK_GRAVITY, STRONG_GRAVITY = 0.1, 50.0  # m/s²; of the Moon: 1.6
 LONG_FRAME = 1 / 12  # s
 
 
@@ -31,10 +31,11 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         yield on_object(INFO, obj, title, meaning)
     for obj, name in instanced_colliders(scene, view_layer) if cloths else ():
         meaning = (
-            "Objects within an instance of a collection are not seen. Make it real (Object > Apply "
-            "> Make Instances Real) or, when it is linked, a library override"
+            "Objects within an instance of a collection are not seen, unless the instance itself "
+            "is a collider, with all that it holds. Fix sets its role"
         )
-        yield on_object(WARNING, obj, f"it holds the collider '{name}', which is not seen", meaning)
+        title = f"it holds the collider '{name}', which is not seen"
+        yield on_object(WARNING, obj, title, meaning, "as_collider")
     yield from _frames(scene)
     yield from _gravity(scene)
     for obj in cloths:
@@ -45,6 +46,16 @@ def check(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> Iterator
         title = f"{len(orphans)} caches of deleted objects take {megabytes:.3g} MB"
         meaning = "They are kept in case the deletion is undone. Fix deletes them"
         yield Finding(INFO, title, meaning, fix="remove_orphans")
+
+
+def hidden(obj: Object, view_layer: ViewLayer) -> Iterator[Finding]:
+    """A collider that is not seen."""
+    if not obj.visible_get(view_layer=view_layer):
+        meaning = (
+            "Cloth collides with what is hidden all the same, unless Visible Only is on in the "
+            "panel Object Collisions. Set its role to None if it is in the way"
+        )
+        yield on_object(INFO, obj, "it is hidden, and stops cloth", meaning)
 
 
 def _no_cloth(scene: Scene, view_layer: ViewLayer) -> Finding:
@@ -63,7 +74,7 @@ def _frames(scene: Scene) -> Iterator[Finding]:
         yield Finding(ERROR, f"The frame range is empty: {first} to {last}", meaning)
     if scene.render.fps_base / scene.render.fps > LONG_FRAME:
         title = f"Frames are long: {scene.render.fps / scene.render.fps_base:.3g} a second"
-        meaning = "Between two frames pins and colliders move in straight lines, which gets coarse"
+        meaning = "Between two frames pins and colliders move in straight lines unless they turn"
         yield Finding(WARNING, title, meaning)
     if scene_time.time_stretch(scene) != 1.0:
         meaning = (
@@ -75,15 +86,23 @@ def _frames(scene: Scene) -> Iterator[Finding]:
 
 def _gravity(scene: Scene) -> Iterator[Finding]:
     magnitude = float(np.linalg.norm(gravity(scene)))
-    if magnitude > STRONG_GRAVITY:
-        meaning = (
-            "Blender's own unit is that of the scene: set gravity in the Scene tab to what the "
-            "field shows in m/s², 9.81 on Earth"
-        )
-        yield Finding(WARNING, f"Gravity is {magnitude:.3g} m/s²", meaning)
-    elif magnitude == 0.0:
+    if magnitude == 0.0:
         meaning = "Nothing falls. If that is not meant, switch it on in the Scene tab"
         yield Finding(INFO, "There is no gravity", meaning)
+    elif not WEAK_GRAVITY < magnitude < STRONG_GRAVITY:
+        meaning = (
+            "Blender's own unit of gravity is that of the scene, so it changes with the unit "
+            "scale: 9.81 in a scene of millimetres is a thousandth of the gravity on Earth. Set it "
+            "in the Scene tab to 9.81 m/s², as the field shows it"
+        )
+        is_scenes = scene.weft.use_scene_gravity
+        text = f"Gravity is {magnitude:.3g} m/s²"
+        yield Finding(
+            WARNING,
+            text,
+            meaning + ("; Fix does" if is_scenes else ""),
+            fix="earth_gravity" if is_scenes else "",
+        )
 
 
 def _result(scene: Scene, view_layer: ViewLayer, obj: Object) -> Iterator[Finding]:

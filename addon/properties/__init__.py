@@ -11,6 +11,7 @@ from bpy.utils import register_classes_factory
 
 from .object import (
     OVERRIDABLE,
+    WeftAttachment,
     WeftDeformingNodes,
     WeftFieldWeights,
     WeftMutedKey,
@@ -26,6 +27,7 @@ _register_classes, _unregister_classes = register_classes_factory(
         WeftDeformingNodes,
         WeftMutedKey,
         WeftFieldWeights,
+        WeftAttachment,
         WeftResult,
         WeftObject,
         WeftBeforeBake,

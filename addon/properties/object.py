@@ -14,7 +14,7 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Collection, PropertyGroup
+from bpy.types import Collection, Object, PropertyGroup
 
 from ..force_fields.forces import WEIGHT_NAMES
 from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
@@ -52,7 +52,10 @@ class WeftResult(PropertyGroup):
     frame_count: IntProperty()
     key_prefix: StringProperty()
     made_basis: BoolProperty()
-    made_action: BoolProperty()
+    made_action: (
+        BoolProperty()
+    )  # by earlier versions, which wrote the curves into the action of the keys
+    was_without_nla: BoolProperty()  # NLA of the keys was off
     was_absolute: BoolProperty()
     was_solo: BoolProperty()
     muted_keys: CollectionProperty(type=WeftMutedKey)
@@ -61,6 +64,7 @@ class WeftResult(PropertyGroup):
     fingerprint: StringProperty()
     statistic: StringProperty()
     warnings: StringProperty()  # one per line
+    place: StringProperty()  # of the largest stretch, empty where that is no warning
     display_type: StringProperty()  # display type before a running bake, else empty
     was_disabled: BoolProperty()  # in viewports, before a running bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
@@ -113,6 +117,44 @@ def _shrinking(name: str, region: str, default: float) -> object:
         min=-10.0,
         max=0.9,
         soft_min=-1.0,
+        precision=3,
+        update=changed,
+    )
+
+
+class WeftAttachment(PropertyGroup):
+    """Vertices of a cloth that are attached to another object."""
+
+    vertex_group: StringProperty(
+        name="Attached Group",
+        options=NOT_ANIMATABLE,
+        description="Vertices of this group are attached, those of weight 1 firmly and those of "
+        "less by springs, as with the pin group",
+        update=changed,
+    )
+    target: PointerProperty(
+        type=Object,
+        name="Attached To",
+        options=NOT_ANIMATABLE,
+        description="Object that the vertices move with, from where they are at the first frame",
+        update=changed,
+    )
+    follow: EnumProperty(
+        name="Follow",
+        options=NOT_ANIMATABLE,
+        description="What the vertices move with",
+        items=(
+            ("OBJECT", "Object", "The object as a whole: its location, rotation and scale"),
+            ("SURFACE", "Surface", "The nearest face of its mesh, with armature and modifiers"),
+        ),
+        update=changed,
+    )
+    strength: FloatProperty(
+        name="Strength",
+        description="Factor on the weights of the group, without unit; at 0 the vertices are free",
+        default=1.0,
+        min=0.0,
+        max=1.0,
         precision=3,
         update=changed,
     )
@@ -185,6 +227,17 @@ class WeftObject(PropertyGroup):
         precision=1,
         update=changed,
     )
+    pin_strength: FloatProperty(
+        name="Pin Strength",
+        description="Factor on the weights of the pin group, without unit: at 1 vertices of weight "
+        "1 are held, below they are drawn, at 0 all of them are let go",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        precision=3,
+        update=changed,
+    )
+    attachments: CollectionProperty(type=WeftAttachment)
     use_uv: BoolProperty(
         name="Yarns from UV Map",
         options=NOT_ANIMATABLE,

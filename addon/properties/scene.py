@@ -160,9 +160,8 @@ class WeftScene(PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="A step is solved when its last correction, in the norm of the equations, is "
-        "shorter than this part of the mean edge length, or of 1/87 of the cloth's width if that "
-        "is more, up to eight times as long where much moves",
+        description="Part of the motion that a step may leave unsolved, of its acceleration and of "
+        "the length of an edge: smaller is more exact and takes longer",
         default=2e-2,
         min=1e-6,
         max=0.5,
@@ -199,6 +198,14 @@ class WeftScene(PropertyGroup):
         name="Collision Collection",
         options=NOT_ANIMATABLE,
         description="Only colliders in this collection take part; all of the scene when empty",
+        update=changed,
+    )
+    only_visible: BoolProperty(
+        name="Visible Colliders Only",
+        options=NOT_ANIMATABLE,
+        description="Leave out colliders that are hidden in the viewport, by themselves or with "
+        "their collection",
+        default=False,
         update=changed,
     )
     use_scene_gravity: BoolProperty(

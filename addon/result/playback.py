@@ -13,8 +13,6 @@ def write(
     obj: Object, kind: str, stem: Path, description: pc2.Description, frame_count: int
 ) -> None:
     """Replaces the result of an object by the first frames of a cache, and shows it."""
-    if kind == "KEYS":
-        shape_keys.check_action(obj)
     disable(obj)
     mesh_cache.remove(obj)
     if kind == "MODIFIER":
@@ -34,7 +32,8 @@ def exists(obj: Object) -> bool:
 def problem(obj: Object) -> str:
     """Defect of the result for the panel; empty if it is intact."""
     if mesh_cache.missing_file(obj):
-        return f"The Mesh Cache modifier finds no file '{mesh_cache.missing_file(obj)}'"
+        folder = Path(mesh_cache.missing_file(obj)).parent
+        return f"The Mesh Cache modifier finds no frames in the folder '{folder}'"
     if exists(obj):
         return ""
     if obj.weft.result.modifier:
@@ -75,6 +74,15 @@ def remove(obj: Object) -> None:
     disable(obj)
     mesh_cache.remove(obj)
     shape_keys.remove(obj)
-    left = ("frame_start", "frame_count", "bake", "cache", "fingerprint", "statistic", "warnings")
+    left = (
+        "frame_start",
+        "frame_count",
+        "bake",
+        "cache",
+        "fingerprint",
+        "statistic",
+        "warnings",
+        "place",
+    )
     for name in left:
         obj.weft.result.property_unset(name)

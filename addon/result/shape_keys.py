@@ -2,8 +2,10 @@
 """A result as shape keys: one relative key per frame, with a linear 0-1-0 F-curve of its value.
 
 The first curve starts and the last one ends at 1, so that the cloth keeps its first and last shape
-outside the frame range. While the result is shown, the user's keys and the deforming modifiers are
-muted, because the result contains their deformation; `disable` and `remove` restore them.
+outside the frame range. The curves are an action of their own in an NLA track, so that the action
+of the keys, and the timeline, hold the user's keyframes only. While the result is shown, the user's
+keys and the deforming modifiers are muted, because the result contains their deformation; `disable`
+and `remove` restore them.
 """
 
 import re
@@ -14,7 +16,6 @@ import numpy as np
 from bpy.types import Key, Object, ShapeKey
 
 from ..blender import fcurves, modifier_state
-from ..blender.errors import UnsuitableClothError
 
 LINEAR = 1  # enum value of the keyframe interpolation LINEAR
 
@@ -27,25 +28,6 @@ def own_keys(obj: Object) -> list[ShapeKey]:
         return []
     own = re.compile(re.escape(prefix) + r"-?\d+")
     return [block for block in key.key_blocks if own.fullmatch(block.name)]
-
-
-def check_action(obj: Object) -> None:
-    """Raises `UnsuitableClothError` if the action of the keys cannot take the F-curves."""
-    key = obj.data.shape_keys
-    action = fcurves.action_of(key) if key is not None else None
-    if action is None:
-        return
-    prefix = f"the shape keys of '{obj.name}' are animated by the "
-    if action.library is not None:
-        raise UnsuitableClothError(f"{prefix}linked action '{action.name}': make it local")
-    others = _sharing_animation(obj)
-    # An action made by a bake was duplicated with its object: `_remove_own` separates them.
-    if others and not obj.weft.result.made_action:
-        raise UnsuitableClothError(
-            f"{prefix}action '{action.name}', as are those of '{others[0].name}': a cloth needs an "
-            "action of its own (Check Scene makes a copy)",
-            fix="own_action",
-        )
 
 
 def write(obj: Object, frame_start: int, frames: Iterable[np.ndarray]) -> None:
@@ -143,9 +125,9 @@ def remove(obj: Object) -> None:
 def _free_prefix(key: Key) -> str:
     """Prefix of key names that no key and no leftover F-curve uses."""
     names = [block.name for block in key.key_blocks]
-    paths = [curve.data_path for curve in fcurves.curves(key)]
+    paths = [*map(value_path, names), *fcurves.animated_paths(key)]
     number, prefix = 1, "weft_"
-    while any(f'["{prefix}' in path for path in (*map(value_path, names), *paths)):
+    while any(f'["{prefix}' in path for path in paths):
         number += 1
         prefix = f"weft{number}_"
     return prefix
@@ -155,21 +137,13 @@ def _remove_own(obj: Object) -> None:
     own = own_keys(obj)
     if not own:
         return
-    if _sharing_animation(obj):
-        fcurves.make_single_user(obj.data.shape_keys)  # keeps the result of a duplicate
-    _remove_curves(obj, {value_path(block.name) for block in own})
+    _remove_track(obj)
+    _remove_curves_of_earlier_versions(obj)
     active = obj.active_shape_key_index
     for block in reversed(own):
         obj.shape_key_remove(block)
     if obj.data.shape_keys is not None:
         obj.active_shape_key_index = min(active, len(obj.data.shape_keys.key_blocks) - 1)
-
-
-def _sharing_animation(obj: Object) -> list[Object]:
-    """Other objects whose shape keys are animated by the same F-curves."""
-    key = obj.data.shape_keys
-    keys = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
-    return [o for o, its in keys if its is not None and fcurves.shares_curves(key, its)]
 
 
 # --- value curves -----------------------------------------------------------------------------
@@ -182,28 +156,47 @@ def value_path(name: str) -> str:
 
 def _write_curves(obj: Object, names: list[str]) -> None:
     key, result = obj.data.shape_keys, obj.weft.result
-    data = key.animation_data or key.animation_data_create()
-    if data.action is None:
-        data.action = bpy.data.actions.new(f"{obj.name} Weft")
-        result.made_action = True
+    action, curves = fcurves.new_action(key, f"{obj.name} Weft")
     for index, name in enumerate(names):
         frame = result.frame_start + index
         points = np.array([(frame - 1, 0.0), (frame, 1.0), (frame + 1, 0.0)], np.float32)
         first, last = index == 0, index == len(names) - 1
         points = points[first : len(points) - last]
-        curve = fcurves.new_curve(key, value_path(name))
+        curve = curves.new(value_path(name))
         curve.keyframe_points.add(len(points))
         curve.keyframe_points.foreach_set("co", points.ravel())
         curve.keyframe_points.foreach_set("interpolation", np.full(len(points), LINEAR, np.int32))
         curve.update()
+    fcurves.add_track(key, action, result.frame_start)
+    result.was_without_nla = not key.animation_data.use_nla
+    key.animation_data.use_nla = True
 
 
-def _remove_curves(obj: Object, paths: set[str]) -> None:
+def _remove_track(obj: Object) -> None:
+    """Removes the NLA track of the result; a duplicate may play the same action."""
     key, result = obj.data.shape_keys, obj.weft.result
+    paths = {value_path(block.name) for block in own_keys(obj)}
+    for track in fcurves.tracks(key):
+        played = {c.data_path for strip in track.strips for c in fcurves.strip_curves(strip)}
+        if played & paths:
+            fcurves.remove_track(key, track)
+            key.animation_data.use_nla = not result.was_without_nla
+    result.was_without_nla = False
+
+
+def _remove_curves_of_earlier_versions(obj: Object) -> None:
+    """Removes curves from the action of the keys, where earlier versions wrote them."""
+    key, result = obj.data.shape_keys, obj.weft.result
+    paths = {value_path(block.name) for block in own_keys(obj)}
+    if not any(curve.data_path in paths for curve in fcurves.curves(key)):
+        return
+    others = ((other, getattr(other.data, "shape_keys", None)) for other in bpy.data.objects)
+    if any(fcurves.shares_curves(key, its) for _other, its in others if its is not None):
+        fcurves.make_single_user(key)  # keeps the result of a duplicate
     action = fcurves.action_of(key)
     for curves in fcurves.curve_collections(key):
         for curve in [curve for curve in curves if curve.data_path in paths]:
             curves.remove(curve)
-    if result.made_action and action and action.users == 1 and not fcurves.curves(key):
+    if result.made_action and action.users == 1 and not fcurves.curves(key):
         bpy.data.actions.remove(action)
     result.made_action = False

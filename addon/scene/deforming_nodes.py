@@ -26,18 +26,21 @@ MOVING_NODES = frozenset(
 )
 
 
-def detect(context: Context, obj: Object) -> None:
-    """Stores on the object which of its geometry nodes modifiers only deform it."""
+def detect(context: Context, obj: Object) -> list[str]:
+    """Stores on the object which of its geometry nodes modifiers only deform it.
+
+    Returns the names of those that make other geometry.
+    """
     known = obj.weft.deforming_nodes
     if not any(modifier.type == "NODES" for modifier in obj.modifiers):
         known.clear()
-        return
+        return []
     had_result = obj.weft.result.shown
     playback.disable(obj)
     known.clear()
     modifier_state.mute(obj, modifier_state.is_generative)
     try:
-        _test_each(context, obj)
+        return _test_each(context, obj)
     finally:
         modifier_state.restore(obj)
         if had_result:
@@ -45,19 +48,23 @@ def detect(context: Context, obj: Object) -> None:
         context.view_layer.update()
 
 
-def _test_each(context: Context, obj: Object) -> None:
+def _test_each(context: Context, obj: Object) -> list[str]:
     """Enables the geometry nodes modifiers one after the other and compares the meshes."""
-    before = _evaluated(context, obj)
+    before, making = _evaluated(context, obj), []
     for modifier in obj.modifiers:
         if modifier.type != "NODES" or not modifier_state.user_visibility(obj, modifier)[0]:
             continue
         modifier.show_viewport = True
         after = _evaluated(context, obj)
-        if _same_topology(before, after) and _moves(modifier, before, after):
+        if not _same_topology(before, after):
+            making.append(modifier.name)
+            modifier.show_viewport = False
+        elif _moves(modifier, before, after):
             modifier_state.remember(obj.weft.deforming_nodes.add(), modifier)
             before = after
         else:
             modifier.show_viewport = False
+    return making
 
 
 def _evaluated(context: Context, obj: Object) -> tuple[np.ndarray, ...]:

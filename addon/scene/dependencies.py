@@ -106,6 +106,13 @@ def motion(obj: Object) -> Iterator[Any]:
         queue += _references(owner)
 
 
+def shape(obj: Object) -> Iterator[Any]:
+    """Values that determine the shape of a collider that is no mesh."""
+    yield obj.instance_type, _comparable(obj.instance_collection)
+    if obj.data is not None:
+        yield from _datablock_values(obj.data)
+
+
 def force_field(obj: Object) -> Iterator[Any]:
     """Values and arrays that determine a force field, except the motion of its object."""
     animated_paths = fcurves.animated_paths(obj)
@@ -158,6 +165,9 @@ def _references(owner: ID) -> list[ID | None]:
     found: list[ID | None] = [target for _driver, target in _driver_targets(owner)]
     if isinstance(owner, Object):
         found += [owner.parent, owner.data, getattr(owner.data, "shape_keys", None)]
+        found += [one.target for one in owner.weft.attachments]
+        if owner.instance_type == "COLLECTION" and owner.instance_collection is not None:
+            found += owner.instance_collection.all_objects
         for modifier in relevant_modifiers(owner):
             found += _pointers(modifier)
             found += [value for _path, value in node_inputs(modifier) if isinstance(value, ID)]

@@ -31,7 +31,7 @@ def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> 
 def restore() -> None:
     """Restores all objects and scenes to their state before `prepare`; others are unchanged."""
     for obj in bpy.data.objects:
-        if obj.type == "MESH" and obj.library is None:
+        if obj.library is None:
             _restore_object(obj)
     for scene in object_identity.local_scenes():
         if scene.weft.before_bake.is_known:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Participants of a bake: cloths and colliders of a view layer, and the requirements on a cloth."""
 
+from dataclasses import dataclass
+
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
-from ..result import shape_keys
-from . import rest_shape
+from . import multiplied, rest_shape
+from .geometry import may_collide
 
 GROUP_USES = (
     *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
@@ -15,15 +17,46 @@ GROUP_USES = (
 
 def participants(scene: Scene, view_layer: ViewLayer) -> tuple[list[Object], list[Object]]:
     """Cloths and colliders of a view layer, each sorted by name."""
-    meshes = [obj for obj in view_layer.objects if obj.type == "MESH"]
     by_role = {"CLOTH": [], "COLLIDER": [], "NONE": []}
-    for obj in sorted(meshes, key=lambda obj: obj.name_full):
-        by_role[obj.weft.role].append(obj)
+    for obj in sorted(view_layer.objects, key=lambda obj: obj.name_full):
+        if obj.type == "MESH" or (obj.weft.role == "COLLIDER" and may_collide(obj)):
+            by_role[obj.weft.role].append(obj)
     collection = scene.weft.collider_collection
     if collection is not None:
         included = {obj.session_uid for obj in collection.all_objects}
         by_role["COLLIDER"] = [o for o in by_role["COLLIDER"] if o.session_uid in included]
+    if scene.weft.only_visible:
+        by_role["COLLIDER"] = [obj for obj in by_role["COLLIDER"] if _is_visible(obj, view_layer)]
     return by_role["CLOTH"], by_role["COLLIDER"]
+
+
+def _is_visible(obj: Object, view_layer: ViewLayer) -> bool:
+    """Whether an object is shown, also while a bake has enabled it."""
+    return obj.visible_get(view_layer=view_layer) and not obj.weft.result.was_disabled
+
+
+@dataclass(frozen=True)
+class Alone:
+    """Bake of one cloth, to which other cloths are obstacles that move as their results do."""
+
+    cloth: Object
+    obstacles: frozenset[str] | None = None  # identities; None for all cloths with a result
+
+    def participants(
+        self, scene: Scene, view_layer: ViewLayer
+    ) -> tuple[list[Object], list[Object]]:
+        """The cloth, and colliders with cloths that are obstacles."""
+        cloths, colliders = participants(scene, view_layer)
+        if self.cloth not in cloths:
+            layer = view_layer.name
+            raise ValueError(f"'{self.cloth.name}' is no cloth of the view layer '{layer}'")
+        if scene.weft.self_collision and self.cloth.weft.use_self_collision:
+            colliders += [obj for obj in cloths if obj != self.cloth and self._is_obstacle(obj)]
+        return [self.cloth], colliders
+
+    def _is_obstacle(self, obj: Object) -> bool:
+        is_chosen = self.obstacles is None or obj.weft.identity in self.obstacles
+        return obj.weft.result.shown and is_chosen
 
 
 def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Object, str]]:
@@ -38,14 +71,15 @@ def instanced_colliders(scene: Scene, view_layer: ViewLayer) -> list[tuple[Objec
 
     def name_in(instance: Object) -> str:
         collection = instance.instance_collection
-        if instance.instance_type != "COLLECTION" or collection is None:
+        is_seen = instance.weft.role == "COLLIDER"
+        if is_seen or instance.instance_type != "COLLECTION" or collection is None:
             return ""
         if collection not in names:
             names[collection] = next(filter(None, map(name_of, collection.all_objects)), "")
         return names[collection]
 
     def name_of(obj: Object) -> str:
-        is_collider = obj.type == "MESH" and obj.weft.role == "COLLIDER"
+        is_collider = obj.weft.role == "COLLIDER" and may_collide(obj)
         if is_collider and (allowed is None or obj.session_uid in allowed):
             return obj.name
         return name_in(obj)
@@ -74,7 +108,7 @@ def require_cloth(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> 
     raise SkippedSceneError(f"no object of the scene '{scene.name}' has the role Cloth")
 
 
-def check_cloth(scene: Scene, obj: Object) -> None:
+def check_cloth(obj: Object) -> None:
     """Raises `UnsuitableClothError` for a cloth that cannot carry a result."""
     _check_local(obj, f"'{obj.name}'")
     _check_local(obj.data, f"the mesh '{obj.data.name}' of '{obj.name}'")
@@ -89,8 +123,7 @@ def check_cloth(scene: Scene, obj: Object) -> None:
             f"'{obj.name}' is deformed by its parent '{obj.parent.name}': use a modifier instead, "
             "which can be switched off while the result is shown"
         )
-    if scene.weft.result_kind == "KEYS":
-        shape_keys.check_action(obj)
+    multiplied.check(obj)
     for use in GROUP_USES:
         group = getattr(obj.weft, f"{use}_group")
         if group and group not in obj.vertex_groups:

@@ -7,20 +7,20 @@ parents. Colliders: the mesh with all its modifiers, in the triangles that Blend
 faces where these may bend, since Blender may draw others then.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
-from bpy.types import Context, Depsgraph, Mesh, Object, Scene
+from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..blender import mesh_arrays, object_identity, scene_time
 from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..force_fields.forces import Weights
 from ..properties.fabric import as_decimal
-from . import rest_shape
+from . import geometry, motion, rest_shape
+from .evaluated import ChangedTopologyError, deformed, world_to_object
+from .motion import Bodies
+from .pins import PinInput, PinReader
 from .rest_shape import Shrinking
 
 
@@ -35,14 +35,13 @@ class ClothInput:
     rest_positions: np.ndarray
     positions: np.ndarray
     uv: np.ndarray | None
-    pins: np.ndarray
+    pinned: np.ndarray  # vertices that are held or drawn at some frame
+    pin_areas: np.ndarray  # m², barycentric areas of these
     material: dict[str, float | None]
     mass_scale: np.ndarray | None
     rest_scale: np.ndarray | None
     sewing: np.ndarray | None
     options: dict[str, object]  # further keywords of `weft.Cloth`
-    soft_pins: np.ndarray
-    soft_areas: np.ndarray  # m², barycentric area times w / (1 - w) of each soft pin
     triangles: np.ndarray
 
 
@@ -83,11 +82,17 @@ class FrameInput:
     fields: list[Field]
     settings: dict[str, float | int]
     rest_scales: list[np.ndarray | None]
-    pin_targets: list[np.ndarray]  # m, of the hard pins, then of the soft pins
-    pin_stiffness: list[float]
+    pins: list[PinInput]
     world_to_object: list[np.ndarray]
     collider_positions: list[np.ndarray]
     collider_surfaces: list[tuple[float, float]]  # friction and thickness
+    between: tuple["FrameInput", ...] = ()  # at equal parts of the time since the frame before
+    jumps: tuple[bool, ...] = ()  # of `motion.Bodies` since the frame before; empty without one
+
+    @property
+    def bodies(self) -> Bodies:
+        """What moves the cloths."""
+        return Bodies.of(self.collider_positions, self.pins)
 
 
 def gravity(scene: Scene) -> tuple[float, ...]:
@@ -100,10 +105,6 @@ def gravity(scene: Scene) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0)
     scale = scene.unit_settings.scale_length
     return tuple(as_decimal(value * scale) for value in scene.gravity)
-
-
-class ChangedTopologyError(RuntimeError):
-    """A mesh differs in vertex count or faces from the first frame."""
 
 
 class SceneReader:
@@ -122,11 +123,16 @@ class SceneReader:
         self._shrinking: list[
             tuple[Shrinking, np.ndarray | None]
         ] = []  # at the first frame, with group weights
+        self._pins: list[PinReader] = []
         depsgraph = self._go_to(frame)
-        self._colliders_in_order = colliders
+        read = [(obj, self._read_collider(obj, depsgraph)) for obj in colliders]
+        self.colliders = [source for _obj, source in read if source is not None]
+        self._colliders_in_order = [obj for obj, source in read if source is not None]
         self.cloths = [self._read_cloth(obj, depsgraph, frame) for obj in cloths]
-        self.colliders = [self._read_collider(obj, depsgraph, frame) for obj in colliders]
-        self.first = self._read(depsgraph, frame)
+        self.first = self._last = self._read(depsgraph, frame)
+        self._start = frame
+        self._extents = [motion.extent(each.positions) for each in self.colliders]
+        self._extents += [motion.extent(each.rest_positions) for each in self.cloths]
 
     @property
     def scale(self) -> float:
@@ -134,10 +140,38 @@ class SceneReader:
         return self._scale
 
     def read_frame(self, frame: int) -> FrameInput:
-        """Sets the scene to a frame and reads it."""
-        return self._read(self._go_to(frame), frame)
+        """Sets the scene to a frame and reads it.
 
-    def _go_to(self, frame: int) -> Depsgraph:
+        If the frame before was read last, also what is between, where bodies turn or jump.
+        """
+        current = self._read(self._go_to(frame), frame)
+        if self._last is not None and self._last.frame == frame - 1:
+            current = self._since(self._last, current)
+        self._last = current
+        return current
+
+    def _since(self, previous: FrameInput, current: FrameInput) -> FrameInput:
+        """The input of a frame with the motion since the frame before."""
+        frame, before, after = current.frame, previous.bodies, current.bodies
+        lengths = motion.displacements(before, after)
+        between: tuple[FrameInput, ...] = ()
+        jumps = motion.jumped(lengths, self._extents, [])
+        if any(jumps):
+            outside = [self._read(self._go_to(k), k).bodies for k in (frame - 2, frame + 1)]
+            beside = [motion.displacements(outside[0], before)] if frame - 1 > self._start else []
+            beside.append(motion.displacements(after, outside[1]))
+            jumps = motion.jumped(lengths, self._extents, beside)
+            self._go_to(frame)
+        if any(jumps):
+            return replace(current, jumps=tuple(jumps))
+        count = motion.parts(before, after)
+        if count > 1:
+            places = [frame - 1 + part / count for part in range(1, count)]
+            between = tuple(self._read(self._go_to(place), frame) for place in places)
+            self._go_to(frame)
+        return replace(current, between=between)
+
+    def _go_to(self, frame: float) -> Depsgraph:
         # Looked up each time, because both may be deleted while a bake runs.
         scene = object_identity.find_scene(self._scene_uid)
         if scene is None:
@@ -159,7 +193,6 @@ class SceneReader:
             wind=tuple(map(as_decimal, scene.weft.wind)),
             settings=scene.weft.frame_settings(),
             rest_scales=[self._rest_scale(obj, index) for index, obj in enumerate(evaluated)],
-            pin_stiffness=[as_decimal(obj.weft.pin_stiffness) for obj in evaluated],
             collider_surfaces=[
                 _surface(_evaluated(collider, depsgraph, frame)) for collider in self.colliders
             ],
@@ -170,13 +203,15 @@ class SceneReader:
                 for obj, cloth in zip(evaluated, self.cloths, strict=True)
             ],
             fields=snapshot.read(depsgraph.view_layer, depsgraph),
-            pin_targets=[
-                self._pin_targets(obj, cloth, frame)
-                for obj, cloth in zip(evaluated, self.cloths, strict=True)
+            pins=[
+                pins.read(obj, depsgraph, frame)
+                for obj, pins in zip(evaluated, self._pins, strict=True)
             ],
             world_to_object=[_matrix_to_object(obj, self._scale, frame) for obj in evaluated],
             collider_positions=[
-                self._collider_positions(_evaluated(collider, depsgraph, frame), index, frame)
+                self._collider_positions(
+                    _evaluated(collider, depsgraph, frame), depsgraph, index, frame
+                )
                 for index, collider in enumerate(self.colliders)
             ],
         )
@@ -187,12 +222,13 @@ class SceneReader:
         evaluated = obj.evaluated_get(depsgraph)
         matrix = np.array(evaluated.matrix_world, dtype=np.float64)
         rest = rest_shape.positions(obj, matrix, self._scale)
-        positions = self._deformed(evaluated, len(rest), frame)
+        positions = deformed(evaluated, len(rest), self._scale, frame)
         self._pressure_weights.append(mesh_arrays.group_weights(obj, obj.weft.pressure_group))
         triangles = mesh_arrays.triangles(obj.data)
         weights = mesh_arrays.group_weights(obj, obj.weft.shrink_group)
         self._shrinking.append((Shrinking.of(evaluated), weights))
-        soft_pins, factors = mesh_arrays.soft_pins(obj)
+        self._pins.append(PinReader(obj, depsgraph, positions, self._scale))
+        pinned = self._pins[-1].vertices
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
@@ -201,15 +237,14 @@ class SceneReader:
             rest_positions=rest,
             positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
-            pins=mesh_arrays.pinned_vertices(obj),
+            pinned=pinned,
+            pin_areas=mesh_arrays.vertex_areas(rest, triangles)[pinned],
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
             rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),
             options=rest_shape.property_scales(obj)
             | sewing_options(obj)
             | collision_options(obj, self._colliders_in_order),
-            soft_pins=soft_pins,
-            soft_areas=factors * mesh_arrays.vertex_areas(rest, triangles)[soft_pins],
             sewing=mesh_arrays.loose_edges(obj.data) if obj.weft.use_sewing else None,
             triangles=triangles,
         )
@@ -225,75 +260,43 @@ class SceneReader:
             weights=self._pressure_weights[index],
         )
 
-    def _pin_targets(self, evaluated: Object, cloth: ClothInput, frame: int) -> np.ndarray:
-        pins = np.concatenate([cloth.pins, cloth.soft_pins])
-        if not len(pins):
-            return np.empty((0, 3))
-        return self._deformed(evaluated, len(cloth.rest_positions), frame)[pins]
-
     def _rest_scale(self, evaluated: Object, index: int) -> np.ndarray | None:
         first, weights = self._shrinking[index]
         count = len(evaluated.original.data.vertices)
         return Shrinking.of(evaluated).scale(weights, count, first)
 
-    def _deformed(self, evaluated: Object, count: int, frame: int) -> np.ndarray:
-        with evaluated_mesh(evaluated) as mesh:
-            points = mesh_arrays.coordinates(mesh)
-        if len(points) != count:
-            raise ChangedTopologyError(
-                f"the mesh of '{evaluated.name}' changes its topology at frame {frame}: "
-                f"{len(points)} vertices instead of {count}"
-            )
-        return self._to_world(points, evaluated)
-
     # --- colliders ----------------------------------------------------------------------------
 
-    def _read_collider(self, obj: Object, depsgraph: Depsgraph, frame: int) -> ColliderInput:
-        evaluated = obj.evaluated_get(depsgraph)
-        with evaluated_mesh(evaluated) as mesh:
-            self._collider_corners.append(mesh_arrays.corner_vertices(mesh))
-            triangles = mesh_arrays.triangles(mesh)
-            points = mesh_arrays.coordinates(mesh)
-            faces = mesh_arrays.faces(mesh) if _may_bend(obj) else None
+    def _read_collider(self, obj: Object, depsgraph: Depsgraph) -> ColliderInput | None:
+        """A collider at the first frame; None if it has no faces."""
+        found = geometry.read(obj.evaluated_get(depsgraph), depsgraph, self._scale)
+        if not len(found.triangles):
+            return None
+        self._collider_corners.append(found.corners)
+        friction, thickness = _surface(obj)
         return ColliderInput(
             session_uid=obj.session_uid,
             identity=object_identity.key(obj),
             name=obj.name,
-            triangles=triangles,
-            faces=faces,
-            positions=self._to_world(points, evaluated),
-            friction=as_decimal(obj.weft.friction),
-            thickness=as_decimal(obj.weft.thickness),
+            triangles=found.triangles,
+            faces=found.faces if _may_bend(obj) else None,
+            positions=found.points,
+            friction=friction,
+            thickness=thickness,
         )
 
-    def _collider_positions(self, evaluated: Object, index: int, frame: int) -> np.ndarray:
-        with evaluated_mesh(evaluated) as mesh:
-            corners, points = mesh_arrays.corner_vertices(mesh), mesh_arrays.coordinates(mesh)
+    def _collider_positions(
+        self, evaluated: Object, depsgraph: Depsgraph, index: int, frame: int
+    ) -> np.ndarray:
+        found = geometry.read(evaluated, depsgraph, self._scale)
         expected = len(self.colliders[index].positions)
-        if len(points) != expected or not np.array_equal(corners, self._collider_corners[index]):
+        corners = self._collider_corners[index]
+        if len(found.points) != expected or not np.array_equal(found.corners, corners):
             raise ChangedTopologyError(
                 f"the mesh of the collider '{evaluated.name}' changes its topology at frame "
-                f"{frame}: {len(points)} vertices instead of {expected}, or other faces"
+                f"{frame}: {len(found.points)} vertices instead of {expected}, or other faces"
             )
-        return self._to_world(points, evaluated)
-
-    def _to_world(self, points: np.ndarray, evaluated: Object) -> np.ndarray:
-        return to_world(points, evaluated, self._scale)
-
-
-def to_world(points: np.ndarray, evaluated: Object, scale: float) -> np.ndarray:
-    """Points in object space, transformed to world space in m."""
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    return mesh_arrays.transformed(points, matrix) * scale
-
-
-def world_to_object(evaluated: Object, scale: float) -> np.ndarray:
-    """Matrix from world space in m to object space; singular matrices raise `RuntimeError`."""
-    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
-        raise RuntimeError(f"'{evaluated.name}' is scaled to nothing")
-    matrix[:3] *= scale
-    return np.linalg.inv(matrix)
+        return found.points
 
 
 def sewing_options(obj: Object) -> dict[str, object]:
@@ -308,11 +311,13 @@ def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]
     """Keywords of `weft.Cloth` for filtered collisions; `colliders` in their order."""
     settings, options = obj.weft, {}
     collection = settings.collision_collection
-    if not settings.use_collision:
-        options["ignored_colliders"] = np.arange(len(colliders))
-    elif collection is not None:
-        included = {one.session_uid for one in collection.all_objects}
-        excluded = [k for k, one in enumerate(colliders) if one.session_uid not in included]
+    included = () if collection is None else {one.session_uid for one in collection.all_objects}
+    if not settings.use_collision or collection is not None:
+        # Cloths with a result, in the bake of one cloth, are a matter of self-collision.
+        bodies = [(k, one) for k, one in enumerate(colliders) if one.weft.role == "COLLIDER"]
+        excluded = [
+            k for k, one in bodies if not settings.use_collision or one.session_uid not in included
+        ]
         options["ignored_colliders"] = np.array(excluded, np.int64)
     if settings.collision_group:
         options["free_of_colliders"] = mesh_arrays.grouped_vertices(obj, settings.collision_group)
@@ -328,11 +333,14 @@ def _may_bend(obj: Object) -> bool:
     """Whether the faces of an object may change their shape from frame to frame, and with it the
     triangles that Blender cuts them into, which it does in object space.
     """
-    return bool(obj.modifiers) or obj.data.shape_keys is not None
+    is_rigid_mesh = obj.type == "MESH" and not obj.modifiers and obj.data.shape_keys is None
+    return not is_rigid_mesh
 
 
 def _surface(evaluated: Object) -> tuple[float, float]:
-    return as_decimal(evaluated.weft.friction), as_decimal(evaluated.weft.thickness)
+    """Friction and thickness of an obstacle, which may be a cloth whose result is shown."""
+    owner = evaluated.weft.material if evaluated.weft.role == "CLOTH" else evaluated.weft
+    return as_decimal(owner.friction), as_decimal(owner.thickness)
 
 
 def _weights(evaluated: Object) -> Weights:
@@ -354,27 +362,3 @@ def _evaluated(source: ClothInput | ColliderInput, depsgraph: Depsgraph, frame: 
     if obj is None:
         raise RuntimeError(f"'{source.name}' was deleted before frame {frame} was read")
     return obj.evaluated_get(depsgraph)
-
-
-@contextmanager
-def evaluated_mesh(evaluated: Object) -> Iterator[Mesh]:
-    """The evaluated mesh, with subdivision that the viewport would leave to the GPU."""
-    if not evaluated.is_evaluated:
-        raise ValueError(
-            f"'{evaluated.name}' is not evaluated by Blender: {_why_not_evaluated(evaluated)}"
-        )
-    try:
-        yield evaluated.to_mesh()
-    finally:
-        evaluated.to_mesh_clear()
-
-
-def _why_not_evaluated(obj: Object) -> str:
-    if obj.hide_viewport and obj.library is not None:
-        file = Path(obj.library.filepath).name
-        return f"it is disabled in viewports in '{file}', which it is linked from. Enable it there"
-    if obj.hide_viewport:
-        where = "it is disabled in viewports"
-    else:
-        where = "its collection is disabled in viewports, or not in the view layer"
-    return f"{where}. Enable it, or set the role of the object to None"

@@ -7,8 +7,9 @@ is therefore compared with that of the manifest.
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +20,7 @@ from bpy.types import Scene
 
 from ..properties import callbacks
 from ..properties.fabric import MATERIAL_FIELDS
+from ..scene.pins import PinInput
 from ..scene.reader import ClothInput, ColliderInput, FrameInput, SceneReader
 
 NEGLIGIBLE_STIFFNESS = 1e-12  # N/m
@@ -78,15 +80,32 @@ def choices(field: str) -> frozenset[str]:
 
 def build_simulation(scene: Scene, reader: SceneReader) -> Any:
     """A `weft.Simulation` of the scene; errors of the library are prefixed by the object."""
-    cloths = [_cloth(source) for source in reader.cloths]
-    colliders = [_collider(source) for source in reader.colliders]
-    try:
-        return library().Simulation(cloths, colliders, _settings(scene, reader.first))
-    except ValueError as error:
-        # The library names cloths by index.
-        names = [f"'{source.name}': " for source in reader.cloths]
-        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
-        raise ValueError(text) from error
+    return simulation_builder(scene, reader)(
+        [source.positions for source in reader.cloths],
+        [source.positions for source in reader.colliders],
+    )
+
+
+def simulation_builder(
+    scene: Scene, reader: SceneReader
+) -> Callable[[list[np.ndarray], list[np.ndarray]], Any]:
+    """A function of the positions of cloths and colliders that makes simulations in any thread."""
+    settings = _settings(scene, reader.first)
+
+    def build(cloth_positions: list[np.ndarray], collider_positions: list[np.ndarray]) -> Any:
+        placed = zip(reader.cloths, cloth_positions, strict=True)
+        cloths = [_cloth(replace(source, positions=each)) for source, each in placed]
+        placed = zip(reader.colliders, collider_positions, strict=True)
+        colliders = [_collider(replace(source, positions=each)) for source, each in placed]
+        try:
+            return library().Simulation(cloths, colliders, settings)
+        except ValueError as error:
+            # The library names cloths by index.
+            names = [f"'{source.name}': " for source in reader.cloths]
+            text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+            raise ValueError(text) from error
+
+    return build
 
 
 def set_materials(simulation: Any, cloths: list[ClothInput], current: FrameInput) -> None:
@@ -107,9 +126,8 @@ def set_targets(
     simulation.set_gravity(current.gravity)
     simulation.set_wind(current.wind)
     for index, cloth in enumerate(cloths):
-        targets = current.pin_targets[index]
         with _named_errors(cloth.name):
-            _set_pins(simulation, index, cloth, targets, current.pin_stiffness[index])
+            _set_pins(simulation, index, cloth, current.pins[index])
     for index, collider in enumerate(colliders):
         with _named_errors(collider.name):
             simulation.set_collider(index, current.collider_positions[index])
@@ -128,18 +146,16 @@ def set_pressures(
                 simulation.set_pressure(index, 0.0)
 
 
-def _set_pins(
-    simulation: Any, index: int, cloth: ClothInput, targets: np.ndarray, stiffness: float
-) -> None:
-    hard = len(cloth.pins)
-    if hard:
-        simulation.set_pins(index, cloth.pins, targets[:hard])
-    if not len(cloth.soft_pins):
-        return
-    if stiffness > 0.0:
-        simulation.set_pins(index, cloth.soft_pins, targets[hard:], stiffness * cloth.soft_areas)
-    else:
-        simulation.release_pins(index, cloth.soft_pins)
+def _set_pins(simulation: Any, index: int, cloth: ClothInput, pins: PinInput) -> None:
+    hard, soft = pins.hard, pins.soft
+    if hard.any():
+        simulation.set_pins(index, cloth.pinned[hard], pins.targets[hard])
+    if soft.any():
+        stiffness = pins.spring_stiffness(cloth.pin_areas)
+        simulation.set_pins(index, cloth.pinned[soft], pins.targets[soft], stiffness)
+    free = ~(hard | soft)
+    if free.any():
+        simulation.release_pins(index, cloth.pinned[free])
 
 
 def set_settings(

@@ -8,28 +8,34 @@ frames ahead; the thread advances the simulation and appends the results to the 
 import queue
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from ..blender import mesh_arrays
 from ..cache.checkpoint import Checkpoint, CheckpointStore
 from ..cache.pc2 import Writer
-from ..cache.statistics import Statistics
+from ..cache.statistics import Place, Statistics
+from ..scene import motion
 from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
 from ..storage.frame_record import Recorder
 from . import bridge
 from .external_forces import ExternalForces
+from .largest_stretch import LargestStretch
 from .texture_requests import CancelledError
 
 FRAMES_AHEAD = 4
 
 
-@dataclass(frozen=True)
+@dataclass
 class Plan:
     """Everything that the thread works with."""
 
     simulation: Any  # a `weft.Simulation`
+    begin_anew: Callable[[list[np.ndarray], list[np.ndarray]], Any]
     cloths: list[ClothInput]
     colliders: list[ColliderInput]
     writers: list[Writer]
@@ -54,6 +60,10 @@ class Worker(threading.Thread):
             cloth.positions for cloth in plan.cloths
         ]  # positions at the last completed frame, in m
         self._previous = previous
+        self._stretches = [
+            LargestStretch(cloth, Place.from_dict(writer.description.statistic))
+            for cloth, writer in zip(plan.cloths, plan.writers, strict=True)
+        ]
         self._has_materials = False  # a restored state may have other materials than the scene
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
@@ -106,7 +116,7 @@ class Worker(threading.Thread):
 
     def _simulate_frame(self, current: FrameInput) -> None:
         plan, started = self.plan, time.perf_counter()
-        report = self._advance(current)
+        reports = self._bridge(current) if current.jumps else self._advance_parts(current)
         self._previous = current
         shapes = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
         for writer, world, matrix in zip(
@@ -116,11 +126,38 @@ class Worker(threading.Thread):
         plan.recorder.append(
             current.frame, frame_record.of_frame(current, plan.cloths, plan.colliders)
         )
+        for index, stretch in enumerate(self._stretches):
+            stretch.update(index, current, shapes[index])
         self.latest, self.frame = shapes, current.frame
-        self.statistic.add(report, time.perf_counter() - started)
+        self.statistic.add(reports, time.perf_counter() - started)
 
-    def _advance(self, current: FrameInput) -> Any:
-        """Simulates one frame; returns its report."""
+    def _bridge(self, current: FrameInput) -> list[Any]:
+        """Moves cloth along with what has jumped, and begins a new simulation there, at rest."""
+        plan = self.plan
+        before = [plan.simulation.positions(index) for index in range(len(plan.cloths))]
+        jumps = motion.cloth_jumps(
+            self._previous.bodies, current.bodies, list(current.jumps), before
+        )
+        after = [
+            positions if jump is None else jump.apply(positions)
+            for positions, jump in zip(before, jumps, strict=True)
+        ]
+        plan.simulation = plan.begin_anew(after, current.collider_positions)
+        self._has_materials = False
+        self.statistic.jumps.append(current.frame)
+        return []
+
+    def _advance_parts(self, current: FrameInput) -> list[Any]:
+        """Simulates one frame, in parts where bodies turn fast; returns their reports."""
+        parts = (*current.between, current)
+        reports = []
+        for part in parts:
+            reports.append(self._advance(part, self.plan.frame_seconds / len(parts)))
+            self._previous = part
+        return reports
+
+    def _advance(self, current: FrameInput, seconds: float) -> Any:
+        """Simulates a part of a frame; returns its report."""
         plan, simulation = self.plan, self.plan.simulation
         previous = self._previous if self._has_materials else None
         bridge.set_settings(simulation, plan.cloths, plan.colliders, previous, current)
@@ -129,13 +166,14 @@ class Worker(threading.Thread):
             self._has_materials = True
         bridge.set_targets(simulation, plan.cloths, plan.colliders, current)
         bridge.set_pressures(simulation, plan.cloths, previous, current)
-        plan.forces.apply(simulation, current, plan.frame_seconds)
-        return simulation.advance(plan.frame_seconds)
+        plan.forces.apply(simulation, current, seconds)
+        return simulation.advance(seconds)
 
     def _flush(self, *, with_state: bool) -> None:
         """Makes all frames so far durable, and optionally writes a checkpoint."""
-        for writer in self.plan.writers:
-            writer.description.statistic = asdict(self.statistic)
+        for writer, stretch in zip(self.plan.writers, self._stretches, strict=True):
+            place = asdict(stretch.place)
+            writer.description.statistic = asdict(self.statistic) | {"place": place}
             writer.sync()
         self.plan.recorder.flush()
         if with_state:

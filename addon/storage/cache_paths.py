@@ -3,6 +3,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import bpy
@@ -73,35 +74,49 @@ def _candidate_stems(scene: Scene, obj: Object) -> Iterator[Path]:
 # --- removing ---------------------------------------------------------------------------------
 
 
-def remove(scene: Scene, obj: Object) -> bool:
-    """Deletes the cache of an object, with checkpoints and record if no other cloth uses them.
-
-    A cache that belongs to another file is kept, and False is returned.
-    """
+def removable(scene: Scene, obj: Object) -> set[Path]:
+    """Stems of the caches of an object that this file may delete."""
     own, found = own_stem(scene, obj), stem(scene, obj)
     description = pc2.cached_description(found)
     is_own = description is None or ownership.is_own(obj, found, description)
-    for path in {own, found} if is_own else {own}:
+    return {own, found} if is_own else {own}
+
+
+def files(stems: set[Path]) -> list[Path]:
+    """Files of caches in one folder, with checkpoints and records that no other cache uses."""
+    found = []
+    for path in stems:
+        found += [pc2.description_path(path), pc2.data_path(path)]
+    for path in stems:
+        with suppress(pc2.CacheError):
+            bake = pc2.read_description(path).bake
+            if not _is_used(path.parent, bake, besides=found):
+                found += [*checkpoint.paths(path.parent, bake).values()]
+                found.append(frame_record.path_of(path.parent, bake))
+    return list(dict.fromkeys(found))
+
+
+def remove(scene: Scene, obj: Object) -> None:
+    """Deletes the caches of an object, with checkpoints and record if no other cloth uses them.
+
+    A cache that belongs to another file is kept.
+    """
+    for path in removable(scene, obj):
         remove_stem(path)
-    return is_own
 
 
 def remove_stem(path: Path) -> None:
     """Deletes a cache by its path without suffix."""
-    try:
-        bake = pc2.read_description(path).bake
-    except pc2.CacheError:
-        bake = ""
+    rest = files({path})
     pc2.remove(path)
-    if bake:
-        _remove_if_unused(path.parent, bake)
+    for each in rest:
+        each.unlink(missing_ok=True)
 
 
-def _remove_if_unused(directory: Path, bake: str) -> None:
-    if any(bake.encode() in path.read_bytes() for path in directory.glob("*.json")):
-        return
-    checkpoint.remove(directory, bake)
-    frame_record.path_of(directory, bake).unlink(missing_ok=True)
+def _is_used(directory: Path, bake: str, besides: list[Path]) -> bool:
+    """Whether other descriptions in a folder name a bake."""
+    others = (path for path in directory.glob("*.json") if path not in besides)
+    return any(bake.encode() in path.read_bytes() for path in others)
 
 
 # --- caches of deleted objects ----------------------------------------------------------------

@@ -14,21 +14,15 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Scene, ViewLayer
 
-from ..blender import mesh_arrays, object_identity
+from ..blender import object_identity
 from ..cache import atomic_file
 from ..force_fields import snapshot
 from ..force_fields.field import Field
 from ..properties.fabric import as_decimal
+from ..scene import geometry
+from ..scene.evaluated import world_to_object
 from ..scene.participants import participants
-from ..scene.reader import (
-    ClothInput,
-    ColliderInput,
-    FrameInput,
-    evaluated_mesh,
-    gravity,
-    to_world,
-    world_to_object,
-)
+from ..scene.reader import ClothInput, ColliderInput, FrameInput, gravity
 
 SUFFIX = ".record"
 SCENE = "scene"
@@ -66,8 +60,8 @@ def of_frame(
     found = {SCENE: signature(np.array([*source.gravity, *source.wind]))}
     for field in source.fields:
         found[f"{field.name}/field"] = _field_signature(field)
-    for cloth, pins, matrix in zip(cloths, source.pin_targets, source.world_to_object, strict=True):
-        found[f"{cloth.identity}/pins"] = signature(pins)
+    for cloth, pins, matrix in zip(cloths, source.pins, source.world_to_object, strict=True):
+        found[f"{cloth.identity}/pins"] = signature(pins.targets)
         found[f"{cloth.identity}/matrix"] = signature(matrix)
     for collider, positions in zip(colliders, source.collider_positions, strict=True):
         found[collider.identity] = signature(positions)
@@ -95,8 +89,8 @@ def of_view_layer(scene: Scene, view_layer: ViewLayer) -> dict[str, Signature]:
             )
     for obj in colliders:
         evaluated = obj.evaluated_get(depsgraph)
-        with suppress(ValueError), evaluated_mesh(evaluated) as mesh:  # disabled in viewports
-            points = to_world(mesh_arrays.coordinates(mesh), evaluated, scale)
+        with suppress(ValueError):  # disabled in viewports
+            points = geometry.read(evaluated, depsgraph, scale).points
             found[object_identity.key(obj)] = signature(points)
     return found
 

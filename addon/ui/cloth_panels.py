@@ -2,12 +2,53 @@
 """Panels of cloths and colliders, arranged like Blender's own cloth panels."""
 
 import bpy
-from bpy.types import Context, Panel, UILayout
+from bpy.types import Context, Object, Panel, UILayout
 
 from ..bake import job
 from ..fabrics import presets
 from ..properties.fabric import WeftMaterial
+from ..properties.object import WeftAttachment
 from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, props, wrapped_text
+
+# --- pins -------------------------------------------------------------------------------------
+
+
+class PHYSICS_PT_weft_pins(PhysicsPanel, Panel):
+    bl_label = "Pins"
+    bl_parent_id = "PHYSICS_PT_weft"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        layout, obj = self.layout, context.object
+        flow = columns(layout)
+        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
+        column = flow.column()
+        column.active = bool(obj.weft.pin_group)
+        props(column, obj.weft, pin_strength="Strength")
+        for index, attachment in enumerate(obj.weft.attachments):
+            self.draw_attachment(layout.box(), obj, attachment, index)
+        layout.operator("weft.attach", icon="LINKED")
+        if obj.weft.pin_group or obj.weft.attachments:
+            row = layout.row()
+            row.prop(obj.weft, "pin_stiffness")
+            row.prop_decorator(obj.weft, "pin_stiffness")
+        if obj.weft.pin_group:
+            layout.operator("weft.release", icon="UNLINKED")
+
+    def draw_attachment(
+        self, box: UILayout, obj: Object, attachment: WeftAttachment, index: int
+    ) -> None:
+        row = box.row(align=True)
+        row.prop_search(attachment, "vertex_group", obj, "vertex_groups", text="Group")
+        row.operator("weft.detach", text="", icon="TRASH").index = index
+        column = box.column()
+        props(column, attachment, target="To", follow="Follow", strength="Strength")
+        text = "Release This at This Frame"
+        box.operator("weft.release", text=text, icon="UNLINKED").index = index
+
+
+# --- fabric -----------------------------------------------------------------------------------
 
 
 class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
@@ -153,13 +194,6 @@ class PHYSICS_PT_weft_shape(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         obj = context.object
         flow = columns(self.layout)
-        flow.column().prop_search(obj.weft, "pin_group", obj, "vertex_groups")
-        column = flow.column()
-        column.active = bool(obj.weft.pin_group)
-        row = column.row()
-        row.use_property_split = False
-        row.prop(obj.weft, "pin_stiffness")
-        row.prop_decorator(obj.weft, "pin_stiffness")
         props(flow, obj.weft, rest_shape="Rest Shape")
         if obj.weft.rest_shape == "KEY" and obj.data.shape_keys is not None:
             flow.column().prop_search(obj.weft, "rest_key", obj.data.shape_keys, "key_blocks")
@@ -227,6 +261,7 @@ class PHYSICS_PT_weft_object_collisions(SwitchedPanel, Panel):
         flow.column().prop_search(obj.weft, "collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, obj.weft, collision_collection="Collection")
         props(flow, context.scene.weft, collider_collection="All Cloths")
+        props(flow, context.scene.weft, only_visible="Visible Only")
 
 
 class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):
@@ -296,6 +331,7 @@ class PHYSICS_PT_weft_field_weights(PhysicsPanel, Panel):
 
 register, unregister = bpy.utils.register_classes_factory(
     (
+        PHYSICS_PT_weft_pins,
         PHYSICS_PT_weft_material,
         PHYSICS_PT_weft_stiffness,
         PHYSICS_PT_weft_bending,

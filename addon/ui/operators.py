@@ -7,14 +7,14 @@ import bpy
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Object, Operator, Scene
 
-from ..bake import job
+from ..bake import job, status
 from ..bake.modal import BakeOperator, ProgressDisplay
 from ..blender import object_identity, scene_time
 from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
 from ..properties import change_counter
 from ..result import playback
-from ..scene.participants import participants
-from ..storage import cache_paths
+from ..scene.participants import Alone, participants
+from ..storage import cache_paths, freed
 
 
 class WEFT_OT_bake(BakeOperator, Operator):
@@ -26,6 +26,34 @@ class WEFT_OT_bake(BakeOperator, Operator):
         "shape keys of the cloths have no effect, because it contains them already; Free gives "
         "them back"
     )
+
+    only_active: BoolProperty(
+        name="Only Active", description="Bake the active cloth alone", default=False
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: Operator) -> str:
+        if properties.only_active:
+            return (
+                "Simulate this cloth alone. Other cloths keep their results and are obstacles that "
+                "move as these do; a cloth without a result takes no part"
+            )
+        return cls.bl_description
+
+    def begin(self, context: Context) -> None:
+        super().begin(context)
+        self._active = context.object.name if self.only_active and context.object else ""
+
+    def start(self, context: Context) -> job.Bake:
+        if not self.only_active:
+            return super().start(context)
+        if not self._active:
+            raise ValueError("no object is active")
+        running = job.Bake(context, alone=Alone(bpy.data.objects[self._active]))
+        for obj in participants(context.scene, context.view_layer)[0]:
+            if obj.name != self._active and not obj.weft.result.shown:
+                self.report({"WARNING"}, f"'{obj.name}' takes no part: it has no result")
+        return running
 
 
 class WEFT_OT_bake_all(BakeOperator, Operator):
@@ -78,8 +106,17 @@ class WEFT_OT_resume(BakeOperator, Operator):
         "or show frames that are in the cache only"
     )
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        if not status.has_cache(context.scene, context.view_layer):
+            cls.poll_message_set("Nothing to resume: there is no cache of a cloth")
+            return False
+        return True
+
     def start(self, context: Context) -> job.Bake:
-        return job.Bake(context, resume=True)
+        return job.Bake(context, resume=True, alone=job.baked_alone(context))
 
     def invoke(self, context: Context, event: Event) -> set[str]:
         return self._show_cache(context) or super().invoke(context, event)
@@ -105,7 +142,8 @@ class WEFT_OT_rebake(BakeOperator, Operator):
     )
 
     def start(self, context: Context) -> job.Bake:
-        return job.Bake(context, rebake_after=math.floor(scene_time.current(context.scene)))
+        frame = math.floor(scene_time.current(context.scene))
+        return job.Bake(context, rebake_after=frame, alone=job.baked_alone(context))
 
 
 class WEFT_OT_bake_cancel(Operator):
@@ -127,8 +165,9 @@ class WEFT_OT_free(Operator):
     bl_idname = "weft.free"
     bl_label = "Free"
     bl_description = (
-        "Remove the shape keys or the modifier of the result and delete its cache, unless another "
-        "file made it, and give the modifiers and shape keys back that had no effect beside it"
+        "Remove the shape keys or the modifier of the result and its cache, unless another file "
+        "made it, and give the modifiers and shape keys back that had no effect beside it. Undo "
+        "brings all of it back until the file is closed"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -140,18 +179,35 @@ class WEFT_OT_free(Operator):
     def poll(cls, _context: Context) -> bool:
         return job.running() is None
 
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        objects = [obj for obj in self._objects(context) if obj.weft.role == "CLOTH"]
+        if bpy.app.background or not objects:
+            return self.execute(context)
+        size = cache_paths.size([cache_paths.stem(context.scene, obj) for obj in objects]) / 1e6
+        names = f"'{objects[0].name}'" if len(objects) == 1 else f"{len(objects)} cloths"
+        return context.window_manager.invoke_confirm(
+            self,
+            event,
+            title=f"Free the result of {names}?",
+            message=f"Undo brings it back until the file is closed ({size:.3g} MB in the cache)",
+            confirm_text="Free",
+        )
+
     def execute(self, context: Context) -> set[str]:
         object_identity.resolve_duplicates()
-        objects = [context.object] if self.only_active else context.scene.objects
-        for obj in filter(_may_have_result, objects):
+        for obj in self._objects(context):
             try:
-                if not cache_paths.remove(context.scene, obj):
+                if not freed.free(context.scene, obj):
                     self.report({"INFO"}, f"'{obj.name}': another file's cache stays")
             except OSError as error:
                 self.report({"ERROR"}, f"'{obj.name}': {error_message(error)}")
             playback.remove(obj)
         change_counter.increment()
         return {"FINISHED"}
+
+    def _objects(self, context: Context) -> list[Object]:
+        objects = [context.object] if self.only_active else context.scene.objects
+        return list(filter(_may_have_result, objects))
 
 
 class WEFT_OT_remove_orphans(Operator):

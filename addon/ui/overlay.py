@@ -11,9 +11,9 @@ from ..blender import mesh_arrays, scene_time
 from ..cache import pc2
 from ..force_fields.forces import vertex_normals
 from ..properties import callbacks, change_counter
-from ..scene import rest_shape
+from ..scene import geometry, rest_shape
+from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.participants import participants
-from ..scene.reader import evaluated_mesh, to_world
 from ..storage import cache_paths
 from . import overlay_colors, viewport_mesh
 
@@ -94,7 +94,8 @@ def _colored(
     triangles = mesh_arrays.triangles(obj.data)
     if kind == "PINS":
         pinned = np.zeros(len(points), bool)
-        pinned[mesh_arrays.grouped_vertices(obj, obj.weft.pin_group)] = True
+        for group in (obj.weft.pin_group, *(one.vertex_group for one in obj.weft.attachments)):
+            pinned[mesh_arrays.grouped_vertices(obj, group)] = True
         return positions, triangles, overlay_colors.of_marks(pinned, overlay_colors.ORANGE)
     if kind == "CONTACTS":
         gaps = [(tree, gap + obj.weft.material.thickness) for tree, gap in collider_trees]
@@ -130,12 +131,11 @@ def _collider_trees(
     for obj in colliders:
         evaluated = obj.evaluated_get(depsgraph)
         try:
-            with evaluated_mesh(evaluated) as mesh:
-                points, triangles = mesh_arrays.coordinates(mesh), mesh_arrays.triangles(mesh)
+            surface = geometry.read(evaluated, depsgraph, scale)
         except ValueError:  # disabled in viewports
             continue
-        positions = to_world(points, evaluated, scale)
-        tree = BVHTree.FromPolygons(positions.tolist(), triangles.tolist())
+        points, triangles = surface.points, surface.triangles
+        tree = BVHTree.FromPolygons(points.tolist(), triangles.tolist())
         found.append((tree, obj.weft.thickness))
     return found
 

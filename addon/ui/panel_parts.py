@@ -6,6 +6,7 @@ import textwrap
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ..bake import job
+from ..scene.geometry import may_collide
 
 CLOTH = frozenset(("CLOTH",))
 COLLIDER = frozenset(("COLLIDER",))
@@ -24,7 +25,11 @@ class PhysicsPanel:
     @classmethod
     def poll(cls, context: Context) -> bool:
         obj = context.object
-        return obj is not None and obj.type == "MESH" and obj.weft.role in cls.roles
+        if obj is None or not may_collide(obj):
+            return False
+        is_cloth = obj.weft.role == "CLOTH" and obj.type == "MESH"
+        has_role = is_cloth or obj.weft.role == "COLLIDER"
+        return (obj.weft.role if has_role else "NONE") in cls.roles
 
 
 class SwitchedPanel(PhysicsPanel):

@@ -5,6 +5,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout, UIList
 
 from ..bake import job, status
+from ..checks import operators
 from ..simulation import bridge
 from ..storage import cache_paths
 from .panel_parts import ANY, PhysicsPanel, columns, props, wrapped_text
@@ -19,7 +20,12 @@ class PHYSICS_PT_weft(PhysicsPanel, Panel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         layout.enabled = job.running() is None
-        layout.row().prop(context.object.weft, "role", expand=True)
+        row = layout.row(align=True)
+        if context.object.type == "MESH":
+            row.prop(context.object.weft, "role", expand=True)
+        else:
+            for role in ("NONE", "COLLIDER"):
+                row.prop_enum(context.object.weft, "role", role)
         if bridge.problem():
             wrapped_text(layout, context, bridge.problem(), "ERROR")
 
@@ -37,13 +43,21 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
             return
         row = layout.row(align=True)
         row.scale_y = 1.2
-        row.operator("weft.bake", icon="PHYSICS")
+        row.operator("weft.bake", text="Bake All", icon="PHYSICS")
+        _only_active(row, context, "weft.bake", "Bake This")
         row.operator("weft.resume", icon="PLAY")
         row = layout.row(align=True)
         row.operator("weft.free", text="Free All", icon="TRASH")
-        row.operator("weft.free", text="Free This").only_active = True
+        _only_active(row, context, "weft.free", "Free This")
         if context.object.weft.role == "CLOTH":
             _draw_status(layout, context)
+
+
+def _only_active(row: UILayout, context: Context, operator: str, text: str) -> None:
+    """A button that acts on the active cloth."""
+    row = row.row(align=True)
+    row.enabled = context.object.weft.role == "CLOTH"
+    row.operator(operator, text=text).only_active = True
 
 
 def _draw_status(layout: UILayout, context: Context) -> None:
@@ -58,6 +72,8 @@ def _draw_status(layout: UILayout, context: Context) -> None:
         wrapped_text(box, context, note, "INFO")
     for warning in obj.weft.result.warnings.splitlines():
         wrapped_text(box, context, warning, "ERROR")
+    if obj.weft.result.place:
+        box.operator("weft.stretch_select", icon="RESTRICT_SELECT_OFF")
     if found.is_empty:
         box.label(text="Not baked yet", icon="INFO")
 
@@ -122,6 +138,9 @@ class PHYSICS_PT_weft_check(PhysicsPanel, Panel):
         layout, window = self.layout, context.window_manager.weft
         layout.operator("weft.check_scene", icon="VIEWZOOM")
         if window.checked != context.scene.name:
+            return
+        if not operators.are_current(context):
+            layout.label(text="The scene has changed: check it again", icon="INFO")
             return
         if not window.findings:
             layout.label(text="Nothing found", icon="CHECKMARK")

@@ -28,12 +28,15 @@ pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_buffers(buffers);
     bending.set_materials(mesh, materials);
-    if !input.property_scale.is_empty() {
+    if input.property_scale.is_empty() {
+        bending.stabilise(mesh, Vec::new());
+    } else {
         let triangles = mesh.topology.triangles.iter();
         let scales: Vec<[f64; 3]> =
             triangles.map(|corners| input.mean_property_scale(corners)).collect();
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
-        membrane = membrane.with_scales(scales.iter().map(|scale| [scale[0], scale[1]]).collect());
+        bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
+        membrane = membrane.with_scales(scales);
     }
     vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
 }
@@ -184,8 +187,8 @@ impl Kernel for HingeTangents<'_> {
     }
 }
 
-/// Bending. It enters the tangent with the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of
-/// hinges and is spectrally close to the whole; the force is exact.
+/// Bending. The assembled tangent has the diagonal of its stiffness, Σ S_ee ∇θ_e∇θ_eᵀ, which has the sparsity of hinges and
+/// preconditions the whole; the rest is matrix-free. So is that of the stabilisation.
 struct BendingElements {
     bending: Bending,
 }
@@ -218,6 +221,14 @@ impl Elements for BendingElements {
         forces: &mut [Vec3],
     ) -> f64 {
         self.bending.evaluate(positions, history, forces)
+    }
+
+    fn has_matrix_free_tangent(&self) -> bool {
+        !self.bending.is_inelastic()
+    }
+
+    fn add_matrix_free_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        self.bending.add_off_diagonal_product(direction, out);
     }
 
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a> {

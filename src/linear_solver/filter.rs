@@ -7,7 +7,10 @@
 //! S A S y = S (b − A z); the force along q is then qᵀ(A d − b) ([`Prescribed`]). Both need only the rows qᵀA, which
 //! are gathered before the filter projects them out of the matrix.
 
-use super::{block_matrix::BlockMatrix, conjugate_gradients::RankOneTerm, pattern::GROUP};
+use super::{
+    block_matrix::BlockMatrix, coarse_correction::MotionRow, conjugate_gradients::RankOneTerm,
+    pattern::GROUP,
+};
 use crate::{
     simd::{self, Block, Row3},
     vec3::Vec3,
@@ -57,6 +60,14 @@ impl Filter {
         for (row, projector) in &self.projectors {
             let entry = &mut vector[*row as usize];
             *entry = projector.times(entry);
+        }
+    }
+
+    /// Projects motions onto the free directions.
+    pub(super) fn apply_to_motions(&self, motions: &mut [MotionRow]) {
+        for (row, projector) in &self.projectors {
+            let motion = &mut motions[*row as usize];
+            *motion = motion.map(|displacement| projector.times(&displacement));
         }
     }
 
@@ -190,6 +201,12 @@ impl Prescribed {
         }
     }
 
+    /// Whether any displacement is prescribed.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.directions.is_empty()
+    }
+
     /// Adds the prescribed displacements to the free components of a solution.
     pub fn complete(&self, solution: &mut [Row3]) {
         for Direction { row, unit, displacement } in &self.directions {
@@ -205,8 +222,16 @@ impl Prescribed {
     }
 
     /// The directions with the entry qᵀAq of the matrix in N/m and the force qᵀ(A d − b) in N of a `solution` d.
-    pub fn forces(&self, solution: &[Row3]) -> impl Iterator<Item = (&Direction, f64, f64)> {
-        let products = self.products(solution);
+    /// `matrix_free_loads` is the product of d with what is not in the matrix; empty if nothing is.
+    pub fn forces(
+        &self,
+        solution: &[Row3],
+        matrix_free_loads: &[Row3],
+    ) -> impl Iterator<Item = (&Direction, f64, f64)> {
+        let mut products = self.products(solution);
+        for (product, one) in products.iter_mut().zip(&self.directions) {
+            *product += matrix_free_loads.get(one.row).map_or(0.0, |load| along(load, &one.unit));
+        }
         let entries = self.directions.iter().zip(&self.stiffnesses).zip(products);
         entries.map(|((one, stiffness), product)| {
             (one, *stiffness, product - along(&self.loads[one.row], &one.unit))
@@ -327,7 +352,7 @@ mod tests {
         prescribed.set(directions.into_iter());
         let load = [0.25, -1.0, 2.0, 0.0];
         prescribed.eliminate(&matrix, &[], &mut vec![load; 300]);
-        for (Direction { row, unit, .. }, stiffness, force) in prescribed.forces(&vector) {
+        for (Direction { row, unit, .. }, stiffness, force) in prescribed.forces(&vector, &[]) {
             let expected = along(&image[*row], unit) - along(&load, unit);
             assert!((force - expected).abs() < 1.0e-4, "row {row}");
             let own = along(&matrix.diagonals()[*row].times(&rounded(unit)), unit);
@@ -355,6 +380,6 @@ mod tests {
         }
         prescribed.set(std::iter::empty());
         prescribed.eliminate(&matrix, &[], &mut right_side);
-        assert_eq!(prescribed.forces(&given).count(), 0);
+        assert_eq!(prescribed.forces(&given, &[]).count(), 0);
     }
 }

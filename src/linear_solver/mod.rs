@@ -7,6 +7,7 @@
 
 mod adjacency;
 mod block_matrix;
+mod coarse_correction;
 mod conjugate_gradients;
 mod contact_blocks;
 mod filter;
@@ -16,8 +17,10 @@ mod pattern;
 pub mod preconditioner;
 
 pub use block_matrix::{BlockMatrix, BlockPair, GroupBlocks};
+pub use coarse_correction::{MotionRow, NO_BODY, RigidMotions};
 pub use conjugate_gradients::{
-    FilteredSystem, RankOneTerm, SolveOutcome, StoppingCriterion, Workspace, conjugate_gradients,
+    FilteredSystem, MatrixFreeTerm, RankOneTerm, SolveOutcome, StoppingCriterion, UpdateTolerance,
+    Workspace, conjugate_gradients,
 };
 pub use contact_blocks::{ContactBlocks, OffGroupBlocks};
 pub use filter::{Direction, Filter, Prescribed};

@@ -9,13 +9,14 @@ use super::{
 };
 use crate::{
     linear_solver::{
-        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, Multigrid, Preconditioner,
-        RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
+        BlockJacobi, Filter, FilteredSystem, IncompleteCholesky, MatrixFreeTerm, Multigrid,
+        Ordering, Preconditioner, RankOneTerm, StoppingCriterion, Workspace, conjugate_gradients,
     },
+    mesh::UnionFind,
     response::{ActiveSet, CollisionResponse, PrescribedVertex},
     scene::{Preconditioning, Report, Task},
     simd::{Block, Row3},
-    system::{EquationsOfMotion, TangentMatrix},
+    system::{EquationsOfMotion, MatrixFreeBuffers, MatrixFreeTangent, TangentMatrix},
     vec3::Vec3,
 };
 
@@ -36,6 +37,9 @@ pub(crate) struct LinearSystem {
     right_hand_side: Vec<Row3>,
     /// Solution: the Newton step, in m.
     newton_step: Vec<Row3>,
+    /// Product of the matrix-free part with the prescribed displacements or the solution, in N.
+    matrix_free_loads: Vec<Row3>,
+    matrix_free_buffers: MatrixFreeBuffers,
 }
 
 /// Point at which an objective is linearised.
@@ -47,6 +51,8 @@ pub(crate) struct LinearisationPoint<'a, 'b> {
     pub(crate) residuals: &'a [Vec3],
     /// Whether stresses have been predicted for this point.
     pub(crate) has_predicted_stress: bool,
+    /// Connected pieces of the cloths.
+    pub(crate) pieces: &'a UnionFind,
 }
 
 impl LinearSystem {
@@ -62,6 +68,8 @@ impl LinearSystem {
             rank_one_terms: Vec::new(),
             right_hand_side: vec![[0.0; 4]; count],
             newton_step: vec![[0.0; 4]; count],
+            matrix_free_loads: Vec::new(),
+            matrix_free_buffers: MatrixFreeBuffers::default(),
             tangent,
             assembled_matrix_id: None,
         }
@@ -77,6 +85,11 @@ impl LinearSystem {
     /// Whether contacts couple layers of cloth: rows that no element connects.
     pub(crate) fn couples_layers(&self) -> bool {
         !self.contact_blocks.is_empty()
+    }
+
+    /// Root mean square of the Newton step of each cloth, in m.
+    pub(crate) fn step_root_mean_squares(&self, norm: &EnergyNorm<'_>) -> Vec<f64> {
+        norm.root_mean_squares(&self.tangent.ordering, &self.newton_step)
     }
 
     /// Writes `positions` plus a multiple of the Newton step to `trial_point`, in m.
@@ -109,6 +122,7 @@ impl LinearSystem {
         self.assemble_contacts(point.objective.response, point.positions);
         let prescribed = &mut self.active_set.prescribed;
         prescribed.eliminate(&self.tangent.matrix, &self.rank_one_terms, &mut self.right_hand_side);
+        self.subtract_matrix_free_loads(point.objective);
         self.filter.apply(&mut self.right_hand_side);
         for term in &mut self.rank_one_terms {
             self.filter.apply(&mut term.vector);
@@ -118,7 +132,7 @@ impl LinearSystem {
             report.time(Task::Preconditioner, || self.preconditioner.update(&self.tangent.matrix));
         }
         let stopping = linear_stopping_criterion(point.objective, context, self.couples_layers());
-        let is_solved = self.solve(stopping, report);
+        let is_solved = self.solve(&mut point, stopping, report);
         is_solved.then(|| self.predicted_decrease(&mut point))
     }
 
@@ -216,14 +230,69 @@ impl LinearSystem {
         self.active_set.set(dirichlet, constraints, &self.tangent.ordering, &mut self.filter);
     }
 
-    /// Solves the system. Returns whether the solution is finite.
-    fn solve(&mut self, stopping: StoppingCriterion, report: &mut Report) -> bool {
+    /// Matrix-free part of the matrix of an objective.
+    fn matrix_free_tangent<'a>(
+        objective: &'a mut Objective<'_>,
+        ordering: &'a Ordering,
+        buffers: &'a mut MatrixFreeBuffers,
+    ) -> Option<MatrixFreeTangent<'a>> {
+        let Objective { dynamics, stage, quadratic_model: None, .. } = objective else {
+            return None;
+        };
+        MatrixFreeTangent::new(dynamics, stage, ordering, buffers)
+    }
+
+    /// Subtracts the product of the matrix-free part with the prescribed displacements from the right-hand side.
+    fn subtract_matrix_free_loads(&mut self, objective: &mut Objective<'_>) {
         self.newton_step.fill([0.0; 4]);
+        self.active_set.prescribed.complete(&mut self.newton_step);
+        if self.update_matrix_free_loads(objective) {
+            for (load, product) in self.right_hand_side.iter_mut().zip(&self.matrix_free_loads) {
+                *load = std::array::from_fn(|k| load[k] - product[k]);
+            }
+        }
+    }
+
+    /// Updates the product of the matrix-free part with the present solution. Returns whether there are such a part and
+    /// prescribed displacements.
+    fn update_matrix_free_loads(&mut self, objective: &mut Objective<'_>) -> bool {
+        self.matrix_free_loads.clear();
+        if !self.active_set.prescribed.is_any() {
+            return false;
+        }
+        let (ordering, buffers) = (&self.tangent.ordering, &mut self.matrix_free_buffers);
+        let Some(mut term) = Self::matrix_free_tangent(objective, ordering, buffers) else {
+            return false;
+        };
+        self.matrix_free_loads.resize(self.newton_step.len(), [0.0; 4]);
+        term.add_product(&self.newton_step, &mut self.matrix_free_loads);
+        true
+    }
+
+    /// Solves the system. Returns whether the solution is finite.
+    fn solve(
+        &mut self,
+        point: &mut LinearisationPoint<'_, '_>,
+        stopping: StoppingCriterion,
+        report: &mut Report,
+    ) -> bool {
+        self.newton_step.fill([0.0; 4]);
+        let ordering = &*self.tangent.ordering;
+        let objective = &mut *point.objective;
+        let rigid_motions = if objective.quadratic_model.is_none() {
+            objective.rigid_motions(point.pieces, point.positions, ordering)
+        } else {
+            None
+        };
+        let mut term =
+            Self::matrix_free_tangent(objective, ordering, &mut self.matrix_free_buffers);
         let outcome = report.time(Task::LinearSolve, || {
             let system = FilteredSystem {
                 matrix: &self.tangent.matrix,
                 right_side: &self.right_hand_side,
                 rank_one_terms: &self.rank_one_terms,
+                matrix_free_term: term.as_mut().map(|term| term as &mut dyn MatrixFreeTerm),
+                rigid_motions,
                 filter: &self.filter,
             };
             let preconditioner = self.preconditioner.as_mut();
@@ -236,6 +305,7 @@ impl LinearSystem {
             return false;
         }
         self.active_set.prescribed.complete(&mut self.newton_step);
+        self.update_matrix_free_loads(point.objective);
         self.newton_step.iter().all(|row| row[..3].iter().all(|component| component.is_finite()))
     }
 
@@ -246,8 +316,11 @@ impl LinearSystem {
         let ordering = &*self.tangent.ordering;
         let loads = self.active_set.prescribed.loads(&self.right_hand_side);
         let squared_norms = norm.products_per_cloth(ordering, loads, &self.newton_step);
-        let (multipliers, gain) =
-            self.active_set.update_multipliers(&self.newton_step, objective.response);
+        let (multipliers, gain) = self.active_set.update_multipliers(
+            &self.newton_step,
+            &self.matrix_free_loads,
+            objective.response,
+        );
         let decrease = PredictedDecrease {
             slope: -(squared_norms.iter().sum::<f64>() + gain),
             squared_norms,

@@ -21,6 +21,7 @@ mod objective;
 mod parameters;
 mod quadratic_model;
 pub(crate) mod reference;
+mod rigid_motions;
 
 pub(crate) use convergence::{
     ConvergenceCriteria, ForceBalanceParameters, Iterate, LengthScales, SolveOutcome,
@@ -100,6 +101,7 @@ impl Newton {
             outcome: SolveOutcome::UNSOLVED,
             history: IterationHistory::new(),
             recent_potentials: Vec::new(),
+            keeps_contacts_closed: false,
         };
         solve.run()
     }
@@ -140,6 +142,8 @@ pub(crate) struct NewtonSolve<'a, 'b> {
     history: IterationHistory,
     /// Potentials of the last iterates in J, oldest first, all with the present contacts.
     pub(crate) recent_potentials: Vec<f64>,
+    /// Whether the first Newton step keeps open contacts of the last step closed.
+    keeps_contacts_closed: bool,
 }
 
 impl NewtonSolve<'_, '_> {
@@ -165,7 +169,7 @@ impl NewtonSolve<'_, '_> {
                 return self.outcome.ended_by(RejectionReason::LinearSolve);
             };
             self.record_newton_step(&predicted);
-            let is_last = self.history.is_within_thresholds(&thresholds);
+            let is_last = self.has_short_step(&thresholds);
             if is_last && self.is_contracting(previous_length) && self.accept_final_step() {
                 return SolveOutcome { unmet: None, is_collision_free: true, ..self.outcome };
             }
@@ -179,10 +183,12 @@ impl NewtonSolve<'_, '_> {
 
     /// Applies the Dirichlet conditions to the initial guess, detects its contacts and evaluates the objective.
     fn evaluate_initial_guess(&mut self) {
-        let Self { newton, objective, positions, report, .. } = self;
+        let Self { newton, objective, positions, report, keeps_contacts_closed, .. } = self;
         objective.apply_prescribed_displacements(positions);
         newton.has_predicted_stress = false;
         report.time(Task::Contact, || objective.response.detect_initial_contacts(positions));
+        let contacts = objective.response.contacts();
+        *keeps_contacts_closed = contacts.iter().any(Contact::is_kept_closed);
         let potential = objective.evaluate(positions, &mut newton.residuals, report);
         newton.contact_potential = potential.contact;
         self.recent_potentials.push(potential.total());
@@ -193,20 +199,36 @@ impl NewtonSolve<'_, '_> {
         let progress = self.progress();
         let threshold = |cloth: usize| {
             let first_length = self.history.first_lengths.get(cloth).copied().unwrap_or_default();
-            self.criteria.threshold(self.iterate(), cloth, progress, first_length)
+            self.criteria.threshold(self.iterate(), progress, first_length)
         };
         (0..self.objective.dynamics.cloth_masses.len()).map(threshold).collect()
     }
 
     /// Convergence criterion that the iterate does not meet; `None` if it has converged.
     fn unmet_criterion(&mut self, thresholds: &[f64]) -> Option<RejectionReason> {
-        if !self.history.is_within_thresholds(thresholds) {
+        if !self.has_short_step(thresholds) {
             Some(RejectionReason::NewtonStep)
         } else if !self.satisfies_force_balance() {
             Some(RejectionReason::ForceBalance)
         } else {
             None
         }
+    }
+
+    /// Whether the last Newton step of every cloth is short, in the energy norm and against the acceleration. The first
+    /// one does not count if it has pulled at open contacts.
+    fn has_short_step(&self, thresholds: &[f64]) -> bool {
+        let has_pulled = self.outcome.iterations == 1 && self.keeps_contacts_closed;
+        !has_pulled
+            && self.history.is_within_thresholds(thresholds)
+            && self
+                .displacement_error_thresholds()
+                .is_none_or(|thresholds| self.history.has_small_errors(&thresholds))
+    }
+
+    /// Largest error of the end positions of each cloth, in m; `None` where the criterion does not apply.
+    fn displacement_error_thresholds(&self) -> Option<Vec<f64>> {
+        self.criteria.displacement_error_thresholds(self.iterate(), self.outcome.iterations)
     }
 
     fn satisfies_force_balance(&mut self) -> bool {
@@ -275,14 +297,18 @@ impl NewtonSolve<'_, '_> {
         let is_first = self.outcome.iterations == 0;
         let absolute_tolerance =
             if is_first { 0.0 } else { absolute_linear_tolerance(self.objective, thresholds) };
+        let thresholds = self.displacement_error_thresholds();
+        let displacement_error =
+            thresholds.map(|thresholds| thresholds.into_iter().fold(f64::INFINITY, f64::min));
         let newton = &mut *self.newton;
         let point = LinearisationPoint {
             objective: &mut *self.objective,
             positions: &*self.positions,
             residuals: &newton.residuals,
             has_predicted_stress: newton.has_predicted_stress,
+            pieces: &newton.pieces,
         };
-        let context = LinearSolveContext { is_first, absolute_tolerance };
+        let context = LinearSolveContext { is_first, absolute_tolerance, displacement_error };
         newton.system.compute_newton_step(point, context, self.report)
     }
 
@@ -290,6 +316,8 @@ impl NewtonSolve<'_, '_> {
         let norm = EnergyNorm::new(self.objective.dynamics, self.objective.stage);
         let lengths = norm.equivalent_displacements(&predicted.squared_norms);
         self.outcome.step_length = self.history.record_step(lengths);
+        let root_mean_squares = self.newton.system.step_root_mean_squares(&norm);
+        self.history.record_root_mean_squares(&root_mean_squares);
         self.outcome.iterations += 1;
         self.report.newton_iterations += 1;
     }

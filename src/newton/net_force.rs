@@ -59,7 +59,7 @@ impl Objective<'_> {
     }
 
     /// Pieces of cloth joined where they are in contact.
-    fn bodies(&self, pieces: &UnionFind) -> UnionFind {
+    pub(super) fn bodies(&self, pieces: &UnionFind) -> UnionFind {
         let mut bodies = pieces.clone();
         for contact in self.response.all_contacts() {
             let [first, second] = contact.pair.representative_vertices();
@@ -94,12 +94,17 @@ impl Objective<'_> {
         if air.is_active() { inertia + air.resistance(vertex) / stage.beta } else { inertia }
     }
 
-    /// Vertices with prescribed motion or a spring target, in contact with a solid, or of open cloths under pressure.
-    fn held_vertices(&self) -> impl Iterator<Item = usize> {
+    /// Vertices with prescribed motion or a spring target.
+    pub(super) fn prescribed_vertices(&self) -> impl Iterator<Item = usize> {
         let dynamics = &*self.dynamics;
         let on_springs =
             (0..dynamics.masses.len()).filter(|vertex| dynamics.spring_target(*vertex).is_some());
         let prescribed = self.prescribed_displacements.iter().map(|prescribed| prescribed.vertex);
+        prescribed.chain(on_springs)
+    }
+
+    /// Vertices with prescribed motion or a spring target, in contact with a solid, or of open cloths under pressure.
+    fn held_vertices(&self) -> impl Iterator<Item = usize> {
         let response = &*self.response;
         let on_solids = response.all_contacts().filter_map(|contact| {
             let [first, second] = contact.pair.representative_vertices();
@@ -107,9 +112,8 @@ impl Objective<'_> {
             let cloth = if response.is_cloth(first) { first } else { second };
             is_mixed.then_some(cloth as usize)
         });
-        prescribed
-            .chain(on_springs)
+        self.prescribed_vertices()
             .chain(on_solids)
-            .chain(dynamics.pressures.vertices_of_open_cloths())
+            .chain(self.dynamics.pressures.vertices_of_open_cloths())
     }
 }

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{error::Error, vec3::Vec3};
 use numpy::{
-    Element, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn,
-    PyUntypedArray, PyUntypedArrayMethods,
+    Element, PyArray1, PyArray2, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods,
+    PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods,
 };
 use pyo3::{prelude::*, types::PyIterator};
 
@@ -189,16 +189,32 @@ pub(super) fn to_array<'py>(
     Ok(array)
 }
 
-/// Triangles as a new array, int64 of shape `(m, 3)`.
-pub(super) fn to_index_array<'py>(
+/// Rows of indices, such as triangles, as a new array, int64 of shape `(m, WIDTH)`.
+pub(super) fn to_index_array<'py, const WIDTH: usize>(
     py: Python<'py>,
-    triangles: &[[u32; 3]],
+    rows: &[[u32; WIDTH]],
 ) -> PyResult<Bound<'py, PyArray2<i64>>> {
-    let array = PyArray2::zeros(py, [triangles.len(), 3], false);
+    let array = PyArray2::zeros(py, [rows.len(), WIDTH], false);
     let mut filled = array.try_readwrite()?;
-    for (row, corners) in filled.as_slice_mut()?.as_chunks_mut::<3>().0.iter_mut().zip(triangles) {
-        *row = corners.map(i64::from);
+    for (row, indices) in filled.as_slice_mut()?.as_chunks_mut::<WIDTH>().0.iter_mut().zip(rows) {
+        *row = indices.map(i64::from);
     }
+    Ok(array)
+}
+
+/// Indices as a new array, int64 of shape `(k,)`.
+pub(super) fn to_index_list<'py>(py: Python<'py>, indices: &[u32]) -> Bound<'py, PyArray1<i64>> {
+    PyArray1::from_iter(py, indices.iter().copied().map(i64::from))
+}
+
+/// Points of a plane as a new array, float64 of shape `(n, 2)`.
+pub(super) fn to_plane_array<'py>(
+    py: Python<'py>,
+    points: &[[f64; 2]],
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let array = PyArray2::zeros(py, [points.len(), 2], false);
+    let mut filled = array.try_readwrite()?;
+    filled.as_slice_mut()?.as_chunks_mut::<2>().0.copy_from_slice(points);
     Ok(array)
 }
 

@@ -4,7 +4,7 @@
 use crate::error::Error;
 use pyo3::{
     create_exception,
-    exceptions::{PyRuntimeError, PyTypeError, PyValueError},
+    exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError},
     prelude::*,
 };
 use std::{
@@ -24,10 +24,12 @@ impl From<Error> for PyErr {
     fn from(error: Error) -> Self {
         let message = error.to_string();
         match error {
-            Error::Value { .. } | Error::Unknown { .. } | Error::Checkpoint { .. } => {
-                PyValueError::new_err(message)
-            }
+            Error::Value { .. }
+            | Error::Unknown { .. }
+            | Error::Checkpoint { .. }
+            | Error::Pattern { .. } => PyValueError::new_err(message),
             Error::NotFinite { .. } => NotFiniteError::new_err(message),
+            Error::File { .. } => PyOSError::new_err(message),
             Error::System { .. } => PyRuntimeError::new_err(message),
         }
     }

@@ -5,9 +5,9 @@
 mod arrays;
 mod cloth;
 mod collider;
-mod curves;
 mod errors;
 mod material;
+mod pattern;
 mod pressure;
 mod report;
 mod scalars;
@@ -27,8 +27,14 @@ use pyo3::prelude::*;
 mod weft {
     #[pymodule_export]
     use super::{
-        cloth::PyCloth, collider::PyCollider, errors::NotFiniteError, material::PyMaterial,
-        report::PyReport, settings::PySettings, simulation::PySimulation,
+        cloth::PyCloth,
+        collider::PyCollider,
+        errors::NotFiniteError,
+        material::PyMaterial,
+        pattern::{PyPattern, PyPatternMesh},
+        report::PyReport,
+        settings::PySettings,
+        simulation::PySimulation,
     };
     use pyo3::prelude::*;
 

@@ -74,7 +74,7 @@ impl PyReport {
     }
 
     /// Whether every step was solved as closely as Settings.tolerance says, and none had to stop
-    /// a vertex for good so that it crosses nothing. Where much moves or contacts come and go,
+    /// a vertex for good so that it crosses nothing. Where contacts come and go,
     /// eight times the tolerance will do; four times where the equations are linear.
     #[getter]
     fn converged(&self) -> bool {

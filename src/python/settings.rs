@@ -61,9 +61,10 @@ const FIELDS: [&str; 15] = [
 ///     stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
 ///         of all materials; 0 where not given.
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
-///     tolerance (float): A step is solved when its last Newton step is shorter, in the energy
-///         norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
-///         that is more, and up to eight times as long during fast motion; 0.02 where not given.
+///     tolerance (float): Part of the motion that a step may leave unsolved: the error of the
+///         acceleration is at most 2.5 times this part of it, and the last Newton step, in the
+///         energy norm, at most this part of the mean edge length, or of 1/87 of the cloth's
+///         width if that is more, up to eight times that during contact; 0.02 where not given.
 ///     max_iterations (int): Newton iterations after which a step is tried again with half the
 ///         length; 30 where not given. The fixed-point solver is allowed four times as many
 ///         updates.
@@ -159,8 +160,7 @@ impl PySettings {
         self.0.self_collision
     }
 
-    /// Part of the mean edge length, or of 1/87 of the cloth's width if that is more, to which a step is solved, up to
-    /// eight times as long where much moves.
+    /// Part of the motion that a step may leave unsolved: of its acceleration, and of the mean edge length.
     #[getter]
     fn tolerance(&self) -> f64 {
         self.0.tolerance

@@ -137,11 +137,13 @@ impl ActiveSet {
         self.constraints.push(EliminatedConstraint { contact, free_length, direction });
     }
 
-    /// Updates the multipliers of a response from the `solution` of the linear system. Returns
-    /// them, sorted by row, and the change of the potential's slope by them, in J.
+    /// Updates the multipliers of a response from the `solution` of the linear system, and from its product in N
+    /// with the matrix-free part of the matrix if there is one. Returns them, sorted by row, and the
+    /// change of the potential's slope by them, in J.
     pub(crate) fn update_multipliers(
         &self,
         solution: &[Row3],
+        matrix_free_loads: &[Row3],
         response: &mut CollisionResponse,
     ) -> (Vec<Multiplier>, f64) {
         let normal_force = |response: &CollisionResponse, one: &EliminatedConstraint| {
@@ -153,7 +155,7 @@ impl ActiveSet {
         let mut slope_change = 0.0;
         let mut forces = Vec::with_capacity(self.constraints.len());
         let mut multipliers = Vec::with_capacity(self.constraints.len());
-        let found = self.prescribed.forces(solution);
+        let found = self.prescribed.forces(solution, matrix_free_loads);
         for (one, (direction, stiffness, increment)) in self.constraints.iter().zip(found) {
             let Direction { row, unit, displacement } = *direction;
             let previous = normal_force(response, one);

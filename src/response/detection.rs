@@ -61,22 +61,30 @@ impl CollisionResponse {
     /// directions of the last step.
     pub(crate) fn detect_initial_contacts(&mut self, positions: &[Vec3]) {
         self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, _| {
+        let mut contacts = self.collect_contacts(1.0 + DETECTION.skin, |pair, _| {
             let PriorContact { normal_force, slip_direction, .. } =
                 self.contact_history.prior_contact(pair);
             let mut contact = self.unloaded_contact(pair, normal_force > 0.0)?;
             contact.set_normal_force(normal_force);
             contact.slip_direction = slip_direction;
+            contact.keep_closed(self.inertial_compliance(&contact));
             Some(contact)
         });
         self.choose_active_set(&mut contacts);
         self.accept_contacts(contacts);
     }
 
+    /// Compliance β²Σw²/m of a contact against its normal force by the inertia of its vertices, in m/N.
+    fn inertial_compliance(&self, contact: &Contact) -> f64 {
+        let terms = contact.pair.vertices.iter().zip(&contact.linearised.weights);
+        let compliance = |vertex: u32| self.vertex_compliances.get(vertex as usize);
+        terms.filter_map(|(vertex, weight)| Some(compliance(*vertex)? * weight * weight)).sum()
+    }
+
     /// Contacts with the cloths at `positions` in m, with new normals.
     pub(crate) fn detect_contacts(&mut self, positions: &[Vec3]) -> Vec<Contact> {
         self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, current| {
+        let mut contacts = self.collect_contacts(1.0, |pair, current| {
             self.detect_contact(pair, current).or_else(|| self.separated_contact(current))
         });
         self.choose_active_set(&mut contacts);
@@ -91,7 +99,7 @@ impl CollisionResponse {
         positions: &[Vec3],
     ) -> Vec<Contact> {
         self.set_trial_positions(positions);
-        let mut contacts = self.collect_contacts(|pair, current| match current {
+        let mut contacts = self.collect_contacts(1.0, |pair, current| match current {
             Some(current) if pair.stiffening_count == 0 && !current.linearised.has_penetrated => {
                 Some(self.with_updated_forces(*current))
             }
@@ -136,16 +144,20 @@ impl CollisionResponse {
     }
 
     /// Contacts that `one` makes of the candidate pairs and their present contacts, in the order of
-    /// the pairs. Pairs that are certified separated are skipped.
+    /// the pairs. Pairs that are certified separated by `reach` thicknesses are skipped.
     fn collect_contacts(
         &self,
+        reach: f64,
         one: impl Fn(&PrimitivePair, Option<&Contact>) -> Option<Contact> + Sync,
     ) -> Vec<Contact> {
         let contact = |index: usize| {
             let pair = &self.candidate_pairs[index];
             let current = self.contacts.get(self.contact_of_pair[index] as usize);
             if current.is_none()
-                && self.verlet_list.displacement_bound.certifies_separation(pair, pair.thickness)
+                && self
+                    .verlet_list
+                    .displacement_bound
+                    .certifies_separation(pair, reach * pair.thickness)
             {
                 return None;
             }

@@ -62,6 +62,8 @@ pub(crate) struct StepStart<'a> {
     pub(crate) frame_fractions: [f64; 2],
     /// Duration of the step, in s.
     pub(crate) duration: f64,
+    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
+    pub(crate) vertex_compliances: Vec<f64>,
 }
 
 /// Outcome of a displacement truncation.
@@ -89,6 +91,8 @@ pub(crate) struct CollisionResponse {
     end_positions: Vec<Vec3>,
     /// For each cloth vertex, whether it is pinned: its trajectory is prescribed.
     is_pinned: Vec<bool>,
+    /// Compliance β²/m of each cloth vertex against a force by its inertia, in m/N.
+    vertex_compliances: Vec<f64>,
     /// Convexity of the surface at each edge, in the order of the edges.
     edge_convexities: Vec<EdgeConvexity>,
     /// Pairs of the Verlet list that are evaluated in each Newton iteration, sorted by key; all but
@@ -142,6 +146,7 @@ impl CollisionResponse {
             end_positions: start_positions.clone(),
             start_positions,
             is_pinned: vec![false; positions.len()],
+            vertex_compliances: Vec::new(),
             candidate_pairs: Vec::new(),
             contacts: Vec::new(),
             buffers: BufferPool::new(1),
@@ -234,8 +239,9 @@ impl CollisionResponse {
 
     /// Begins a step: moves the colliders, refits the trees to the predicted trajectories, and builds
     /// the intersection state and the Verlet list.
-    pub(crate) fn begin_step(&mut self, step: &StepStart<'_>) {
+    pub(crate) fn begin_step(&mut self, step: StepStart<'_>) {
         self.duration = step.duration;
+        self.vertex_compliances = step.vertex_compliances;
         self.is_pinned.copy_from_slice(step.is_pinned);
         if self.is_collision_disabled() {
             return;

@@ -156,12 +156,13 @@ mod tests {
             &start_positions,
             true,
         );
-        response.begin_step(&StepStart {
+        response.begin_step(StepStart {
             start_positions: &start_positions,
             predicted_positions: &start_positions,
             is_pinned: &[false; 7],
             frame_fractions: [0.0, 1.0],
             duration: 0.01,
+            vertex_compliances: Vec::new(),
         });
         response.detect_initial_contacts(&start_positions);
         let frictions = |with_collider: bool| {

@@ -40,7 +40,7 @@ pub enum RejectionReason {
     /// Updates of the fixed-point iteration are short enough, but the residual forces bound the error by more than the
     /// threshold.
     ForceResidual,
-    /// An explicit scheme stretched a triangle to a thousand times its length at rest.
+    /// An explicit scheme stretched a triangle by more than ten times its length at rest.
     Instability,
     /// Conjugate gradients found no descent direction, or the linear equations overflow single precision.
     LinearSolve,
@@ -99,7 +99,7 @@ pub struct Report {
     /// Largest residual of an accepted step, see `Settings::tolerance`.
     pub residual: f64,
     /// Whether every step satisfied the convergence criteria of `Settings::tolerance`, and none froze a vertex to
-    /// prevent a penetration. For fast motion and changing contacts the criteria allow eight times the tolerance; four
+    /// prevent a penetration. For changing contacts the criteria allow eight times the tolerance; four
     /// times for linear equations.
     pub converged: bool,
     /// Largest principal stretch of a triangle at the end, minus 1, relative to its scaled lengths at rest.

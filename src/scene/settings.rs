@@ -264,12 +264,12 @@ pub struct Settings {
     pub stiffness_damping: f64,
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
-    /// Convergence threshold of a step, as a fraction of the mean edge length, or of 1/87 of the root of the smallest
-    /// cloth's area if that is larger (the edge length of a square of 10 000 vertices). The step has converged when the
-    /// Newton step d of its residual is shorter. Without contacts the threshold rises to half of this fraction of the
-    /// displacement of the step, with contacts where much moves, up to eight times in both cases. The length of d is
-    /// its energy norm √(dᵀAd), A being the matrix of the step, as the equivalent rigid displacement: errors of shape
-    /// count by their inertia, those of strain by their much larger stiffness.
+    /// Part of the motion that a step may leave unsolved. The error of the acceleration of every cloth is at most two
+    /// and a half times this part of that acceleration; and the last Newton step d is shorter than this part of the mean
+    /// edge length, or of 1/87 of the root of the smallest cloth's area if that is larger (the edge length of a square
+    /// of 10 000 vertices), up to eight times as long during contact. The length of d is its energy norm √(dᵀAd), A
+    /// being the matrix of the step, as the equivalent rigid displacement: errors of shape count by their inertia, those
+    /// of strain by their much larger stiffness.
     pub tolerance: f64,
     /// Newton iterations after which a step is rejected and retried with half the length; four times as many with the
     /// fixed-point solver.

@@ -41,12 +41,13 @@ fn balance_at_rest(frames: usize, lift: f64) -> ForceBalance {
     let stage = Stage::implicit_euler(state, measures, FRAME, buffers);
     // Contacts of resting cloth are detected where its weight would move it.
     let displaced: Vec<Vec3> = positions.iter().map(|x| x - Vec3::z() * 1.0e-5).collect();
-    response.begin_step(&StepStart {
+    response.begin_step(StepStart {
         start_positions: &positions,
         predicted_positions: &displaced,
         is_pinned: &[false; 4],
         frame_fractions: [1.0, 1.0],
         duration: FRAME,
+        vertex_compliances: Vec::new(),
     });
     response.detect_initial_contacts(&displaced);
     let mut residuals = vec![Vec3::zeros(); 4];

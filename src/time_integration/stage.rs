@@ -175,6 +175,12 @@ impl Stage {
         start + (position - start) / self.extrapolation_factor
     }
 
+    /// Position in m at which a vertex ends the stage under an acceleration in m/s² where its equations hold.
+    pub(crate) fn end_position(&self, vertex: usize, acceleration: &Vec3) -> Vec3 {
+        let velocity = self.base_velocities[vertex] + acceleration * self.beta;
+        self.base_positions[vertex] + velocity * (self.beta * self.extrapolation_factor)
+    }
+
     /// Velocities of all vertices in m/s for positions at the end of the stage. The storage of v̂ is reused.
     pub(crate) fn end_velocities(&mut self, positions: &[Vec3]) -> Vec<Vec3> {
         let mut velocities = std::mem::take(&mut self.base_velocities);

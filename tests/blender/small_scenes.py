@@ -94,6 +94,11 @@ def stem(obj: bpy.types.Object) -> Path:
     return cache_paths.stem(bpy.context.scene, obj)
 
 
+def files_in(folder: Path) -> list[Path]:
+    """Files of a folder, without those that Free keeps for undo in a folder within."""
+    return sorted(path for path in folder.iterdir() if path.is_file()) if folder.is_dir() else []
+
+
 def cached_frames(obj: bpy.types.Object) -> np.ndarray:
     """All frames in the cache of an object."""
     contents = pc2.read(stem(obj))

@@ -35,8 +35,8 @@ PLACES = {
     "free": (1425, 427),
     "check_header": (1430, 530),
     "check": (1480, 559),
-    "fabric": (1440, 587),
-    "card": (1480, 690),
+    "fabric": (1440, 613),
+    "card": (1480, 716),
     "panel": (1480, 305),
     "overlay_header": (1440, 961),
     "overlay": (1510, 957),
@@ -373,11 +373,20 @@ def save_and_reopen():
     shot("reopened")
 
 
+def confirmed_free():
+    """Free asks; Return answers."""
+    yield from click("free")
+    yield 0.7
+    shot("asked")
+    tool("key Return")
+    yield 1.0
+
+
 def free():
-    yield from repeated(lambda: click("free"), lambda: keys_of_sheet() == 0)
+    yield from repeated(confirmed_free, lambda: keys_of_sheet() == 0)
     facts["keys_freed"] = keys_of_sheet()
     cache = FOLDER / "weft_cache"
-    facts["files_freed"] = len(list(cache.iterdir())) if cache.is_dir() else 0
+    facts["files_freed"] = sum(path.is_file() for path in cache.iterdir()) if cache.is_dir() else 0
     yield from press("F24", "view")
     shot("freed")
     yield from press("ctrl+s")

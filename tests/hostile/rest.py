@@ -21,7 +21,8 @@ CALM = 1e-3  # m/s
 GAP = 0.002  # m, the sum of two thicknesses of a millimetre
 GAP_TOLERANCE = 0.05
 ANGLE = np.radians(30.0)
-TREMBLES = 2.5e-4  # m, a pixel where a metre is as wide as a picture of 4 000
+# A pixel where a metre is as wide as a picture of 2 000; converged folds swing as much.
+TREMBLES = 5e-4  # m
 STICKS = 1e-4  # m, less than which is no creeping
 SAME = 0.03  # largest relative difference between resolutions and frame rates
 

@@ -57,6 +57,15 @@ pub(super) fn geometric_correction(
     (0..hinges.count()).into_par_iter().map(|hinge| builder.row(hinge)).collect()
 }
 
+/// The hinges of the two triangles of each hinge, with their angles under constant curvature.
+pub(super) fn patches(mesh: &Mesh, hinges: &Hinges) -> Vec<HingePatch> {
+    let all = 0..hinges.count();
+    let states: Vec<_> =
+        all.clone().into_par_iter().map(|hinge| CurvedHinge::new(mesh, hinges, hinge)).collect();
+    let builder = Builder { hinges, matrices: &[], states: &states };
+    all.into_par_iter().map(|hinge| HingePatch::around(&builder, hinge)).collect()
+}
+
 /// A hinge under constant curvature, seen from the frame of its left triangle.
 struct CurvedHinge {
     /// q: the hinge angle.
@@ -100,7 +109,7 @@ impl Builder<'_> {
         if self.hinges.angle_shares[hinge] != AngleShare::Shared {
             return Row::new();
         }
-        let mut patch = Patch::around(self, hinge);
+        let mut patch = HingePatch::around(self, hinge);
         let jacobi = self.jacobi_step(hinge, &patch);
         let missing = self.states[hinge].shift
             - jacobi.iter().zip(&patch.angles).map(|(value, q)| q * *value).sum::<Vector3<f64>>();
@@ -122,7 +131,7 @@ impl Builder<'_> {
     }
 
     /// One Jacobi step for ψ of `hinge` from ψ = 0: −K_ψθ/K_ψψ, for the first hinges of its patch.
-    fn jacobi_step(&self, hinge: usize, patch: &Patch) -> Vec<f64> {
+    fn jacobi_step(&self, hinge: usize, patch: &HingePatch) -> Vec<f64> {
         let mut row = vec![0.0; patch.hinges.len()];
         let mut stiffness = 0.0;
         for (slot, sign) in self.hinges.slots[hinge].iter().zip([1.0, -1.0]) {
@@ -145,14 +154,14 @@ impl Builder<'_> {
 }
 
 /// Triangles around a hinge folded flat into the frame of its left triangle, and the hinges there.
-struct Patch {
+pub(super) struct HingePatch {
     triangles: Vec<(u32, Rotation)>,
-    hinges: Vec<u32>,
+    pub(super) hinges: Vec<u32>,
     /// q of each hinge in the common frame.
-    angles: Vec<CurvatureForm>,
+    pub(super) angles: Vec<CurvatureForm>,
 }
 
-impl Patch {
+impl HingePatch {
     fn around(builder: &Builder, hinge: usize) -> Self {
         let [left, right] = builder.hinges.slots[hinge].map(|slot| slot / 3);
         let placed = [(left, Rotation::IDENTITY), (right, builder.states[hinge].to_left)];

@@ -103,7 +103,7 @@ impl HingeAngles {
         hinges: &Hinges,
         rates: &mut [AngleAndChange],
     ) {
-        let Self { triangles, normals, dots, inverse_lengths, corner_values, .. } = self;
+        let Self { triangles, normals, dots, corner_values, .. } = &mut *self;
         corner_values.resize(triangles.len(), [0.0; 3]);
         let each = corner_values
             .par_iter_mut()
@@ -115,12 +115,8 @@ impl HingeAngles {
             let (first, second) = (normal.dot(&(p1 - p0)), normal.dot(&(p2 - p0)));
             *values = edge_rates(dots[triangle], [0.0, first, second]);
         });
-        let values = corner_values.as_flattened();
         let each = rates.par_iter_mut().enumerate().with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-        each.for_each(|(hinge, rate)| {
-            let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
-            *rate = [(left + right) * inverse_lengths[hinge]; 2];
-        });
+        each.for_each(|(hinge, rate)| *rate = [self.fold_rate(hinges, hinge); 2]);
     }
 
     /// Adds `sign` · Bᵀ · moments to the vertices, given each moment times 1/l and a 0 past the last hinge.
@@ -140,6 +136,13 @@ impl HingeAngles {
             }
             *out += sum * sign;
         });
+    }
+
+    /// Rate of a hinge at the last [`Self::fold_rates`].
+    pub(super) fn fold_rate(&self, hinges: &Hinges, hinge: usize) -> f64 {
+        let values = self.corner_values.as_flattened();
+        let [left, right] = hinges.slots[hinge].map(|slot| values[slot as usize]);
+        (left + right) * self.inverse_lengths[hinge]
     }
 
     /// 1/l of each hinge.

@@ -223,6 +223,7 @@ impl crate::forces::bending::Bending {
     pub fn set_material(&mut self, mesh: &Mesh, cloth: usize, material: &Material) {
         self.set_law(mesh, cloth, BendingLaw::from(material));
         self.materials[cloth] = material.clone();
+        self.update_stabilisation(mesh, cloth);
         let Self { plates, hinges, laws, scales, .. } = self;
         if let Some(plates) = plates {
             plates.inelastic.set_material(cloth, material);

@@ -11,7 +11,7 @@
 //! way round.
 //!
 //! `hinges` has the edges that fold, `plate` M of each triangle, `curvature` and `geometric_correction` P, `stiffness`
-//! S, `hinge_angles` the angles and their gradients.
+//! S, `hinge_angles` the angles and their gradients, `stabilisation` a further energy of waves of two to four edges.
 //!
 //! A free edge carries no bending moment; that of the outermost half cell along it is left out, as in any theory of
 //! hinges (the error is of second order). An edge between a triangle with three pinned vertices and one that moves is a
@@ -25,6 +25,7 @@ mod hinge_matrix;
 mod hinges;
 mod inelastic;
 mod plate;
+mod stabilisation;
 mod stiffness;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ use hinge_angles::HingeAngles;
 use hinges::Hinges;
 use inelastic::InelasticPlates;
 use rayon::prelude::*;
+use stabilisation::Stabilisation;
 use std::sync::Arc;
 use stiffness::{MomentPasses, Stiffness};
 
@@ -90,6 +92,8 @@ impl Dampings {
 pub struct Bending {
     hinges: Hinges,
     stiffness: Stiffness,
+    /// `None` for the plate alone.
+    stabilisation: Option<Stabilisation>,
     hinge_angles: HingeAngles,
     rest_angles: Arc<Vec<f64>>,
     laws: Vec<BendingLaw>,
@@ -117,6 +121,7 @@ impl Bending {
         let mut bending = Self {
             rest_angles: Arc::clone(&mesh.rest.angles),
             stiffness: Stiffness::new(mesh, &hinges),
+            stabilisation: None,
             hinge_angles: HingeAngles::new(mesh, &hinges),
             laws: laws.to_vec(),
             scales: Vec::new(),
@@ -167,6 +172,7 @@ impl Bending {
                 plates.set_forms(mesh, &self.hinges, &self.laws, &self.scales);
                 plates.remeasure(&self.stiffness, &self.hinges);
             }
+            self.rebuild_stabilisation(mesh);
         }
     }
 
@@ -198,11 +204,12 @@ impl Bending {
     #[must_use]
     pub fn energy(&self, positions: &[Vec3]) -> f64 {
         let mut passes = MomentPasses::new(self.hinges.count());
-        passes.set_angles(&self.angle_deviations(positions));
+        let angles = self.angle_deviations(positions);
+        passes.set_angles(&angles);
         let linear = 0.5 * self.stiffness.side_moments(&self.hinges, &mut passes, |_| 0.0);
         let beyond =
             |plates: &InelasticPlates| plates.nonlinear_energy(passes.split_angles_of_sides());
-        linear + self.plates.as_ref().map_or(0.0, beyond)
+        linear + self.stabilisation_energy(&angles) + self.plates.as_ref().map_or(0.0, beyond)
     }
 
     /// Adds the forces at `positions` to `forces`, in N, and returns the potential of elastic and viscous forces, in J.
@@ -220,7 +227,16 @@ impl Bending {
         assert_eq!(forces.len(), positions.len(), "one force per position");
         self.inverse_beta = history.inverse_beta;
         let mut passes = self.passes();
-        let Self { hinges, stiffness, hinge_angles, rest_angles, dampings, plates, .. } = self;
+        let Self {
+            hinges,
+            stiffness,
+            stabilisation,
+            hinge_angles,
+            rest_angles,
+            dampings,
+            plates,
+            ..
+        } = self;
         let StrainHistory { reference, inverse_beta } = history;
         let is_viscous = inverse_beta > 0.0;
         assert!(!is_viscous || reference.len() == rest_angles.len(), "one past angle per hinge");
@@ -233,22 +249,44 @@ impl Bending {
         };
         hinge_angles.update(positions, hinges, angles, passes.angles_mut());
         let viscosity = |hinge: usize| dampings.of(hinge) * inverse_beta;
-        let mut work = stiffness.side_moments(hinges, &mut passes, viscosity);
+        let (angles, room) = passes.angles_and_room();
+        let mut work =
+            stabilisation.as_mut().map_or(0.0, |s| s.update_moments(hinges, angles, room));
+        work += stiffness.side_moments(hinges, &mut passes, viscosity);
         if let Some(plates) = plates {
             work += 2.0 * plates.add_nonlinear_moments(hinges, &mut passes);
         }
-        self.gather_forces(passes, -1.0, forces);
+        self.gather_forces(passes, -1.0, |_| 0.0, forces);
         0.5 * work
     }
 
     /// Adds the product of `direction` and the Gauss-Newton matrix BᵀSB at the shape last evaluated,
     /// viscosity included. It is symmetric and positive semidefinite.
     pub fn add_gauss_newton_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        let passes = self.moments_of_rates(direction);
+        self.gather_forces(passes, 1.0, |_| 0.0, out);
+    }
+
+    /// The same without the diagonal of S: BᵀSB − Σ [`Self::diagonal_stiffness`] ∇θ_e∇θ_eᵀ.
+    pub fn add_off_diagonal_product(&mut self, direction: &[Vec3], out: &mut [Vec3]) {
+        let passes = self.moments_of_rates(direction);
+        let rate = |hinge: usize| self.hinge_angles.fold_rate(&self.hinges, hinge);
+        let diagonal = |hinge: usize| self.diagonal_stiffness(hinge) * rate(hinge);
+        self.gather_forces(passes, 1.0, diagonal, out);
+    }
+
+    /// First half of the moments of the rates at which hinges fold along `direction`.
+    fn moments_of_rates(&mut self, direction: &[Vec3]) -> MomentPasses {
         let mut passes = self.passes();
-        let Self { hinges, stiffness, hinge_angles, dampings, inverse_beta, .. } = self;
+        let Self { hinges, stiffness, stabilisation, hinge_angles, dampings, inverse_beta, .. } =
+            self;
         hinge_angles.fold_rates(direction, hinges, passes.angles_mut());
+        let (angles, room) = passes.angles_and_room();
+        if let Some(stabilisation) = stabilisation {
+            stabilisation.update_moments(hinges, angles, room);
+        }
         stiffness.side_moments(hinges, &mut passes, |hinge| dampings.of(hinge) * *inverse_beta);
-        self.gather_forces(passes, 1.0, out);
+        passes
     }
 
     /// Arrays for the passes, in the shared buffer.
@@ -257,11 +295,21 @@ impl Bending {
         MomentPasses::from_buffer(self.buffers.take_numbers(MomentPasses::length(count)), count)
     }
 
-    /// Adds `sign` · Bᵀ𝓜 for the moments of the last pass, and returns the buffer.
-    fn gather_forces(&self, mut passes: MomentPasses, sign: f64, out: &mut [Vec3]) {
-        let Self { hinges, stiffness, hinge_angles, .. } = self;
+    /// Adds `sign` · Bᵀ(𝓜 − `subtracted`) for the moments of the last pass, and returns the buffer.
+    fn gather_forces(
+        &self,
+        mut passes: MomentPasses,
+        sign: f64,
+        subtracted: impl Fn(usize) -> f64 + Sync,
+        out: &mut [Vec3],
+    ) {
+        let Self { hinges, stiffness, stabilisation, hinge_angles, .. } = self;
         let inverse_lengths = hinge_angles.inverse_lengths();
-        let loads = stiffness.hinge_moments(hinges, &mut passes, |hinge| inverse_lengths[hinge]);
+        let total = |hinge: usize, moment: f64| {
+            let added = stabilisation.as_ref().map_or(0.0, |s| s.moment(hinge));
+            (moment + added - subtracted(hinge)) * inverse_lengths[hinge]
+        };
+        let loads = stiffness.hinge_moments(hinges, &mut passes, total);
         hinge_angles.gather(loads, hinges, sign, out);
         self.buffers.give(passes.into_buffer());
     }
@@ -300,12 +348,14 @@ impl Bending {
         self.hinge_angles.scaled_gradients(lanes, &self.hinges, hinge, scale)
     }
 
-    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation.
+    /// Diagonal entry of S, in N·m, with the viscosity of the last evaluation, and the weight of the stabilisation.
     ///
     /// Σ weight · gradient gradientᵀ is a good preconditioner of the product, with the sparsity of hinges.
     #[must_use]
     pub fn diagonal_stiffness(&self, hinge: usize) -> f64 {
+        let stabilised = self.stabilisation.as_ref().map_or(0.0, |s| s.tangent(hinge));
         self.stiffness.diagonal(hinge) * (1.0 + self.dampings.of(hinge) * self.inverse_beta)
+            + stabilised
     }
 }
 

@@ -147,19 +147,19 @@ impl Stiffness {
         )
     }
 
-    /// Second half: 𝓜 of each hinge times `factor`, and a 0 past the last hinge.
+    /// Second half: `total(hinge, 𝓜)` of each hinge, and a 0 past the last hinge.
     pub(super) fn hinge_moments<'a>(
         &self,
         hinges: &Hinges,
         passes: &'a mut MomentPasses,
-        factor: impl Fn(usize) -> f64 + Sync,
+        total: impl Fn(usize, f64) -> f64 + Sync,
     ) -> &'a [f64] {
         let (differences, loads) = sum_and_difference(passes.split_angles().0);
         let each = loads[..hinges.count()].par_iter_mut().enumerate();
         each.with_min_len(reductions::MIN_ELEMENTS_PER_TASK).for_each(|(hinge, load)| {
             let near = &hinges.neighbours[hinge];
             let [shifted] = self.geometric_correction.column(hinge, near, |f| [differences[f]]);
-            *load = (*load + shifted) * factor(hinge);
+            *load = total(hinge, *load + shifted);
         });
         loads
     }
@@ -239,6 +239,14 @@ impl MomentPasses {
     pub(super) fn angles_mut(&mut self) -> &mut [AngleAndChange] {
         let count = self.count;
         &mut self.split_angles().0.as_chunks_mut().0[..count]
+    }
+
+    /// Angles of the hinges, and the room that [`Stiffness::side_moments`] fills: four numbers for each and as many
+    /// more.
+    pub(super) fn angles_and_room(&mut self) -> (&[AngleAndChange], &mut [f64]) {
+        let count = self.count;
+        let (pairs, divided) = self.split_angles();
+        (&pairs.as_chunks().0[..count], divided.as_flattened_mut().as_flattened_mut())
     }
 
     /// Angles without any change.

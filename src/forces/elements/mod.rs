@@ -100,6 +100,14 @@ pub trait Elements: Send + Sync {
     /// Prepares the tangents at the shape last evaluated.
     fn update_tangent(&mut self) {}
 
+    /// Whether the tangent has a part that is not in [`Self::tangents`].
+    fn has_matrix_free_tangent(&self) -> bool {
+        false
+    }
+
+    /// Adds the product of `direction` and that part, at the shape last evaluated.
+    fn add_matrix_free_product(&mut self, _direction: &[Vec3], _out: &mut [Vec3]) {}
+
     /// Tangents of some elements.
     fn tangents<'a>(&'a self, members: &'a [u32]) -> Box<dyn Tangents + 'a>;
 

@@ -48,14 +48,14 @@ impl TriangleBatch<'_> {
         potentials.iter().sum()
     }
 
-    /// Writes `one(triangle, strain rate)` to `results` for every triangle; the strain rate is the first-order change
-    /// of the strain by a displacement from a shape.
+    /// Writes `one(triangle, strain, strain rate)` to `results` for every triangle; the strain rate is the first-order
+    /// change of the strain by a displacement from a shape.
     pub(super) fn strain_rates(
         &self,
         shape: &[Vec3],
         direction: &[Vec3],
         results: &mut [Tension],
-        one: impl Fn(usize, &Strain) -> Tension + Sync,
+        one: impl Fn(usize, &Strain, &Strain) -> Tension + Sync,
     ) {
         results.par_chunks_mut(MIN_PER_TASK).enumerate().for_each(|(chunk, results)| {
             let (batch, first, one) = (*self, chunk * MIN_PER_TASK, &one);
@@ -118,7 +118,7 @@ struct StrainRates<'a, One> {
     one: &'a One,
 }
 
-impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
+impl<One: Fn(usize, &Strain, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
     type Output = ();
 
     #[inline(always)]
@@ -128,9 +128,10 @@ impl<One: Fn(usize, &Strain) -> Tension> Kernel for StrainRates<'_, One> {
             let own = lane_indices(first + 4 * four, batch.triangles.len());
             let [now, change] =
                 [shape, direction].map(|field| FourTriangles::new(lanes, &batch, &own, field));
-            let [along_warp, along_weft, shear] = now.strain_rates(lanes, &change);
+            let (strains, rates) = (now.strains(lanes), now.strain_rates(lanes, &change));
             for (k, result) in results.iter_mut().enumerate() {
-                *result = one(own[k], &[along_warp[k], along_weft[k], shear[k]]);
+                let [strain, rate] = [&strains, &rates].map(|of| [of[0][k], of[1][k], of[2][k]]);
+                *result = one(own[k], &strain, &rate);
             }
         }
     }

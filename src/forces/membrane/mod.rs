@@ -4,13 +4,16 @@
 //! With s_u, s_v the derivatives of the position along warp and weft, the Green strains are
 //! ε = (½(⟨s_u,s_u⟩ − 1), ½(⟨s_v,s_v⟩ − 1), ⟨s_u,s_v⟩) (Etzmuss 2002, eq. 2.14, shear in the
 //! engineering convention), the energy is W = Σ ½ A εᵀCε and the force is exactly −∂W/∂x. The strain is
-//! quadratic in x, so force and tangent need no rotation and no factorisation.
+//! quadratic in x, so force and tangent need no rotation and no factorisation. Yarns that are pushed buckle: see
+//! `buckling`.
 //!
 //! The tangent BᵀCB + G(σ) is made positive definite by dropping the compressive part of σ in G. The σ in G is a
 //! separate argument, the *predicted stress*: see [`Membrane::predict_stress`].
 
 mod batch;
+mod buckling;
 mod internal_variables;
+mod laws;
 mod tangent;
 
 pub use tangent::TriangleTangent;
@@ -25,7 +28,9 @@ use crate::{
     parallel::{BufferPool, reductions},
     vec3::Vec3,
 };
-use batch::{StressLaw, TriangleBatch};
+use batch::TriangleBatch;
+use buckling::{BucklingLaw, buckling_stress};
+use laws::{InelasticTriangles, ViscoelasticTriangles, factors};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -35,11 +40,13 @@ pub type Tension = [f32; 3];
 /// The forces at the second and third corner of a triangle, in N; that at the first one is minus their sum.
 type CornerForces = [[f64; 3]; 2];
 
-/// Moduli in N/m and Kelvin-Voigt times in s of one cloth.
+/// Moduli in N/m, bending rigidities in N·m and Kelvin-Voigt times in s of one cloth.
 #[derive(Clone, Copy, Debug)]
 struct MembraneModuli {
     /// C₁₁, C₂₂, C₁₂, C₃₃.
     elastic: [f64; 4],
+    /// Of strips along warp and weft.
+    bending: [f64; 2],
     stretch_damping: f64,
     shear_damping: f64,
 }
@@ -48,25 +55,24 @@ impl MembraneModuli {
     fn new(material: &Material) -> Self {
         Self {
             elastic: material.membrane_moduli(),
+            bending: [material.bend_warp, material.bend_weft],
             stretch_damping: material.stretch_damping,
             shear_damping: material.shear_damping,
         }
     }
 
-    /// Moduli multiplied by the factors on stretch and on shear.
-    fn scaled(mut self, [stretch, shear]: [f64; 2]) -> Self {
+    /// Moduli multiplied by the factors on stretch, shear and bending.
+    fn scaled(mut self, [stretch, shear, bend]: [f64; 3]) -> Self {
         let [c11, c22, c12, c33] = self.elastic;
+        self.bending = self.bending.map(|rigidity| bend * rigidity);
         self.elastic = [stretch * c11, stretch * c22, stretch * c12, shear * c33];
         self
     }
 
-    /// Elastic plus viscous moduli: C·(1 + τ/β).
+    /// The elastic law of a triangle of an area.
     #[inline(always)]
-    fn tangent(&self, inverse_beta: f64) -> [f64; 4] {
-        let stretch = 1.0 + self.stretch_damping * inverse_beta;
-        let shear = 1.0 + self.shear_damping * inverse_beta;
-        let [c11, c22, c12, c33] = self.elastic;
-        [stretch * c11, stretch * c22, stretch * c12, shear * c33]
+    fn buckling_law(&self, area: f64) -> BucklingLaw {
+        BucklingLaw { moduli: self.elastic, critical: buckling_stress(self.bending, area) }
     }
 
     /// Viscous moduli alone: C·τ/β.
@@ -88,8 +94,8 @@ pub struct Membrane {
     /// Of each cloth; of each triangle where their stiffness differs.
     moduli: Vec<MembraneModuli>,
     law_of_triangle: Arc<Vec<u32>>,
-    /// Factors on the moduli of stretch and shear of each triangle; empty where all are 1.
-    scales: Vec<[f64; 2]>,
+    /// Factors on the moduli of stretch, shear and bending of each triangle; empty where all are 1.
+    scales: Vec<[f64; 3]>,
     incidence: Arc<Incidence>,
     /// The shape last evaluated, and the elastic plus viscous stress of each triangle there, in N/m.
     shape: Vec<Vec3>,
@@ -134,9 +140,9 @@ impl Membrane {
         }
     }
 
-    /// Returns the membrane with the moduli of stretch and shear of each triangle multiplied.
+    /// Returns the membrane with the moduli of stretch, shear and bending of each triangle multiplied.
     #[must_use]
-    pub fn with_scales(mut self, scales: Vec<[f64; 2]>) -> Self {
+    pub fn with_scales(mut self, scales: Vec<[f64; 3]>) -> Self {
         self.law_of_triangle = Arc::new((0..scales.len() as u32).collect());
         let cloths = self.cloth_of_triangle.iter().map(|cloth| self.moduli[*cloth as usize]);
         self.moduli = cloths.zip(&scales).map(|(moduli, scale)| moduli.scaled(*scale)).collect();
@@ -206,7 +212,7 @@ impl Membrane {
         let Self { triangles, gradients, areas, moduli, law_of_triangle, scales, .. } = self;
         let stresses = &mut self.stresses;
         let batch = TriangleBatch { triangles, gradients, areas };
-        let law = ViscoelasticTriangles { moduli, law_of_triangle, reference, inverse_beta };
+        let law = ViscoelasticTriangles { moduli, law_of_triangle, areas, reference, inverse_beta };
         let potential = match self.history.inelastic() {
             None => batch.evaluate(positions, stresses, loads, &law),
             Some(inelastic) => {
@@ -248,11 +254,13 @@ impl Membrane {
     pub fn predict_stress(&self, direction: &[Vec3], predicted_stress: &mut [Tension]) {
         match self.history.inelastic() {
             None => {
-                self.predict_by(direction, predicted_stress, |t| self.viscoelastic_triangles(t));
+                self.predict_by(direction, predicted_stress, |t, strain| {
+                    self.viscoelastic_triangles(t, strain)
+                });
             }
             Some(inelastic) => {
-                self.predict_by(direction, predicted_stress, |t| {
-                    self.inelastic_triangles(inelastic, t)
+                self.predict_by(direction, predicted_stress, |t, strain| {
+                    self.inelastic_triangles(inelastic, t, strain)
                 });
             }
         }
@@ -263,15 +271,15 @@ impl Membrane {
         &self,
         direction: &[Vec3],
         predicted_stress: &mut [Tension],
-        moduli: impl Fn(usize) -> [f64; 4] + Sync,
+        moduli: impl Fn(usize, &Strain) -> [f64; 4] + Sync,
     ) {
         let Self { triangles, gradients, areas, shape, stresses, .. } = self;
         TriangleBatch { triangles, gradients, areas }.strain_rates(
             shape,
             direction,
             predicted_stress,
-            |t, strain| {
-                let step = apply(&moduli(t), strain);
+            |t, strain, rate| {
+                let step = apply(&moduli(t, strain), rate);
                 let stress = &stresses[t];
                 self.tension(t, &[0, 1, 2].map(|k| stress[k] + step[k]))
             },
@@ -287,11 +295,11 @@ impl Membrane {
         predicted_stress: Option<&[Tension]>,
     ) -> Vec<TriangleTangent> {
         match self.history.inelastic() {
-            None => {
-                self.tangents_by(triangles, predicted_stress, |t| self.viscoelastic_triangles(t))
-            }
-            Some(inelastic) => self.tangents_by(triangles, predicted_stress, |t| {
-                self.inelastic_triangles(inelastic, t)
+            None => self.tangents_by(triangles, predicted_stress, |t, strain| {
+                self.viscoelastic_triangles(t, strain)
+            }),
+            Some(inelastic) => self.tangents_by(triangles, predicted_stress, |t, strain| {
+                self.inelastic_triangles(inelastic, t, strain)
             }),
         }
     }
@@ -301,13 +309,13 @@ impl Membrane {
         &self,
         triangles: &[u32],
         predicted_stress: Option<&[Tension]>,
-        moduli: impl Fn(usize) -> [f64; 4],
+        moduli: impl Fn(usize, &Strain) -> [f64; 4],
     ) -> Vec<TriangleTangent> {
         let tangent = |triangle: &u32| {
             let t = *triangle as usize;
             let tension =
                 predicted_stress.map_or_else(|| self.tension(t, &self.stresses[t]), |list| list[t]);
-            self.tangent_by(t, moduli(t), tension)
+            self.tangent_by(t, &moduli, tension)
         };
         triangles.iter().map(tangent).collect()
     }
@@ -315,19 +323,26 @@ impl Membrane {
     /// The tangent of a triangle at the last evaluation.
     #[must_use]
     pub fn tangent(&self, triangle: usize) -> TriangleTangent {
-        let moduli = match self.history.inelastic() {
-            None => self.viscoelastic_triangles(triangle),
-            Some(inelastic) => self.inelastic_triangles(inelastic, triangle),
-        };
-        self.tangent_by(triangle, moduli, self.tension(triangle, &self.stresses[triangle]))
+        let tension = self.tension(triangle, &self.stresses[triangle]);
+        match self.history.inelastic() {
+            None => self.tangent_by(triangle, &|t, e| self.viscoelastic_triangles(t, e), tension),
+            Some(inelastic) => {
+                let moduli = |t: usize, e: &Strain| self.inelastic_triangles(inelastic, t, e);
+                self.tangent_by(triangle, &moduli, tension)
+            }
+        }
     }
 
     #[inline(always)]
-    fn tangent_by(&self, triangle: usize, moduli: [f64; 4], tension: Tension) -> TriangleTangent {
-        let area = self.areas[triangle];
-        let moduli = moduli.map(|value| (area * value) as f32);
-        let (s, gradients) = (self.derivatives(triangle), &self.gradients[triangle]);
-        TriangleTangent::new(&s, moduli, tension, gradients)
+    fn tangent_by(
+        &self,
+        triangle: usize,
+        moduli: &impl Fn(usize, &Strain) -> [f64; 4],
+        tension: Tension,
+    ) -> TriangleTangent {
+        let (area, s) = (self.areas[triangle], self.derivatives(triangle));
+        let moduli = moduli(triangle, &green_strain(&s)).map(|value| (area * value) as f32);
+        TriangleTangent::new(&s, moduli, tension, &self.gradients[triangle])
     }
 
     /// Part of a stress that enters the tangent of a triangle.
@@ -344,16 +359,23 @@ impl Membrane {
 
     /// Derivatives of the stress of a triangle by its strain for viscoelastic materials.
     #[inline(always)]
-    fn viscoelastic_triangles(&self, triangle: usize) -> [f64; 4] {
-        self.moduli[self.law_of_triangle[triangle] as usize].tangent(self.inverse_beta)
+    fn viscoelastic_triangles(&self, triangle: usize, strain: &Strain) -> [f64; 4] {
+        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
+        let elastic = moduli.buckling_law(self.areas[triangle]).tangent(strain);
+        let viscous = moduli.viscous(self.inverse_beta);
+        std::array::from_fn(|k| elastic[k] + viscous[k])
     }
 
     /// Derivatives of the stress of a triangle by its strain for inelastic materials.
-    fn inelastic_triangles(&self, inelastic: &Inelastic, triangle: usize) -> [f64; 4] {
+    fn inelastic_triangles(
+        &self,
+        inelastic: &Inelastic,
+        triangle: usize,
+        strain: &Strain,
+    ) -> [f64; 4] {
         let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let strain = green_strain(&self.derivatives(triangle));
         let factors = factors(&self.scales, triangle);
-        let inner = inelastic.respond(triangle, &strain).scaled(factors).moduli;
+        let inner = inelastic.respond(triangle, strain).scaled(factors).moduli;
         let viscous = moduli.viscous(self.inverse_beta);
         std::array::from_fn(|k| inner[k] + viscous[k])
     }
@@ -373,9 +395,11 @@ impl Membrane {
                 energy.shear += area * by_shear * shear;
                 continue;
             }
-            let stress = apply(&self.moduli[self.law_of_triangle[t] as usize].elastic, &strain);
-            energy.stretch += 0.5 * area * (strain[0] * stress[0] + strain[1] * stress[1]);
-            energy.shear += 0.5 * area * strain[2] * stress[2];
+            let moduli = &self.moduli[self.law_of_triangle[t] as usize];
+            let (stress, density) = moduli.buckling_law(area).respond(&strain);
+            let shear = 0.5 * strain[2] * stress[2];
+            energy.stretch += area * (density - shear);
+            energy.shear += area * shear;
         }
         energy
     }
@@ -409,63 +433,6 @@ fn derivatives(corners: &[u32; 3], [b, c]: &ShapeGradients, field: &[Vec3]) -> [
 #[inline(always)]
 fn green_strain([su, sv]: &[Vec3; 2]) -> Strain {
     [0.5 * (su.norm_squared() - 1.0), 0.5 * (sv.norm_squared() - 1.0), su.dot(sv)]
-}
-
-#[inline(always)]
-fn dot(a: &Strain, b: &Strain) -> f64 {
-    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-}
-
-/// Triangles whose stress depends on their strain and its rate alone.
-struct ViscoelasticTriangles<'a> {
-    moduli: &'a [MembraneModuli],
-    law_of_triangle: &'a [u32],
-    reference: &'a [Strain],
-    inverse_beta: f64,
-}
-
-impl ViscoelasticTriangles<'_> {
-    /// Viscous stress in N/m, and twice its potential per area in J/m².
-    #[inline(always)]
-    fn viscous_stress(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
-        let reference = &self.reference[triangle];
-        let change = [strain[0] - reference[0], strain[1] - reference[1], strain[2] - reference[2]];
-        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let stress = apply(&moduli.viscous(self.inverse_beta), &change);
-        (stress, dot(&change, &stress))
-    }
-}
-
-impl StressLaw for ViscoelasticTriangles<'_> {
-    #[inline(always)]
-    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
-        let moduli = &self.moduli[self.law_of_triangle[triangle] as usize];
-        let [a, b, c] = apply(&moduli.elastic, strain);
-        let ([d, e, f], work) = self.viscous_stress(triangle, strain);
-        ([a + d, b + e, c + f], 0.5 * (dot(strain, &[a, b, c]) + work))
-    }
-}
-
-/// Factors on the moduli of stretch and shear of a triangle.
-fn factors(scales: &[[f64; 2]], triangle: usize) -> [f64; 2] {
-    scales.get(triangle).copied().unwrap_or([1.0; 2])
-}
-
-/// Triangles with internal variables.
-struct InelasticTriangles<'a> {
-    inelastic: &'a Inelastic,
-    scales: &'a [[f64; 2]],
-    viscous: ViscoelasticTriangles<'a>,
-}
-
-impl StressLaw for InelasticTriangles<'_> {
-    fn respond(&self, triangle: usize, strain: &Strain) -> (Strain, f64) {
-        let inner = self.inelastic.respond(triangle, strain);
-        let inner = inner.scaled(factors(self.scales, triangle));
-        let ([d, e, f], work) = self.viscous.viscous_stress(triangle, strain);
-        let [a, b, c] = inner.stress;
-        ([a + d, b + e, c + f], inner.potential() + 0.5 * work)
-    }
 }
 
 /// The stress with its compressive principal values set to 0.

@@ -111,6 +111,7 @@ impl Sheets {
                 absolute_tolerance: 0.0,
                 min_iterations: 0,
                 max_iterations: 2000,
+                update: None,
             },
         )
     }
@@ -124,8 +125,7 @@ impl Sheets {
         let mut solution = vec![[0.0; 4]; self.count()];
         preconditioner.update(&self.matrix);
         let filter = &Filter::new(self.count());
-        let system =
-            FilteredSystem { matrix: &self.matrix, right_side: &side, rank_one_terms: &[], filter };
+        let system = FilteredSystem::assembled(&self.matrix, &side, filter);
         let mut workspace = Workspace::default();
         conjugate_gradients(system, preconditioner, stopping, &mut workspace, &mut solution)
     }
@@ -141,6 +141,7 @@ fn a_solve_makes_as_many_iterations_as_it_is_told() {
             absolute_tolerance: 0.0,
             min_iterations: least,
             max_iterations: most,
+            update: None,
         };
         sheets.solve_until(&mut BlockJacobi::default(), stopping).iterations
     };
@@ -160,6 +161,7 @@ fn a_solve_ends_where_little_enough_is_left() {
             absolute_tolerance: enough,
             min_iterations: least,
             max_iterations: 2000,
+            update: None,
         };
         sheets.solve_until(&mut BlockJacobi::default(), stopping)
     };

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Convergence criteria of the equations of a stage.
 //!
-//! A stage is solved once the last Newton step of every cloth is shorter than a threshold, in the energy norm (see
-//! `energy_norm`), and, during contact, the net force on every cloth is small (see `force_balance`). Thresholds are
-//! multiples of `Settings::tolerance`, adapted to the motion:
+//! A stage is solved once all of the following hold for every cloth:
 //!
-//! * **Without contact** the threshold grows with the displacement of the cloth in the step and is tighter for slow
-//!   motion.
-//! * **During contact** errors accumulate that cancel elsewhere; friction in particular comes out too small. The
-//!   threshold is a fraction of the first Newton step, so that slow contact is solved closely and an impact relative to
-//!   its motion.
+//! * the error of its acceleration is small against its acceleration and gravity (see `acceleration_error`): what is
+//!   soft moves as its forces say, however slowly;
+//! * its last Newton step is shorter than a threshold in the energy norm (see `energy_norm`): what is stiff is in
+//!   equilibrium;
+//! * during contact, the net force on it is small (see `force_balance`).
+//!
+//! Thresholds are multiples of `Settings::tolerance`. During contact that of the energy norm is a fraction of the first
+//! Newton step: friction depends on normal forces, which are stiff.
 
 use super::force_balance::{ForceBalanceParameters, force_balances};
-use crate::{mesh::Mesh, newton::objective::Objective, parallel::reductions, vec3::Vec3};
+use crate::{mesh::Mesh, newton::objective::Objective, vec3::Vec3};
 
 /// Parameters of the convergence criteria.
 struct ConvergenceParameters {
@@ -30,27 +31,6 @@ struct ConvergenceParameters {
     /// `hostile/random_soup` and `hostile/jersey_on_needles` (24 costs 5 % iterations and two rejected steps, 6 saves 9
     /// %).
     relax_after: usize,
-    /// Upper bound of the threshold during contact (fraction of the displacement of the cloth in the step). The
-    /// remaining energy error is at most its square times the kinetic energy. Effect: larger loses friction; smaller
-    /// costs iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (distance from the reference: 16.9 mm
-    /// and 23.9 mm, with 0.05 14.5 mm and 19.8 mm).
-    max_error_per_displacement: f64,
-    /// Displacement below which the displacement no longer tightens or relaxes a threshold (multiple of g h²). Effect:
-    /// larger solves slow cloth less closely; smaller spends iterations on motion that nobody sees. Evidence: none: no
-    /// test or figure depends on it (0, 2 and 8 tried; bits of `sheet/self16_solve` change).
-    min_displacement: f64,
-    /// Threshold without contact (multiple of the tolerance times the displacement), however fine the mesh. Effect:
-    /// larger solves free motion less closely; smaller costs iterations. Evidence:
-    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1; 0 and 0.25 change nothing).
-    contact_free_factor: f64,
-    /// Upper bound of the threshold without contact (fraction of the displacement). Effect: larger lets the errors of
-    /// successive steps keep cloth moving that should come to rest; smaller costs iterations. Evidence: none: no test
-    /// or figure depends on it (0.1, 0.4 and no bound tried; bits of `sheet/pinned16_solve` change).
-    slow_motion_factor: f64,
-    /// Lower bound of the threshold of slow motion without contact (multiple of the tolerance). Effect: larger as for
-    /// `slow_motion_factor`; smaller costs iterations near rest. Evidence: none: no test or figure depends on it (0,
-    /// 0.125 and 0.5 tried; bits of `sheet/pinned16_solve` and `hostile/random_soup` change).
-    min_factor: f64,
     /// Cells along the side of a square cloth, each split once, beyond which a finer mesh no longer tightens the
     /// tolerance: neither the error of the time integration nor its visibility depends on the mesh. Effect: larger
     /// solves fine meshes more closely. Evidence: with half as many cells folds of 10 000 vertices come to rest later,
@@ -82,11 +62,6 @@ impl ConvergenceParameters {
         max_factor_nonlinear: 8.0,
         max_factor_quadratic: 4.0,
         relax_after: 12,
-        max_error_per_displacement: 0.1,
-        min_displacement: 4.0,
-        contact_free_factor: 0.5,
-        slow_motion_factor: 0.2,
-        min_factor: 0.25,
         reference_cells_per_side: 99.0,
         contact_thickness_factor: 0.25,
         contact_min_edge_factor: 0.005,
@@ -153,8 +128,8 @@ pub(crate) struct ConvergenceCriteria {
     /// Tolerance of a Newton step d of a cloth, in m: its energy norm √(dᵀAd) as an equivalent rigid displacement (see
     /// `energy_norm`).
     pub(crate) step_tolerance: f64,
-    /// Tolerance relative to the displacement of a cloth.
-    relative_tolerance: f64,
+    /// Tolerance relative to the acceleration of a cloth.
+    pub(crate) relative_tolerance: f64,
     /// Lower bound of the threshold during contact, in m.
     min_contact_threshold: f64,
     /// Required length of the last Newton step relative to the first during contact, without and with a strict solve.
@@ -246,41 +221,18 @@ impl ConvergenceCriteria {
     pub(crate) fn threshold(
         &self,
         iterate: Iterate<'_, '_>,
-        cloth: usize,
         progress: SolveProgress,
         first_length: f64,
     ) -> f64 {
         let objective = iterate.objective;
         let has_contacts = !objective.response.contacts().is_empty();
         if objective.quadratic_model.is_some() {
-            return self.quadratic_threshold(progress, first_length, has_contacts);
+            self.quadratic_threshold(progress, first_length, has_contacts)
+        } else if has_contacts {
+            self.contact_threshold(progress, first_length, PARAMETERS.max_factor_nonlinear)
+        } else {
+            self.step_tolerance
         }
-        if !has_contacts {
-            return self.contact_free_threshold(iterate, cloth);
-        }
-        let threshold =
-            self.contact_threshold(progress, first_length, PARAMETERS.max_factor_nonlinear);
-        // The forces that separate intersecting surfaces are not physical.
-        if objective.response.intersection_count() > 0 {
-            return threshold;
-        }
-        let displacement = iterate.rms_displacement(cloth).max(objective.min_displacement());
-        threshold
-            .min((PARAMETERS.max_error_per_displacement * displacement).max(self.step_tolerance))
-    }
-
-    /// Threshold of the Newton step of a cloth without contact, in m.
-    fn contact_free_threshold(&self, iterate: Iterate<'_, '_>, cloth: usize) -> f64 {
-        let displacement = iterate.rms_displacement(cloth);
-        let relative = PARAMETERS.contact_free_factor
-            * self.relative_tolerance
-            * displacement.max(iterate.objective.min_displacement());
-        let largest = PARAMETERS.max_factor_nonlinear * self.step_tolerance;
-        let threshold = relative.clamp(self.step_tolerance, largest);
-        threshold.min(
-            (PARAMETERS.slow_motion_factor * displacement)
-                .max(PARAMETERS.min_factor * self.step_tolerance),
-        )
     }
 
     /// Whether the net force on every cloth is small, given the residuals without contacts in N, which are overwritten.
@@ -301,30 +253,6 @@ impl ConvergenceCriteria {
         force_balances(iterate, residuals).into_iter().all(|balance| {
             balance.net_residual <= (tolerance * balance.scale()).max(self.min_contact_threshold)
         })
-    }
-}
-
-impl Iterate<'_, '_> {
-    /// Mass-weighted root mean square of the displacements of the vertices of a cloth in the step, in m.
-    fn rms_displacement(&self, cloth: usize) -> f64 {
-        let (dynamics, starts) = (&*self.objective.dynamics, &self.objective.state.positions);
-        let vertices = dynamics.mesh.vertices_of(cloth);
-        let sum = reductions::sum_blocked(
-            vertices.len(),
-            reductions::MIN_LIGHT_VERTICES_PER_TASK,
-            |index| {
-                let vertex = vertices.start + index;
-                dynamics.masses[vertex] * (self.positions[vertex] - starts[vertex]).norm_squared()
-            },
-        );
-        (sum / dynamics.cloth_masses[cloth]).sqrt()
-    }
-}
-
-impl Objective<'_> {
-    /// Displacement below which thresholds no longer depend on the displacement, in m.
-    fn min_displacement(&self) -> f64 {
-        PARAMETERS.min_displacement * self.dynamics.gravity.norm() * self.stage.duration.powi(2)
     }
 }
 

@@ -64,6 +64,13 @@ impl<'a> EnergyNorm<'a> {
         self.cloth_starts.partition_point(|start| *start <= vertex) - 1
     }
 
+    /// Root mean square of a vector over the vertices of each cloth.
+    pub(crate) fn root_mean_squares(&self, ordering: &Ordering, vector: &[Row3]) -> Vec<f64> {
+        let squares = self.products_per_cloth(ordering, vector, vector);
+        let counts = self.cloth_starts.windows(2).map(|ends| ends[1] - ends[0]);
+        squares.iter().zip(counts).map(|(square, count)| (square / count as f64).sqrt()).collect()
+    }
+
     /// Scalar product of two vectors over the rows of each cloth.
     pub(crate) fn products_per_cloth(
         &self,

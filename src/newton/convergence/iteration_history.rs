@@ -2,7 +2,7 @@
 //! Lengths of the Newton steps of a stage, and what follows from them: convergence, stagnation, and the iterations that
 //! count since contacts were last stiffened.
 
-use super::energy_norm::largest_displacement;
+use super::{acceleration_error::SuccessiveSteps, energy_norm::largest_displacement};
 use crate::{newton::parameters::NewtonParameters, scene::RejectionReason};
 
 const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
@@ -71,6 +71,8 @@ pub(crate) struct IterationHistory {
     pub(crate) first_lengths: Vec<f64>,
     /// Length of the last Newton step of each cloth, in m; empty before the first.
     last_lengths: Vec<f64>,
+    /// Root mean squares of the last two Newton steps of each cloth; empty before the first.
+    successive_steps: Vec<SuccessiveSteps>,
     shortest_step: ShortestStep,
     /// Number of times that contacts have been stiffened.
     stiffenings: usize,
@@ -83,6 +85,7 @@ impl IterationHistory {
         Self {
             first_lengths: Vec::new(),
             last_lengths: Vec::new(),
+            successive_steps: Vec::new(),
             shortest_step: ShortestStep { length: f64::INFINITY, iteration: 0 },
             stiffenings: 0,
             last_stiffening: 0,
@@ -96,6 +99,23 @@ impl IterationHistory {
         }
         self.last_lengths = lengths;
         largest_displacement(&self.last_lengths)
+    }
+
+    /// Records the root mean square of a Newton step of each cloth, in m.
+    pub(crate) fn record_root_mean_squares(&mut self, lengths: &[f64]) {
+        self.successive_steps.resize(
+            lengths.len(),
+            SuccessiveSteps { previous: f64::INFINITY, last: f64::INFINITY },
+        );
+        for (steps, length) in self.successive_steps.iter_mut().zip(lengths) {
+            *steps = SuccessiveSteps { previous: steps.last, last: *length };
+        }
+    }
+
+    /// Whether the estimated error of every cloth is no larger than its threshold, in m.
+    pub(crate) fn has_small_errors(&self, thresholds: &[f64]) -> bool {
+        let mut pairs = self.successive_steps.iter().zip(thresholds);
+        pairs.all(|(steps, threshold)| steps.remaining_error() <= *threshold)
     }
 
     /// Raises the length of the last step of a cloth to at least a length in m. Returns the largest of all cloths.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Convergence of a stage: criteria, energy norm of the Newton step, force balance, iteration history.
+//! Convergence of a stage: criteria, error of the acceleration, energy norm of the Newton step, force balance, iteration history.
 
+mod acceleration_error;
 mod criteria;
 mod energy_norm;
 mod force_balance;

@@ -117,7 +117,7 @@ impl PySimulation {
     ///
     /// Raises:
     ///     NotFiniteError: A vertex, or the force on one, stopped being a number, or an explicit
-    ///         integrator stretched the cloth there to a thousand times its length; the state
+    ///         integrator stretched the cloth there by ten times its length; the state
     ///         before the step is kept.
     ///     ValueError: A length that is not a finite number more than 0.
     fn step(&self, py: Python<'_>, h: &Bound<'_, PyAny>) -> PyResult<PyReport> {
@@ -336,8 +336,8 @@ impl PySimulation {
     ///
     /// Args:
     ///     time_step (float, optional): Longest step, in s.
-    ///     tolerance (float, optional): Fraction of the mean edge length to which steps are solved,
-    ///         as in Settings.
+    ///     tolerance (float, optional): Part of the motion that a step may leave unsolved, as in
+    ///         Settings.
     ///     max_iterations (int, optional): Newton iterations after which a step is rejected.
     ///     air_density (float, optional): Density of the air, in kg/m³.
     #[pyo3(signature = (*, time_step=None, tolerance=None, max_iterations=None, air_density=None))]

@@ -193,12 +193,13 @@ impl Step {
 }
 
 fn begin(response: &mut CollisionResponse, starts: &[Vec3], predicted: &[Vec3]) {
-    response.begin_step(&StepStart {
+    response.begin_step(StepStart {
         start_positions: starts,
         predicted_positions: predicted,
         is_pinned: &[false; 2 * COUNT],
         frame_fractions: [0.0, 1.0],
         duration: 0.01,
+        vertex_compliances: Vec::new(),
     });
 }
 

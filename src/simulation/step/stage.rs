@@ -10,10 +10,7 @@ use crate::{
     response::{MotionDeviation, StepStart, TruncationResult, VelocityJump},
     scene::{Report, Task},
     simulation::{
-        Simulation,
-        predictor::{Predictor, VelocityTrust},
-        stage_solve::StageEquations,
-        step_control::StepInterval,
+        Simulation, predictor::Predictor, stage_solve::StageEquations, step_control::StepInterval,
     },
     system::PrescribedDisplacement,
     time_integration::{HistoryReset, Stage, StageEnd, filled},
@@ -56,26 +53,22 @@ impl Simulation {
     fn predict_positions(&mut self, stage: &Stage, duration: f64) -> Vec<Vec3> {
         let buffer = self.buffers.take();
         let state = &self.state;
-        let has_contacts = self.response.contact_history().contact_count() > 0;
-        let trust = VelocityTrust::new(self.settings.tolerance * self.tolerance_length);
-        let previous = state.previous.as_ref().filter(|_| has_contacts);
+        let velocities = state.extrapolated_velocities(duration, self.buffers.take());
         let predictor = Predictor {
+            stage,
             state,
-            contact_trust: previous.map(|previous| (previous, trust)),
+            extrapolated_velocities: &velocities,
+            has_contacts: self.response.contact_history().contact_count() > 0,
             pinned: &self.boundary_conditions.pinned(state.positions.len()),
             gravity: self.dynamics.gravity,
             duration,
         };
-        let starts = self.dynamics.mesh.cloth_starts.clone();
-        let cloths = || starts.windows(2).map(|ends| ends[0]..ends[1]);
-        let extrapolated = cloths().flat_map(|cloth| predictor.extrapolated(cloth));
-        let mut positions = filled(buffer, extrapolated);
-        let velocities = state.extrapolated_velocities(duration, self.buffers.take());
+        let starts = &self.dynamics.mesh.cloth_starts;
+        let cloths = starts.windows(2).map(|ends| ends[0]..ends[1]);
+        let extrapolated = cloths.flat_map(|cloth| predictor.extrapolated(cloth));
+        let positions = filled(buffer, extrapolated);
         self.dynamics.predict_stage_air(stage, &positions, &velocities);
         self.buffers.give(velocities);
-        for cloth in cloths() {
-            predictor.damp_relative_motion(cloth, &mut positions);
-        }
         positions
     }
 
@@ -139,14 +132,17 @@ impl Simulation {
         let pinned = conditions.pinned(positions.len());
         let evaluation = start + (end - start) / stage.extrapolation_factor;
         self.dynamics.spring_targets = conditions.spring_targets(positions.len(), evaluation);
+        let compliance = |mass: &f64| stage.beta * stage.beta / mass;
+        let vertex_compliances = self.dynamics.masses.iter().map(compliance).collect();
         let response = &mut self.response;
         report.time(Task::BroadPhase, || {
-            response.begin_step(&StepStart {
+            response.begin_step(StepStart {
                 start_positions: starts,
                 predicted_positions: positions,
                 is_pinned: &pinned,
                 frame_fractions: [start, end],
                 duration,
+                vertex_compliances,
             });
         });
         prescribed

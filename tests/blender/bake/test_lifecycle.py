@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -102,7 +103,7 @@ def test_caches_of_deleted_objects_go_when_asked(cache_folder):
     assert cache_paths.orphans(scene) == []
     assert state(kept).problems == ()
     assert len(list(cache_folder.glob("*.pc2"))) == 1
-    endings = {path.suffix for path in cache_folder.iterdir()}
+    endings = {path.suffix for path in small_scenes.files_in(cache_folder)}
     assert endings == {".json", ".pc2", ".record", ".state"}
 
 
@@ -112,7 +113,7 @@ def test_freeing_all_leaves_the_caches_of_deleted_objects_for_undo(cache_folder)
     assert bpy.ops.weft.free() == {"FINISHED"}
     assert [path.name[:8] for path in cache_folder.glob("*.pc2")] == ["Deleted_"]
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
-    assert list(cache_folder.iterdir()) == []
+    assert small_scenes.files_in(cache_folder) == []
 
 
 def test_caches_of_another_file_in_the_folder_are_not_orphans(tmp_path, cache_folder):
@@ -145,16 +146,63 @@ def test_a_bake_is_undone_and_redone():
     assert state(cloth).problems == ()
 
 
-def test_freeing_is_undone_with_the_lost_cache_told():
+def test_freeing_is_undone_and_redone_with_the_cache(cache_folder):
     cloth = baked()
-    frames = small_scenes.cached_frames(cloth)
+    frames, files = small_scenes.cached_frames(cloth), small_scenes.files_in(cache_folder)
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.weft.free()
+    assert small_scenes.files_in(cache_folder) == []
+    bpy.ops.ed.undo_push(message="freed")
+    for _twice in range(2):
+        bpy.ops.ed.undo()
+        cloth = bpy.data.objects["Sheet"]
+        assert small_scenes.files_in(cache_folder) == files
+        assert state(cloth).problems == ()
+        small_scenes.assert_plays(cloth, frames, 1)
+        bpy.ops.ed.redo()
+        assert small_scenes.files_in(cache_folder) == []
+        assert bpy.data.objects["Sheet"].data.shape_keys is None
+    bpy.ops.ed.undo()
+    bpy.context.scene.frame_end = 8
+    assert bpy.ops.weft.resume() == {"FINISHED"}  # its checkpoints are back as well
+    assert np.array_equal(small_scenes.cached_frames(bpy.data.objects["Sheet"])[:5], frames)
+
+
+def test_undoing_an_older_free_leaves_a_new_bake_alone(cache_folder):
+    cloth = baked()
     bpy.ops.ed.undo_push(message="baked")
     bpy.ops.weft.free()
     bpy.ops.ed.undo_push(message="freed")
-    bpy.ops.ed.undo()
     cloth = bpy.data.objects["Sheet"]
-    small_scenes.assert_plays(cloth, frames, 1)
-    assert "there is no cache" in state(cloth).problems[0]
+    cloth.weft.material.density = 0.4
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(cloth)
+    bpy.ops.ed.undo_push(message="baked again")
+    for _step in range(2):
+        bpy.ops.ed.undo()
+    for _step in range(2):
+        bpy.ops.ed.redo()
+    assert np.array_equal(small_scenes.cached_frames(bpy.data.objects["Sheet"]), frames)
+    assert state(bpy.data.objects["Sheet"]).problems == ()
+
+
+def test_freed_caches_go_with_the_file_and_after_a_crash(cache_folder, tmp_path):
+    baked()
+    small_scenes.save(tmp_path / "scene.blend")
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    (kept,) = cache_folder.glob("freed/*")
+    shutil.copytree(kept, tmp_path / "crashed")
+    small_scenes.save(tmp_path / "scene.blend")
+    small_scenes.reopen(tmp_path / "scene.blend")
+    assert not (cache_folder / "freed").exists()
+    shutil.copytree(tmp_path / "crashed", cache_folder / "freed" / "left")
+    shutil.copytree(tmp_path / "crashed", cache_folder / "freed" / "another")
+    (path,) = (cache_folder / "freed" / "another").glob("*.json")
+    description = pc2.read_description(path.with_suffix(""))
+    description.file = "another"
+    pc2.write_description(path.with_suffix(""), description)
+    small_scenes.reopen(tmp_path / "scene.blend")
+    assert [folder.name for folder in cache_folder.glob("freed/*")] == ["another"]
 
 
 def test_a_saved_result_plays_after_loading_and_goes_on(tmp_path):
@@ -321,7 +369,7 @@ def test_a_bake_that_was_killed_with_blender_goes_on_in_the_saved_file(tmp_path,
     ("spoil", "words"),
     [
         (lambda s: pc2.description_path(s).unlink(), "there is no cache"),
-        (lambda s: pc2.data_path(s).unlink(), "there is no"),
+        (lambda s: pc2.data_path(s).unlink(), "frames of the cache are missing"),
         (lambda s: pc2.data_path(s).write_bytes(b"x" * 400), "not a PC2 file of Weft"),
         (lambda s: os.truncate(pc2.data_path(s), 1000), "truncated"),
         (lambda s: pc2.description_path(s).write_text(json.dumps({"format": 9})), "version"),

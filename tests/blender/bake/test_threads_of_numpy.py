@@ -7,7 +7,7 @@ from pathlib import Path
 import addon
 
 FOLDER = Path(addon.__file__).parent
-OF_MATRICES = {"_to_cells", "draw"}
+OF_MATRICES = {"_is_long", "_to_cells", "_touches_mirror", "draw"}
 BESIDE_BAKES = {"preview_render.py"}
 
 

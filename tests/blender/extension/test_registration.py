@@ -2,6 +2,7 @@
 """The add-on comes and goes without a trace, and speaks to artists in full."""
 
 import re
+import subprocess
 import sys
 import threading
 import tomllib
@@ -192,3 +193,15 @@ def test_a_missing_library_is_a_message_and_everything_else_works(monkeypatch):
     assert bpy.ops.weft.free() == {"FINISHED"}
     with pytest.raises(RuntimeError, match="missing"):
         bpy.ops.weft.bake()
+
+
+def test_blender_as_a_module_ends_well_while_the_add_on_is_registered():
+    code = (
+        "import bpy, addon; bpy.ops.wm.read_factory_settings(use_empty=True); addon.register(); "
+        "bpy.ops.mesh.primitive_grid_add(); bpy.context.object.weft.role = 'CLOTH'; "
+        "bpy.context.scene.frame_end = 2; bpy.ops.weft.bake()"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr

@@ -81,6 +81,36 @@ WHEELS = {
 }
 
 
+LEAVING = """
+import sys
+import bpy
+
+bpy.ops.extensions.package_install_files(
+    filepath=sys.argv[1], repo="user_default", enable_on_install=True, overwrite=True
+)
+assert hasattr(bpy.types.Object, "weft")
+bpy.ops.wm.read_homefile(use_empty=True)
+"""
+
+
+def test_the_extension_leaves_with_blender_without_a_word(archive, tmp_path):
+    """It is disabled once, though Blender disables at exit what is still enabled."""
+    environment = os.environ | {"BLENDER_USER_RESOURCES": str(tmp_path / "user")}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVING, archive],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert not re.search("Traceback|Exception|not enabled", said), said
+
+
 def built_for(platform, tag, folder):
     """The zip of a platform, around a wheel of which only the name counts here."""
     wheel = folder / f"weft-{version()}-cp311-abi3-{tag}.whl"

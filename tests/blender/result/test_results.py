@@ -7,7 +7,7 @@ import pytest
 import small_scenes
 from small_scenes import baked, state
 
-from addon.bake import job
+from addon.bake import job, status
 from addon.blender import fcurves
 from addon.checks import operators
 from addon.result import shape_keys
@@ -137,54 +137,83 @@ def animate_alike(cloth, other):
         data.action_slot = source.action_slot
 
 
-def test_an_action_of_two_cloths_is_refused_and_copied_by_check_scene():
+def test_an_action_of_two_cloths_stays_theirs():
     first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
     animate_alike(second, first)
+    action = fcurves.action_of(first.data.shape_keys)
     small_scenes.set_frames(1, 3)
-    words = "the shape keys of 'First' are animated by the action .* as are those of 'Second'"
-    with pytest.raises(RuntimeError, match=words):
-        bpy.ops.weft.bake()
-    bpy.ops.weft.check_scene()
-    index = next(i for i, f in enumerate(operators._findings) if f.fix == "own_action")
-    assert bpy.ops.weft.finding_fix(index=index) == {"FINISHED"}
-    assert not any(finding.fix == "own_action" for finding in operators._findings)
     assert bpy.ops.weft.bake() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
-    bpy.ops.weft.free()
-    for cloth in (first, second):
-        (curve,) = fcurves.curves(cloth.data.shape_keys)
-        assert curve.data_path == 'key_blocks["Fit"].value'
+    for _before_and_after in range(2):
+        for cloth in (first, second):
+            (curve,) = fcurves.curves(cloth.data.shape_keys)
+            assert curve.data_path == 'key_blocks["Fit"].value'
+            assert fcurves.action_of(cloth.data.shape_keys) == action
+        bpy.ops.weft.free()
 
 
-def test_an_action_of_two_cloths_is_no_matter_where_no_keys_are_written():
-    as_modifier()
-    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
-    animate_alike(second, first)
+def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_theirs(monkeypatch):
+    first, second = small_scenes.add_cloth("First"), small_scenes.add_cloth("Second")
+    second.location.x = 3.0
     small_scenes.set_frames(1, 3)
-    assert bpy.ops.weft.bake() == {"FINISHED"}
+    write = shape_keys.write
 
+    def fail_for_first(obj, *arguments):
+        if obj == first:
+            raise RuntimeError("no more keys")
+        write(obj, *arguments)
 
-def test_one_cloth_that_cannot_take_its_result_does_not_keep_the_others_from_theirs():
-    first, second = with_a_key("First", 0.0), with_a_key("Second", 3.0)
-    third = small_scenes.add_cloth("Third")
-    third.location.x = 6.0
-    small_scenes.set_frames(1, 3)
-    running = job.Bake(bpy.context)
-    animate_alike(second, first)
-    while not running.is_done:
-        running.pump(0.01)
-        running.wait(0.005)
-    outcome = running.finish(bpy.context)
-    for name in ("First", "Second"):
-        assert f"'{name}' cannot take its result" in outcome.error
-    assert [block.name for block in first.data.shape_keys.key_blocks] == ["Basis", "Fit"]
-    assert not first.data.shape_keys.key_blocks["Fit"].mute
-    small_scenes.assert_plays(third, small_scenes.cached_frames(third), 1)
-    fcurves.make_single_user(second.data.shape_keys)
+    monkeypatch.setattr(shape_keys, "write", fail_for_first)
+    with pytest.raises(RuntimeError, match=r"'First' cannot take its result.*no more keys"):
+        bpy.ops.weft.bake()
+    assert first.data.shape_keys is None
+    small_scenes.assert_plays(second, small_scenes.cached_frames(second), 1)
+    monkeypatch.setattr(shape_keys, "write", write)
     assert bpy.ops.weft.resume() == {"FINISHED"}
     for cloth in (first, second):
         small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+
+
+def test_a_result_of_earlier_versions_is_replaced_and_freed():
+    """Its curves are in the action of the keys, beside those of the user."""
+    cloth = with_a_key("Sheet", 0.0)
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(cloth)
+    keys = cloth.data.shape_keys
+    (track,) = fcurves.tracks(keys)
+    for curve in fcurves.strip_curves(track.strips[0]):
+        (curves,) = fcurves.curve_collections(keys)
+        copy = curves.new(curve.data_path)
+        for point in curve.keyframe_points:
+            copy.keyframe_points.insert(*point.co).interpolation = "LINEAR"
+    fcurves.remove_track(keys, track)
+    small_scenes.assert_plays(cloth, frames, 1)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    for _before_and_after in range(2):
+        (curve,) = fcurves.curves(keys)
+        assert curve.data_path == 'key_blocks["Fit"].value'
+        bpy.ops.weft.free()
+
+
+def test_the_panel_recommends_mesh_cache_for_a_long_result(monkeypatch):
+    cloth = baked(last=3)
+    assert not any("Mesh Cache" in note for note in state(cloth).notes)
+    monkeypatch.setattr(status, "LARGE_KEYS", 1e-3)
+    status.forget()
+    assert "MB in the file: Mesh Cache" in state(cloth).notes[0]
+
+
+def test_nla_that_was_off_is_off_again():
+    cloth = with_a_key("Sheet", 0.0)
+    data = cloth.data.shape_keys.animation_data
+    data.use_nla = False
+    small_scenes.set_frames(1, 3)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    small_scenes.assert_plays(cloth, small_scenes.cached_frames(cloth), 1)
+    bpy.ops.weft.free()
+    assert not data.use_nla
 
 
 def test_half_a_result_is_taken_back(monkeypatch):
@@ -193,7 +222,7 @@ def test_half_a_result_is_taken_back(monkeypatch):
     def fail(*_arguments):
         raise RuntimeError("no more curves")
 
-    monkeypatch.setattr(fcurves, "new_curve", fail)
+    monkeypatch.setattr(fcurves, "add_track", fail)
     small_scenes.set_frames(1, 3)
     with pytest.raises(RuntimeError, match=r"'Sheet' cannot take its result.*no more curves"):
         bpy.ops.weft.bake()

@@ -63,7 +63,8 @@ def test_a_second_result_replaces_the_first(sheet, frames):
     shape_keys.write(sheet, FIRST + 2, frames[:4][::-1])
     small_scenes.assert_plays(sheet, frames[:4][::-1], FIRST + 2)
     assert len(sheet.data.shape_keys.key_blocks) == 5
-    assert len(fcurves.curves(sheet.data.shape_keys)) == 4
+    (track,) = fcurves.tracks(sheet.data.shape_keys)
+    assert len(fcurves.strip_curves(track.strips[0])) == 4 and len(bpy.data.actions) == 1
 
 
 def test_removing_leaves_a_mesh_without_keys_and_no_action(sheet, frames):
@@ -96,13 +97,15 @@ def test_the_users_key_animation_survives(sheet, frames):
     key.keyframe_insert("value", frame=1)
     key.value = 1.0
     key.keyframe_insert("value", frame=10)
-    action = fcurves.action_of(sheet.data.shape_keys)
+    keys = sheet.data.shape_keys
+    action = fcurves.action_of(keys)
     shape_keys.write(sheet, FIRST, frames)
     small_scenes.assert_plays(sheet, frames, FIRST)
-    shape_keys.remove(sheet)
-    assert fcurves.action_of(sheet.data.shape_keys) == action
-    paths = [curve.data_path for curve in fcurves.curves(sheet.data.shape_keys)]
-    assert paths == ['key_blocks["User"].value']
+    for _before_and_after in range(2):
+        assert fcurves.action_of(keys) == action
+        assert [curve.data_path for curve in fcurves.curves(keys)] == ['key_blocks["User"].value']
+        shape_keys.remove(sheet)
+    assert fcurves.tracks(keys) == [] and list(bpy.data.actions) == [action]
     bpy.context.scene.frame_set(10)
     assert small_scenes.evaluated(sheet)[:, 2] == pytest.approx(2.0)
 

@@ -7,9 +7,11 @@ from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
+import bpy
 import small_scenes
 from small_scenes import baked
 
+from addon.bake import fingerprint
 from addon.cache import pc2, statistics
 
 
@@ -54,16 +56,16 @@ def report(**values):
 def test_rejected_steps_are_told_with_their_reasons():
     found = statistics.Statistics()
     found.add(
-        report(steps=9, rejected_steps=3, rejections={"stagnation": 1, "force_balance": 2}),
+        [report(steps=9, rejected_steps=3, rejections={"stagnation": 1, "force_balance": 2})],
         1.0,
     )
-    found.add(report(steps=9, rejected_steps=2, rejections={"stagnation": 2}), 1.0)
+    found.add([report(steps=9, rejected_steps=2, rejections={"stagnation": 2})], 1.0)
     assert found.rejections == {"stagnation": 3, "force_balance": 2}
     told = (
         "5 time steps had to be tried again: contacts did not settle (3), forces out of balance (2)"
     )
     assert found.summary().endswith(f" %, {told}") and not found.warnings()
-    found.add(report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20}), 1.0)
+    found.add([report(steps=1, rejected_steps=20, rejections={"a_new_reason": 20})], 1.0)
     told = "25 time steps had to be tried again: a_new_reason (20), contacts did not settle (3), "
     assert found.warnings()[0].startswith(told) and found.summary().endswith(" %")
 
@@ -82,7 +84,41 @@ def test_statistics_of_earlier_versions_have_no_reasons():
     found = statistics.Statistics.from_dict(old)
     assert found.rejections == {}
     assert found.summary().endswith(" %, 2 time steps had to be tried again")
-    found.add(report(steps=1, rejected_steps=1, rejections={"stretch_change": 1}), 0.5)
+    found.add([report(steps=1, rejected_steps=1, rejections={"stretch_change": 1})], 0.5)
     again = statistics.Statistics.from_dict(json.loads(json.dumps(asdict(found))))
     assert again == found and again.rejections == {"stretch_change": 1}
     assert statistics.Statistics().rejections == {}  # none are shared
+
+
+def test_a_warning_of_stretch_names_frame_and_cause_and_selects_the_place():
+    cloth, other = small_scenes.add_cloth(), small_scenes.add_cloth("Other")
+    other.location.x = 3.0
+    end = cloth.vertex_groups.new(name="end")
+    end.add([63], 1.0, "REPLACE")
+    attachment = cloth.weft.attachments.add()
+    attachment.vertex_group, attachment.target = "end", bpy.data.objects.new("Hand", None)
+    bpy.context.scene.collection.objects.link(attachment.target)
+    small_scenes.slide(attachment.target, 1, (1, 0.0), (4, 1.2))
+    small_scenes.set_frames(1, 4)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    (warning,) = (w for w in cloth.weft.result.warnings.splitlines() if "stretched" in w)
+    assert re.fullmatch(r"The cloth was stretched by \d+ % at frame 4, where pins draw it", warning)
+    assert other.weft.result.warnings == "" or "stretched" not in other.weft.result.warnings
+    assert other.weft.result.place == ""
+    bpy.context.view_layer.objects.active = cloth
+    assert bpy.ops.weft.stretch_select() == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 4
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert 63 in [vertex.index for vertex in cloth.data.vertices if vertex.select]
+
+
+def test_contacts_that_were_not_resolved_name_the_cause_that_is_there():
+    found = statistics.Statistics(unresolved_contacts=3)
+    assert "a collider squeezed" in found.warnings()[0]
+    assert "collider" not in found.warnings(has_colliders=False)[0]
+    cloth = baked(last=2)
+    hashes = pc2.read_description(small_scenes.stem(cloth)).fingerprint
+    assert not fingerprint.has_colliders(hashes)
+    small_scenes.add_floor()
+    bpy.ops.weft.bake()
+    assert fingerprint.has_colliders(pc2.read_description(small_scenes.stem(cloth)).fingerprint)

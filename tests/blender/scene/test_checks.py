@@ -51,6 +51,7 @@ def good_cloth(name="Sheet", **options):
     """A cloth that nothing is to be said about."""
     cloth = small_scenes.add_cloth(name, **options)
     cloth.data.uv_layers.new(name="yarns")
+    cloth.weft.material.bend_warp_micro = cloth.weft.material.bend_weft_micro = 1e5  # wide folds
     return cloth
 
 
@@ -203,11 +204,10 @@ def test_a_cloth_thicker_than_its_edges_is_found_and_thinned():
 
 
 def test_yarns_without_a_uv_map_are_noted_only_for_fabrics_that_have_yarns():
-    cloth = small_scenes.add_cloth()
+    fabric = small_scenes.add_cloth().weft.material
     assert found("no UV map").severity == "INFO"
-    fabric = cloth.weft.material
     fabric.stretch_weft, fabric.bend_weft = fabric.stretch_warp, fabric.bend_warp
-    assert titles() == []
+    assert not any("no UV map" in title for title in titles())
 
 
 @pytest.mark.parametrize(("size", "words"), [(1e-3, "it is 1 mm large"), (500.0, "500 m large")])

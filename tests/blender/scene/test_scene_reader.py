@@ -91,11 +91,13 @@ def test_whole_weights_are_pins_and_others_draw():
     for index, weight in ((0, 0.5), (1, 0.75), (2, 1.0), (3, 0.0)):
         group.add([index], weight, "REPLACE")
     cloth.weft.pin_group = "held"
-    source = read().cloths[0]
-    assert source.pins.tolist() == [2]
-    assert source.soft_pins.tolist() == [0, 1]
+    reader = read()
+    source, pins = reader.cloths[0], reader.first.pins[0]
+    assert source.pinned[pins.hard].tolist() == [2]
+    assert source.pinned[pins.soft].tolist() == [0, 1]
     areas = mesh_arrays.vertex_areas(source.rest_positions, source.triangles)
-    assert source.soft_areas == pytest.approx(areas[:2] * (1.0, 3.0), rel=1e-5)
+    stiffness = pins.spring_stiffness(source.pin_areas)
+    assert stiffness == pytest.approx(100.0 * areas[:2] * (1.0, 3.0), rel=1e-5)
     assert areas.sum() == pytest.approx(1.0)
 
 
@@ -104,7 +106,7 @@ def test_pins_follow_the_objects_animation():
     small_scenes.slide(cloth, 0, (1, 0.0), (11, 1.0))
     reader = read()
     local = mesh_arrays.coordinates(cloth.data)[:4]
-    targets = reader.read_frame(6).pin_targets[0]
+    targets = reader.read_frame(6).pins[0].targets
     assert targets == pytest.approx(np.add(local, (0.5, 0, 1)), abs=1e-6)
 
 
@@ -125,8 +127,8 @@ def test_pins_follow_an_armature():
     modifier.object = armature
     reader = read()
     rest = reader.cloths[0].rest_positions
-    assert reader.first.pin_targets[0] == pytest.approx(rest[:4], abs=1e-6)
-    assert reader.read_frame(11).pin_targets[0] == pytest.approx(
+    assert reader.first.pins[0].targets == pytest.approx(rest[:4], abs=1e-6)
+    assert reader.read_frame(11).pins[0].targets == pytest.approx(
         np.add(rest[:4], (0, 0, 2)), abs=1e-5
     )
 

@@ -40,10 +40,10 @@ class Look:
         return np.ptp(late[:, :, 2].min(axis=1))
 
     @property
-    def tremble(self):
-        """How much the longest way across still changes at the end."""
-        spans = np.linalg.norm(np.ptp(self.frames[-6:], axis=1), axis=1)
-        return np.abs(np.diff(spans)).max()
+    def sway(self):
+        """How much the last row still moves past the first one at the end."""
+        late = self.frames[-6:].reshape(-1, COUNT, COUNT, 3)[..., 0].mean(axis=2)
+        return np.abs(np.diff(late[:, -1] - late[:, 0])).max()
 
     @property
     def side(self):
@@ -61,8 +61,10 @@ class Look:
 
     @property
     def twist(self):
-        """The saddle that is left."""
-        corners = self.last.reshape(COUNT, COUNT, 3)[:: COUNT - 1, :: COUNT - 1, 2]
+        """The saddle that is left halfway; at the end stiff ones have swung to the other side."""
+        corners = self.frames[len(self.frames) // 2].reshape(COUNT, COUNT, 3)[
+            :: COUNT - 1, :: COUNT - 1, 2
+        ]
         return abs(corners[0, 0] + corners[1, 1] - corners[0, 1] - corners[1, 0])
 
     @property
@@ -316,7 +318,7 @@ FABRIC = [
     ("bend_twist_micro", 10.0, 4000.0, saddle, "twist", False),
     ("use_bend_twist", True, False, saddle, "twist", False),
     ("stretch_damping", 0.0, 0.05, lambda: hanging(density=1.0), "swing", False),
-    ("shear_damping", 0.0, 0.05, sheared, "tremble", False),
+    ("shear_damping", 0.0, 0.05, sheared, "sway", False),
     ("bend_damping", 0.0, 0.5, cantilever, "swing", False),
     ("air_drag", 0.1, 3.0, falling, "height", True),
     ("air_lift", 0.0, 3.0, falling_on_edge, "height", True),
@@ -361,6 +363,7 @@ FABRIC = [
 ]
 OBJECT = [
     ("pin_group", "", "pin", falling, "height", True),
+    ("pin_strength", 0.3, 0.9, drawn, "height", True),
     ("pin_stiffness", 20.0, 2000.0, drawn, "height", True),
     ("use_uv", False, True, of_two_yarns, "lowest", False),
     ("rest_key", "Small", "Smaller", lambda: key_rest(with_keys()), "extent", False),

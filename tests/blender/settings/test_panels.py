@@ -34,6 +34,10 @@ class Layout:
         assert name in owner.bl_rna.properties, f"{owner.bl_rna.identifier} has no {name}"
         self.shown.append(name)
 
+    def prop_enum(self, owner, name, value):
+        assert value in owner.bl_rna.properties[name].enum_items
+        self.shown.append(name)
+
     def prop_decorator(self, owner, name):
         assert owner.bl_rna.properties[name].is_animatable
 
@@ -109,6 +113,7 @@ def cloth():
 
 def test_every_setting_is_in_a_panel(cloth):
     cloth.shape_key_add(name="Basis", from_mix=False)
+    attachment = cloth.weft.attachments.add()
     shown = set(drawn())
     for choice in ("KEY", "PATTERN"):
         cloth.weft.rest_shape = choice
@@ -118,15 +123,45 @@ def test_every_setting_is_in_a_panel(cloth):
     shown |= set(drawn())
     hidden = {"rna_type", "name", "identity", "file", "fabric"}
     hidden |= {"bend_warp", "bend_weft", "bend_twist"}
-    groups = (cloth.weft, cloth.weft.material, cloth.weft.field_weights, bpy.context.scene.weft)
+    groups = (
+        attachment,
+        cloth.weft,
+        cloth.weft.material,
+        cloth.weft.field_weights,
+        bpy.context.scene.weft,
+    )
     for group in groups:
         for prop in group.bl_rna.properties:
             if prop.type in {"POINTER", "COLLECTION"} and prop.identifier.startswith(
-                ("material", "muted", "deforming", "result", "field_weights", "before_bake")
+                (
+                    "material",
+                    "muted",
+                    "deforming",
+                    "result",
+                    "field_weights",
+                    "before_bake",
+                    "attachments",
+                )
             ):
                 continue
             if prop.identifier not in hidden:
                 assert prop.identifier in shown, prop.identifier
+
+
+def test_curves_and_instances_have_a_role_and_plain_empties_have_none():
+    curve = bpy.data.objects.new("Curve", bpy.data.curves.new("Curve", "CURVE"))
+    empty = bpy.data.objects.new("Empty", None)
+    for obj in (curve, empty):
+        bpy.context.scene.collection.objects.link(obj)
+    curve.weft.role = "CLOTH"  # of the mesh that it was
+    bpy.context.view_layer.objects.active = curve
+    assert "role" in drawn() and "friction" not in drawn()
+    curve.weft.role = "COLLIDER"
+    assert "friction" in drawn() and "pin_group" not in drawn()
+    bpy.context.view_layer.objects.active = empty
+    assert drawn() == []
+    empty.instance_type = "COLLECTION"
+    assert "role" in drawn()
 
 
 def test_the_panels_of_a_collider_and_of_others(cloth):

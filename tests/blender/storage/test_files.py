@@ -18,7 +18,7 @@ from addon.storage import cache_paths
 
 def contents(folder):
     """All files of a folder, so that any change shows."""
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.name: path.read_bytes() for path in small_scenes.files_in(folder)}
 
 
 def bake_with(cloth, wind):
@@ -86,7 +86,7 @@ def test_what_was_baked_before_the_first_save_is_the_files(
     bpy.data.objects.remove(cloth)
     assert [stem.name[:6] for stem in cache_paths.orphans(bpy.context.scene)] == ["Sheet_"]
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
-    assert list(cache_paths.directory(bpy.context.scene).iterdir()) == []
+    assert small_scenes.files_in(cache_paths.directory(bpy.context.scene)) == []
 
 
 def test_a_cache_that_a_duplicate_plays_is_no_orphan(cache_folder):
@@ -128,7 +128,7 @@ def test_freeing_one_version_leaves_the_other_as_it_was(tmp_path):
     bpy.context.scene.frame_end = 7
     assert bpy.ops.weft.resume() == {"FINISHED"}
     assert bpy.ops.weft.free() == {"FINISHED"}
-    assert list((tmp_path / "weft_cache").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "weft_cache") == []
 
 
 @pytest.mark.parametrize("kind", ["KEYS", "MODIFIER"])
@@ -234,7 +234,7 @@ def test_a_renamed_file_keeps_its_caches(tmp_path):
     assert bpy.ops.weft.bake() == {"FINISHED"}
     assert len(list((tmp_path / "weft_cache").glob("*.pc2"))) == 1
     assert bpy.ops.weft.free() == {"FINISHED"}
-    assert list((tmp_path / "weft_cache").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "weft_cache") == []
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -252,8 +252,8 @@ def test_a_project_is_moved_or_copied_with_its_caches(moved, tmp_path):
     assert_in_order(cloth, frames)
     assert small_scenes.stem(cloth).parent == tmp_path / "q" / "weft_cache"
     assert bpy.ops.weft.free() == {"FINISHED"}
-    assert list((tmp_path / "q" / "weft_cache").iterdir()) == []
-    assert moved or len(list((tmp_path / "p" / "weft_cache").iterdir())) > 1
+    assert small_scenes.files_in(tmp_path / "q" / "weft_cache") == []
+    assert moved or len(small_scenes.files_in(tmp_path / "p" / "weft_cache")) > 1
 
 
 def test_a_saved_copy_is_another_file(tmp_path):
@@ -377,7 +377,7 @@ def test_an_old_cache_beside_its_file_is_the_files(tmp_path):
     bpy.data.objects.remove(cloth)
     assert len(cache_paths.orphans(bpy.context.scene)) == 1
     assert bpy.ops.weft.remove_orphans() == {"FINISHED"}
-    assert list((tmp_path / "weft_cache").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "weft_cache") == []
 
 
 @pytest.mark.parametrize("bake_anew", [False, True])

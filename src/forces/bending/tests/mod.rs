@@ -7,3 +7,4 @@ mod invariants;
 mod moduli;
 mod robustness;
 mod samples;
+mod stabilisation;

@@ -18,7 +18,8 @@ fn full_stiffness(bending: &Bending) -> DMatrix<f64> {
         let mut passes = MomentPasses::new(count);
         passes.angles_mut()[hinge] = [1.0, 0.0];
         bending.stiffness.side_moments(&bending.hinges, &mut passes, |_| 0.0);
-        let moments = bending.stiffness.hinge_moments(&bending.hinges, &mut passes, |_| 1.0);
+        let moments =
+            bending.stiffness.hinge_moments(&bending.hinges, &mut passes, |_, moment| moment);
         full.column_mut(hinge).copy_from_slice(&moments[..count]);
     }
     full

@@ -39,13 +39,13 @@ fn iterations_hardly_grow_with_the_mesh() {
         multigrid.update(&matrix);
         let mut solution = vec![[0.0; 4]; side.len()];
         let filter = &Filter::new(side.len());
-        let system =
-            FilteredSystem { matrix: &matrix, right_side: &side, rank_one_terms: &[], filter };
+        let system = FilteredSystem::assembled(&matrix, &side, filter);
         let stopping = StoppingCriterion {
             relative_tolerance: 1e-4,
             absolute_tolerance: 0.0,
             min_iterations: 0,
             max_iterations: 200,
+            update: None,
         };
         let mut workspace = Workspace::default();
         conjugate_gradients(system, &mut multigrid, stopping, &mut workspace, &mut solution)

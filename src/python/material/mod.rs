@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Material`.
 
-use super::{
-    curves::{curve, curve_dict, quality, quality_dict},
-    scalars::{constructor, dictionary, fields_of, number, set_fields, text},
-};
+mod curves;
+
+use super::scalars::{constructor, dictionary, fields_of, number, set_fields, text};
 use crate::material::Material;
+use curves::{curve, curve_dict, quality, quality_dict};
 use pyo3::{prelude::*, types::PyDict};
 
 const FIELDS: [&str; 15] = [

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Curves and quality of a material, as Python writes them.
 
-use super::{
-    errors::{caused_by, type_error},
-    scalars::{dictionary, number, text, type_name},
-};
 use crate::{
     error::Error,
     material::{ConstantQ, CurvePoint, Hysteresis},
+    python::{
+        errors::{caused_by, type_error},
+        scalars::{dictionary, number, text, type_name},
+    },
 };
 use pyo3::{
     prelude::*,

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Meshes of small patterns: areas, seams, edge lengths, and the same bits again.
+
+use super::*;
+use crate::pattern::{Contour, Curve, Edge, Run, Stitch};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::f64::consts::PI;
+
+fn rectangle(name: &str, width: f64, height: f64) -> Panel {
+    let corners = [(0.0, 0.0), (width, 0.0), (width, height), (0.0, height)];
+    Panel::new(name, Contour::polygon(corners.map(Point::from).to_vec(), true))
+}
+
+fn circle(radius: f64) -> Contour {
+    let arc = || Edge::new(Curve::Arc { radius, is_large: false, is_positive: true });
+    Contour {
+        points: vec![Point::new(-radius, 0.0), Point::new(radius, 0.0)],
+        edges: vec![arc(), arc()],
+    }
+}
+
+fn meshed(panels: Vec<Panel>, stitches: Vec<Stitch>, edge_length: f64) -> PatternMesh {
+    Pattern { panels, stitches }.mesh(&MeshOptions::new(edge_length)).unwrap()
+}
+
+fn area(mesh: &PatternMesh) -> f64 {
+    let corner =
+        |vertex: u32| Point::new(mesh.flat[vertex as usize][0], mesh.flat[vertex as usize][1]);
+    let doubled = mesh.triangles.iter().map(|triangle| {
+        let [a, b, c] = triangle.map(corner);
+        (b - a).cross(c - a)
+    });
+    doubled.sum::<f64>() / 2.0
+}
+
+/// Vertices minus edges plus triangles: 1 for a disc, 0 for a ring.
+fn euler_characteristic(mesh: &PatternMesh) -> i64 {
+    let mut edges: BTreeMap<[u32; 2], usize> = BTreeMap::new();
+    for triangle in &mesh.triangles {
+        for side in 0..3 {
+            let [from, to] = [triangle[side], triangle[(side + 1) % 3]];
+            *edges.entry([from.min(to), from.max(to)]).or_default() += 1;
+        }
+    }
+    assert!(edges.values().all(|count| *count <= 2), "an edge of three triangles");
+    let count = |number: usize| i64::try_from(number).unwrap();
+    count(mesh.flat.len()) - count(edges.len()) + count(mesh.triangles.len())
+}
+
+#[test]
+fn a_rectangle_is_filled_once() {
+    let mesh = meshed(vec![rectangle("a", 0.5, 0.3)], vec![], 0.02);
+    assert!((area(&mesh) - 0.15).abs() < 1e-12);
+    assert_eq!(euler_characteristic(&mesh), 1);
+    let figures = mesh.quality[0];
+    assert!(figures.min_angle > 28.0 && figures.regular_share > 0.7, "{figures:?}");
+    assert!((figures.mean_edge_ratio - 1.0).abs() < 0.06 && figures.max_edge_ratio < 1.8);
+}
+
+#[test]
+fn a_circle_keeps_its_area() {
+    for edge_length in [0.2, 0.1, 0.02] {
+        let mesh = meshed(vec![Panel::new("a", circle(0.2))], vec![], edge_length);
+        // A chord is a tenth of an edge length off the circle at most.
+        let lost = 1.0 - area(&mesh) / (PI * 0.04);
+        assert!(lost > 0.0 && lost < 0.2 * edge_length / 0.2, "{edge_length} {lost}");
+    }
+}
+
+#[test]
+fn a_cut_out_is_left_out() {
+    let mut panel = rectangle("a", 0.5, 0.4);
+    panel.cutouts.push(circle(0.1).mapped(1.0, |point| point + kurbo::Vec2::new(0.25, 0.2)));
+    let mesh = meshed(vec![panel], vec![], 0.02);
+    assert!((area(&mesh) - (0.2 - PI * 0.01)).abs() < 3e-4);
+    assert_eq!(euler_characteristic(&mesh), 0);
+}
+
+#[test]
+fn an_internal_line_becomes_edges() {
+    let mut panel = rectangle("a", 0.5, 0.4);
+    let line = |ends: [(f64, f64); 2]| Contour::polygon(ends.map(Point::from).to_vec(), false);
+    panel.internal_lines =
+        vec![line([(0.0, 0.13), (0.5, 0.13)]), line([(0.21, 0.0), (0.21, 0.35)])];
+    let mesh = meshed(vec![panel], vec![], 0.02);
+    assert!((area(&mesh) - 0.2).abs() < 1e-12);
+    let sides: std::collections::BTreeSet<[u32; 2]> = (mesh.triangles.iter())
+        .flat_map(|t| (0..3).map(|side| [t[side], t[(side + 1) % 3]]))
+        .flat_map(|[from, to]| [[from, to], [to, from]])
+        .collect();
+    for line in &mesh.internal_lines {
+        assert!(line.vertices.windows(2).all(|pair| sides.contains(&[pair[0], pair[1]])));
+    }
+    let across: Vec<[f64; 2]> =
+        mesh.internal_lines[0].vertices.iter().map(|vertex| mesh.flat[*vertex as usize]).collect();
+    assert!(across.iter().all(|point| (point[1] - 0.13).abs() < 1e-9));
+    assert!(across[0][0].abs() < 1e-9 && (across[across.len() - 1][0] - 0.5).abs() < 1e-9);
+    assert!(mesh.quality[0].min_angle > 20.0, "{:?}", mesh.quality[0]);
+}
+
+#[test]
+fn cells_follow_the_grain() {
+    let mut panel = rectangle("a", 0.5, 0.4);
+    panel.grain = 0.4;
+    let mesh = meshed(vec![panel], vec![], 0.02);
+    for cell in &mesh.cells {
+        let [a, b, .., d] = cell.map(|vertex| mesh.uv[vertex as usize]);
+        assert!((b[0] - a[0] - 0.02).abs() < 1e-9 && (b[1] - a[1]).abs() < 1e-9);
+        assert!((d[1] - a[1] - 0.02).abs() < 1e-9 && (d[0] - a[0]).abs() < 1e-9);
+    }
+    assert!(mesh.cells.len() > 300);
+}
+
+#[test]
+fn a_clockwise_panel_shows_its_right_side_to_the_other_side() {
+    let mut panel = rectangle("a", 0.3, 0.2);
+    panel.outline.points.reverse();
+    let mesh = meshed(vec![panel], vec![], 0.02);
+    assert!((area(&mesh) + 0.06).abs() < 1e-12, "triangles run against x to y");
+    let [a, b, c, _] = mesh.cells[0].map(|vertex| mesh.placed[vertex as usize]);
+    assert!((b - a).cross(&(c - a)).z < 0.0);
+}
+
+#[test]
+fn a_gathered_seam_has_pairs_at_equal_parts_of_both_sides() {
+    let first = rectangle("wide", 0.6, 0.2);
+    let second = rectangle("narrow", 0.4, 0.2);
+    let stitch = Stitch::between(Run::edge(0, 2), Run::edge(1, 0));
+    let mesh = meshed(vec![first, second], vec![stitch], 0.02);
+    assert_eq!(mesh.seams.len(), 31);
+    for pair in &mesh.seams {
+        let [wide, narrow] = pair.vertices.map(|vertex| mesh.flat[vertex as usize]);
+        assert!((wide[0] / 0.6 - narrow[0] / 0.4).abs() < 1e-9, "reversed against an upper edge");
+        assert!((wide[1] - 0.2).abs() < 1e-12 && narrow[1].abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_run_of_edges_is_sewn_to_one_edge() {
+    let corners = [(0.0, 0.0), (0.3, 0.0), (0.3, 0.2), (0.16, 0.2), (0.0, 0.2)];
+    let first = Panel::new("cut", Contour::polygon(corners.map(Point::from).to_vec(), true));
+    let second = rectangle("whole", 0.3, 0.2);
+    let run = Run { panel: 0, cutout: None, edges: vec![2, 3] };
+    let mesh = meshed(vec![first, second], vec![Stitch::between(run, Run::edge(1, 0))], 0.02);
+    let corner =
+        mesh.flat.iter().position(|p| (p[0] - 0.16).abs() < 1e-12 && (p[1] - 0.2).abs() < 1e-12);
+    let pair = mesh.seams.iter().find(|pair| pair.vertices[0] as usize == corner.unwrap()).unwrap();
+    assert!((mesh.flat[pair.vertices[1] as usize][0] - 0.16).abs() < 1e-9);
+    assert_eq!(mesh.seams.len(), 7 + 8 + 1);
+}
+
+#[test]
+fn short_edges_are_merged_on_both_sides_of_a_seam() {
+    let panel = |name: &str| {
+        let corners = [(0.0, 0.0), (0.3, 0.0), (0.3, 0.2), (0.001, 0.2), (0.0, 0.1995)];
+        Panel::new(name, Contour::polygon(corners.map(Point::from).to_vec(), true))
+    };
+    let stitch = |edge| Stitch::between(Run::edge(0, edge), Run::edge(1, edge));
+    let stitches = vec![stitch(2), stitch(3), stitch(4)];
+    let mesh = meshed(vec![panel("a"), panel("b")], stitches, 0.02);
+    assert!(mesh.quality.iter().all(|panel| panel.min_edge_ratio > 0.4));
+    let merged: Vec<&SeamPair> = mesh.seams.iter().filter(|pair| pair.stitch == 1).collect();
+    assert_eq!(merged.len(), 1, "one pair for the merged edge");
+    let pairs: std::collections::BTreeSet<[u32; 2]> =
+        mesh.seams.iter().map(|pair| pair.vertices).collect();
+    assert_eq!(pairs.len(), mesh.seams.len(), "each pair once");
+}
+
+#[test]
+fn finer_panels_and_painted_factors_have_shorter_edges() {
+    let mut fine = rectangle("fine", 0.4, 0.3);
+    fine.edge_length = Some(0.01);
+    let pattern = Pattern { panels: vec![fine, rectangle("coarse", 0.4, 0.3)], stitches: vec![] };
+    let mut options = MeshOptions::new(0.03);
+    let uniform = pattern.mesh(&options).unwrap();
+    assert!(uniform.vertices_of(0).len() > 7 * uniform.vertices_of(1).len());
+    let corners = [[0.0, 0.0], [0.4, 0.0], [0.4, 0.3], [0.0, 0.3]];
+    let map = EdgeLengthMap::new(&corners, &[0.25, 1.0, 1.0, 0.25]).unwrap();
+    options.maps.insert(1, map);
+    let painted = pattern.mesh(&options).unwrap();
+    let figures = painted.quality[1];
+    assert!(
+        (figures.mean_edge_ratio - 1.0).abs() < 0.2 && figures.max_edge_ratio < 2.2,
+        "{figures:?}"
+    );
+    assert!(figures.min_angle > 20.0, "{figures:?}");
+    let left = |mesh: &PatternMesh| {
+        mesh.vertices_of(1).filter(|vertex| mesh.flat[*vertex][0] < 0.1).count()
+    };
+    assert!(left(&painted) > 5 * left(&uniform));
+}
+
+#[test]
+fn an_edge_length_that_is_none_or_too_long_is_refused() {
+    let pattern = Pattern { panels: vec![rectangle("a", 0.3, 0.2)], stitches: vec![] };
+    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(pattern.mesh(&MeshOptions::new(wrong)).is_err());
+    }
+    let mut holed = pattern;
+    holed.panels[0].cutouts.push(circle(0.05).mapped(1.0, |p| p + kurbo::Vec2::new(0.15, 0.1)));
+    let coarse = holed.mesh(&MeshOptions::new(10.0)).unwrap_err().to_string();
+    assert!(coarse.starts_with("panel \"a\": "), "{coarse}");
+}
+
+#[test]
+fn a_panel_of_other_units_is_refused() {
+    let huge = Pattern { panels: vec![rectangle("a", 500.0, 300.0)], stitches: vec![] };
+    let error = huge.mesh(&MeshOptions::new(0.01)).unwrap_err().to_string();
+    assert!(error.starts_with("panel \"a\": 500.00 m by 300.00 m, too many cells"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_four_corners_are_filled_with_sound_triangles(
+        bends in prop::array::uniform4(-0.2..0.2_f64),
+        offsets in prop::array::uniform8(-0.05..0.05_f64),
+        grain in 0.0..3.0_f64,
+        edge_length in 0.015..0.04_f64,
+    ) {
+        let base = [(0.0, 0.0), (0.3, 0.0), (0.3, 0.3), (0.0, 0.3)];
+        let points: Vec<Point> = (0..4)
+            .map(|k| Point::new(base[k].0 + offsets[2 * k], base[k].1 + offsets[2 * k + 1]))
+            .collect();
+        let mut outline = Contour::polygon(points, true);
+        for (edge, bend) in bends.into_iter().enumerate() {
+            let [from, to] = outline.ends(edge);
+            let control = from.midpoint(to) + bend * (to - from).turn_90();
+            outline.edges[edge].curve = Curve::Quadratic(control);
+        }
+        let (exact, length) = (outline.signed_area(), (0..4).map(|e| outline.length(e)).sum::<f64>());
+        let mut panel = Panel::new("a", outline);
+        panel.grain = grain;
+        let pattern = Pattern { panels: vec![panel], stitches: vec![] };
+        let options = MeshOptions::new(edge_length);
+        let mesh = pattern.mesh(&options).unwrap();
+        prop_assert!((area(&mesh) - exact).abs() < 0.1 * edge_length * length);
+        prop_assert_eq!(euler_characteristic(&mesh), 1);
+        prop_assert!(mesh.quality[0].min_angle > 12.0, "{:?}", mesh.quality[0]);
+        prop_assert!(mesh.quality[0].max_edge_ratio < 2.0);
+        let again = pattern.mesh(&options).unwrap();
+        prop_assert_eq!(mesh.flat, again.flat);
+        prop_assert_eq!(mesh.triangles, again.triangles);
+    }
+}
