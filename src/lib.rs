@@ -25,8 +25,8 @@ mod vec3;
 
 pub use error::{Error, Result};
 pub use material::{
-    ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity,
-    preset_names,
+    ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, HysteresisCycle, Material,
+    MemoryBranch, PlateRigidity, preset_names,
 };
 pub use scene::{
     Cloth, Collider, Integrator, Model, Preconditioning, RejectionReason, Report, Settings, Solver,

@@ -63,7 +63,7 @@ WITH_SOLVER = frozenset(
     ("bdf2", "implicit_euler", "implicit_midpoint")
 )  # integrators whose stages are solved by a selectable solver
 WITH_CURVATURE = frozenset(
-    ("fem", "particles", "baraff_witkin")
+    ("fem", "particles", "baraff_witkin", "choi_ko")
 )  # models with curvature as a strain measure
 _enum_items: dict[
     str, list[tuple]

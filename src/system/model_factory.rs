@@ -63,16 +63,16 @@ pub(crate) fn check_material(
 ) -> Result<()> {
     let model = settings.model;
     let reason = match model {
-        Model::Fem | Model::Particles | Model::BaraffWitkin => return Ok(()),
+        Model::Fem | Model::Particles | Model::BaraffWitkin | Model::ChoiKo => return Ok(()),
         Model::ParticlesMembrane => "bends by a constant tension",
-        Model::ChoiKo => "bends by beams that buckle elastically",
         Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
     };
     let curves = &material.curves;
     let bends = [("bend_warp_curve", &curves.bend_warp), ("bend_weft_curve", &curves.bend_weft)];
     bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
         let found = format!("{name} with the model {}, which {reason}", model.name());
-        let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
+        let wanted =
+            "a model with curvatures for curves of bending: fem, particles, baraff_witkin, choi_ko";
         Err(Error::value(argument, found, wanted))
     })
 }

@@ -30,6 +30,7 @@ fn soft(quality: Option<ConstantQ>) -> Material {
     let slipping = Hysteresis {
         load: vec![[-0.1, -1.0], [0.0, 0.02], [0.1, 1.0], [0.2, 3.0]],
         unload: vec![[-0.1, -1.0], [0.0, -0.02], [0.1, 0.9], [0.2, 3.0]],
+        ..Hysteresis::default()
     };
     Material {
         density: 0.2,
@@ -135,6 +136,7 @@ fn the_bound_of_explicit_steps_is_that_of_the_steepest_branch() {
         Some(Hysteresis {
             load: vec![[-1.0, -0.9 * modulus], [0.0, 0.01], [1.0, 0.1 * modulus]],
             unload: vec![[-1.0, -0.9 * modulus], [0.0, -0.01], [1.0, 0.05 * modulus]],
+            ..Hysteresis::default()
         })
     };
     let elastic = Material { curves: Curves::NONE, ..soft(None) };
@@ -163,6 +165,7 @@ fn quality_is_the_same_with_every_integrator_and_solver() {
         // First-order schemes damp by themselves.
         let step = match integrator {
             Integrator::ImplicitEuler | Integrator::ImexEuler | Integrator::Euler => 1.0e-4,
+            Integrator::MidpointCromer | Integrator::HeunCromer | Integrator::Rk4Cromer => 1.0e-4,
             _ => 2.0e-3,
         };
         let (mut turns, mut last) = (Vec::new(), [0.0; 2]);
