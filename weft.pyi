@@ -896,9 +896,9 @@ class Simulation:
 
         Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
         and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,
-        without negative eigenvalues, from single precision. Bending of the model "fem" has in them
-        the couplings of the mesh alone, which give a bent sheet 0.8 to 2 times its energy. Pinned
-        vertices have their rows; air and contacts are left out. The simulation is not changed.
+        without negative eigenvalues, from single precision. K of the model "fem" has in it the
+        stabilisation of bending, which resists waves of two to four edges. Pinned vertices have their
+        rows; air and contacts are left out. The simulation is not changed.
 
         Args:
             h (float): Length of the step of implicit Euler that A belongs to, in s, more than 0;

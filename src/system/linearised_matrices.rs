@@ -4,7 +4,7 @@
 
 use super::{
     constant_stiffness::VISCOSITY_PROBE_RATE, equations_of_motion::EquationsOfMotion,
-    tangent_matrix::TangentMatrix,
+    matrix_free_columns::matrix_free_columns, tangent_matrix::TangentMatrix,
 };
 use crate::{linear_solver::BlockMatrix, vec3::Vec3};
 use nalgebra::Matrix3;
@@ -40,7 +40,9 @@ impl LinearisedMatrices {
             elements.begin_stage(duration);
         }
         let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
+        let elastic_rest = matrix_free_columns(dynamics);
         let viscous = tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone();
+        let viscous_rest = matrix_free_columns(dynamics);
         let (mut stiffness, mut damping) = (Triplets::new(positions), Triplets::new(positions));
         for ((), (row, column)) in &elastic.pattern().lower_triangle() {
             let [row, column] = [row, column].map(|row| row as usize);
@@ -56,7 +58,11 @@ impl LinearisedMatrices {
             let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]);
             damping.diagonals[vertex] += Matrix3::identity() * drag;
         }
-        let (stiffness, damping) = (stiffness.into_matrix(), damping.into_matrix());
+        let (mut stiffness, mut damping) = (stiffness.into_matrix(), damping.into_matrix());
+        if let Some((elastic, viscous)) = elastic_rest.zip(viscous_rest) {
+            let rate = (&viscous - &elastic).map(|change| change / VISCOSITY_PROBE_RATE);
+            (stiffness, damping) = (&stiffness + &elastic, &damping + &rate);
+        }
         let mut inertia = Triplets::new(positions);
         for (diagonal, mass) in inertia.diagonals.iter_mut().zip(&dynamics.masses) {
             *diagonal = Matrix3::identity() * (mass / (duration * duration));
