@@ -565,12 +565,14 @@ class Settings:
             little damped fabrics; "linearised", one linearisation a step, shorter steps where the
             cloth stretches by much (Baraff and Witkin 1998).
         model (str): What the cloth is made of. "fem" (the default): linear triangles with
-            plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
+            plate-exact bending; "fem_corotational" and "fem_linear": the same with the strains of
+            Huber 2018, the latter for small rotations; "particles": the particle system of
+            Etzmuss 2002, on quads;
             "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
             Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
             "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
-            Only "fem" and "particles" give back every modulus of a material; docs/models.md says
-            what the others get wrong.
+            Only "fem", its variants and "particles" give back every modulus of a material;
+            docs/models.md says what the others get wrong.
         time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
             steps are shortened where Newton's method converges slowly. 1/48 s follows fast
             motion at less than half the distance, and costs half as much again.

@@ -147,6 +147,10 @@ impl Solver {
 pub enum Model {
     /// Linear triangles with plate-exact bending. The default.
     Fem,
+    /// The same with co-rotational strain (Huber 2018, eq. 2.67).
+    FemCorotational,
+    /// The same with linear strain, for small rotations (Huber 2018, eq. 2.66).
+    FemLinear,
     /// The particle system of Etzmuss 2002 on quads, bent as a thin plate.
     Particles,
     /// The particle system of Etzmuss 2002 on quads, bent as a membrane.
@@ -162,8 +166,10 @@ pub enum Model {
 }
 
 impl Model {
-    const NAMES: [(&'static str, Self); 7] = [
+    const NAMES: [(&'static str, Self); 9] = [
         ("fem", Self::Fem),
+        ("fem_corotational", Self::FemCorotational),
+        ("fem_linear", Self::FemLinear),
         ("particles", Self::Particles),
         ("particles_membrane", Self::ParticlesMembrane),
         ("baraff_witkin", Self::BaraffWitkin),

@@ -4,7 +4,8 @@
 use crate::{
     error::{Error, Result},
     forces::{
-        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, mass_spring, particles,
+        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, fem_corotational,
+        fem_linear, mass_spring, particles,
     },
     material::Material,
     mesh::{Mesh, Quads},
@@ -20,6 +21,8 @@ pub(crate) fn build(
 ) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
     let elements = match model {
         Model::Fem => fem(sheets),
+        Model::FemCorotational => fem_corotational(sheets),
+        Model::FemLinear => fem_linear(sheets),
         Model::Particles => return build_particles(sheets, BendingKind::ThinPlate),
         Model::ParticlesMembrane => return build_particles(sheets, BendingKind::Membrane),
         Model::BaraffWitkin => baraff_witkin(sheets),
@@ -63,7 +66,12 @@ pub(crate) fn check_material(
 ) -> Result<()> {
     let model = settings.model;
     let reason = match model {
-        Model::Fem | Model::Particles | Model::BaraffWitkin | Model::ChoiKo => return Ok(()),
+        Model::Fem
+        | Model::FemCorotational
+        | Model::FemLinear
+        | Model::Particles
+        | Model::BaraffWitkin
+        | Model::ChoiKo => return Ok(()),
         Model::ParticlesMembrane => "bends by a constant tension",
         Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
     };

@@ -8,6 +8,8 @@ from small_cloths import FRAME, SIDE, cloth, grid
 
 MODELS = (
     "fem",
+    "fem_corotational",
+    "fem_linear",
     "particles",
     "particles_membrane",
     "baraff_witkin",
