@@ -899,8 +899,8 @@ class Simulation:
         Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
         and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,
         without negative eigenvalues, from single precision. K of the model "fem" has in it the
-        stabilisation of bending, which resists waves of two to four edges. Pinned vertices have their
-        rows; air and contacts are left out. The simulation is not changed.
+        stabilisation of bending, which resists waves of two to four edges. Pinned vertices have
+        their rows; air and contacts are left out. The simulation is not changed.
 
         Args:
             h (float): Length of the step of implicit Euler that A belongs to, in s, more than 0;

@@ -34,9 +34,8 @@ pub(super) fn matrix_free_columns(dynamics: &mut EquationsOfMotion) -> Option<Cs
             for (source, neighbours) in &around {
                 for vertex in neighbours {
                     let vertex = *vertex as usize;
-                    for row in 0..3 {
-                        let value = forces[vertex][row];
-                        if value != 0.0 {
+                    for (row, value) in forces[vertex].iter().enumerate() {
+                        if *value != 0.0 {
                             triplets.add_triplet(3 * vertex + row, 3 * source + axis, 0.5 * value);
                         }
                     }
@@ -60,7 +59,7 @@ struct Surroundings {
 impl Surroundings {
     fn new(topology: &Topology) -> Self {
         let mut neighbours = vec![Vec::new(); topology.vertex_count];
-        for edge in topology.edges.iter() {
+        for edge in topology.edges.as_slice() {
             let [a, b] = edge.vertices;
             neighbours[a as usize].push(b);
             neighbours[b as usize].push(a);

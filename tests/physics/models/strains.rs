@@ -85,7 +85,7 @@ fn co_rotational_strain_is_the_stretch_less_one() {
         let p = principal.inverse() * p;
         turn * (principal * Vec3::new(1.1 * p.x, 0.9 * p.y, 0.0))
     };
-    elements.measure(&strip.map(|p| stretched(&p)), &mut strains);
+    elements.measure(&strip.map(stretched), &mut strains);
     let (square, product) = (0.75, 0.25 * 3.0_f64.sqrt());
     let wanted = [0.1 * square - 0.1 * 0.25, 0.1 * 0.25 - 0.1 * square, 2.0 * 0.2 * product];
     for strain in strains.as_chunks::<3>().0 {

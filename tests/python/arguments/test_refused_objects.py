@@ -401,7 +401,7 @@ BAD_SETTINGS = {
     ),
     "a model to come": (
         settings_of(model="masses"),
-        (ValueError, 'model: "masses" does not exist here; there is fem, particles, .*mass_spring'),
+        (ValueError, 'model: "masses" does not exist here; there is fem, .*mass_spring'),
     ),
     "an integrator by number": (settings_of(integrator=2), (TypeError, "integrator: int")),
     "self collision in words": (
