@@ -70,8 +70,11 @@ class Material:
             place of stretch_warp: {"load": points, "unload": points}, each point a strain and a
             stress in N/m, or one list of points that is followed up and down alike. The strain
             grows along "load" and falls along "unload"; between them it changes with the modulus,
-            which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the
-            force per width over λ.
+            or with the steepest slope of the curve where that is more. "virgin": points that are
+            followed beyond the largest and the smallest strain so far; beside it "cycles": dicts of
+            "load" and "unload" in place of the outer ones while no strain has been beyond
+            "largest" and "smallest", the widest last. Strain is ½(λ² − 1) for a stretch λ, stress
+            the force per width over λ.
         stretch_weft_curve (dict | sequence | None): The same along the weft.
         shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
         bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp:
@@ -82,8 +85,8 @@ class Material:
             then those of slow changes. Q is 1 or more, high at most 1000 · low.
 
     Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force
-    per width. Curves of bending need a model with curvatures, "fem", "particles" or
-    "baraff_witkin"; a simulation with another refuses them by name.
+    per width. Curves of bending need a model with curvatures, "fem", "particles", "baraff_witkin"
+    or "choi_ko"; a simulation with another refuses them by name.
 
     Raises:
         TypeError: A field that does not exist, or a value that is no number.
@@ -552,26 +555,35 @@ class Settings:
             default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
             order, damps nothing). With one linear solve a step, sturdy but sluggish where the
             fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
-            "symplectic_euler" (first order), "midpoint", "verlet" (second order), "rk4" (fourth);
-            advance makes their steps as short as is stable, and raises ValueError where a frame of
-            1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+            "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
+            (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
+            with the new velocities (first order). advance makes explicit steps as short as is
+            stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
+            step(h) takes any h, and what comes of it.
         solver (str): How the equations of implicit integrators are solved: "newton" (the default);
             "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
             little damped fabrics; "linearised", one linearisation a step, shorter steps where the
             cloth stretches by much (Baraff and Witkin 1998).
         model (str): What the cloth is made of. "fem" (the default): linear triangles with
-            plate-exact bending; "particles": the particle system of Etzmuss 2002, on quads;
+            plate-exact bending; "fem_corotational" and "fem_linear": the same with the strains of
+            Huber 2018, the latter for small rotations; "particles": the particle system of
+            Etzmuss 2002, on quads;
             "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
             Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
             "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
-            Only "fem" and "particles" give back every modulus of a material; docs/models.md says
-            what the others get wrong.
+            Only "fem", its variants and "particles" give back every modulus of a material;
+            docs/models.md says what the others get wrong.
         time_step (float): Longest step, in s. The default, 1/24 s, is one step a film frame;
             steps are shortened where Newton's method converges slowly. 1/48 s follows fast
             motion at less than half the distance, and costs half as much again.
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+        stokes_drag (float): Stokes drag k of every vertex, in N·s/m, with the force −kv; 0 where
+            not given.
+        mass_damping (float): α of Rayleigh damping αM + βK, in 1/s; 0 where not given.
+        stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
+            of all materials; 0 where not given.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): Part of the motion that a step may leave unsolved: the error of the
             acceleration is at most 2.5 times this part of it, and the last Newton step, in the
@@ -599,6 +611,9 @@ class Settings:
         gravity: _Numbers = (0.0, 0.0, -9.81),
         wind: _Numbers = (0.0, 0.0, 0.0),
         air_density: float = 1.2,
+        stokes_drag: float = 0.0,
+        mass_damping: float = 0.0,
+        stiffness_damping: float = 0.0,
         self_collision: bool = True,
         tolerance: float = 0.02,
         max_iterations: int = 30,
@@ -619,6 +634,12 @@ class Settings:
     def wind(self) -> tuple[float, float, float]: ...
     @property
     def air_density(self) -> float: ...
+    @property
+    def stokes_drag(self) -> float: ...
+    @property
+    def mass_damping(self) -> float: ...
+    @property
+    def stiffness_damping(self) -> float: ...
     @property
     def self_collision(self) -> bool: ...
     @property
@@ -869,6 +890,30 @@ class Simulation:
         Returns:
             dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
                 "total", in J; with seams also "sewing", and with soft pins "pins".
+        """
+
+    def matrices(self, h: float | None = None) -> dict[str, Any]:
+        """Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions,
+        for scipy.sparse.csr_array((data, indices, indptr)).
+
+        Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
+        and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,
+        without negative eigenvalues, from single precision. K of the model "fem" has in it the
+        stabilisation of bending, which resists waves of two to four edges. Pinned vertices have
+        their rows; air and contacts are left out. The simulation is not changed.
+
+        Args:
+            h (float): Length of the step of implicit Euler that A belongs to, in s, more than 0;
+                Settings.time_step where not given.
+
+        Returns:
+            dict: "stiffness" (K, in N/m), "damping" (D, in N·s/m) and "system" (A = M/h² + D/h + K,
+                in N/m), each a tuple (data, indices, indptr) of arrays of float64, int64 and int64;
+                "masses" (in kg, shape (n,)); "rest_positions" (the shape at rest, in m, shape
+                (n, 3)); "positions" (where K and D hold, in m, shape (n, 3)).
+
+        Raises:
+            ValueError: A length that is not a finite number more than 0.
         """
 
     def state(self) -> bytes:

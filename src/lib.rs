@@ -25,13 +25,13 @@ mod vec3;
 
 pub use error::{Error, Result};
 pub use material::{
-    ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, Material, MemoryBranch, PlateRigidity,
-    preset_names,
+    ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, HysteresisCycle, Material,
+    MemoryBranch, PlateRigidity, preset_names,
 };
 pub use scene::{
     Cloth, Collider, Integrator, Model, Preconditioning, RejectionReason, Report, Settings, Solver,
     Task,
 };
 pub use simulation::Simulation;
-pub use system::Energy;
+pub use system::{Energy, LinearisedMatrices};
 pub use vec3::Vec3;

@@ -20,6 +20,8 @@ from ..properties.fabric import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decim
 SHIPPED = Path(__file__).parents[1] / "presets"
 MAX_TITLE_LENGTH = 60  # characters
 OPTIONAL = frozenset(("bend_twist",))  # derived from the others if absent
+BRANCHES = frozenset(("load", "unload"))
+CURVE_KEYS = BRANCHES | {"virgin", "cycles"}
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _option(name: str, entry: object) -> object:
             return {key: _value(f"quality.{key}", number) for key, number in value.items()}
         raise ValueError(f"quality is no table of q, low and high: {value!r}")
     curve = normalised_curve(value)
-    if not isinstance(curve, dict) or set(curve) != {"load", "unload"}:
+    if not isinstance(curve, dict) or not BRANCHES <= set(curve) <= CURVE_KEYS:
         raise ValueError(f"{name} is no curve: {value!r}")
     return curve
 

@@ -164,8 +164,10 @@ def _curve(name: str, replaced: str, strain: str, stress: str) -> object:
     return StringProperty(
         name=name,
         options=NOT_ANIMATABLE,
-        description=f"Measured {stress} over {strain} in place of {replaced}, which no piece may "
-        'be steeper than: {"load": [[0, 0], ...], "unload": [[0, 0], ...]}, or one list of points',
+        description=f"Measured {stress} over {strain} in place of {replaced}, which stays that of "
+        'reversals: {"load": [[0, 0], ...], "unload": [[0, 0], ...]}, or one list of points. '
+        '"virgin": points of the first loading; "cycles": [{"largest": 0.02, "load": ..., '
+        '"unload": ...}, ...], branches up to a largest or smallest strain',
         default="",
         update=changed,
     )
@@ -327,15 +329,23 @@ def _parsed(text: str) -> object:
 
 
 def normalised_curve(curve: object) -> object:
-    """A curve with both branches and float values; invalid input is returned unchanged."""
+    """A curve with its branches and float values; invalid input is returned unchanged."""
     branches = curve if isinstance(curve, dict) else {"load": curve, "unload": curve}
     try:
-        return {
-            name: [[float(strain), float(stress)] for strain, stress in points]
-            for name, points in branches.items()
-        }
-    except (TypeError, ValueError):
+        return {name: _normalised_part(name, part) for name, part in branches.items()}
+    except (AttributeError, TypeError, ValueError):
         return curve
+
+
+def _normalised_part(name: str, part: object) -> object:
+    """Points of a branch, a bound of a cycle, or the list of cycles."""
+    if name in ("largest", "smallest"):
+        return float(part)
+    if name == "cycles":
+        return [
+            {name: _normalised_part(name, entry) for name, entry in cycle.items()} for cycle in part
+        ]
+    return [[float(strain), float(stress)] for strain, stress in part]
 
 
 register, unregister = register_classes_factory((WeftMaterial,))

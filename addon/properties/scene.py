@@ -39,6 +39,10 @@ INTEGRATORS = (
     ("midpoint", "Explicit Midpoint", "Second order, thousands of steps a frame"),
     ("verlet", "Verlet", "Second order, thousands of steps a frame; keeps energy"),
     ("rk4", "Runge-Kutta 4", "Fourth order, thousands of steps a frame: the most exact"),
+    ("heun", "Heun", "Second order, thousands of steps a frame"),
+    ("midpoint_cromer", "Midpoint Cromer", "First order, of Cords 2004: for comparison"),
+    ("heun_cromer", "Heun Cromer", "First order, of Cords 2004: for comparison"),
+    ("rk4_cromer", "Runge-Kutta 4 Cromer", "First order, of Cords 2004: for comparison"),
 )
 SOLVERS = (
     ("newton", "Newton", "Solves every step to the tolerance. The one to use"),
@@ -47,6 +51,16 @@ SOLVERS = (
 )
 MODELS = (
     ("fem", "Finite Elements", "Linear triangles with exact plate bending: the same on every mesh"),
+    (
+        "fem_corotational",
+        "Finite Elements, Co-rotational",
+        "The same with the co-rotational strain of Huber 2018: linear in the stretch, no buckling",
+    ),
+    (
+        "fem_linear",
+        "Finite Elements, Linear",
+        "The same with linear strain, which takes rotations for stretch: for small motion only",
+    ),
     ("particles", "Particles", "The particle system of Etzmuss 2002 on quads, bent as a plate"),
     ("particles_membrane", "Particles, Membrane", "The same, bent as a membrane"),
     ("baraff_witkin", "Baraff-Witkin", "The triangles of Baraff and Witkin 1998"),
@@ -59,7 +73,7 @@ WITH_SOLVER = frozenset(
     ("bdf2", "implicit_euler", "implicit_midpoint")
 )  # integrators whose stages are solved by a selectable solver
 WITH_CURVATURE = frozenset(
-    ("fem", "particles", "baraff_witkin")
+    ("fem", "fem_corotational", "fem_linear", "particles", "baraff_witkin", "choi_ko")
 )  # models with curvature as a strain measure
 _enum_items: dict[
     str, list[tuple]

@@ -143,7 +143,7 @@ class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
         flow = columns(self.layout)
         has_curvature = context.scene.weft.has_curvature()
         if not has_curvature:
-            text = "Bending only with the models Finite Elements, Particles and Baraff-Witkin"
+            text = "Bending not with Mass-Spring and with the membrane bending of Particles"
             is_used = any(name.startswith("bend_") for name in material.options())
             wrapped_text(self.layout, context, text, "ERROR" if is_used else "INFO")
         for name, label in CURVES.items():

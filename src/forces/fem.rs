@@ -24,6 +24,18 @@ pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     let buffers = BufferPool::new(1);
     let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
     membrane.set_gradients(scaled_gradients(mesh, input.rest_scale));
+    if !input.property_scale.is_empty() {
+        membrane = membrane.with_scales(triangle_scales(input));
+    }
+    vec![Box::new(MembraneElements::new(membrane)), plate_bending(input, buffers)]
+}
+
+/// Bending of the model.
+pub(super) fn plate_bending(
+    input: &ModelInput<'_>,
+    buffers: BufferPool<Vec<f64>>,
+) -> Box<dyn Elements> {
+    let ModelInput { mesh, materials, .. } = *input;
     let laws: Vec<BendingLaw> = materials.iter().map(BendingLaw::from).collect();
     let mut bending = Bending::new(mesh, &laws, &vec![false; mesh.vertex_count()]);
     bending.set_buffers(buffers);
@@ -31,14 +43,17 @@ pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     if input.property_scale.is_empty() {
         bending.stabilise(mesh, Vec::new());
     } else {
-        let triangles = mesh.topology.triangles.iter();
-        let scales: Vec<[f64; 3]> =
-            triangles.map(|corners| input.mean_property_scale(corners)).collect();
+        let scales = triangle_scales(input);
         bending.set_scales(mesh, scales.iter().map(|scale| scale[2]).collect());
         bending.stabilise(mesh, scales.iter().map(|scale| scale[0]).collect());
-        membrane = membrane.with_scales(scales);
     }
-    vec![Box::new(MembraneElements::new(membrane)), Box::new(BendingElements { bending })]
+    Box::new(BendingElements { bending })
+}
+
+/// Factors on stretch, shear and bending of each triangle.
+fn triangle_scales(input: &ModelInput<'_>) -> Vec<[f64; 3]> {
+    let triangles = input.mesh.topology.triangles.iter();
+    triangles.map(|corners| input.mean_property_scale(corners)).collect()
 }
 
 /// The membrane with the predicted stress for its next tangent.

@@ -24,7 +24,9 @@ pub use membrane::{Membrane, MembraneEnergy, Tension, TriangleTangent, largest_s
 pub use model_input::{ModelInput, edge_scale, scaled_gradients};
 pub use pressure::PressureLaw;
 pub(crate) use pressure::{PressureLoads, enclosed_volume};
-pub use reference::{BendingKind, baraff_witkin, choi_ko, mass_spring, particles};
+pub use reference::{
+    BendingKind, baraff_witkin, choi_ko, fem_corotational, fem_linear, mass_spring, particles,
+};
 pub use sewing::sewing;
 pub use strain_history::{Strain, StrainHistory};
 

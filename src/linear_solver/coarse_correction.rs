@@ -48,7 +48,7 @@ pub struct RigidMotions {
     pub body_count: usize,
     /// W.
     pub rows: Vec<MotionRow>,
-    /// AW; filled by [`Self::orthonormalise`].
+    /// AW; filled by `orthonormalise()`.
     pub images: Vec<MotionRow>,
 }
 

@@ -122,9 +122,9 @@ impl RankOneTerm {
     }
 }
 
+#[cfg(test)]
 impl<'a> FilteredSystem<'a> {
     /// System of an assembled matrix alone, without deflation.
-    #[cfg(test)]
     pub(super) fn assembled(
         matrix: &'a BlockMatrix,
         right_side: &'a [Row3],
@@ -133,7 +133,9 @@ impl<'a> FilteredSystem<'a> {
         let (matrix_free_term, rigid_motions) = (None, None);
         Self { matrix, right_side, rank_one_terms: &[], matrix_free_term, rigid_motions, filter }
     }
+}
 
+impl FilteredSystem<'_> {
     /// Writes the product S A `vector` to `image`, for a filtered vector. Returns the scalar product of both.
     fn product(&mut self, vector: &[Row3], image: &mut [Row3]) -> f64 {
         let mut curvature = self.matrix.times_and_dot(vector, image);

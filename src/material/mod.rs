@@ -7,10 +7,8 @@ mod presets;
 
 pub(crate) use constant_q::BRANCHES;
 pub use constant_q::{ChainElement, ConstantQ, MemoryBranch};
-pub(crate) use curve::mirrored;
-#[cfg(test)]
-pub(crate) use curve::stress_at;
-pub use curve::{CurvePoint, Curves, Hysteresis};
+pub use curve::{CurvePoint, Curves, Hysteresis, HysteresisCycle};
+pub(crate) use curve::{mirrored, stress_at, upper_envelope};
 pub use presets::preset_names;
 
 use crate::error::{Error, Result};
@@ -51,8 +49,8 @@ pub struct Material {
     pub friction: f64,
     /// Contact thickness, in m: this cloth's share of the smallest gap of a contact.
     pub thickness: f64,
-    /// Measured curves of stress over strain. The modulus of the same name is then that of small reversals, and the
-    /// upper bound of all slopes.
+    /// Measured curves of stress over strain. Small reversals have the modulus of the same name, or the steepest slope of
+    /// the curve where that is more.
     pub curves: Curves,
     /// Loss of energy in every cycle at any speed, of stretch, shear and bending alike. Moduli are then those of
     /// slow changes; fast ones are stiffer.

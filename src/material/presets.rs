@@ -6,9 +6,16 @@
 //! denim, silk, wool and canvas (Clyde, Teran, Tamstorf, Modeling and data-driven parameter estimation for woven
 //! fabrics, 2017); bending of fabrics of the same weight (Feng, Huang, Xu, Wang, Learning-based bending stiffness
 //! parameter estimation by a drape tester, ACM Transactions on Graphics 41, 2022); rubber (Treloar, Stress-strain data
-//! for vulcanised rubber under various types of deformation, Transactions of the Faraday Society 40, 1944).
+//! for vulcanised rubber under various types of deformation, Transactions of the Faraday Society 40, 1944); rigidity B
+//! and hysteresis 2HB of bending of four fabrics by the Kawabata system (Matsudaira, Masuda, Wada, Yokura, Shape
+//! factor of flared skirts compared with that of circular fabrics, Journal of Textile Engineering 61, 2015, table 1;
+//! Regenerated cellulose-based denim fabric for tropical regions, Journal of Textiles 2016, 4614168, table 5,
+//! fabric A).
 
-use super::{Material, curve::Curves};
+use super::{
+    CurvePoint, Hysteresis, Material,
+    curve::{Curves, mirrored},
+};
 use crate::error::{Error, Result};
 
 /// A plain-weave cotton.
@@ -33,7 +40,7 @@ pub(super) const COTTON: Material = Material {
 };
 
 /// Names and fabrics, in the order of a menu.
-const PRESETS: [(&str, Material); 14] = [
+const PRESETS: [(&str, Material); 18] = [
     ("cotton", COTTON),
     (
         "denim",
@@ -229,6 +236,52 @@ const PRESETS: [(&str, Material); 14] = [
             ..COTTON
         },
     ),
+    (
+        "cotton_broadcloth",
+        Material { density: 0.1238, bend_warp: 5.8e-5, bend_weft: 5.8e-5, ..COTTON },
+    ),
+    (
+        "wool_tropical",
+        Material { density: 0.1629, bend_warp: 3.3e-5, bend_weft: 3.3e-5, friction: 0.5, ..COTTON },
+    ),
+    (
+        "polyester_faille",
+        Material {
+            density: 0.1043,
+            stretch_warp: 1800.0,
+            stretch_weft: 1200.0,
+            shear: 40.0,
+            poisson: 0.381,
+            bend_warp: 9.3e-6,
+            bend_weft: 9.3e-6,
+            friction: 0.3,
+            thickness: 8.0e-4,
+            ..COTTON
+        },
+    ),
+    (
+        "denim_with_hysteresis",
+        Material {
+            density: 0.4,
+            stretch_warp: 1670.0,
+            stretch_weft: 3150.0,
+            shear: 808.0,
+            poisson: 0.5,
+            bend_warp: 8.4e-5,
+            bend_weft: 8.4e-5,
+            friction: 0.5,
+            thickness: 1.5e-3,
+            ..COTTON
+        },
+    ),
+];
+
+/// Upper branch of bending by both yarns, Bκ + HB, by name; the lower one is Bκ − HB.
+const BENDING_HYSTERESIS: [(&str, [CurvePoint; 2]); 4] = [
+    ("cotton_broadcloth", [[-250.0, -2.292e-3], [250.0, 3.508e-3]]),
+    ("wool_tropical", [[-250.0, -1.4805e-3], [250.0, 1.8045e-3]]),
+    ("polyester_faille", [[-250.0, -4.314e-4], [250.0, 5.0e-4]]),
+    ("denim_with_hysteresis", [[-250.0, -3.543e-3], [250.0, 4.907e-3]]),
 ];
 
 /// The names that [`Material::preset`] knows, in the order of a menu.
@@ -239,9 +292,15 @@ pub fn preset_names() -> Vec<&'static str> {
 
 pub(super) fn find(name: &str) -> Result<Material> {
     let found = PRESETS.iter().find(|(known, _)| *known == name);
-    found
-        .map(|(_, material)| material.clone())
-        .ok_or_else(|| Error::unknown("name", name, &preset_names()))
+    let (_, material) = found.ok_or_else(|| Error::unknown("name", name, &preset_names()))?;
+    let load = BENDING_HYSTERESIS.iter().find(|(known, _)| *known == name);
+    let bend = load.map(|(_, load)| Hysteresis {
+        load: load.to_vec(),
+        unload: mirrored(load),
+        ..Hysteresis::default()
+    });
+    let curves = Curves { bend_warp: bend.clone(), bend_weft: bend, ..material.curves.clone() };
+    Ok(Material { curves, ..material.clone() })
 }
 
 #[cfg(test)]
@@ -260,5 +319,27 @@ mod tests {
     fn an_unknown_name_is_refused_with_the_list() {
         let message = Material::preset("velvet").unwrap_err().to_string();
         assert!(message.contains("velvet") && message.contains("cotton"), "{message}");
+    }
+
+    /// B and 2HB in gf·cm²/cm and gf·cm/cm, as they are in the tables.
+    #[test]
+    fn loops_of_bending_have_the_slope_and_the_width_of_the_tables() {
+        let gram_force = 9.80665e-3;
+        for (name, rigidity, width) in [
+            ("cotton_broadcloth", 0.118, 0.124),
+            ("wool_tropical", 0.067, 0.033),
+            ("polyester_faille", 0.019, 0.007),
+            ("denim_with_hysteresis", 0.172, 0.139),
+        ] {
+            let material = Material::preset(name).unwrap();
+            for curve in [material.curves.bend_warp, material.curves.bend_weft] {
+                let Hysteresis { load, unload, .. } = curve.unwrap();
+                let slope = (load[1][1] - load[0][1]) / (load[1][0] - load[0][0]);
+                assert!((slope / (rigidity * gram_force * 1.0e-2) - 1.0).abs() < 3.0e-3, "{name}");
+                let found = load[1][1] - unload[1][1];
+                assert!((found / (width * gram_force) - 1.0).abs() < 3.0e-3, "{name}: {found}");
+                assert!(material.bend_warp > 4.0 * slope);
+            }
+        }
     }
 }

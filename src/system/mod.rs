@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Discrete system: equations of motion, boundary conditions, tangent matrix, constant stiffness, and the factory of
-//! models.
+//! Discrete system: equations of motion, boundary conditions, tangent matrix, constant stiffness, sparse matrices for
+//! callers, and the factory of models.
 
 mod boundary_conditions;
 mod constant_stiffness;
 mod equations_of_motion;
 mod explicit_forces;
+mod linearised_matrices;
+mod matrix_free_columns;
 mod matrix_free_tangent;
 pub(crate) mod model_factory;
+mod point_damping;
 mod stable_step;
 mod tangent_matrix;
 
@@ -15,6 +18,7 @@ pub(crate) use boundary_conditions::{BoundaryConditions, PrescribedDisplacement,
 pub(crate) use constant_stiffness::{ConstantStiffness, RevisedStiffness};
 pub use equations_of_motion::Energy;
 pub(crate) use equations_of_motion::EquationsOfMotion;
+pub use linearised_matrices::LinearisedMatrices;
 pub(crate) use matrix_free_tangent::{MatrixFreeBuffers, MatrixFreeTangent};
 pub(crate) use model_factory::{check_cloths, concatenated, contact_exclusions};
 pub(crate) use stable_step::{ExplicitSteppingParameters, StabilityProblem};

@@ -4,10 +4,11 @@
 use crate::{
     error::{Error, Result},
     forces::{
-        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, mass_spring, particles,
+        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, fem_corotational,
+        fem_linear, mass_spring, particles,
     },
     material::Material,
-    mesh::Quads,
+    mesh::{Mesh, Quads},
     scene::{Cloth, Model, Settings},
     surface::ContactFilter,
 };
@@ -20,6 +21,8 @@ pub(crate) fn build(
 ) -> (Vec<Box<dyn Elements>>, Arc<Vec<f64>>) {
     let elements = match model {
         Model::Fem => fem(sheets),
+        Model::FemCorotational => fem_corotational(sheets),
+        Model::FemLinear => fem_linear(sheets),
         Model::Particles => return build_particles(sheets, BendingKind::ThinPlate),
         Model::ParticlesMembrane => return build_particles(sheets, BendingKind::Membrane),
         Model::BaraffWitkin => baraff_witkin(sheets),
@@ -63,16 +66,21 @@ pub(crate) fn check_material(
 ) -> Result<()> {
     let model = settings.model;
     let reason = match model {
-        Model::Fem | Model::Particles | Model::BaraffWitkin => return Ok(()),
+        Model::Fem
+        | Model::FemCorotational
+        | Model::FemLinear
+        | Model::Particles
+        | Model::BaraffWitkin
+        | Model::ChoiKo => return Ok(()),
         Model::ParticlesMembrane => "bends by a constant tension",
-        Model::ChoiKo => "bends by beams that buckle elastically",
         Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
     };
     let curves = &material.curves;
     let bends = [("bend_warp_curve", &curves.bend_warp), ("bend_weft_curve", &curves.bend_weft)];
     bends.into_iter().find(|(_, curve)| curve.is_some()).map_or(Ok(()), |(name, _)| {
         let found = format!("{name} with the model {}, which {reason}", model.name());
-        let wanted = "a model with curvatures for curves of bending: fem, particles, baraff_witkin";
+        let wanted =
+            "a model with curvatures for curves of bending: fem, particles, baraff_witkin, choi_ko";
         Err(Error::value(argument, found, wanted))
     })
 }
@@ -123,4 +131,12 @@ pub(crate) fn concatenated<T: Copy>(
     let of_cloth =
         |cloth| values(cloth).cloned().unwrap_or_else(|| vec![default; cloth.vertex_count()]);
     cloths.iter().flat_map(of_cloth).collect()
+}
+
+/// Mesh of all cloths; a single cloth shares its mesh.
+pub(super) fn joined_mesh(cloths: &[Cloth]) -> Arc<Mesh> {
+    match cloths {
+        [cloth] => Arc::clone(&cloth.mesh),
+        _ => Arc::new(Mesh::join(&cloths.iter().map(|cloth| &*cloth.mesh).collect::<Vec<_>>())),
+    }
 }

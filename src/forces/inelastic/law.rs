@@ -9,10 +9,10 @@
 //! p is where ½(x − p)ᵀC(x − p)(1 + Σ wγ) + ∫σ dp is least, in which σ(p) is one branch upwards and the other downwards.
 //! This least value is the potential of the step: convex in ε, with the stress as its derivative.
 
-use super::branch_envelope::{BranchEnvelope, PlasticFlow};
+use super::branch_envelope::{BranchEnvelope, PlasticFlow, PlasticPast};
 use crate::{
     forces::Strain,
-    material::{BRANCHES, Material},
+    material::{BRANCHES, Hysteresis, Material},
 };
 
 /// Internal variables of one element.
@@ -20,6 +20,10 @@ use crate::{
 pub(crate) struct InternalVariables {
     /// p.
     pub(crate) plastic: Strain,
+    /// Largest p so far.
+    pub(crate) largest: Strain,
+    /// Smallest p so far.
+    pub(crate) smallest: Strain,
     /// e at the end of the last step.
     pub(crate) strain: Strain,
     /// q_k.
@@ -28,20 +32,30 @@ pub(crate) struct InternalVariables {
 
 impl InternalVariables {
     /// Numbers that it consists of.
-    pub(crate) const COUNT: usize = 3 * (2 + BRANCHES);
+    pub(crate) const COUNT: usize = 3 * (4 + BRANCHES);
 
     pub(crate) fn write(&self, values: &mut Vec<f64>) {
-        values.extend(self.plastic.iter().chain(&self.strain).chain(self.delayed.as_flattened()));
+        let strains = [self.plastic, self.largest, self.smallest, self.strain];
+        values.extend(strains.as_flattened().iter().chain(self.delayed.as_flattened()));
     }
 
     pub(crate) fn read(values: &[f64]) -> Self {
         let mut variables = Self::default();
-        let places = variables.plastic.iter_mut().chain(&mut variables.strain);
-        let places = places.chain(variables.delayed.as_flattened_mut());
+        let Self { plastic, largest, smallest, strain, delayed } = &mut variables;
+        let places = [plastic, largest, smallest, strain].into_iter().flatten();
+        let places = places.chain(delayed.as_flattened_mut());
         for (place, value) in places.zip(values) {
             *place = *value;
         }
         variables
+    }
+
+    fn plastic_past(&self, k: usize) -> PlasticPast {
+        PlasticPast {
+            plastic: self.plastic[k],
+            largest: self.largest[k],
+            smallest: self.smallest[k],
+        }
     }
 }
 
@@ -77,34 +91,33 @@ impl DeformationMode {
         }
     }
 
-    /// Envelope of each strain from the measured curve, if there is one.
-    fn envelopes(self, material: &Material) -> [Option<BranchEnvelope>; 3] {
+    /// Measured curve of each strain and the modulus that it replaces, in N/m.
+    fn curves(self, material: &Material) -> [Option<(&Hysteresis, f64)>; 3] {
         let curves = &material.curves;
         let stretches = [
-            (curves.stretch_warp.as_ref(), material.stretch_warp),
-            (curves.stretch_weft.as_ref(), material.stretch_weft),
+            curves.stretch_warp.as_ref().map(|curve| (curve, material.stretch_warp)),
+            curves.stretch_weft.as_ref().map(|curve| (curve, material.stretch_weft)),
         ];
         let bends = [
-            (curves.bend_warp.as_ref(), material.bend_warp),
-            (curves.bend_weft.as_ref(), material.bend_weft),
+            curves.bend_warp.as_ref().map(|curve| (curve, material.bend_warp)),
+            curves.bend_weft.as_ref().map(|curve| (curve, material.bend_weft)),
         ];
-        let shear = (curves.shear.as_ref(), material.shear);
-        let none = (None, 0.0);
-        let [first, second, third] = match self {
+        let shear = curves.shear.as_ref().map(|curve| (curve, material.shear));
+        match self {
             Self::Membrane | Self::Strips => [stretches[0], stretches[1], shear],
-            Self::Tension => [stretches[0], stretches[1], none],
-            Self::Shear => [none, none, shear],
-            Self::Plate | Self::BentStrips => [bends[0], bends[1], none],
-        };
-        [first, second, third]
-            .map(|(curve, modulus)| curve.map(|curve| BranchEnvelope::new(curve, modulus)))
+            Self::Tension => [stretches[0], stretches[1], None],
+            Self::Shear => [None, None, shear],
+            Self::Plate | Self::BentStrips => [bends[0], bends[1], None],
+        }
     }
 }
 
 /// The law of one cloth.
 #[derive(Clone, Debug)]
 pub(crate) struct InelasticLaw {
-    /// C₁₁, C₂₂, C₁₂, C₃₃ of slow changes.
+    /// C₁₁, C₂₂, C₁₂, C₃₃ of the material.
+    linear: [f64; 4],
+    /// C₁₁, C₂₂, C₁₂, C₃₃ of slow reversals.
     moduli: [f64; 4],
     envelopes: [Option<BranchEnvelope>; 3],
     /// w and T of each branch; the first `count` of them act.
@@ -163,9 +176,18 @@ impl InelasticLaw {
                 count += 1;
             }
         }
+        let curves = mode.curves(material);
+        let factors = curves.map(|curve| {
+            curve.map_or(1.0, |(curve, modulus)| (curve.steepest_slope() / modulus).max(1.0))
+        });
+        let envelope = |k: usize| {
+            curves[k].map(|(curve, modulus)| BranchEnvelope::new(curve, factors[k] * modulus))
+        };
+        let linear = mode.moduli(material);
         let mut law = Self {
-            moduli: mode.moduli(material),
-            envelopes: mode.envelopes(material),
+            linear,
+            moduli: raised(linear, factors),
+            envelopes: [0, 1, 2].map(envelope),
             branches,
             count,
             factors: [[1.0; 2]; BRANCHES],
@@ -195,7 +217,7 @@ impl InelasticLaw {
 
     /// Moduli without memory and curves.
     pub(crate) fn linear(&self) -> &[f64; 4] {
-        &self.moduli
+        &self.linear
     }
 
     pub(crate) fn respond(&self, strain: &Strain, variables: &InternalVariables) -> StressResponse {
@@ -216,7 +238,8 @@ impl InelasticLaw {
     /// per area in J/m².
     pub(crate) fn stress_free_strain(&self, k: usize, variables: &InternalVariables) -> [f64; 2] {
         // Without a modulus the strain moves to the point where the branches have no stress.
-        let flow = |envelope: &BranchEnvelope| envelope.flow(variables.plastic[k], 0.0, 0.0);
+        let past = variables.plastic_past(k);
+        let flow = |envelope: &BranchEnvelope| envelope.flow(&past, 0.0, 0.0);
         let flow = self.envelopes[k].as_ref().map(flow);
         let plastic = flow.map_or(variables.plastic[k], |flow| flow.plastic);
         [plastic - self.memory_strain(k, variables), flow.map_or(0.0, |flow| flow.work)]
@@ -244,7 +267,7 @@ impl InelasticLaw {
         let mut flows = [None; 3];
         let [c11, c22, c12, c33] = *moduli;
         if let Some(envelope) = &self.envelopes[2] {
-            let flow = envelope.flow(variables.plastic[2], strain[2], c33);
+            let flow = envelope.flow(&variables.plastic_past(2), strain[2], c33);
             plastic[2] = flow.plastic;
             flows[2] = Some(flow);
         }
@@ -255,7 +278,7 @@ impl InelasticLaw {
             for (k, other) in [(0, 1), (1, 0)] {
                 let Some(envelope) = &self.envelopes[k] else { continue };
                 let across = c12 / own[k] * (strain[other] - plastic[other]);
-                let flow = envelope.flow(variables.plastic[k], strain[k] + across, own[k]);
+                let flow = envelope.flow(&variables.plastic_past(k), strain[k] + across, own[k]);
                 plastic[k] = flow.plastic;
                 flows[k] = Some(flow);
             }
@@ -278,6 +301,8 @@ impl InelasticLaw {
                 *delayed = decay * *delayed + gain * (elastic - variables.strain[k]);
             }
             variables.strain[k] = elastic;
+            variables.largest[k] = variables.largest[k].max(plastic[k]);
+            variables.smallest[k] = variables.smallest[k].min(plastic[k]);
         }
         variables.plastic = plastic;
     }
@@ -297,11 +322,17 @@ impl InelasticLaw {
         for (k, envelope) in self.envelopes.iter().enumerate() {
             let energy = envelope
                 .as_ref()
-                .map_or(0.0, |envelope| envelope.stored_energy(variables.plastic[k]));
+                .map_or(0.0, |envelope| envelope.stored_energy(&variables.plastic_past(k)));
             stored[k] += energy;
         }
         stored
     }
+}
+
+/// Moduli of reversals for curves that are steeper than the moduli by factors: FCF with the roots of the factors, which
+/// is positive definite as C is.
+fn raised([c11, c22, c12, c33]: [f64; 4], [first, second, third]: [f64; 3]) -> [f64; 4] {
+    [first * c11, second * c22, (first * second).sqrt() * c12, third * c33]
 }
 
 /// Moduli reduced by plastic flow along the curves; `hardening` is infinite for components that do not flow.

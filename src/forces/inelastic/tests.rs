@@ -2,7 +2,7 @@
 //! The law of inelastic materials by itself: derivatives, what it stores, and that no cycle gives energy.
 
 use super::law::{DeformationMode, InelasticLaw, InternalVariables};
-use crate::material::{ConstantQ, Curves, Hysteresis, Material};
+use crate::material::{ConstantQ, Curves, Hysteresis, HysteresisCycle, Material};
 
 /// Numbers between −1 and 1, the same every time.
 struct Noise(u64);
@@ -24,10 +24,12 @@ fn fabric(quality: Option<ConstantQ>) -> Material {
     let stretch = Hysteresis {
         load: vec![[0.0, 0.0], [0.02, 4.0], [0.05, 20.0]],
         unload: vec![[0.005, 0.0], [0.03, 4.0], [0.05, 20.0]],
+        ..Hysteresis::default()
     };
     let shear = Hysteresis {
         load: vec![[-0.1, -3.0], [-0.05, -0.5], [0.0, 0.5], [0.1, 3.0]],
         unload: vec![[-0.1, -3.0], [0.0, -0.5], [0.05, 0.5], [0.1, 3.0]],
+        ..Hysteresis::default()
     };
     Material {
         stretch_warp: 900.0,
@@ -49,10 +51,58 @@ fn fabric(quality: Option<ConstantQ>) -> Material {
 
 const QUALITY: ConstantQ = ConstantQ { q: 4.0, low: 0.1, high: 10.0 };
 
-fn laws() -> [InelasticLaw; 3] {
+/// Branches by the largest and smallest strain so far, and curves up to three times as steep as the moduli.
+fn fabric_with_cycles(quality: Option<ConstantQ>) -> Material {
+    let stretch = Hysteresis {
+        virgin: Some(vec![[-0.05, -1.0], [0.0, 0.0], [0.02, 8.0], [0.05, 36.0]]),
+        load: vec![[-0.05, -1.0], [0.0, 0.0], [0.03, 3.0], [0.05, 34.0]],
+        unload: vec![[-0.05, -1.0], [0.0, -0.5], [0.03, 0.0], [0.05, 30.0]],
+        cycles: vec![HysteresisCycle {
+            largest: Some(0.02),
+            load: vec![[-0.05, -1.0], [0.0, 0.0], [0.02, 7.0]],
+            unload: vec![[-0.05, -1.0], [0.0, -0.5], [0.005, 0.0], [0.02, 5.0]],
+            ..HysteresisCycle::default()
+        }],
+    };
+    let shear = Hysteresis {
+        virgin: Some(vec![[-0.1, -6.0], [0.0, 0.0], [0.1, 6.0]]),
+        load: vec![[-0.1, -3.0], [-0.05, -0.5], [0.0, 0.5], [0.1, 3.0]],
+        unload: vec![[-0.1, -3.0], [0.0, -0.5], [0.05, 0.5], [0.1, 3.0]],
+        cycles: vec![HysteresisCycle {
+            largest: Some(0.03),
+            smallest: Some(-0.03),
+            load: vec![[-0.1, -5.0], [0.0, 0.1], [0.1, 5.2]],
+            unload: vec![[-0.1, -5.2], [0.0, -0.1], [0.1, 5.0]],
+        }],
+    };
+    Material {
+        stretch_warp: 400.0,
+        stretch_weft: 1200.0,
+        shear: 70.0,
+        poisson: 0.3,
+        curves: Curves {
+            stretch_warp: Some(stretch.clone()),
+            stretch_weft: Some(stretch),
+            shear: Some(shear),
+            ..Curves::NONE
+        },
+        quality,
+        ..Material::default()
+    }
+    .checked()
+    .unwrap()
+}
+
+fn laws() -> [InelasticLaw; 5] {
     let without_curves = Material { curves: Curves::NONE, ..fabric(Some(QUALITY)) };
-    [fabric(None), fabric(Some(QUALITY)), without_curves]
-        .map(|m| InelasticLaw::new(&m, DeformationMode::Membrane))
+    [
+        fabric(None),
+        fabric(Some(QUALITY)),
+        without_curves,
+        fabric_with_cycles(None),
+        fabric_with_cycles(Some(QUALITY)),
+    ]
+    .map(|m| InelasticLaw::new(&m, DeformationMode::Membrane))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::{
     error::Error,
-    material::{ConstantQ, CurvePoint, Hysteresis},
+    material::{ConstantQ, CurvePoint, Hysteresis, HysteresisCycle},
     python::{
         errors::{caused_by, type_error},
         scalars::{dictionary, number, text, type_name},
@@ -14,7 +14,7 @@ use pyo3::{
     types::{PyDict, PyString},
 };
 
-/// A list of points, or a dict of two; `None` is no curve.
+/// A list of points, or a dict of branches; `None` is no curve.
 pub(super) fn curve(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<Hysteresis>> {
     if given.is_none() {
         return Ok(None);
@@ -23,10 +23,43 @@ pub(super) fn curve(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Option
         return Ok(Some(Hysteresis::elastic(points(argument, given)?)));
     }
     let given = dictionary(argument, given)?;
-    known_keys(argument, &given, &["load", "unload"])?;
-    let branch =
-        |name: &str| points(&format!("{argument}.{name}"), &entry(argument, &given, name)?);
-    Ok(Some(Hysteresis { load: branch("load")?, unload: branch("unload")? }))
+    known_keys(argument, &given, &["load", "unload", "virgin", "cycles"])?;
+    let virgin = match optional(&given, "virgin")? {
+        Some(virgin) => Some(points(&format!("{argument}.virgin"), &virgin)?),
+        None => None,
+    };
+    let mut cycles = Vec::new();
+    if let Some(list) = optional(&given, "cycles")? {
+        let name = format!("{argument}.cycles");
+        let refused = || type_error(Error::value(&name, type_name(&list), "a sequence of dicts"));
+        let members = list.try_iter().map_err(|cause| caused_by(refused(), cause, list.py()))?;
+        for (index, member) in members.enumerate() {
+            cycles.push(cycle(&format!("{argument}.cycles[{index}]"), &member?)?);
+        }
+    }
+    let [load, unload] = branches(argument, &given)?;
+    Ok(Some(Hysteresis { load, unload, virgin, cycles }))
+}
+
+fn cycle(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<HysteresisCycle> {
+    let given = dictionary(argument, given)?;
+    known_keys(argument, &given, &["load", "unload", "largest", "smallest"])?;
+    let bound = |name: &str| match optional(&given, name)? {
+        Some(bound) => number(&format!("{argument}.{name}"), &bound).map(Some),
+        None => Ok(None),
+    };
+    let [load, unload] = branches(argument, &given)?;
+    Ok(HysteresisCycle { largest: bound("largest")?, smallest: bound("smallest")?, load, unload })
+}
+
+fn branches(argument: &str, given: &Bound<'_, PyDict>) -> PyResult<[Vec<CurvePoint>; 2]> {
+    let branch = |name: &str| points(&format!("{argument}.{name}"), &entry(argument, given, name)?);
+    Ok([branch("load")?, branch("unload")?])
+}
+
+/// An entry of a dict unless it is missing or `None`.
+fn optional<'py>(given: &Bound<'py, PyDict>, key: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(given.get_item(key)?.filter(|value| !value.is_none()))
 }
 
 /// A dict of three numbers; `None` is no quality.
@@ -40,17 +73,45 @@ pub(super) fn quality(argument: &str, given: &Bound<'_, PyAny>) -> PyResult<Opti
     Ok(Some(ConstantQ { q: part("q")?, low: part("low")?, high: part("high")? }))
 }
 
-/// A curve as a dict of two lists.
+/// A curve as a dict of lists.
 pub(super) fn curve_dict<'py>(
     py: Python<'py>,
     curve: Option<&Hysteresis>,
 ) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(curve) = curve else { return Ok(None) };
-    let dict = PyDict::new(py);
-    for (name, points) in [("load", &curve.load), ("unload", &curve.unload)] {
-        dict.set_item(name, points.iter().map(|point| point.to_vec()).collect::<Vec<_>>())?;
+    let dict = branches_dict(py, &curve.load, &curve.unload)?;
+    if let Some(virgin) = &curve.virgin {
+        dict.set_item("virgin", lists(virgin))?;
+    }
+    let mut cycles = Vec::new();
+    for cycle in &curve.cycles {
+        let branches = branches_dict(py, &cycle.load, &cycle.unload)?;
+        for (name, bound) in [("largest", cycle.largest), ("smallest", cycle.smallest)] {
+            if let Some(bound) = bound {
+                branches.set_item(name, bound)?;
+            }
+        }
+        cycles.push(branches);
+    }
+    if !cycles.is_empty() {
+        dict.set_item("cycles", cycles)?;
     }
     Ok(Some(dict))
+}
+
+fn branches_dict<'py>(
+    py: Python<'py>,
+    load: &[CurvePoint],
+    unload: &[CurvePoint],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("load", lists(load))?;
+    dict.set_item("unload", lists(unload))?;
+    Ok(dict)
+}
+
+fn lists(points: &[CurvePoint]) -> Vec<Vec<f64>> {
+    points.iter().map(|point| point.to_vec()).collect()
 }
 
 /// Quality as a dict of three numbers.

@@ -63,8 +63,11 @@ const OPTIONS: [&str; 6] = [
 ///         place of stretch_warp: {"load": points, "unload": points}, each point a strain and a
 ///         stress in N/m, or one list of points that is followed up and down alike. The strain
 ///         grows along "load" and falls along "unload"; between them it changes with the modulus,
-///         which no piece may be steeper than. Strain is ½(λ² − 1) for a stretch λ, stress the
-///         force per width over λ.
+///         or with the steepest slope of the curve where that is more. "virgin": points that are
+///         followed beyond the largest and the smallest strain so far; beside it "cycles": dicts of
+///         "load" and "unload" in place of the outer ones while no strain has been beyond
+///         "largest" and "smallest", the widest last. Strain is ½(λ² − 1) for a stretch λ, stress
+///         the force per width over λ.
 ///     stretch_weft_curve (dict | sequence | None): The same along the weft.
 ///     shear_curve (dict | sequence | None): The same for shear: stress in N/m over γ = ⟨s_u, s_v⟩.
 ///     bend_warp_curve (dict | sequence | None): The same for bending a strip along the warp:
@@ -75,8 +78,8 @@ const OPTIONS: [&str; 6] = [
 ///         then those of slow changes. Q is 1 or more, high at most 1000 · low.
 ///
 /// Strain and stress of stretch are those of the model: all but "fem" measure λ − 1 and the force
-/// per width. Curves of bending need a model with curvatures, "fem", "particles" or
-/// "baraff_witkin"; a simulation with another refuses them by name.
+/// per width. Curves of bending need a model with curvatures, "fem", "particles", "baraff_witkin"
+/// or "choi_ko"; a simulation with another refuses them by name.
 ///
 /// Raises:
 ///     TypeError: A field that does not exist, or a value that is no number.

@@ -119,7 +119,7 @@ def test_curves_of_bending_are_greyed_out_and_refused_where_nothing_has_a_curvat
             set() if name in WITH_CURVATURE else {"bend_warp_curve", "bend_weft_curve"}
         )
         assert "quality_q" not in panel.greyed
-        assert any("Baraff-Witkin" in line for line in panel.text) != (name in WITH_CURVATURE)
+        assert any("Bending not with" in line for line in panel.text) != (name in WITH_CURVATURE)
         bpy.ops.weft.check_scene()
         refusal = f"'Sheet': material: bend_warp_curve with the model {name}, .*; wanted .*fem"
         told = [re.search(refusal, finding.title) for finding in operators._findings]

@@ -23,7 +23,11 @@ fn times(curve: Option<&Hysteresis>, factor: f64) -> Option<Hysteresis> {
     let branch = |points: &[[f64; 2]]| {
         points.iter().map(|[strain, stress]| [*strain, factor * stress]).collect()
     };
-    curve.map(|curve| Hysteresis { load: branch(&curve.load), unload: branch(&curve.unload) })
+    curve.map(|curve| Hysteresis {
+        load: branch(&curve.load),
+        unload: branch(&curve.unload),
+        ..Hysteresis::default()
+    })
 }
 
 /// The fabric with multiplied stiffnesses.

@@ -30,6 +30,7 @@ fn soft(quality: Option<ConstantQ>) -> Material {
     let slipping = Hysteresis {
         load: vec![[-0.1, -1.0], [0.0, 0.02], [0.1, 1.0], [0.2, 3.0]],
         unload: vec![[-0.1, -1.0], [0.0, -0.02], [0.1, 0.9], [0.2, 3.0]],
+        ..Hysteresis::default()
     };
     Material {
         density: 0.2,
@@ -103,6 +104,10 @@ fn quality_costs_no_scheme_its_order() {
         (Integrator::Midpoint, 2.0, 160),
         (Integrator::Verlet, 2.0, 160),
         (Integrator::Rk4, 2.0, 80),
+        (Integrator::Heun, 2.0, 160),
+        (Integrator::MidpointCromer, 1.0, 320),
+        (Integrator::HeunCromer, 1.0, 320),
+        (Integrator::Rk4Cromer, 1.0, 320),
     ] {
         let shapes = [1, 2, 4].map(|refinement| {
             let settings = Settings { integrator, tolerance: 1.0e-9, ..Settings::default() };
@@ -131,6 +136,7 @@ fn the_bound_of_explicit_steps_is_that_of_the_steepest_branch() {
         Some(Hysteresis {
             load: vec![[-1.0, -0.9 * modulus], [0.0, 0.01], [1.0, 0.1 * modulus]],
             unload: vec![[-1.0, -0.9 * modulus], [0.0, -0.01], [1.0, 0.05 * modulus]],
+            ..Hysteresis::default()
         })
     };
     let elastic = Material { curves: Curves::NONE, ..soft(None) };
@@ -158,7 +164,12 @@ fn quality_is_the_same_with_every_integrator_and_solver() {
         let mut oscillator = Oscillator::with_quality(settings, quality, 1.0);
         // First-order schemes damp by themselves.
         let step = match integrator {
-            Integrator::ImplicitEuler | Integrator::ImexEuler | Integrator::Euler => 1.0e-4,
+            Integrator::ImplicitEuler
+            | Integrator::ImexEuler
+            | Integrator::Euler
+            | Integrator::MidpointCromer
+            | Integrator::HeunCromer
+            | Integrator::Rk4Cromer => 1.0e-4,
             _ => 2.0e-3,
         };
         let (mut turns, mut last) = (Vec::new(), [0.0; 2]);
@@ -200,7 +211,8 @@ fn stiff_fabrics_with_curves_stay_in_one_piece_with_every_integrator_and_solver(
         let time_step = 1.0 / 96.0;
         let settings = Settings { integrator, solver, time_step, ..Settings::default() };
         // Without viscosity the step of schemes that feed oscillations would be far too short.
-        let is_fed = matches!(integrator, Integrator::Euler | Integrator::Midpoint);
+        let is_fed =
+            matches!(integrator, Integrator::Euler | Integrator::Midpoint | Integrator::Heun);
         let time = if is_fed { 2.0e-5 } else { 0.0 };
         let material = Material {
             quality: Some(QUALITY),

@@ -4,3 +4,4 @@
 mod factors;
 pub(crate) mod inelastic;
 mod memory;
+mod peaks;

@@ -10,8 +10,10 @@ use weft::{
     Cloth, Integrator, Material, Model, Settings, Simulation, Solver, Vec3, mesh::Polygons,
 };
 
-pub(crate) const MODELS: [Model; 7] = [
+pub(crate) const MODELS: [Model; 9] = [
     Model::Fem,
+    Model::FemCorotational,
+    Model::FemLinear,
     Model::Particles,
     Model::ParticlesMembrane,
     Model::BaraffWitkin,

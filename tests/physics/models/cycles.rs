@@ -3,7 +3,7 @@
 
 use crate::{
     fixtures::quads::{Division, Sheet},
-    material::inelastic::{Cycle, bending, enclosed, fabric, shear, tension},
+    material::inelastic::{Cycle, bending, enclosed, fabric, on, shear, tension},
 };
 use weft::{
     Curves, Hysteresis, Material, Model, Vec3,
@@ -67,7 +67,7 @@ fn along_the_yarns(model: Model) -> Material {
 
 fn under(points: &[[f64; 2]], ends: [f64; 2]) -> f64 {
     let level = vec![[-1.0, 0.0], [1.0, 0.0]];
-    enclosed(ends, &Hysteresis { load: points.to_vec(), unload: level })
+    enclosed(ends, &Hysteresis { load: points.to_vec(), unload: level, ..Hysteresis::default() })
 }
 
 /// Strain is that of lengths here, and stress the force per width at rest.
@@ -166,4 +166,46 @@ fn check_bending(moment: &mut dyn FnMut(f64) -> f64, error: f64) {
     assert!(up_error < error && down_error < error, "{up_error} {down_error}");
     let area = enclosed([-250.0, 250.0], &bending());
     assert!((up + down - area).abs() < 0.01 * area, "{} for {area}", up + down);
+}
+
+/// The arc of a beam: the curvature follows from its chord, and the beam never pulls.
+#[test]
+fn a_buckled_beam_follows_the_curve_of_bending_with_the_curvature_of_its_arc() {
+    let curve = Hysteresis {
+        load: vec![[0.0, 0.0], [200.0, 1.0e-3], [400.0, 3.0e-3]],
+        unload: vec![[0.0, 0.0], [100.0, 0.0], [400.0, 2.6e-3]],
+        ..Hysteresis::default()
+    };
+    let curves = Curves { bend_warp: Some(curve.clone()), ..Curves::NONE };
+    let material = Material { shear: 0.0, stretch_warp: 1.0e7, curves, ..fabric() };
+    let sheet = Sheet::new(Division::Regular, [0.008, 0.001], [8, 1]);
+    let mesh = sheet.mesh(0.0);
+    let mut piece = Piece { elements: elements(Model::ChoiKo, &mesh, &material) };
+    // A fold of every second column shortens beams over two cells.
+    let length = 2.0e-3;
+    let shape = |curvature: f64| {
+        let y = 0.5 * curvature * length;
+        let chord = if y > 0.0 { y.sin() / y } else { 1.0 };
+        sheet.map(|p| {
+            let column = (p.x / 1.0e-3).round();
+            let height = 1.0e-3 * (1.0 - chord * chord).sqrt();
+            Vec3::new(chord * p.x, p.y, if column % 2.0 == 0.0 { 0.0 } else { height })
+        })
+    };
+    let mut first = None;
+    for (curvature, branch) in [
+        (100.0, &curve.load),
+        (200.0, &curve.load),
+        (350.0, &curve.load),
+        (300.0, &curve.unload),
+        (150.0, &curve.unload),
+        (50.0, &curve.unload),
+        (300.0, &curve.load),
+    ] {
+        let work = piece.work(shape, curvature);
+        let wanted = on(branch, curvature);
+        // All beams are bent alike; their area is that of the first load.
+        let area = *first.get_or_insert(work / wanted);
+        assert!((work - area * wanted).abs() < 2.0e-3 * area * 3.0e-3, "{curvature}: {work}");
+    }
 }

@@ -11,7 +11,7 @@ use weft::{
     Material, Vec3,
     forces::{
         BendingKind, BlockContributions, Elements, ModelInput, StrainHistory, baraff_witkin,
-        block_code, choi_ko, mass_spring, particles,
+        block_code, choi_ko, fem_corotational, mass_spring, particles,
     },
     mesh::Mesh,
 };
@@ -84,7 +84,12 @@ impl Example {
     }
 
     /// On triangles; the scale of lengths at rest differs along the sheet.
-    fn of_baraff_witkin(scale: &[f64], material: &Material) -> Self {
+    fn of_triangles(
+        name: &str,
+        scale: &[f64],
+        material: &Material,
+        model: impl Fn(&ModelInput<'_>) -> Vec<Box<dyn Elements>>,
+    ) -> Self {
         let strip = Strip::new(Pattern::Random, 0.6, [6, 4]);
         let uv = turned_uv(&strip.points, WARP);
         let mesh = Mesh::new(&strip.polygons(), &strip.points, Some(&uv)).unwrap();
@@ -102,8 +107,8 @@ impl Example {
             property_scale: &property_scale,
         };
         Self {
-            name: format!("baraff_witkin, scale {scale:?}"),
-            elements: baraff_witkin(&sheets),
+            name: format!("{name}, scale {scale:?}"),
+            elements: model(&sheets),
             rest: strip.points,
             mesh,
             is_stressed_at_rest: !scale.is_empty(),
@@ -164,8 +169,13 @@ impl Example {
             let (division, bending) = (Division::Curvilinear, BendingKind::Membrane);
             examples.push(Self::of_particles(division, bending, material, has_factors));
         }
-        examples.push(Self::of_baraff_witkin(&[], material));
-        examples.push(Self::of_baraff_witkin(&[1.1, 0.95], material));
+        // Its bending is that of the default model.
+        let membrane =
+            |sheets: &ModelInput<'_>| fem_corotational(sheets).into_iter().take(1).collect();
+        for scale in [&[][..], &[1.1, 0.95]] {
+            examples.push(Self::of_triangles("baraff_witkin", scale, material, baraff_witkin));
+            examples.push(Self::of_triangles("fem_corotational", scale, material, membrane));
+        }
         for is_quads in [true, false] {
             examples.push(Self::of_springs(is_quads, "choi_ko", material, choi_ko));
             let model = |sheets: &ModelInput<'_>| mass_spring(sheets, false);

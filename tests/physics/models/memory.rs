@@ -26,14 +26,17 @@ fn shaken(quality: Option<ConstantQ>) -> Material {
     let bend = Hysteresis {
         load: vec![[-10.0, -0.5], [0.0, 0.02], [10.0, 0.5]],
         unload: vec![[-10.0, -0.5], [0.0, -0.02], [10.0, 0.5]],
+        ..Hysteresis::default()
     };
     let stretch = Hysteresis {
         load: vec![[-0.2, -40.0], [0.0, 0.0], [0.1, 10.0], [0.3, 110.0]],
         unload: vec![[-0.2, -40.0], [0.02, 0.0], [0.15, 10.0], [0.3, 110.0]],
+        ..Hysteresis::default()
     };
     let slip = Hysteresis {
         load: vec![[-0.4, -16.0], [0.0, 0.5], [0.4, 16.0]],
         unload: vec![[-0.4, -16.0], [0.0, -0.5], [0.4, 16.0]],
+        ..Hysteresis::default()
     };
     Material {
         stretch_warp: 900.0,
@@ -271,15 +274,18 @@ fn soft(model: Model, has_curves: bool) -> Material {
     let slipping = Hysteresis {
         load: vec![[-0.2, -1.0], [0.0, 0.02], [0.2, 1.0], [0.4, 3.0]],
         unload: vec![[-0.2, -1.0], [0.0, -0.02], [0.2, 0.9], [0.4, 3.0]],
+        ..Hysteresis::default()
     };
     let stretching = Hysteresis {
         load: vec![[-0.1, -2.0], [0.0, 0.0], [0.05, 0.8], [0.2, 4.0]],
         unload: vec![[-0.1, -2.0], [0.0, 0.0], [0.1, 0.8], [0.2, 3.5]],
+        ..Hysteresis::default()
     };
     let stretching = Some(stretching);
     let bending = Hysteresis {
         load: vec![[-20.0, -2.0e-3], [0.0, 1.0e-4], [20.0, 2.0e-3]],
         unload: vec![[-20.0, -2.0e-3], [0.0, -1.0e-4], [20.0, 2.0e-3]],
+        ..Hysteresis::default()
     };
     let bending = Some(bending);
     let curves = Curves {

@@ -7,4 +7,5 @@ pub(crate) mod experiments;
 pub(crate) mod forces;
 pub(crate) mod memory;
 pub(crate) mod springs;
+pub(crate) mod strains;
 pub(crate) mod table;

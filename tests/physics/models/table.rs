@@ -188,6 +188,12 @@ fn fem_gives_back_its_material() {
 }
 
 #[test]
+fn co_rotational_triangles_give_back_their_material() {
+    let row = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.007, 1.002];
+    check(Model::FemCorotational, &[(SQUARES, row)]);
+}
+
+#[test]
 fn particles_give_back_their_material() {
     let row = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.007, 1.002];
     check(Model::Particles, &[(SQUARES, row), (CURVED, row)]);

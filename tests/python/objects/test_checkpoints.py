@@ -241,8 +241,8 @@ def test_curves_and_quality_are_remembered():
             second.advance(FRAME)
         assert bits(first) == bits(second), options
     bent = material.replace(bend_warp_curve=[(-50.0, -1e-4), (50.0, 1e-4)])
-    settings = weft.Settings(model="choi_ko")
-    refusal = "material: bend_warp_curve with the model choi_ko, .*; wanted .*fem"
+    settings = weft.Settings(model="mass_spring")
+    refusal = "material: bend_warp_curve with the model mass_spring, .*; wanted .*fem"
     with pytest.raises(ValueError, match=rf"cloths\[0\]\.{refusal}"):
         weft.Simulation([weft.Cloth(*grid(), bent)], settings=settings)
     scene = weft.Simulation([cloth()], settings=settings)

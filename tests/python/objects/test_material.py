@@ -98,7 +98,19 @@ OPTIONS = {
         "load": [(0.0, 1e-5), (100.0, 5e-4)],
         "unload": [(0.0, -1e-5), (100.0, 5e-4)],
     },
-    "bend_weft_curve": [(-100.0, -2e-4), (100.0, 2e-4)],
+    "bend_weft_curve": {
+        "virgin": [(-100.0, -6e-4), (100.0, 6e-4)],
+        "load": [(-100.0, -2e-4), (100.0, 2e-4)],
+        "unload": [(-100.0, -2e-4), (100.0, 2e-4)],
+        "cycles": [
+            {
+                "largest": 40.0,
+                "smallest": -40.0,
+                "load": [(-100.0, -4e-4), (100.0, 5e-4)],
+                "unload": [(-100.0, -5e-4), (100.0, 4e-4)],
+            }
+        ],
+    },
     "quality": {"q": 5, "low": 0.1, "high": 10.0},
 }
 
@@ -127,3 +139,25 @@ def test_all_options_at_once_survive_a_dict():
     material = weft.Material(**OPTIONS)
     assert set(material.to_dict()) == {*FIELDS, *OPTIONS}
     assert weft.Material(**material.to_dict()) == material
+
+
+def test_four_fabrics_have_hysteresis_of_bending():
+    for name in ("cotton_broadcloth", "wool_tropical", "polyester_faille", "denim_with_hysteresis"):
+        curve = weft.Material.preset(name).bend_warp_curve
+        assert curve["load"][0][1] > curve["unload"][0][1], name
+
+
+BRANCHES = {"load": [(0, 0), (0.1, 3)], "unload": [(0, 0), (0.1, 3)]}
+
+
+@pytest.mark.parametrize(
+    ("cycles", "error", "message"),
+    [
+        ([BRANCHES | {"largest": 0.1}], ValueError, "cycles alone; wanted a virgin curve"),
+        (3, TypeError, "shear_curve.cycles: int; wanted a sequence of dicts"),
+        ([BRANCHES | {"largest": "a"}], TypeError, r"cycles\[0\].largest: str; wanted a number"),
+    ],
+)
+def test_cycles_that_are_none_are_refused_by_their_place(cycles, error, message):
+    with pytest.raises(error, match=message):
+        weft.Material(shear_curve=BRANCHES | {"cycles": cycles})

@@ -8,6 +8,8 @@ from small_cloths import FRAME, SIDE, cloth, grid
 
 MODELS = (
     "fem",
+    "fem_corotational",
+    "fem_linear",
     "particles",
     "particles_membrane",
     "baraff_witkin",
@@ -30,7 +32,8 @@ def test_every_model_hangs_from_two_pins(model):
     now = scene.positions()
     assert np.array_equal(now[[0, SIDE - 1]], start[[0, SIDE - 1]])
     assert now[:, 2].min() < -0.05
-    assert report.max_stretch < 0.3
+    # Linear strain does not resist displacements normal to the sheet.
+    assert report.max_stretch < (1.5 if model == "fem_linear" else 0.3)
     energy = scene.energy()
     assert sum(energy[part] for part in energy if part != "total") == pytest.approx(energy["total"])
 

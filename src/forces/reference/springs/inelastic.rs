@@ -8,9 +8,12 @@
 //!
 //! Springs that only pull become slack at stress 0, not at strain 0.
 //!
-//! Bend springs and beams have no curvature: to first order none of them changes its length when the cloth bends.
-//! Measured curves do not apply to them. Memory acts on their length, with the stiffness that their viscosity is
-//! proportional to.
+//! A beam has the curvature of its arc. It follows the curves of bending with it, and does not pull: it becomes straight
+//! without resistance once its moment has fallen to 0, bent for good by as much.
+//!
+//! Bend springs have no curvature: to first order none of them changes its length when the cloth bends. Measured
+//! curves do not apply to them. Memory acts on their length, with the stiffness that their viscosity is proportional
+//! to.
 
 use super::{
     law::{SpringLaw, SpringResponse},
@@ -41,12 +44,20 @@ pub(super) fn uniaxial_element(
     material: &Material,
 ) -> UniaxialElement {
     let mode = SPRING_MODES[usize::from(spring.resists_bending())];
+    let weights = [spring.along_warp, 1.0 - spring.along_warp, 0.0];
+    if let SpringLaw::Buckling { rigidity, .. } = law {
+        let unit =
+            UniaxialElement { rates: [1.0, 1.0, 0.0], areas: weights, is_tension_only: true };
+        let own = unit.linear(&mode.moduli(material), 0.0).stiffness;
+        let area = if own > 0.0 { rigidity * spring.rest() / own } else { 0.0 };
+        return UniaxialElement { areas: weights.map(|weight| area * weight), ..unit };
+    }
     let [first, second, _, shear] = mode.moduli(material);
     let rate = 1.0 / spring.length;
     let (rates, weights) = if spring.kind == SpringKind::Shear {
         ([0.0, 0.0, 2.0 * rate * spring.slant], [0.0, 0.0, 1.0])
     } else {
-        ([rate, rate, 0.0], [spring.along_warp, 1.0 - spring.along_warp, 0.0])
+        ([rate, rate, 0.0], weights)
     };
     let unit = UniaxialElement {
         rates,
@@ -58,6 +69,14 @@ pub(super) fn uniaxial_element(
     UniaxialElement { areas: weights.map(|weight| area * weight), ..unit }
 }
 
+/// The measure of a spring at a length in m: its lengthening in m, of a beam its curvature in 1/m.
+pub(super) fn measure(spring: &Spring, law: &SpringLaw, length: f64) -> f64 {
+    match law {
+        SpringLaw::Buckling { .. } => law.curvature(length, spring.rest())[0],
+        _ => length - spring.rest(),
+    }
+}
+
 /// Response of a spring at a length in m.
 pub(super) fn respond(
     spring: &Spring,
@@ -67,6 +86,15 @@ pub(super) fn respond(
     index: usize,
     length: f64,
 ) -> SpringResponse {
+    if matches!(law, SpringLaw::Buckling { .. }) {
+        let [curvature, rate, second] = law.curvature(length, spring.rest());
+        let own = element.respond(inelastic, index, curvature);
+        return SpringResponse {
+            force: own.force * rate,
+            energy: own.potential,
+            stiffness: (own.stiffness * rate * rate + own.force * second).max(0.0),
+        };
+    }
     let elongation = length - spring.rest();
     let own = element.respond(inelastic, index, elongation);
     if !spring.resists_bending() {
@@ -94,11 +122,11 @@ pub(super) fn stored_energy(
     index: usize,
     length: f64,
 ) -> f64 {
-    let elongation = length - spring.rest();
-    let stored = element.stored_energy(inelastic, index, elongation);
-    if !spring.resists_bending() {
+    let own = measure(spring, law, length);
+    let stored = element.stored_energy(inelastic, index, own);
+    if !spring.resists_bending() || matches!(law, SpringLaw::Buckling { .. }) {
         return stored;
     }
-    let linear = element.linear(inelastic.law(index).linear(), elongation).potential;
+    let linear = element.linear(inelastic.law(index).linear(), own).potential;
     law.respond(length, spring.rest()).energy + stored - linear
 }

@@ -51,6 +51,24 @@ impl SpringLaw {
         }
     }
 
+    /// Curvature of a beam in 1/m and its derivatives by the length, such that half of the square times rigidity and
+    /// length is its energy: that of the arc once it has buckled, less the constant of the energy before.
+    pub(super) fn curvature(&self, length: f64, rest: f64) -> [f64; 3] {
+        let Self::Buckling { rigidity, stiffness, yields_at } = self else { return [0.0; 3] };
+        let scale = rigidity * rest;
+        if length >= rest || scale <= 0.0 {
+            return [0.0; 3];
+        }
+        if rest - length <= *yields_at {
+            let rate = (stiffness / scale).sqrt();
+            return [rate * (rest - length), -rate, 0.0];
+        }
+        let now = self.respond(length, rest);
+        let curvature = (2.0 * now.energy / scale).sqrt();
+        let rate = now.force / (scale * curvature);
+        [curvature, rate, (now.stiffness / scale - rate * rate) / curvature]
+    }
+
     /// Response at `length` for the length at rest `rest`, both in m.
     pub(super) fn respond(&self, length: f64, rest: f64) -> SpringResponse {
         let elongation = length - rest;
@@ -136,6 +154,29 @@ mod tests {
         assert!((near.force + stiffness * rest * 1.0e-4).abs() < 1.0e-12);
         let far = law.respond(0.98 * rest, rest).force;
         assert!(-far > critical && -far < 1.05 * critical, "{far}, critical {critical}");
+    }
+
+    #[test]
+    fn curvature_of_a_beam_has_its_energy_and_its_derivatives() {
+        let (rest, rigidity) = (0.02, 2.0e-7);
+        let law = SpringLaw::buckling(rigidity, 40.0, rest);
+        for ratio in [0.1, 0.4, 0.8, 0.99, 0.9996] {
+            let length = ratio * rest;
+            let [curvature, rate, second] = law.curvature(length, rest);
+            let energy = law.respond(length, rest).energy;
+            assert!((0.5 * rigidity * rest * curvature * curvature / energy - 1.0).abs() < 1.0e-9);
+            let step = 1.0e-7 * rest;
+            let [ahead, behind] = [step, -step].map(|step| law.curvature(length + step, rest));
+            let slope = (ahead[0] - behind[0]) / (2.0 * step);
+            assert!((slope / rate - 1.0).abs() < 1.0e-6, "{ratio}: {slope} {rate}");
+            let slope = (ahead[1] - behind[1]) / (2.0 * step);
+            assert!((slope - second).abs() < 1.0e-5 * rate.abs() / rest, "{slope} {second}");
+        }
+        // An arc far from straight: sin(y)/y with y half of its angle.
+        let y: f64 = 1.2;
+        let [curvature, ..] = law.curvature(rest * y.sin() / y, rest);
+        assert!((curvature * rest / (2.0 * y) - 1.0).abs() < 1.0e-2, "{curvature}");
+        assert!(law.curvature(1.01 * rest, rest)[0].abs() < f64::MIN_POSITIVE);
     }
 
     #[test]

@@ -299,22 +299,20 @@ impl Elements for Springs {
     }
 
     fn start_history(&mut self, positions: &[Vec3]) {
-        let Self { history, members, uniaxial_elements, .. } = self;
+        let Self { history, members, laws, uniaxial_elements, .. } = self;
         history.start(|| {
-            let elongations =
-                members.iter().map(|spring| span(spring, positions).norm() - spring.rest());
-            uniaxial_elements
-                .iter()
-                .zip(elongations)
-                .map(|(element, elongation)| element.rates.map(|rate| rate * elongation))
-                .collect()
+            let measures = members.iter().zip(laws).map(|(spring, (law, _))| {
+                inelastic::measure(spring, law, span(spring, positions).norm())
+            });
+            let each = uniaxial_elements.iter().zip(measures);
+            each.map(|(element, measure)| element.rates.map(|rate| rate * measure)).collect()
         });
     }
 
     fn end_step(&mut self, positions: &[Vec3], duration: f64) {
-        let Self { history, members, uniaxial_elements, .. } = self;
+        let Self { history, members, laws, uniaxial_elements, .. } = self;
         history.end_step(
-            |inelastic| all_strains(members, uniaxial_elements, inelastic, positions),
+            |inelastic| all_strains(members, laws, uniaxial_elements, inelastic, positions),
             duration,
         );
     }
@@ -330,16 +328,18 @@ impl Elements for Springs {
 
 fn all_strains(
     springs: &[Spring],
+    laws: &[(SpringLaw, f64)],
     elements: &[UniaxialElement],
     inelastic: &Inelastic,
     positions: &[Vec3],
 ) -> Vec<Strain> {
-    let each = (springs, elements)
+    let each = (springs, laws, elements)
         .into_par_iter()
         .enumerate()
         .with_min_len(reductions::MIN_ELEMENTS_PER_TASK);
-    each.map(|(index, (spring, element))| {
-        element.strain(inelastic, index, span(spring, positions).norm() - spring.rest())
+    each.map(|(index, (spring, (law, _), element))| {
+        let measure = inelastic::measure(spring, law, span(spring, positions).norm());
+        element.strain(inelastic, index, measure)
     })
     .collect()
 }

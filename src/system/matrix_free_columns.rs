@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The matrix-free part of the stiffness as a sparse matrix, from products with vectors: vertices whose columns have no
+//! row in common share one (Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices", 1974).
+
+use super::equations_of_motion::EquationsOfMotion;
+use crate::{mesh::Topology, vec3::Vec3};
+use sprs::{CsMatI, TriMatI};
+
+/// Edges between a vertex and the farthest one that moves with it. A hinge takes part in the moments of hinges up to four
+/// triangles away (the stabilisation of bending; its stiffness proper, three), and has one edge more at each end.
+const RADIUS: usize = 6;
+
+/// The matrix-free part of the stiffness of all elements where they were last evaluated, in N/m; symmetric. `None` if
+/// all of it is assembled.
+pub(super) fn matrix_free_columns(dynamics: &mut EquationsOfMotion) -> Option<CsMatI<f64, i64>> {
+    let count = dynamics.vertex_count();
+    if !dynamics.elements.iter().any(|one| one.has_matrix_free_tangent()) {
+        return None;
+    }
+    let mut triplets = TriMatI::new((3 * count, 3 * count));
+    let mut surroundings = Surroundings::new(&dynamics.mesh.topology);
+    for sources in surroundings.independent_vertices() {
+        let around: Vec<(usize, Vec<u32>)> =
+            sources.iter().map(|source| (*source, surroundings.within(*source, RADIUS))).collect();
+        for axis in 0..3 {
+            let mut direction = vec![Vec3::zeros(); count];
+            for source in &sources {
+                direction[*source][axis] = 1.0;
+            }
+            let mut forces = vec![Vec3::zeros(); count];
+            for one in dynamics.elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
+                one.add_matrix_free_product(&direction, &mut forces);
+            }
+            for (source, neighbours) in &around {
+                for vertex in neighbours {
+                    let vertex = *vertex as usize;
+                    for (row, value) in forces[vertex].iter().enumerate() {
+                        if *value != 0.0 {
+                            triplets.add_triplet(3 * vertex + row, 3 * source + axis, 0.5 * value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let half: CsMatI<f64, i64> = triplets.to_csr();
+    let other: CsMatI<f64, i64> = half.transpose_view().to_csr();
+    Some(&half + &other)
+}
+
+/// Vertices by their number of edges from each other.
+struct Surroundings {
+    neighbours: Vec<Vec<u32>>,
+    /// The last search that reached each vertex.
+    visits: Vec<usize>,
+    searches: usize,
+}
+
+impl Surroundings {
+    fn new(topology: &Topology) -> Self {
+        let mut neighbours = vec![Vec::new(); topology.vertex_count];
+        for edge in topology.edges.as_slice() {
+            let [a, b] = edge.vertices;
+            neighbours[a as usize].push(b);
+            neighbours[b as usize].push(a);
+        }
+        Self { visits: vec![0; neighbours.len()], neighbours, searches: 0 }
+    }
+
+    /// Vertices up to some edges away, with the vertex itself.
+    fn within(&mut self, vertex: usize, edges: usize) -> Vec<u32> {
+        self.searches += 1;
+        self.visits[vertex] = self.searches;
+        let (mut found, mut first) = (vec![vertex as u32], 0);
+        for _ in 0..edges {
+            let last = found.len();
+            for index in first..last {
+                for neighbour in &self.neighbours[found[index] as usize] {
+                    let visit = &mut self.visits[*neighbour as usize];
+                    if *visit != self.searches {
+                        *visit = self.searches;
+                        found.push(*neighbour);
+                    }
+                }
+            }
+            first = last;
+        }
+        found
+    }
+
+    /// All vertices in lists of vertices that are more than 2 · [`RADIUS`] edges apart.
+    fn independent_vertices(&mut self) -> Vec<Vec<usize>> {
+        let count = self.neighbours.len();
+        let mut colours = vec![usize::MAX; count];
+        let mut lists: Vec<Vec<usize>> = Vec::new();
+        for vertex in 0..count {
+            let around = self.within(vertex, 2 * RADIUS);
+            let mut is_taken = vec![false; lists.len() + 1];
+            for other in around {
+                if let Some(taken) = is_taken.get_mut(colours[other as usize]) {
+                    *taken = true;
+                }
+            }
+            let colour = is_taken.iter().position(|taken| !taken).unwrap_or(lists.len());
+            colours[vertex] = colour;
+            if colour == lists.len() {
+                lists.push(Vec::new());
+            }
+            lists[colour].push(vertex);
+        }
+        lists
+    }
+}
