@@ -8,7 +8,7 @@ result on the objects.
 import time
 from dataclasses import dataclass
 
-import numpy as np
+from bpy import app
 from bpy.types import Context, Object, Scene
 
 from ..blender import object_identity, scene_time
@@ -18,6 +18,7 @@ from ..cache.checkpoint import Checkpoint
 from ..cache.statistics import Statistics
 from ..properties import change_counter
 from ..result import playback
+from ..result.preview import Preview
 from ..scene import deforming_nodes, evaluation_state
 from ..scene.participants import Alone, check_cloth, participants, require_cloth
 from ..scene.reader import SceneReader
@@ -27,6 +28,7 @@ from ..simulation.texture_requests import TextureRequests
 from ..simulation.worker import Plan, Worker
 from ..storage import cache_paths, transfer
 from . import files, fingerprint
+from .remaining_time import RemainingTime
 
 OTHERS_TAKE_PART = "the bake cannot be resumed: other objects take part than in the bake so far"
 PUMP_SECONDS = 0.03  # duration of one call from the timer
@@ -91,11 +93,12 @@ class Bake:
             self._worker = self._make_worker(
                 context.scene, cloths, hashes, resume_point, changed=not resume
             )
+            self._preview = self._make_preview(cloths)
         except BaseException:
             evaluation_state.restore()
             raise
-        self._begun_at, self._next = self._worker.frame, self._worker.frame + 1
-        self._started = time.monotonic()
+        self._next, self._shown = self._worker.frame + 1, None
+        self._remaining = RemainingTime(self._worker.frame)
         _running = self
         self._worker.start()
 
@@ -135,6 +138,13 @@ class Bake:
         )
         return Worker(plan, previous, statistic)
 
+    def _make_preview(self, cloths: list[Object]) -> Preview | None:
+        """What is seen of the cloths while it runs; None where there is no window."""
+        if app.background:
+            return None
+        stems = [writer.stem for writer in self._worker.plan.writers]
+        return Preview(cloths, stems, self.first)
+
     # --- while it runs ------------------------------------------------------------------------
 
     @property
@@ -153,19 +163,8 @@ class Bake:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate from the speed so far, None before the first frame."""
-        done = self.frame - self._begun_at
-        if done == 0:
-            return None
-        return (time.monotonic() - self._started) / done * (self.last - self.frame)
-
-    def latest(self) -> tuple[int, list[tuple[np.ndarray, np.ndarray]]]:
-        """Last simulated frame: its number, and positions in m with triangles."""
-        shapes = self._worker.latest
-        return self.frame, [
-            (positions, cloth.triangles)
-            for positions, cloth in zip(shapes, self._reader.cloths, strict=True)
-        ]
+        """Estimate from what the last frames took, None before the first frame."""
+        return self._remaining.seconds(self.last)
 
     def progress_text(self) -> str:
         """Frame counter and remaining time."""
@@ -183,13 +182,29 @@ class Bake:
         self._worker.join(seconds)
 
     def pump(self, seconds: float) -> None:
-        """Reads frames ahead of the worker for about `seconds`."""
+        """Reads frames ahead of the worker for about `seconds`, and shows the last simulated one.
+
+        In between the scene is at other frames, but nothing is drawn.
+        """
         self._textures.serve()
+        self._remaining.update(self.frame)
         until = time.monotonic() + seconds
         while self._next is not None and self._worker.has_space and not self._cancelled:
+            if self._preview is not None:
+                self._preview.hide()
+            self._shown = None
             self._submit(self._next)
             if time.monotonic() > until:
-                return
+                break
+        if self._preview is not None and self._shown != self.frame:
+            self._show_frame(self.frame)
+
+    def _show_frame(self, frame: int) -> None:
+        self._preview.show()
+        scene = object_identity.find_scene(self._scene_uid)
+        if scene is not None:
+            scene_time.go_to(scene, frame)
+        self._shown = frame
 
     def _submit(self, frame: int) -> None:
         source = None

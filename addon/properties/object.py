@@ -65,7 +65,9 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
     warnings: StringProperty()  # one per line
     place: StringProperty()  # of the largest stretch, empty where that is no warning
-    display_type: StringProperty()  # display type before a running bake, else empty
+    display_type: StringProperty()  # before a running bake of an earlier version, else empty
+    preview: StringProperty()  # name of the modifier that shows a running bake, else empty
+    preview_uid: IntProperty()  # its persistent id
     was_disabled: BoolProperty()  # in viewports, before a running bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
     modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files

@@ -56,9 +56,6 @@ class Worker(threading.Thread):
         self.frame = previous.frame  # last completed frame
         self.statistic = statistic
         self.error: BaseException | None = None
-        self.latest = [
-            cloth.positions for cloth in plan.cloths
-        ]  # positions at the last completed frame, in m
         self._previous = previous
         self._stretches = [
             LargestStretch(cloth, Place.from_dict(writer.description.statistic))
@@ -128,7 +125,7 @@ class Worker(threading.Thread):
         )
         for index, stretch in enumerate(self._stretches):
             stretch.update(index, current, shapes[index])
-        self.latest, self.frame = shapes, current.frame
+        self.frame = current.frame
         self.statistic.add(reports, time.perf_counter() - started)
 
     def _bridge(self, current: FrameInput) -> list[Any]:
