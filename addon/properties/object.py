@@ -66,6 +66,7 @@ class WeftResult(PropertyGroup):
     warnings: StringProperty()  # one per line
     place: StringProperty()  # of the largest stretch, empty where that is no warning
     display_type: StringProperty()  # before a running bake of an earlier version, else empty
+    is_live: BoolProperty()  # by live simulation: it may end before the frame range does
     preview: StringProperty()  # name of the modifier that shows a running bake, else empty
     preview_uid: IntProperty()  # its persistent id
     was_disabled: BoolProperty()  # in viewports, before a running bake

@@ -14,11 +14,13 @@ from ..blender import modifier_state, object_identity
 from ..result import playback, preview
 
 
-def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> None:
-    """Makes the scene readable, until `restore`."""
+def prepare(
+    context: Context, cloths: list[Object], colliders: list[Object], *, keeps_frame: bool = True
+) -> None:
+    """Makes the scene readable, until `restore`, which goes back to the frame that is kept."""
     before = context.scene.weft.before_bake
     before.frame, before.subframe = context.scene.frame_current, context.scene.frame_subframe
-    before.is_known = True
+    before.is_known = keeps_frame
     for obj in cloths:
         _prepare_cloth(obj)
     for obj in (*cloths, *colliders):

@@ -173,6 +173,8 @@ ELSEWHERE = {
     "use_scene_range": "test_bake.py",
     "frame_start": "test_bake.py",
     "frame_end": "test_bake.py",
+    "quality": "test_quality.py",
+    "simulate_on_play": "tests/gui",
     "result_kind": "test_results.py",
     "cache_directory": "test_cache.py",
     "keep_checkpoints": "test_resume.py",

@@ -6,14 +6,14 @@ import numpy as np
 from bpy.types import Context, Depsgraph, Object, Scene, SpaceView3D
 from mathutils.bvhtree import BVHTree
 
-from ..bake import job
-from ..blender import mesh_arrays, scene_time
-from ..cache import pc2
-from ..properties import callbacks, change_counter
-from ..scene import geometry, rest_shape
-from ..scene.evaluated import evaluated_mesh, to_world
-from ..scene.participants import participants
-from ..storage import cache_paths
+from ...bake import job
+from ...blender import mesh_arrays, scene_time
+from ...cache import pc2
+from ...properties import callbacks, change_counter
+from ...scene import geometry, rest_shape
+from ...scene.evaluated import evaluated_mesh, to_world
+from ...scene.participants import participants
+from ...storage import cache_paths
 from . import overlay_colors, viewport_mesh
 
 _handle: object | None = None
