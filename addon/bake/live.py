@@ -62,7 +62,7 @@ class Live(Session):
     def progress_text(self) -> str:
         """Frames that are simulated, and how fast."""
         statistic = self._worker.statistic
-        text = f"Simulated to frame {self.frame} of {self.last}"
+        text = f"Frame {self.frame} of {self.last}"
         if not statistic.seconds:
             return text
         return f"{text}, {statistic.frames / statistic.seconds:.3g} frames/s"

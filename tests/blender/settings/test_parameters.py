@@ -178,6 +178,10 @@ ELSEWHERE = {
     "result_kind": "test_results.py",
     "cache_directory": "test_cache.py",
     "keep_checkpoints": "test_resume.py",
+    "stiffness": "test_fabrics.py",
+    "weight": "test_fabrics.py",
+    "stretchiness": "test_fabrics.py",
+    "damping": "test_fabrics.py",
     "identity": "not a setting",
     "fabric": "not a setting",
 }
