@@ -232,6 +232,8 @@ def _pins(obj: Object) -> str:
         sorted(one.name_full for one in collection.all_objects) if collection is not None else None
     )
     chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
+    if settings.layer:  # earlier versions had none
+        chosen += (settings.layer,)
     attached = tuple(
         (one.vertex_group, one.target and one.target.name_full, one.follow)
         for one in settings.attachments

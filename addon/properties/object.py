@@ -432,6 +432,17 @@ class WeftObject(PropertyGroup):
         description="Vertices in this group pass through this cloth and others",
         update=changed,
     )
+    layer: IntProperty(
+        name="Layer",
+        options=NOT_ANIMATABLE,
+        description="Place in the order of garments, from the body outwards: a jacket has a higher "
+        "layer than the shirt below. Where both cross, the higher one comes to lie on the side of "
+        "the face normals of the lower one. Equal layers part to where most of each is",
+        default=0,
+        min=0,
+        soft_max=10,
+        update=changed,
+    )
     field_weights: PointerProperty(type=WeftFieldWeights)
     friction: friction_of("this obstacle", 0.3, override=OVERRIDABLE)
     thickness: thickness_of("this obstacle", override=OVERRIDABLE)

@@ -287,6 +287,7 @@ class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):
         column = flow.column()
         column.prop_search(obj.weft, "self_collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, context.scene.weft, self_collision="All Cloths")
+        props(flow, obj.weft, layer="Layer")
         text = "Two layers keep the sum of their thicknesses, other cloths as well"
         wrapped_text(self.layout, context, text, "INFO")
 

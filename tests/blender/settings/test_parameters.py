@@ -168,6 +168,7 @@ ELSEWHERE = {
     "max_iterations": "above",
     "threads": "above",
     "checkpoint_interval": "above",
+    "layer": "test_layers.py",
     "solver": "test_integrators.py",
     "model": "test_integrators.py",
     "use_scene_range": "test_bake.py",
