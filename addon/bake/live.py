@@ -108,7 +108,7 @@ class Live(Session):
     def simulate_from_here(self, context: Context) -> None:
         """Gives up the frames after the current one, if there are any."""
         shown = math.floor(scene_time.current(context.scene))
-        if shown < self.frame:
+        if shown + 1 < self.frame:  # the next one may be simulated, and not shown yet
             self.rewind_to = max(shown, self.first)
 
     def drag(self, drag: Drag | None) -> None:

@@ -258,3 +258,21 @@ def test_pins_stay_where_they_are_when_cloth_is_dragged():
     live.end(bpy.context)
     frames = small_scenes.cached_frames(cloth)
     assert np.array_equal(frames[:, :8], np.broadcast_to(frames[0, :8], frames[:, :8].shape))
+
+
+def test_what_is_grabbed_while_the_cache_plays_is_simulated_from_there():
+    cloth = small_scenes.add_cloth(pinned=False)
+    session = started(20)
+    bpy.context.scene.frame_set(14)
+    drag = drag_of(cloth, 24, (0.0, 0.0, 1.2))
+    session.simulate_from_here(bpy.context)
+    session.drag(drag)
+    assert not session.step(bpy.context) and session.rewind_to == 14
+    session = live.restart(bpy.context)
+    assert session.frame == 11
+    play(session, 13)
+    session.drag(drag)
+    play(session, 20)
+    live.end(bpy.context)
+    frames = small_scenes.cached_frames(cloth)[:, :, 2].mean(axis=1)
+    assert frames[-1] > frames[13]

@@ -15,10 +15,10 @@ def heights(layers: tuple[int, int], shift: float) -> list[float]:
     positions = 0.5 * (positions - positions.mean(axis=0))
     tilted = positions.copy()
     tilted[:, 2] = np.sin(TILT) * positions[:, 1]
-    places = (positions, tilted + (0.013, 0.007, shift))
+    places = (positions, tilted + np.array((0.013, 0.007, shift)))
     cotton = weft.Material.preset("cotton")
     cloths = [
-        weft.Cloth(points + (0.0, 0.0, 0.06), quads, cotton, layer=layer)
+        weft.Cloth(points + np.array((0.0, 0.0, 0.06)), quads, cotton, layer=layer)
         for points, layer in zip(places, layers, strict=True)
     ]
     scene = weft.Simulation(cloths, [weft.Collider(*floor(0.0))])
