@@ -20,8 +20,8 @@ def slider(name: str, description: str, fields: tuple[str, ...], sign: float = 1
     """Property that multiplies fields of a material by 10 to the power of its value."""
     return FloatProperty(
         name=name,
-        description=f"{description}, without unit: 0 is the fabric as it was measured, 1 ten times as "
-        "much",
+        description=f"{description}, without unit: 0 is the fabric as it was measured, "
+        "1 ten times as much",
         get=_reader(fields, sign),
         set=_writer(fields, sign),
         min=-LARGEST,
