@@ -556,9 +556,11 @@ class Settings:
             default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
             order, damps nothing). With one linear solve a step, sturdy but sluggish where the
             fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
-            "symplectic_euler" (first order), "midpoint", "verlet" (second order), "rk4" (fourth);
-            advance makes their steps as short as is stable, and raises ValueError where a frame of
-            1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+            "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
+            (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
+            with the new velocities (first order). advance makes explicit steps as short as is
+            stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
+            step(h) takes any h, and what comes of it.
         solver (str): How the equations of implicit integrators are solved: "newton" (the default);
             "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
             little damped fabrics; "linearised", one linearisation a step, shorter steps where the
@@ -576,6 +578,11 @@ class Settings:
         gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
         wind (3 floats): Velocity of the air, in m/s; still air where not given.
         air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+        stokes_drag (float): Stokes drag k of every vertex, in N·s/m, with the force −kv; 0 where
+            not given.
+        mass_damping (float): α of Rayleigh damping αM + βK, in 1/s; 0 where not given.
+        stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
+            of all materials; 0 where not given.
         self_collision (bool): Whether cloths touch themselves and each other; True where not given.
         tolerance (float): A step is solved when its last Newton step is shorter, in the energy
             norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
@@ -602,6 +609,9 @@ class Settings:
         gravity: _Numbers = (0.0, 0.0, -9.81),
         wind: _Numbers = (0.0, 0.0, 0.0),
         air_density: float = 1.2,
+        stokes_drag: float = 0.0,
+        mass_damping: float = 0.0,
+        stiffness_damping: float = 0.0,
         self_collision: bool = True,
         tolerance: float = 0.02,
         max_iterations: int = 30,
@@ -622,6 +632,12 @@ class Settings:
     def wind(self) -> tuple[float, float, float]: ...
     @property
     def air_density(self) -> float: ...
+    @property
+    def stokes_drag(self) -> float: ...
+    @property
+    def mass_damping(self) -> float: ...
+    @property
+    def stiffness_damping(self) -> float: ...
     @property
     def self_collision(self) -> bool: ...
     @property
@@ -872,6 +888,30 @@ class Simulation:
         Returns:
             dict[str, float]: "kinetic", "stretch", "shear", "bend", "gravity" (0 at the origin) and
                 "total", in J; with seams also "sewing", and with soft pins "pins".
+        """
+
+    def matrices(self, h: float | None = None) -> dict[str, Any]:
+        """Sparse matrices of the linearised equations M·ẍ + D·ẋ + K·x = f at the present positions,
+        for scipy.sparse.csr_array((data, indices, indptr)).
+
+        Unknown 3·i + k is coordinate k of vertex i; the vertices of all cloths follow each other. K
+        and D are those of cloth, seams and soft pins, as Newton's method uses them: symmetric,
+        without negative eigenvalues, from single precision. Bending of the model "fem" has in them
+        the couplings of the mesh alone, which give a bent sheet 0.8 to 2 times its energy. Pinned
+        vertices have their rows; air and contacts are left out. The simulation is not changed.
+
+        Args:
+            h (float): Length of the step of implicit Euler that A belongs to, in s, more than 0;
+                Settings.time_step where not given.
+
+        Returns:
+            dict: "stiffness" (K, in N/m), "damping" (D, in N·s/m) and "system" (A = M/h² + D/h + K,
+                in N/m), each a tuple (data, indices, indptr) of arrays of float64, int64 and int64;
+                "masses" (in kg, shape (n,)); "rest_positions" (the shape at rest, in m, shape
+                (n, 3)); "positions" (where K and D hold, in m, shape (n, 3)).
+
+        Raises:
+            ValueError: A length that is not a finite number more than 0.
         """
 
     def state(self) -> bytes:

@@ -33,5 +33,5 @@ pub use scene::{
     Task,
 };
 pub use simulation::Simulation;
-pub use system::Energy;
+pub use system::{Energy, LinearisedMatrices};
 pub use vec3::Vec3;

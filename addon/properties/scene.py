@@ -39,6 +39,10 @@ INTEGRATORS = (
     ("midpoint", "Explicit Midpoint", "Second order, thousands of steps a frame"),
     ("verlet", "Verlet", "Second order, thousands of steps a frame; keeps energy"),
     ("rk4", "Runge-Kutta 4", "Fourth order, thousands of steps a frame: the most exact"),
+    ("heun", "Heun", "Second order, thousands of steps a frame"),
+    ("midpoint_cromer", "Midpoint Cromer", "First order, of Cords 2004: for comparison"),
+    ("heun_cromer", "Heun Cromer", "First order, of Cords 2004: for comparison"),
+    ("rk4_cromer", "Runge-Kutta 4 Cromer", "First order, of Cords 2004: for comparison"),
 )
 SOLVERS = (
     ("newton", "Newton", "Solves every step to the tolerance. The one to use"),

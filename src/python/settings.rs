@@ -8,7 +8,7 @@ use super::{
 use crate::scene::{Integrator, Model, Preconditioning, Settings, Solver};
 use pyo3::{prelude::*, types::PyDict};
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 15] = [
     "integrator",
     "solver",
     "model",
@@ -16,6 +16,9 @@ const FIELDS: [&str; 12] = [
     "gravity",
     "wind",
     "air_density",
+    "stokes_drag",
+    "mass_damping",
+    "stiffness_damping",
     "self_collision",
     "tolerance",
     "max_iterations",
@@ -30,9 +33,11 @@ const FIELDS: [&str; 12] = [
 ///         default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
 ///         order, damps nothing). With one linear solve a step, sturdy but sluggish where the
 ///         fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
-///         "symplectic_euler" (first order), "midpoint", "verlet" (second order), "rk4" (fourth);
-///         advance makes their steps as short as is stable, and raises ValueError where a frame of
-///         1/24 s would take more than 10 000. step(h) takes any h, and what comes of it.
+///         "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
+///         (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
+///         with the new velocities (first order). advance makes explicit steps as short as is
+///         stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
+///         step(h) takes any h, and what comes of it.
 ///     solver (str): How the equations of implicit integrators are solved: "newton" (the default);
 ///         "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
 ///         little damped fabrics; "linearised", one linearisation a step, shorter steps where the
@@ -50,6 +55,11 @@ const FIELDS: [&str; 12] = [
 ///     gravity (3 floats): Acceleration of gravity, in m/s²; (0, 0, -9.81) where not given.
 ///     wind (3 floats): Velocity of the air, in m/s; still air where not given.
 ///     air_density (float): Density of the air, in kg/m³; 1.2 where not given, 0 is a vacuum.
+///     stokes_drag (float): Stokes drag k of every vertex, in N·s/m, with the force −kv; 0 where
+///         not given.
+///     mass_damping (float): α of Rayleigh damping αM + βK, in 1/s; 0 where not given.
+///     stiffness_damping (float): β of Rayleigh damping αM + βK, in s, added to the damping times
+///         of all materials; 0 where not given.
 ///     self_collision (bool): Whether cloths touch themselves and each other; True where not given.
 ///     tolerance (float): A step is solved when its last Newton step is shorter, in the energy
 ///         norm, than this fraction of the mean edge length, or of 1/87 of the cloth's width if
@@ -74,8 +84,8 @@ impl PySettings {
     #[pyo3(
         signature = (**fields),
         text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.041666666666666664, \
-            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, self_collision=True, \
-            tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
+            gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, stokes_drag=0.0, mass_damping=0.0, \
+            stiffness_damping=0.0, self_collision=True, tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
     )]
     fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut settings = Settings::default();
@@ -123,6 +133,24 @@ impl PySettings {
     #[getter]
     fn air_density(&self) -> f64 {
         self.0.air_density
+    }
+
+    /// Stokes drag of every vertex, in N·s/m.
+    #[getter]
+    fn stokes_drag(&self) -> f64 {
+        self.0.stokes_drag
+    }
+
+    /// α of Rayleigh damping αM + βK, in 1/s.
+    #[getter]
+    fn mass_damping(&self) -> f64 {
+        self.0.mass_damping
+    }
+
+    /// β of Rayleigh damping αM + βK, in s.
+    #[getter]
+    fn stiffness_damping(&self) -> f64 {
+        self.0.stiffness_damping
     }
 
     /// Whether cloths touch themselves and each other.
@@ -175,6 +203,9 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         "gravity" => settings.gravity = vector(name, value)?,
         "wind" => settings.wind = vector(name, value)?,
         "air_density" => settings.air_density = number(name, value)?,
+        "stokes_drag" => settings.stokes_drag = number(name, value)?,
+        "mass_damping" => settings.mass_damping = number(name, value)?,
+        "stiffness_damping" => settings.stiffness_damping = number(name, value)?,
         "self_collision" => settings.self_collision = flag(name, value)?,
         "tolerance" => settings.tolerance = number(name, value)?,
         "max_iterations" => settings.max_iterations = index(name, value)?,

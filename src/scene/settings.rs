@@ -35,11 +35,19 @@ pub enum Integrator {
     Rk4,
     /// Velocity Verlet: explicit, second order, conserves the energy of oscillations on average.
     Verlet,
+    /// Heun's method, RK2: explicit, second order.
+    Heun,
+    /// The explicit midpoint rule with positions advanced by new velocities (Cords 2004): first order.
+    MidpointCromer,
+    /// Heun's method with positions advanced by new velocities (Cords 2004): first order.
+    HeunCromer,
+    /// The Runge-Kutta method with positions advanced by new velocities (Cords 2004): first order.
+    Rk4Cromer,
 }
 
 impl Integrator {
     /// All, the default first.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 14] = [
         Self::Bdf2,
         Self::ImplicitEuler,
         Self::ImplicitMidpoint,
@@ -50,6 +58,10 @@ impl Integrator {
         Self::Midpoint,
         Self::Rk4,
         Self::Verlet,
+        Self::Heun,
+        Self::MidpointCromer,
+        Self::HeunCromer,
+        Self::Rk4Cromer,
     ];
 
     /// The integrator of a name.
@@ -75,6 +87,10 @@ impl Integrator {
             Self::Midpoint => "midpoint",
             Self::Rk4 => "rk4",
             Self::Verlet => "verlet",
+            Self::Heun => "heun",
+            Self::MidpointCromer => "midpoint_cromer",
+            Self::HeunCromer => "heun_cromer",
+            Self::Rk4Cromer => "rk4_cromer",
         }
     }
 
@@ -87,10 +103,7 @@ impl Integrator {
     /// Whether all forces are evaluated at known states, so that steps have to be short.
     #[must_use]
     pub fn is_explicit(self) -> bool {
-        matches!(
-            self,
-            Self::Euler | Self::SymplecticEuler | Self::Midpoint | Self::Rk4 | Self::Verlet
-        )
+        !self.is_implicit() && !matches!(self, Self::ImexEuler | Self::Sbdf2)
     }
 }
 
@@ -242,6 +255,13 @@ pub struct Settings {
     pub wind: Vec3,
     /// Density of the air, in kg/m³; 0 is a vacuum.
     pub air_density: f64,
+    /// Stokes drag k of every vertex in N·s/m: the force −kv (Cords 2004, eq. 2.6). The force on a cloth grows with the
+    /// number of its vertices.
+    pub stokes_drag: f64,
+    /// α of Rayleigh damping αM + βK, in 1/s (Huber 2018, eq. 2.94).
+    pub mass_damping: f64,
+    /// β of Rayleigh damping αM + βK, in s, added to the Kelvin-Voigt times of all materials.
+    pub stiffness_damping: f64,
     /// Whether cloths touch themselves and each other.
     pub self_collision: bool,
     /// Convergence threshold of a step, as a fraction of the mean edge length, or of 1/87 of the root of the smallest
@@ -270,6 +290,9 @@ impl Default for Settings {
             gravity: Vec3::new(0.0, 0.0, -9.81),
             wind: Vec3::zeros(),
             air_density: 1.2,
+            stokes_drag: 0.0,
+            mass_damping: 0.0,
+            stiffness_damping: 0.0,
             self_collision: true,
             tolerance: 2.0e-2,
             max_iterations: 30,
@@ -297,8 +320,15 @@ impl Settings {
         check_positive("tolerance", self.tolerance)?;
         check_vector("gravity", &self.gravity)?;
         check_vector("wind", &self.wind)?;
-        if !(self.air_density.is_finite() && self.air_density >= 0.0) {
-            return Err(Error::value("air_density", self.air_density, "a number, 0 or more"));
+        for (name, value) in [
+            ("air_density", self.air_density),
+            ("stokes_drag", self.stokes_drag),
+            ("mass_damping", self.mass_damping),
+            ("stiffness_damping", self.stiffness_damping),
+        ] {
+            if !(value.is_finite() && value >= 0.0) {
+                return Err(Error::value(name, value, "a number, 0 or more"));
+            }
         }
         if self.max_iterations == 0 {
             return Err(Error::value("max_iterations", 0, "1 or more"));

@@ -8,8 +8,8 @@ use crate::{
     linear_solver::{BlockMatrix, Ordering},
     material::Material,
     mesh::check_positions,
-    scene::check_vector,
-    system::{Energy, model_factory},
+    scene::{check_duration, check_vector},
+    system::{Energy, LinearisedMatrices, model_factory},
     time_integration::Stage,
     vec3::Vec3,
 };
@@ -317,6 +317,21 @@ impl Simulation {
         let tangent = self.newton.tangent_without_contacts();
         tangent.assemble(&mut self.dynamics, &stage);
         &tangent.matrix
+    }
+
+    /// Sparse matrices of the equations of motion at the present positions, and A of an implicit Euler step of
+    /// `duration` in s; of `Settings::time_step` where there is none.
+    ///
+    /// # Errors
+    /// A duration that is not a finite number above 0.
+    pub fn matrices(&mut self, duration: Option<f64>) -> Result<LinearisedMatrices> {
+        let duration = duration.unwrap_or(self.settings.time_step);
+        check_duration("h", duration)?;
+        let Self { threads, dynamics, newton, state, .. } = self;
+        Ok(threads.run(|| {
+            let tangent = newton.tangent_without_contacts();
+            LinearisedMatrices::new(dynamics, tangent, &state.positions, duration)
+        }))
     }
 
     /// Order of the vertices in the rows of the tangent matrix.

@@ -4,7 +4,7 @@
 //! A stage of any scheme is solved by the stationary point of
 //! Φ(x) = Σ m/(2β²)‖x − y‖² + W(x) + viscous potentials − Σ ⟨f, x⟩, with y = x̂ + βv̂ (see `time_integration::stage`).
 
-use super::{boundary_conditions::SpringTarget, model_factory};
+use super::{boundary_conditions::SpringTarget, model_factory, point_damping::PointDamping};
 use crate::{
     forces::{
         Air, ElasticEnergy, Elements, ModelInput, PressureLoads, StrainHistory, scaled_gradients,
@@ -27,6 +27,7 @@ pub(crate) struct EquationsOfMotion {
     pub(crate) elements: Vec<Box<dyn Elements>>,
     pub(crate) air: Air,
     pub(crate) pressures: PressureLoads,
+    pub(crate) point_damping: PointDamping,
     /// Gravity, in m/s².
     pub(crate) gravity: Vec3,
     /// Mass of each vertex, in kg.
@@ -86,7 +87,7 @@ impl Energy {
 
 impl EquationsOfMotion {
     pub(crate) fn new(cloths: &[Cloth], settings: &Settings) -> Self {
-        let mesh = joined_mesh(cloths);
+        let mesh = model_factory::joined_mesh(cloths);
         let materials: Vec<Material> = cloths.iter().map(|cloth| cloth.material.clone()).collect();
         let count = mesh.vertex_count();
         let rest_scale =
@@ -97,9 +98,11 @@ impl EquationsOfMotion {
             model_factory::concatenated(cloths, [1.0; 3], |cloth| cloth.property_scale.as_ref());
         let mass_scales =
             model_factory::concatenated(cloths, 1.0, |cloth| cloth.mass_scale.as_ref());
+        let point_damping = PointDamping::from(settings);
+        let damped: Vec<_> = materials.iter().map(|one| point_damping.damped(one)).collect();
         let sheets = ModelInput {
             mesh: &mesh,
-            materials: &materials,
+            materials: &damped,
             rest_scale: &rest_scale,
             stiffness_scale: &stiffness_scale,
             property_scale: &property_scale,
@@ -116,6 +119,7 @@ impl EquationsOfMotion {
             elements,
             air,
             pressures: PressureLoads::new(&mesh, &positions),
+            point_damping,
             gravity: settings.gravity,
             masses: vec![0.0; count],
             total_mass: 0.0,
@@ -167,8 +171,9 @@ impl EquationsOfMotion {
 
     pub(crate) fn set_material(&mut self, cloth: usize, material: Material) {
         self.invalidate_measures();
+        let damped = self.point_damping.damped(&material);
         for elements in &mut self.elements {
-            elements.set_material(&self.mesh, cloth, &material);
+            elements.set_material(&self.mesh, cloth, &damped);
         }
         self.air.set_material(cloth, &material);
         self.materials[cloth] = material;
@@ -382,7 +387,7 @@ impl EquationsOfMotion {
         positions: &[Vec3],
         residuals: &mut [Vec3],
     ) -> f64 {
-        let has_air = self.air.is_active();
+        let (has_air, has_drag) = (self.air.is_active(), self.point_damping.has_drag());
         let mut points = vec![(); residuals.len()];
         reductions::sum_zipped(
             residuals,
@@ -400,6 +405,12 @@ impl EquationsOfMotion {
                     let force = self.air.force(vertex, &(displacement / beta));
                     let air_velocity = displacement / beta - self.air.wind();
                     potential -= 0.5 * beta * air_velocity.dot(&force);
+                    *residual += force;
+                }
+                if has_drag {
+                    let (dissipation, force) =
+                        self.point_damping.dissipation_and_force(mass, &(displacement / beta));
+                    potential += beta * dissipation;
                     *residual += force;
                 }
                 if let Some(target) = self.spring_target(vertex) {
@@ -485,13 +496,5 @@ impl EquationsOfMotion {
             self.spring_target(vertex).map(|target| target.energy(position))
         });
         Energy { kinetic, stretch, shear, bend, sewing, gravity, pins: pins.sum() }
-    }
-}
-
-/// Mesh of all cloths; a single cloth shares its mesh.
-fn joined_mesh(cloths: &[Cloth]) -> Arc<Mesh> {
-    match cloths {
-        [cloth] => Arc::clone(&cloth.mesh),
-        _ => Arc::new(Mesh::join(&cloths.iter().map(|cloth| &*cloth.mesh).collect::<Vec<_>>())),
     }
 }

@@ -31,11 +31,15 @@ impl EquationsOfMotion {
         }
         self.predict_air(positions, velocities);
         self.pressures.evaluate(positions, &mut forces);
-        let has_air = self.air.is_active();
+        let (has_air, has_drag) = (self.air.is_active(), self.point_damping.has_drag());
         for (vertex, force) in forces.iter_mut().enumerate() {
             *force += self.gravity * self.masses[vertex] + self.vertex_force(vertex);
             if has_air {
                 *force += self.air.force(vertex, &velocities[vertex]);
+            }
+            if has_drag {
+                let (mass, velocity) = (self.masses[vertex], &velocities[vertex]);
+                *force += self.point_damping.dissipation_and_force(mass, velocity).1;
             }
         }
         forces
@@ -56,7 +60,8 @@ impl EquationsOfMotion {
             let times = [material.stretch_damping, material.shear_damping, material.bend_damping];
             times.iter().any(|time| *time > 0.0)
         };
-        self.has_time_dependent_stiffness() || self.materials.iter().any(is_damped)
+        let is_rayleigh = self.point_damping.is_viscous();
+        is_rayleigh || self.has_time_dependent_stiffness() || self.materials.iter().any(is_damped)
     }
 
     /// ε̂ for which (ε − ε̂)/[`STRAIN_RATE_INTERVAL`] is the strain rate.

@@ -7,7 +7,7 @@ use crate::{
         BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, mass_spring, particles,
     },
     material::Material,
-    mesh::Quads,
+    mesh::{Mesh, Quads},
     scene::{Cloth, Model, Settings},
     surface::ContactFilter,
 };
@@ -123,4 +123,12 @@ pub(crate) fn concatenated<T: Copy>(
     let of_cloth =
         |cloth| values(cloth).cloned().unwrap_or_else(|| vec![default; cloth.vertex_count()]);
     cloths.iter().flat_map(of_cloth).collect()
+}
+
+/// Mesh of all cloths; a single cloth shares its mesh.
+pub(super) fn joined_mesh(cloths: &[Cloth]) -> Arc<Mesh> {
+    match cloths {
+        [cloth] => Arc::clone(&cloth.mesh),
+        _ => Arc::new(Mesh::join(&cloths.iter().map(|cloth| &*cloth.mesh).collect::<Vec<_>>())),
+    }
 }

@@ -98,15 +98,22 @@ impl StabilityProblem<'_> {
     /// Longest stable step, in s; infinite without stiffness.
     pub(crate) fn max_stable_step(self) -> f64 {
         let scheme = self.scheme;
+        let damping = &self.dynamics.point_damping;
+        let drag = self.dynamics.masses.iter().map(|mass| damping.coefficient(*mass) / mass);
+        let drag = drag.fold(0.0, f64::max);
+        let longest = |mode: Mode| {
+            let dragged = Mode { damping: mode.damping + drag, ..mode };
+            max_step_with_margin(scheme, mode).min(max_step_with_margin(scheme, dragged))
+        };
         let modes = self.modal_problem();
         let stiffest = modes.dominant_mode([1.0, 0.0], 0.0);
-        let mut limit = max_step_with_margin(scheme, stiffest);
+        let mut limit = longest(stiffest);
         if modes.viscous.is_some() {
             let most_damped = modes.dominant_mode([0.0, 1.0], 0.0);
-            limit = limit.min(max_step_with_margin(scheme, most_damped));
+            limit = limit.min(longest(most_damped));
             let rate = 1.0 / limit;
             let least_damped = modes.dominant_mode([1.0, -rate], rate * most_damped.damping);
-            limit = limit.min(max_step_with_margin(scheme, least_damped));
+            limit = limit.min(longest(least_damped));
         }
         PARAMETERS.safety * limit
     }
@@ -283,6 +290,8 @@ mod tests {
             (Integrator::SymplecticEuler, 0.0, 2.0 / frequency),
             (Integrator::Verlet, 0.0, 2.0 / frequency),
             (Integrator::Rk4, 0.0, 8.0_f64.sqrt() / frequency),
+            (Integrator::MidpointCromer, 0.0, 2.0 / frequency),
+            (Integrator::HeunCromer, 0.0, 2.0_f64.sqrt() / frequency),
             // h = c/ω² for an underdamped mode.
             (Integrator::Euler, 0.1 * frequency, 0.1 / frequency),
             // h²ω² + 2hc = 4.

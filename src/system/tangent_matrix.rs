@@ -376,6 +376,7 @@ fn nodal_matrix(
     let beta = stage.beta;
     let inertia = Matrix3::identity() * (dynamics.masses[vertex] / (beta * beta));
     let spring = dynamics.spring_target(vertex).map_or(0.0, |target| target.stiffness);
-    let nodal = inertia + Matrix3::identity() * spring;
+    let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]) / beta;
+    let nodal = inertia + Matrix3::identity() * (spring + drag);
     if has_air { nodal + dynamics.air.resistance(vertex) / beta } else { nodal }
 }

@@ -41,6 +41,8 @@ impl Checksum {
             self.add(name.bytes().map(|byte| [byte]));
         }
         self.add_numbers([settings.time_step, settings.tolerance].into_iter());
+        let Settings { stokes_drag, mass_damping, stiffness_damping, .. } = *settings;
+        self.add_numbers([stokes_drag, mass_damping, stiffness_damping].into_iter());
     }
 
     fn add_cloth(&mut self, cloth: &Cloth) {

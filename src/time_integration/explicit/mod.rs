@@ -4,7 +4,9 @@
 //! All accept accelerations that depend on positions and velocities, and keep their order of accuracy then. They follow
 //! the textbooks; some of the documents misprint them (Cords 2004).
 
+mod cromer;
 mod euler;
+mod heun;
 mod midpoint;
 mod rk4;
 mod symplectic_euler;
@@ -30,6 +32,16 @@ impl KinematicState {
             velocities: add(&self.velocities, accelerations),
         }
     }
+
+    /// State after `time` in s at constant accelerations in m/s², with positions advanced by the new velocities.
+    fn advanced_semi_implicitly(&self, accelerations: &[Vec3], time: f64) -> Self {
+        let mut end = self.advanced(&self.velocities, accelerations, time);
+        let pairs = end.positions.iter_mut().zip(&self.positions);
+        for ((position, start), velocity) in pairs.zip(&end.velocities) {
+            *position = start + velocity * time;
+        }
+        end
+    }
 }
 
 /// Accelerations in m/s² of a state at a time in s after the start of the step.
@@ -47,6 +59,10 @@ pub(crate) fn explicit_scheme(integrator: Integrator) -> Option<ExplicitScheme> 
         Integrator::Midpoint => Some(midpoint::step),
         Integrator::Rk4 => Some(rk4::step),
         Integrator::Verlet => Some(verlet::step),
+        Integrator::Heun => Some(heun::step),
+        Integrator::MidpointCromer => Some(cromer::midpoint),
+        Integrator::HeunCromer => Some(cromer::heun),
+        Integrator::Rk4Cromer => Some(cromer::rk4),
         _ => None,
     }
 }
@@ -74,7 +90,9 @@ mod tests {
     /// Of ẍ = 6t, where the time alone counts.
     #[test]
     fn accelerations_are_those_of_the_time_they_are_asked_for() {
-        for integrator in [Integrator::Midpoint, Integrator::Verlet, Integrator::Rk4] {
+        for integrator in
+            [Integrator::Midpoint, Integrator::Heun, Integrator::Verlet, Integrator::Rk4]
+        {
             let none =
                 KinematicState { positions: vec![Vec3::zeros()], velocities: vec![Vec3::zeros()] };
             let scheme = explicit_scheme(integrator).unwrap();
@@ -91,6 +109,10 @@ mod tests {
             (Integrator::Midpoint, 2),
             (Integrator::Verlet, 2),
             (Integrator::Rk4, 4),
+            (Integrator::Heun, 2),
+            (Integrator::MidpointCromer, 1),
+            (Integrator::HeunCromer, 1),
+            (Integrator::Rk4Cromer, 1),
         ];
         for (integrator, order) in orders {
             let scheme = explicit_scheme(integrator).unwrap();

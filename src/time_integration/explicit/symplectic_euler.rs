@@ -10,11 +10,5 @@ pub(crate) fn step(
     accelerations: AccelerationFunction<'_>,
 ) -> KinematicState {
     let acceleration = accelerations(start, 0.0);
-    let mut end = start.advanced(&start.velocities, &acceleration, time);
-    for ((end, from), velocity) in
-        end.positions.iter_mut().zip(&start.positions).zip(&end.velocities)
-    {
-        *end = from + velocity * time;
-    }
-    end
+    start.advanced_semi_implicitly(&acceleration, time)
 }

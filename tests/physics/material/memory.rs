@@ -103,6 +103,10 @@ fn quality_costs_no_scheme_its_order() {
         (Integrator::Midpoint, 2.0, 160),
         (Integrator::Verlet, 2.0, 160),
         (Integrator::Rk4, 2.0, 80),
+        (Integrator::Heun, 2.0, 160),
+        (Integrator::MidpointCromer, 1.0, 320),
+        (Integrator::HeunCromer, 1.0, 320),
+        (Integrator::Rk4Cromer, 1.0, 320),
     ] {
         let shapes = [1, 2, 4].map(|refinement| {
             let settings = Settings { integrator, tolerance: 1.0e-9, ..Settings::default() };
@@ -200,7 +204,8 @@ fn stiff_fabrics_with_curves_stay_in_one_piece_with_every_integrator_and_solver(
         let time_step = 1.0 / 96.0;
         let settings = Settings { integrator, solver, time_step, ..Settings::default() };
         // Without viscosity the step of schemes that feed oscillations would be far too short.
-        let is_fed = matches!(integrator, Integrator::Euler | Integrator::Midpoint);
+        let is_fed =
+            matches!(integrator, Integrator::Euler | Integrator::Midpoint | Integrator::Heun);
         let time = if is_fed { 2.0e-5 } else { 0.0 };
         let material = Material {
             quality: Some(QUALITY),

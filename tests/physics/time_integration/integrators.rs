@@ -8,12 +8,16 @@ use weft::{
 };
 
 const FRAME: f64 = 1.0 / 24.0;
-const EXPLICIT: [Integrator; 5] = [
+const EXPLICIT: [Integrator; 9] = [
     Integrator::Euler,
     Integrator::SymplecticEuler,
     Integrator::Midpoint,
     Integrator::Verlet,
     Integrator::Rk4,
+    Integrator::Heun,
+    Integrator::MidpointCromer,
+    Integrator::HeunCromer,
+    Integrator::Rk4Cromer,
 ];
 
 /// A soft sheet hung from two corners, which leaves no mode without damping.

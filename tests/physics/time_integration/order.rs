@@ -46,16 +46,27 @@ fn explicit_schemes_change_the_energy_as_their_series_say() {
         for (integrator, per_step) in [
             (Integrator::Euler, 1.0 + square(step_angle)),
             (Integrator::Midpoint, 1.0 + 0.25 * square(square(step_angle))),
+            (Integrator::Heun, 1.0 + 0.25 * square(square(step_angle))),
             (Integrator::Rk4, 1.0 - sixth / 72.0 + sixth * square(step_angle) / 576.0),
         ] {
             let found = energy_kept(integrator, Solver::Newton, step_angle);
             let wanted = per_step.powf(steps);
             assert!((found / wanted - 1.0).abs() < 2e-3, "{integrator:?} {step_angle}: {found}");
         }
-        for integrator in [Integrator::SymplecticEuler, Integrator::Verlet] {
+        // The determinant of a step.
+        let damped = 1.0 - 0.5 * square(step_angle);
+        for (integrator, per_step) in [
+            (Integrator::SymplecticEuler, 1.0),
+            (Integrator::Verlet, 1.0),
+            (Integrator::MidpointCromer, damped),
+            (Integrator::HeunCromer, damped),
+            (Integrator::Rk4Cromer, damped),
+        ] {
             // It sways within a period, by a fraction of about ωh.
             let found = energy_kept(integrator, Solver::Newton, step_angle);
-            assert!((found - 1.0).abs() < 1.2 * step_angle, "{integrator:?} {step_angle}: {found}");
+            let wanted = per_step.powf(steps);
+            let error = (found / wanted - 1.0).abs();
+            assert!(error < 1.2 * step_angle, "{integrator:?} {step_angle}: {found} {wanted}");
         }
     }
 }
@@ -184,6 +195,10 @@ fn the_error_of_explicit_schemes_falls_with_their_order() {
         (Integrator::Midpoint, 2.0),
         (Integrator::Verlet, 2.0),
         (Integrator::Rk4, 4.0),
+        (Integrator::Heun, 2.0),
+        (Integrator::MidpointCromer, 1.0),
+        (Integrator::HeunCromer, 1.0),
+        (Integrator::Rk4Cromer, 1.0),
     ];
     for (integrator, order) in schemes {
         check_order(integrator, Solver::Newton, order, 240);

@@ -163,7 +163,7 @@ KNIT = weft.Material(
     stretch_damping=2e-4, shear_damping=2e-4, bend_damping=2e-4,
 )  # fmt: skip
 INTEGRATORS = ("implicit_midpoint", "imex_euler", "sbdf2")
-INTEGRATORS += ("euler", "symplectic_euler", "midpoint", "verlet", "rk4")
+INTEGRATORS += ("euler", "symplectic_euler", "midpoint", "verlet", "rk4", "heun", "heun_cromer")
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

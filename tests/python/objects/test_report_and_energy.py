@@ -166,7 +166,9 @@ def test_forces_that_are_no_numbers_from_the_start_are_told():
         assert scene.time == 0.0
 
 
-@pytest.mark.parametrize("integrator", ["euler", "symplectic_euler", "midpoint", "rk4", "verlet"])
+@pytest.mark.parametrize(
+    "integrator", ["euler", "symplectic_euler", "midpoint", "rk4", "verlet", "heun"]
+)
 def test_a_step_that_throws_the_cloth_away_is_refused_at_once(integrator):
     """With cloth all over space everything is near everything: that took seconds for a step."""
     scene = simulation(22, integrator=integrator, threads=1)
