@@ -187,7 +187,7 @@ def start(context: Context) -> Live:
     if job.running() is not None:
         raise RuntimeError("a bake is running")
     place = math.floor(scene_time.current(context.scene))
-    for options in _ways(context, place):
+    for options in _start_options(context, place):
         try:
             _session = Live(context, **options)
         except ValueError:
@@ -195,7 +195,7 @@ def start(context: Context) -> Live:
                 raise
         else:
             return _session
-    raise AssertionError("the last way raises its error")
+    raise AssertionError("the last options raise their error")
 
 
 def restart(context: Context) -> Live:
@@ -258,7 +258,7 @@ def unregister() -> None:
     end(bpy.context)
 
 
-def _ways(context: Context, place: int) -> list[dict[str, object]]:
+def _start_options(context: Context, place: int) -> list[dict[str, object]]:
     """How a session may begin, the best first: arguments of `Live`."""
     found = [_description(context, obj) for obj in _cloths(context)]
     if not found or None in found:
