@@ -228,6 +228,9 @@ class Cloth:
             cloth and others.
         ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
             the colliders that this cloth passes through.
+        layer (int): Place in the order of garments, from the body outwards, 0 or more. Of two
+            cloths that intersect, that of the higher layer comes to lie on the side of the normals
+            of the lower one; of equal layers, each on the side where most of it is.
         triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
             the faces are cut into for the simulation, triangles of each face together and in the
             order of the faces. Where not given, quads are cut along their shorter diagonal, or
@@ -260,6 +263,7 @@ class Cloth:
         free_of_colliders: _Indices | None = None,
         free_of_cloth: _Indices | None = None,
         ignored_colliders: _Indices | None = None,
+        layer: int = 0,
         triangles: _Faces | None = None,
     ) -> Self: ...
     @property

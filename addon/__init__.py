@@ -4,13 +4,22 @@
 import atexit
 
 from . import handlers, properties
-from .bake import job
+from .bake import job, live
 from .checks import operators as check_operators
 from .fabrics import operators as fabric_operators
 from .fabrics import previews
 from .properties import fabric, window
 from .simulation import bridge
-from .ui import cloth_panels, export, operators, overlay, panels, pin_operators, scene_panels
+from .ui import (
+    cloth_panels,
+    export,
+    live_operators,
+    operators,
+    panels,
+    pin_operators,
+    scene_panels,
+)
+from .ui.viewport import drag_operator, overlay
 
 MODULES = (
     bridge,
@@ -19,6 +28,8 @@ MODULES = (
     window,
     previews,
     operators,
+    live_operators,
+    drag_operator,
     pin_operators,
     fabric_operators,
     check_operators,
@@ -29,6 +40,7 @@ MODULES = (
     overlay,
     handlers,
     job,
+    live,
 )
 
 

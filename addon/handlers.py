@@ -5,7 +5,7 @@ import bpy
 from bpy.app.handlers import persistent
 from bpy.types import Depsgraph, Object, Scene
 
-from .bake import fingerprint, job, status
+from .bake import fingerprint, job, live, status
 from .blender import file_identity, object_identity
 from .cache import pc2
 from .checks import operators
@@ -23,6 +23,8 @@ def _scene_changed(_scene: Scene, depsgraph: Depsgraph) -> None:
     global _object_count
     if job.running() is not None:
         return  # changes made by the bake
+    if live.session() is not None:
+        live.session().note_change()
     for update in depsgraph.updates:
         if isinstance(update.id, Object):
             _object_changed(update.id.original, update.is_updated_geometry)
@@ -42,6 +44,7 @@ def _object_changed(obj: Object, geometry: bool) -> None:
 
 @persistent
 def _before_undo(_scene: Scene, _unused: object = None) -> None:
+    live.end(bpy.context)
     if job.running() is not None:
         job.running().stop()
 
@@ -60,6 +63,7 @@ def _after_undo(_scene: Scene, _unused: object = None) -> None:
 
 @persistent
 def _before_load(_path: str, _unused: object = None) -> None:
+    live.abandon()
     if job.running() is not None:
         job.running().abandon(restore=False)
 
@@ -81,6 +85,7 @@ def _after_load(_path: str, _unused: object = None) -> None:
 
 @persistent
 def _before_save(path: str, _unused: object = None) -> None:
+    live.end(bpy.context)
     file_identity.before_save(path)
     if job.running() is not None:
         return  # the bake moves its caches at its end

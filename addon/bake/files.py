@@ -167,14 +167,14 @@ def claim_checkpoint(
     return resume_point
 
 
-def show(scene: Scene, obj: Object, stem: Path, description: pc2.Description, count: int) -> str:
+def show(obj: Object, kind: str, stem: Path, description: pc2.Description, count: int) -> str:
     """Shows the first frames of a cache on its object; returns a reason if that is impossible."""
     if len(obj.data.vertices) != description.vertices:
         return f"'{obj.name}' was edited during the bake: its frames are in the cache only"
     on_disk = pc2.cached_description(stem)
     if on_disk is not None and on_disk.bake != description.bake:
         return f"the cache of '{obj.name}' is of another bake now"
-    playback.write(obj, scene.weft.result_kind, stem, description, count)
+    playback.write(obj, kind, stem, description, count)
     statistic = Statistics.from_dict(description.statistic)
     obj.weft.result.cache, obj.weft.result.bake = os.path.abspath(stem), description.bake
     obj.weft.result.fingerprint = json.dumps(description.fingerprint)

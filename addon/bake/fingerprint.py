@@ -26,6 +26,8 @@ from ..scene.reader import gravity
 from ..storage import frame_record
 
 SETTINGS = "settings"
+DRAG = "drag"  # key of the frame at which cloth was dragged by the mouse
+CHANGE = "change"  # key of the last frame before a change that live simulation has followed
 ALONE = "alone"  # key of the identity of a cloth that was baked alone
 BLENDER = "blender"
 GRAVITY_SETTINGS = frozenset(("gravity", "use_gravity", "weft.gravity", "weft.use_scene_gravity"))
@@ -132,6 +134,10 @@ def _of_participants(
 def difference(baked: dict[str, str], current: dict[str, str]) -> str:
     """Description of the first difference between two fingerprints, empty without one."""
     # Modifiers have other properties in another Blender; the record shows if they act alike.
+    if CHANGE in baked:
+        return f"what comes up to frame {baked[CHANGE]} was simulated before a change"
+    if DRAG in baked:
+        return f"cloth was dragged by the mouse at frame {baked[DRAG]}, which no bake repeats,"
     same_blender = baked.get(BLENDER) == current.get(BLENDER)
     for entry in sorted((baked.keys() | current.keys()) - {BLENDER, ALONE}):
         if baked.get(entry) == current.get(entry):
@@ -226,6 +232,8 @@ def _pins(obj: Object) -> str:
         sorted(one.name_full for one in collection.all_objects) if collection is not None else None
     )
     chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
+    if settings.layer:  # earlier versions had none
+        chosen += (settings.layer,)
     attached = tuple(
         (one.vertex_group, one.target and one.target.name_full, one.follow)
         for one in settings.attachments

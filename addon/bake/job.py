@@ -6,29 +6,18 @@ result on the objects.
 """
 
 import time
-from dataclasses import dataclass
 
-import numpy as np
-from bpy.types import Context, Object, Scene
+from bpy import app
+from bpy.types import Context
 
-from ..blender import object_identity, scene_time
-from ..blender.errors import REPORTED_ERRORS
 from ..cache import pc2
-from ..cache.checkpoint import Checkpoint
-from ..cache.statistics import Statistics
 from ..properties import change_counter
-from ..result import playback
-from ..scene import deforming_nodes, evaluation_state
-from ..scene.participants import Alone, check_cloth, participants, require_cloth
-from ..scene.reader import SceneReader
-from ..simulation import bridge
-from ..simulation.external_forces import ExternalForces
-from ..simulation.texture_requests import TextureRequests
-from ..simulation.worker import Plan, Worker
-from ..storage import cache_paths, transfer
+from ..scene.participants import Alone
+from ..storage import cache_paths
 from . import files, fingerprint
+from .remaining_time import RemainingTime
+from .session import Outcome, Session, checked_range, prepare
 
-OTHERS_TAKE_PART = "the bake cannot be resumed: other objects take part than in the bake so far"
 PUMP_SECONDS = 0.03  # duration of one call from the timer
 WAIT_SECONDS = 0.02
 
@@ -40,22 +29,8 @@ def running() -> "Bake | None":
     return _running
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Result of a bake for a report: summary, error, and whether it was cancelled."""
-
-    result: str
-    error: str
-    cancelled: bool
-
-
-class Bake:
-    """Starts when constructed; call `pump` until `is_done`, then `finish`.
-
-    It starts at the first frame; with `resume` at the last checkpoint of an unchanged scene; with
-    `rebake_after` at the last checkpoint up to that frame, whatever has changed. With `alone` only
-    one cloth is simulated.
-    """
+class Bake(Session):
+    """Starts when constructed; call `pump` until `is_done`, then `finish`."""
 
     def __init__(
         self,
@@ -68,83 +43,17 @@ class Bake:
         global _running
         if _running is not None:
             raise RuntimeError("a bake is running already")
-        bridge.library()
-        self._cancelled = False
-        self._reading_error = ""
-        self.first, self.last = _checked_range(context.scene)
-        cloths, colliders = prepare(context, alone)
-        hashes = fingerprint.of_scene(context.scene, context.view_layer, alone)
-        resume_point = None
-        if resume or rebake_after is not None:
-            resume_point = files.claim_checkpoint(context.scene, cloths, hashes, rebake_after)
-        self._textures = TextureRequests()
-        self._scene_uid = context.scene.session_uid
-        evaluation_state.prepare(context, cloths, colliders)
-        try:
-            if resume_point is not None:
-                cloths, colliders = _in_checkpoint_order(resume_point, cloths, colliders)
-            self._reader = SceneReader(context, cloths, colliders, self.first)
-            if resume_point is not None:
-                _check_participants(resume_point, self._reader)
-            if resume:
-                files.check_record(context.scene, resume_point, self._reader)
-            self._worker = self._make_worker(
-                context.scene, cloths, hashes, resume_point, changed=not resume
-            )
-        except BaseException:
-            evaluation_state.restore()
-            raise
-        self._begun_at, self._next = self._worker.frame, self._worker.frame + 1
-        self._started = time.monotonic()
-        _running = self
-        self._worker.start()
-
-    def _make_worker(
-        self,
-        scene: Scene,
-        cloths: list[Object],
-        hashes: dict[str, str],
-        resume_point: Checkpoint | None,
-        *,
-        changed: bool,
-    ) -> Worker:
-        simulation = bridge.build_simulation(scene, self._reader)
-        if resume_point is None:
-            previous, statistic = self._reader.first, Statistics()
-            writers = files.create_caches(scene, cloths, self._reader, hashes)
-            recorder = files.create_record(scene, writers[0].description.bake, self._reader)
-        else:
-            previous = self._reader.read_frame(resume_point.frame)
-            statistic = Statistics.from_dict(resume_point.statistic)
-            simulation.restore(resume_point.state)
-            writers = files.continue_caches(scene, cloths, resume_point.frame, hashes)
-            recorder = files.continue_record(
-                scene, resume_point, self._reader, previous, changed=changed
-            )
-        plan = Plan(
-            simulation=simulation,
-            begin_anew=bridge.simulation_builder(scene, self._reader),
-            cloths=self._reader.cloths,
-            colliders=self._reader.colliders,
-            writers=writers,
-            frame_seconds=scene.render.fps_base / scene.render.fps,
-            forces=ExternalForces(self._reader.cloths, self._reader.scale, self._textures.evaluate),
-            recorder=recorder,
-            checkpoints=files.checkpoint_store(scene, writers[0].description.bake),
-            library=bridge.version(),
+        super().__init__(
+            context,
+            resume=resume,
+            rebake_after=rebake_after,
+            alone=alone,
+            with_preview=not app.background,
         )
-        return Worker(plan, previous, statistic)
-
-    # --- while it runs ------------------------------------------------------------------------
-
-    @property
-    def is_done(self) -> bool:
-        return not self._worker.is_alive()
-
-    @property
-    def frame(self) -> int:
-        """Last simulated frame."""
-        return self._worker.frame
+        self._next: int | None = self.frame + 1
+        self._shown: int | None = None
+        self._remaining = RemainingTime(self.frame)
+        _running = self
 
     @property
     def progress(self) -> float:
@@ -153,19 +62,8 @@ class Bake:
 
     @property
     def seconds_left(self) -> float | None:
-        """Estimate from the speed so far, None before the first frame."""
-        done = self.frame - self._begun_at
-        if done == 0:
-            return None
-        return (time.monotonic() - self._started) / done * (self.last - self.frame)
-
-    def latest(self) -> tuple[int, list[tuple[np.ndarray, np.ndarray]]]:
-        """Last simulated frame: its number, and positions in m with triangles."""
-        shapes = self._worker.latest
-        return self.frame, [
-            (positions, cloth.triangles)
-            for positions, cloth in zip(shapes, self._reader.cloths, strict=True)
-        ]
+        """Estimate from what the last frames took, None before the first frame."""
+        return self._remaining.seconds(self.last)
 
     def progress_text(self) -> str:
         """Frame counter and remaining time."""
@@ -183,138 +81,35 @@ class Bake:
         self._worker.join(seconds)
 
     def pump(self, seconds: float) -> None:
-        """Reads frames ahead of the worker for about `seconds`."""
+        """Reads frames ahead of the worker for about `seconds`, and shows the last simulated one.
+
+        In between the scene is at other frames, but nothing is drawn.
+        """
         self._textures.serve()
+        self._remaining.update(self.frame)
         until = time.monotonic() + seconds
         while self._next is not None and self._worker.has_space and not self._cancelled:
-            self._submit(self._next)
+            if self._preview is not None:
+                self._preview.hide()
+            self._shown = None
+            self._next = self._next + 1 if self._submit(self._next) else None
             if time.monotonic() > until:
-                return
-
-    def _submit(self, frame: int) -> None:
-        source = None
-        if frame <= self.last:
-            try:
-                source = self._reader.read_frame(frame)
-            except (RuntimeError, ValueError, ReferenceError) as error:
-                self._reading_error = str(error)
-        self._worker.submit(source)
-        self._next = frame + 1 if source is not None else None
-
-    def stop(self) -> None:
-        """Cancels the bake after the current frame."""
-        self._cancelled = True
-        self._textures.close()
-        self._worker.stop()
-
-    # --- the end ------------------------------------------------------------------------------
+                break
+        if self._preview is not None and self._shown != self.frame:
+            self._shown = self.frame
+            self._show_frame(self._shown)
 
     def abandon(self, *, restore: bool) -> None:
-        """Ends without a result; the frames stay in the cache for Resume.
-
-        Without `restore` the open file is not modified, because it is being replaced.
-        """
         global _running
-        self.stop()
-        self._worker.join()
-        if restore:
-            evaluation_state.restore()
+        super().abandon(restore=restore)
         _running = None
 
     def finish(self, context: Context) -> Outcome:
-        """Shows the frames as results and restores the rest of the scene."""
         global _running
         try:
-            self._worker.join()
-            evaluation_state.restore()
-            scene = object_identity.find_scene(self._scene_uid)
-            errors = [self._worker_error(), self._reading_error]
-            errors += self._show_results(context, scene)
-            errors.append(_move_from_temporary())
+            return super().finish(context)
         finally:
-            fingerprint.forget_geometry()
-            change_counter.increment()
             _running = None
-        result = f"frames {self.first} to {self.frame}: {self._worker.statistic.summary()}"
-        return Outcome(result, "; ".join(filter(None, errors)), self._cancelled)
-
-    def _show_results(self, context: Context, scene: Scene | None) -> list[str]:
-        """Shows the result of each cloth; returns reasons where that is impossible."""
-        errors = []
-        if scene is None:
-            return ["the scene was deleted: the frames are in the cache only"]
-        for cloth, writer in zip(self._reader.cloths, self._worker.plan.writers, strict=True):
-            obj = object_identity.find(cloth.session_uid)
-            if obj is None:
-                errors.append(f"'{cloth.name}' was deleted: its frames are in the cache only")
-                continue
-            evaluation_state.enter_object_mode(context, obj)
-            errors.append(self._show(scene, obj, writer))
-        return errors
-
-    def _show(self, scene: Scene, obj: Object, writer: pc2.Writer) -> str:
-        """Shows a result from the path it was written to, also if the scene names another now."""
-        description = writer.description
-        try:
-            return files.show(scene, obj, writer.stem, description, description.frames)
-        except REPORTED_ERRORS as error:
-            playback.enable(obj)  # the previous result, if it still exists
-            if isinstance(error, OSError):
-                return f"the frames of '{obj.name}' cannot be read: {error.strerror}"
-            return f"'{obj.name}' cannot take its result, which is in the cache only: {error}"
-
-    def _worker_error(self) -> str:
-        error = self._worker.error
-        if error is None:
-            return ""
-        if isinstance(error, OSError):
-            return f"the cache cannot be written: {error.strerror}"
-        return f"frame {self.frame + 1}: {error}"
-
-
-# --- steps of a bake --------------------------------------------------------------------------
-
-
-def prepare(context: Context, alone: Alone | None = None) -> tuple[list[Object], list[Object]]:
-    """Cloths and colliders, checked, in object mode, with identities."""
-    context.view_layer.update()  # includes objects that a script has just linked
-    if alone is None:
-        cloths, colliders = participants(context.scene, context.view_layer)
-        require_cloth(context.scene, context.view_layer, cloths)
-    else:
-        cloths, colliders = alone.participants(context.scene, context.view_layer)
-    object_identity.resolve_duplicates()
-    for obj in cloths:
-        check_cloth(obj)
-    for obj in (*cloths, *colliders):
-        if obj.library is None:
-            object_identity.ensure(obj)
-        evaluation_state.enter_object_mode(context, obj)
-    for obj in cloths:
-        deforming_nodes.detect(context, obj)
-    fingerprint.forget_geometry()
-    return cloths, colliders
-
-
-def _in_checkpoint_order(
-    resume_point: Checkpoint, cloths: list[Object], colliders: list[Object]
-) -> tuple[list[Object], list[Object]]:
-    """Participants in the order of a checkpoint: names may have changed since."""
-    ordered = []
-    for keys, objects in ((resume_point.cloths, cloths), (resume_point.colliders, colliders)):
-        found = {object_identity.key(obj): obj for obj in objects}
-        if not found.keys() >= set(keys):
-            raise ValueError(OTHERS_TAKE_PART)
-        # Those that have no faces take no part; the reader leaves them out again.
-        ordered.append([found[key] for key in keys] + [found[k] for k in found if k not in keys])
-    return ordered[0], ordered[1]
-
-
-def _check_participants(resume_point: Checkpoint, reader: SceneReader) -> None:
-    colliders = [collider.identity for collider in reader.colliders]
-    cloths = [cloth.identity for cloth in reader.cloths]
-    if colliders != resume_point.colliders or cloths != resume_point.cloths:
-        raise ValueError(OTHERS_TAKE_PART)
 
 
 def baked_alone(context: Context) -> Alone | None:
@@ -332,30 +127,16 @@ def show_complete_caches(context: Context) -> bool:
     cloths, _colliders = prepare(context, alone)
     hashes = fingerprint.of_scene(context.scene, context.view_layer, alone)
     found = {obj: files.read(context.scene, obj, hashes) for obj in cloths}
-    last = _checked_range(context.scene)[1]
+    last = checked_range(context.scene)[1]
     if any(c.problem or c.description.frame_start + c.intact <= last for c in found.values()):
         return False
     for obj, contents in found.items():
         stem = cache_paths.stem(context.scene, obj)
-        files.show(context.scene, obj, stem, contents.description, contents.intact)
+        kind = context.scene.weft.result_kind
+        files.show(obj, kind, stem, contents.description, contents.intact)
+        obj.weft.result.is_live = False
     change_counter.increment()
     return True
-
-
-def _checked_range(scene: Scene) -> tuple[int, int]:
-    """First and last frame; `ValueError` for an empty range."""
-    first, last = scene_time.frame_range(scene)
-    if last < first:
-        raise ValueError(f"the frame range is empty: it ends at {last}, before its start {first}")
-    return first, last
-
-
-def _move_from_temporary() -> str:
-    try:
-        transfer.after_bake()
-    except (OSError, pc2.CacheError) as error:
-        return f"the cache stays in the temporary folder: {error}"
-    return ""
 
 
 def register() -> None:

@@ -12,7 +12,7 @@ from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
 from ..scene import multiplied
 from ..scene.participants import instanced_colliders, participants
 from ..simulation import bridge
-from . import job
+from . import job, live
 
 TIMER_SECONDS = 0.05
 
@@ -115,6 +115,7 @@ class BakeOperator:
         return job.Bake(context)
 
     def begin(self, context: Context) -> None:
+        live.end(context)
         # By session uid: undo invalidates references to Blender's data.
         self._shown_scene = context.window.scene.session_uid
         self._pending = [scene.session_uid for scene in self.scenes(context)]

@@ -76,6 +76,14 @@ def mute(obj: Object, wanted: Callable[[Modifier], bool]) -> None:
             modifier.show_viewport = modifier.show_render = False
 
 
+def show_muted(obj: Object, wanted: Callable[[Modifier], bool], *, shown: bool) -> None:
+    """Shows the selected ones of the muted modifiers in the viewport again, or hides them."""
+    for record in obj.weft.muted_modifiers:
+        modifier = find(obj, record.name, record.uid)
+        if modifier is not None and wanted(modifier):
+            modifier.show_viewport = shown and record.show_viewport
+
+
 def restore(obj: Object) -> None:
     """Re-enables the modifiers that `mute` disabled; deleted modifiers are ignored."""
     for record in obj.weft.muted_modifiers:

@@ -110,6 +110,7 @@ class Writer:
             raise
         self.description.frames += 1
         self.description.checksums.append(zlib.crc32(content))
+        self._write_at(0, self._header())  # for the modifier that plays the file meanwhile
         if time.monotonic() - self._synced > SYNC_INTERVAL:
             self.sync()
 

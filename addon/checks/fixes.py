@@ -10,6 +10,7 @@ from ..blender import mesh_arrays
 from ..scene import evaluation_state, multiplied
 from ..storage import cache_paths
 from . import resolution
+from .frames import result_frames
 from .meshes import MAX_GUARDED_CORNERS
 from .resolution import EARTH
 
@@ -104,4 +105,5 @@ _FIXES = {
     "subdivide": resolution.subdivide,
     "remove_blenders_cloth": _remove_blenders_cloth,
     "remove_orphans": _remove_orphans,
+    "wider_gap": result_frames.widen,
 }

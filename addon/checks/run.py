@@ -10,8 +10,9 @@ from ..blender import object_identity, unkeyed_values
 from ..blender.errors import UnsuitableClothError
 from ..scene import evaluation_state
 from ..scene.participants import check_cloth, participants
-from . import first_frame, frame_range, meshes, resolution, settings
+from . import meshes, resolution, settings
 from .finding import ERROR, ORDER, Finding, on_object
+from .frames import first_frame, frame_range, result_frames
 
 
 def check_scene(context: Context) -> list[Finding]:
@@ -39,6 +40,7 @@ def check_scene(context: Context) -> list[Finding]:
         with unkeyed_values.preserved():
             found += first_frame.check(context, sound, colliders)
             found += frame_range.check(context, sound, colliders)
+            found += result_frames.check(context, sound, colliders)
     return sorted(found, key=lambda finding: ORDER.index(finding.severity))
 
 

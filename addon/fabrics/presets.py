@@ -16,9 +16,11 @@ import bpy
 
 from ..cache import atomic_file
 from ..properties.fabric import MATERIAL_FIELDS, OPTIONS, WeftMaterial, as_decimal, normalised_curve
+from .look import Look
 
 SHIPPED = Path(__file__).parents[1] / "presets"
 MAX_TITLE_LENGTH = 60  # characters
+UNNAMED = "cotton"  # what a fabric without a name is compared with
 OPTIONAL = frozenset(("bend_twist",))  # derived from the others if absent
 BRANCHES = frozenset(("load", "unload"))
 CURVE_KEYS = BRANCHES | {"virgin", "cycles"}
@@ -33,6 +35,7 @@ class Fabric:
     description: str
     fields: dict[str, object]
     origins: dict[str, str]  # source of each field, as a sentence
+    look: Look
     path: Path
 
     @property
@@ -66,6 +69,12 @@ def find(name: str) -> Fabric:
     if name not in known:
         raise ValueError(f"there is no fabric '{name}'; there are {', '.join(known)}")
     return known[name]
+
+
+def fields_of(name: str) -> dict[str, object]:
+    """Fields of a preset, of cotton if there is no such preset."""
+    known = all_presets()
+    return (known.get(name) or known[UNNAMED]).fields
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -116,6 +125,7 @@ def _read(path: Path, _modified: int) -> Fabric:
         origins={
             name: _origin(entries.get(name), content) for name in (*MATERIAL_FIELDS, *OPTIONS)
         },
+        look=Look.from_dict(content.get("look", {})),
         path=path,
     )
 

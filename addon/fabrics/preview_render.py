@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 
 from ..force_fields.forces import vertex_normals
+from .look import Look, brightness
 
 SIDE, COUNT = 0.42, 33  # side in m, vertices per side
 RADIUS = 0.1  # of the sphere, in m
 PINNED_RADIUS = 0.02  # radius of the pinned disc, in m
 FRAMES, FRAME_SECONDS = 40, 1.0 / 24.0
 PIXELS, SAMPLES = 128, 3  # per side of the image, per side of a pixel
-FRONT, BACK = np.array((0.55, 0.68, 0.86)), np.array((0.80, 0.62, 0.42))
 LIGHT = np.array((-0.35, -0.45, 0.82))
 VIEW = np.array((0.0, -0.78, 0.62))  # direction towards the camera
 WIDTH = 0.44  # of the visible area, in m
 
 
-def make(library: Any, fields: dict[str, float | None], path: Path) -> None:
+def make(library: Any, fields: dict[str, float | None], look: Look, path: Path) -> None:
     """Simulates a fabric and writes its preview as a PNG file, atomically."""
     positions, triangles = drape(library, fields)
     unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(png(picture(positions, triangles)))
+    unfinished.write_bytes(png(picture(positions, triangles, look)))
     unfinished.replace(path)
 
 
@@ -37,10 +37,8 @@ def make(library: Any, fields: dict[str, float | None], path: Path) -> None:
 
 def drape(library: Any, fields: dict[str, float | None]) -> tuple[np.ndarray, np.ndarray]:
     """Positions and triangles of a square sheet draped over a sphere."""
-    line = np.linspace(-SIDE / 2, SIDE / 2, COUNT)
-    x, y = np.meshgrid(line, line)
-    height = RADIUS + 0.004
-    points = np.stack([x.ravel(), y.ravel(), np.full(x.size, height)], axis=1)
+    flat = flat_places()
+    points = np.column_stack([flat, np.full(len(flat), RADIUS + 0.004)])
     index = np.arange(COUNT * COUNT).reshape(COUNT, COUNT)
     quads = [index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]]
     faces = np.stack([corner.ravel() for corner in quads], axis=1)
@@ -53,6 +51,13 @@ def drape(library: Any, fields: dict[str, float | None]) -> tuple[np.ndarray, np
         simulation.advance(FRAME_SECONDS)
     triangles = np.concatenate([faces[:, :3], faces[:, [0, 2, 3]]])
     return simulation.positions(0), triangles
+
+
+def flat_places() -> np.ndarray:
+    """Where the vertices of the sheet are in the flat fabric, in m."""
+    line = np.linspace(-SIDE / 2, SIDE / 2, COUNT)
+    x, y = np.meshgrid(line, line)
+    return np.column_stack([x.ravel(), y.ravel()])
 
 
 def _sphere(rings: int = 24, segments: int = 48) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +89,7 @@ def _sphere(rings: int = 24, segments: int = 48) -> tuple[np.ndarray, np.ndarray
 # --- drawing ----------------------------------------------------------------------------------
 
 
-def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+def picture(positions: np.ndarray, triangles: np.ndarray, look: Look) -> np.ndarray:
     """Pixels as red, green, blue and opacity, uint8 `(PIXELS, PIXELS, 4)`."""
     size = PIXELS * SAMPLES
     eye = VIEW / np.linalg.norm(VIEW)
@@ -93,11 +98,11 @@ def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     centre = (positions.min(axis=0) + positions.max(axis=0)) / 2
     camera = (positions - centre) @ np.stack([right, -up, eye], axis=1)
     screen = camera * (size / WIDTH) + (size / 2, size / 2, 0.0)
-    normals = vertex_normals(positions, triangles)
+    normals = np.column_stack([vertex_normals(positions, triangles), flat_places()])
     color = np.zeros((size, size, 4))
     depth = np.full((size, size), -np.inf)
     for triangle in triangles.tolist():
-        _fill(color, depth, screen[triangle], normals[triangle], eye)
+        _fill(color, depth, screen[triangle], normals[triangle], eye, look)
     blocks = color.reshape(PIXELS, SAMPLES, PIXELS, SAMPLES, 4).mean(axis=(1, 3))
     opacity = np.maximum(blocks[..., 3:], 1e-6)
     blocks[..., :3] = blocks[..., :3] / opacity
@@ -105,9 +110,14 @@ def picture(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _fill(
-    color: np.ndarray, depth: np.ndarray, corners: np.ndarray, normals: np.ndarray, eye: np.ndarray
+    color: np.ndarray,
+    depth: np.ndarray,
+    corners: np.ndarray,
+    surface: np.ndarray,
+    eye: np.ndarray,
+    look: Look,
 ) -> None:
-    """Rasterises one triangle with a depth test."""
+    """Rasterises one triangle with a depth test; `surface` has normals and flat places."""
     low = np.maximum(np.floor(corners[:, :2].min(axis=0)).astype(int), 0)
     high = np.minimum(np.ceil(corners[:, :2].max(axis=0)).astype(int) + 1, depth.shape[0])
     (ax, ay), (bx, by), (cx, cy) = corners[:, :2]
@@ -121,19 +131,24 @@ def _fill(
     height = weights @ corners[:, 2]
     window = (slice(low[1], high[1]), slice(low[0], high[0]))
     visible = (weights >= -1e-9).all(axis=-1) & (height > depth[window])
+    found = weights[visible] @ surface
+    relief = brightness(look.weave, found[:, 3:])
+    visible[visible] = relief > 0.0  # through a hole what is behind is seen
     depth[window][visible] = height[visible]
-    color[window][visible] = _shade(weights[visible] @ normals, eye)
+    solid = relief > 0.0
+    color[window][visible] = _shade(found[solid, :3], eye, look, relief[solid])
 
 
-def _shade(normals: np.ndarray, eye: np.ndarray) -> np.ndarray:
+def _shade(normals: np.ndarray, eye: np.ndarray, look: Look, relief: np.ndarray) -> np.ndarray:
     """Blinn-Phong shading with one light, ambient term and a colour per side."""
     normals = normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-9)
     front = (normals @ eye >= 0.0)[:, None]
     facing = np.where(front, normals, -normals)
     light = LIGHT / np.linalg.norm(LIGHT)
     diffuse = 0.3 + 0.7 * np.maximum(facing @ light, 0.0)
-    specular = np.maximum(facing @ _unit(light + eye), 0.0) ** 40
-    base = np.where(front, FRONT, BACK) * diffuse[:, None] + 0.12 * specular[:, None]
+    specular = np.maximum(facing @ _unit(light + eye), 0.0) ** look.gloss
+    base = np.where(front, look.front, look.back) * (relief * diffuse)[:, None]
+    base += look.sheen * specular[:, None]
     return np.column_stack([np.clip(base, 0.0, 1.0), np.ones(len(base))])
 
 

@@ -12,6 +12,7 @@ from bpy.utils.previews import ImagePreviewCollection
 from ..properties import callbacks
 from ..simulation import bridge
 from . import presets, preview_render
+from .look import Look
 
 CUSTOM = ("CUSTOM", "Custom Fabric", "What is set in the panel", "MATERIAL", 0)
 
@@ -60,13 +61,13 @@ def make(fabric: presets.Fabric) -> None:
     """Renders the preview of a fabric in a background thread; takes some seconds."""
     if bpy.app.background or bridge.problem():
         return
-    arguments = (bridge.library(), fabric.fields, fabric.preview)
+    arguments = (bridge.library(), fabric.fields, fabric.look, fabric.preview)
     threading.Thread(target=_make, args=arguments, name="weft card", daemon=True).start()
 
 
-def _make(library: ModuleType, fields: dict[str, float | None], path: Path) -> None:
+def _make(library: ModuleType, fields: dict[str, float | None], look: Look, path: Path) -> None:
     try:
-        preview_render.make(library, fields, path)
+        preview_render.make(library, fields, look, path)
     except (OSError, ValueError, RuntimeError) as error:
         print(f"Weft: no picture of '{path.stem}': {error}")
 
@@ -74,7 +75,12 @@ def _make(library: ModuleType, fields: dict[str, float | None], path: Path) -> N
 def register() -> None:
     global _previews
     _previews = bpy.utils.previews.new()
-    callbacks.connect(fabric_items=items, active_fabric=active, choose_fabric=choose)
+    callbacks.connect(
+        fabric_items=items,
+        active_fabric=active,
+        choose_fabric=choose,
+        fabric_fields=presets.fields_of,
+    )
 
 
 def unregister() -> None:

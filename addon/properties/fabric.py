@@ -12,6 +12,7 @@ from bpy.types import Context, PropertyGroup
 from bpy.utils import register_classes_factory
 
 from . import change_counter
+from .feel import slider
 
 MATERIAL_FIELDS = (
     "density",
@@ -279,6 +280,26 @@ class WeftMaterial(PropertyGroup):
         soft_max=100.0,
         precision=2,
         update=changed,
+    )
+
+    stiffness: slider(
+        "Soft / Stiff",
+        "Resistance to bending: stiff fabric has fewer and larger folds",
+        ("bend_warp", "bend_weft", "bend_twist"),
+    )
+    weight: slider(
+        "Light / Heavy", "Mass: heavy fabric hangs straighter and swings slower", ("density",)
+    )
+    stretchiness: slider(
+        "Firm / Stretchy",
+        "Yielding to stretching and shearing",
+        ("stretch_warp", "stretch_weft", "shear"),
+        sign=-1.0,
+    )
+    damping: slider(
+        "Lively / Damped",
+        "Inner friction, by which motion comes to rest",
+        ("stretch_damping", "shear_damping", "bend_damping"),
     )
 
     def as_dict(self) -> dict[str, object]:

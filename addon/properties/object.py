@@ -65,7 +65,10 @@ class WeftResult(PropertyGroup):
     statistic: StringProperty()
     warnings: StringProperty()  # one per line
     place: StringProperty()  # of the largest stretch, empty where that is no warning
-    display_type: StringProperty()  # display type before a running bake, else empty
+    display_type: StringProperty()  # before a running bake of an earlier version, else empty
+    is_live: BoolProperty()  # by live simulation: it may end before the frame range does
+    preview: StringProperty()  # name of the modifier that shows a running bake, else empty
+    preview_uid: IntProperty()  # its persistent id
     was_disabled: BoolProperty()  # in viewports, before a running bake
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
     modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files
@@ -427,6 +430,17 @@ class WeftObject(PropertyGroup):
         name="Self Vertex Group",
         options=NOT_ANIMATABLE,
         description="Vertices in this group pass through this cloth and others",
+        update=changed,
+    )
+    layer: IntProperty(
+        name="Layer",
+        options=NOT_ANIMATABLE,
+        description="Place in the order of garments, from the body outwards: a jacket has a higher "
+        "layer than the shirt below. Where both cross, the higher one comes to lie on the side of "
+        "the face normals of the lower one. Equal layers part to where most of each is",
+        default=0,
+        min=0,
+        soft_max=10,
         update=changed,
     )
     field_weights: PointerProperty(type=WeftFieldWeights)

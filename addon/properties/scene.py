@@ -17,7 +17,7 @@ from bpy.props import (
 )
 from bpy.types import Collection, Context, PropertyGroup
 
-from . import callbacks
+from . import callbacks, quality
 from .fabric import NOT_ANIMATABLE, as_decimal, changed
 
 # Option for paths that may start with //; required since Blender 4.5, unknown to 4.2.
@@ -133,6 +133,14 @@ class WeftScene(PropertyGroup):
         default=250,
         update=changed,
     )
+    quality: EnumProperty(
+        name="Quality",
+        options={"SKIP_SAVE"},  # another view of the settings below
+        description="Solver, step, tolerance, and the subdivision of cloths in the viewport",
+        items=quality.ITEMS,
+        get=quality.current,
+        set=quality.choose,
+    )
     integrator: EnumProperty(
         name="Integrator",
         options=NOT_ANIMATABLE,
@@ -246,6 +254,12 @@ class WeftScene(PropertyGroup):
         soft_max=10.0,
         precision=3,
         update=changed,
+    )
+    simulate_on_play: BoolProperty(
+        name="Simulate on Play",
+        options=NOT_ANIMATABLE,
+        description="Playing the timeline simulates cloth that has no frames yet",
+        default=True,
     )
     result_kind: EnumProperty(
         name="Result",

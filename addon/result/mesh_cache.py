@@ -29,13 +29,19 @@ def own_modifier(obj: Object) -> MeshCacheModifier | None:
 def write(obj: Object, stem: Path, frame_start: int, frame_count: int) -> None:
     """Creates the modifier for a cache, disabled."""
     result = obj.weft.result
-    modifier = obj.modifiers.new(NAME, "MESH_CACHE")
-    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    modifier = add(obj, NAME, frame_start)
     result.modifier, result.modifier_uid = modifier.name, modifier.persistent_uid
-    modifier.cache_format, modifier.frame_start = "PC2", frame_start
-    modifier.show_viewport = modifier.show_render = False
     result.frame_start, result.frame_count = frame_start, frame_count
     set_cache(obj, stem)
+
+
+def add(obj: Object, name: str, frame_start: int) -> MeshCacheModifier:
+    """A new modifier without a file, the first of the stack, disabled."""
+    modifier = obj.modifiers.new(name, "MESH_CACHE")
+    obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    modifier.cache_format, modifier.frame_start = "PC2", frame_start
+    modifier.show_viewport = modifier.show_render = False
+    return modifier
 
 
 def set_cache(obj: Object, stem: Path) -> None:

@@ -83,6 +83,7 @@ def remove(obj: Object) -> None:
         "statistic",
         "warnings",
         "place",
+        "is_live",
     )
     for name in left:
         obj.weft.result.property_unset(name)

@@ -36,7 +36,7 @@ from bpy.types import (
 )
 
 from ..blender import fcurves, mesh_arrays, modifier_state
-from ..result import mesh_cache
+from ..result import mesh_cache, preview
 
 VALUE_TYPES = frozenset(("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING"))
 # Properties of display, storage, editing or rendering, without effect on motion.
@@ -187,8 +187,8 @@ def _references(owner: ID) -> list[ID | None]:
 def relevant_modifiers(owner: Object) -> list[Modifier]:
     """Modifiers that affect the mesh that is read; of a cloth only deforming ones."""
     if owner.weft.role == "CLOTH":
-        own = mesh_cache.own_modifier(owner)
-        return [m for m in owner.modifiers if modifier_state.is_deforming(m) and m != own]
+        own = (mesh_cache.own_modifier(owner), preview.own_modifier(owner))
+        return [m for m in owner.modifiers if modifier_state.is_deforming(m) and m not in own]
     return [
         modifier for modifier in owner.modifiers if modifier.type not in modifier_state.SHAPELESS
     ]

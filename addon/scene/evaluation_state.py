@@ -8,18 +8,19 @@ or undone in this state, can be restored.
 """
 
 import bpy
-from bpy import app
 from bpy.types import Context, Object, Scene
 
 from ..blender import modifier_state, object_identity
-from ..result import playback
+from ..result import playback, preview
 
 
-def prepare(context: Context, cloths: list[Object], colliders: list[Object]) -> None:
-    """Makes the scene readable, until `restore`."""
+def prepare(
+    context: Context, cloths: list[Object], colliders: list[Object], *, keeps_frame: bool = True
+) -> None:
+    """Makes the scene readable, until `restore`, which goes back to the frame that is kept."""
     before = context.scene.weft.before_bake
     before.frame, before.subframe = context.scene.frame_current, context.scene.frame_subframe
-    before.is_known = True
+    before.is_known = keeps_frame
     for obj in cloths:
         _prepare_cloth(obj)
     for obj in (*cloths, *colliders):
@@ -53,13 +54,11 @@ def enter_object_mode(context: Context, obj: Object) -> None:
 def _prepare_cloth(obj: Object) -> None:
     playback.disable(obj)
     modifier_state.mute(obj, modifier_state.is_generative)
-    if not app.background and not obj.weft.result.display_type:
-        # The overlay draws the simulated cloth; the mesh that is read would hide it.
-        obj.weft.result.display_type, obj.display_type = obj.display_type, "BOUNDS"
 
 
 def _restore_object(obj: Object) -> None:
     before = obj.weft.result
+    preview.remove(obj)
     if before.display_type:
         obj.display_type, before.display_type = before.display_type, ""
     if before.was_disabled:

@@ -326,6 +326,8 @@ def collision_options(obj: Object, colliders: list[Object]) -> dict[str, object]
     elif settings.self_collision_group:
         group = settings.self_collision_group
         options["free_of_cloth"] = mesh_arrays.grouped_vertices(obj, group)
+    if settings.layer:
+        options["layer"] = settings.layer
     return options
 
 

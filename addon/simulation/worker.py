@@ -23,6 +23,7 @@ from ..scene.reader import ClothInput, ColliderInput, FrameInput
 from ..storage import frame_record
 from ..storage.frame_record import Recorder
 from . import bridge
+from .drag import Drag
 from .external_forces import ExternalForces
 from .largest_stretch import LargestStretch
 from .texture_requests import CancelledError
@@ -56,14 +57,13 @@ class Worker(threading.Thread):
         self.frame = previous.frame  # last completed frame
         self.statistic = statistic
         self.error: BaseException | None = None
-        self.latest = [
-            cloth.positions for cloth in plan.cloths
-        ]  # positions at the last completed frame, in m
         self._previous = previous
         self._stretches = [
             LargestStretch(cloth, Place.from_dict(writer.description.statistic))
             for cloth, writer in zip(plan.cloths, plan.writers, strict=True)
         ]
+        self.drag: Drag | None = None  # by the mouse, set from the main thread
+        self._dragged: Drag | None = None  # whose vertices are held now
         self._has_materials = False  # a restored state may have other materials than the scene
         self._queue: queue.Queue[FrameInput | None] = queue.Queue(FRAMES_AHEAD)
         self._stop_asked = threading.Event()
@@ -128,7 +128,7 @@ class Worker(threading.Thread):
         )
         for index, stretch in enumerate(self._stretches):
             stretch.update(index, current, shapes[index])
-        self.latest, self.frame = shapes, current.frame
+        self.frame = current.frame
         self.statistic.add(reports, time.perf_counter() - started)
 
     def _bridge(self, current: FrameInput) -> list[Any]:
@@ -165,9 +165,19 @@ class Worker(threading.Thread):
             bridge.set_materials(simulation, plan.cloths, current)
             self._has_materials = True
         bridge.set_targets(simulation, plan.cloths, plan.colliders, current)
+        self._drag(current)
         bridge.set_pressures(simulation, plan.cloths, previous, current)
         plan.forces.apply(simulation, current, seconds)
         return simulation.advance(seconds)
+
+    def _drag(self, current: FrameInput) -> None:
+        """Holds the vertices around a dragged point, and lets those go that were held before."""
+        drag, simulation, cloths = self.drag, self.plan.simulation, self.plan.cloths
+        if self._dragged is not None:
+            self._dragged.release(simulation, cloths)
+        if drag is not None:
+            drag.hold(simulation, cloths, current, self.plan.frame_seconds)
+        self._dragged = drag
 
     def _flush(self, *, with_state: bool) -> None:
         """Makes all frames so far durable, and optionally writes a checkpoint."""

@@ -66,12 +66,25 @@ class PHYSICS_PT_weft_material(PhysicsPanel, Panel):
         layout.template_icon_view(
             context.window_manager.weft, "fabric_card", show_labels=True, scale=5.0
         )
-        _wide_field(layout, material, "density")
+        column = layout.column(align=True)
+        for name in ("stiffness", "weight", "stretchiness", "damping"):
+            column.prop(material, name, slider=True)
+
+
+class PHYSICS_PT_weft_numbers(PhysicsPanel, Panel):
+    bl_label = "Numbers"
+    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_options = {"DEFAULT_CLOSED"}
+    roles = CLOTH
+
+    def draw(self, context: Context) -> None:
+        self.layout.enabled = job.running() is None
+        _wide_field(self.layout, context.object.weft.material, "density")
 
 
 class PHYSICS_PT_weft_stiffness(PhysicsPanel, Panel):
     bl_label = "Stiffness (N/m)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_parent_id = "PHYSICS_PT_weft_numbers"
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
@@ -83,7 +96,7 @@ class PHYSICS_PT_weft_stiffness(PhysicsPanel, Panel):
 
 class PHYSICS_PT_weft_bending(PhysicsPanel, Panel):
     bl_label = "Bending (µN·m)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_parent_id = "PHYSICS_PT_weft_numbers"
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
@@ -101,7 +114,7 @@ class PHYSICS_PT_weft_bending(PhysicsPanel, Panel):
 
 class PHYSICS_PT_weft_damping(PhysicsPanel, Panel):
     bl_label = "Damping (s)"
-    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_parent_id = "PHYSICS_PT_weft_numbers"
     bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
 
@@ -114,7 +127,7 @@ class PHYSICS_PT_weft_damping(PhysicsPanel, Panel):
 
 class PHYSICS_PT_weft_air(PhysicsPanel, Panel):
     bl_label = "Air"
-    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_parent_id = "PHYSICS_PT_weft_numbers"
     bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
 
@@ -134,7 +147,7 @@ CURVES = {
 
 class PHYSICS_PT_weft_memory(PhysicsPanel, Panel):
     bl_label = "Curves and Memory"
-    bl_parent_id = "PHYSICS_PT_weft_material"
+    bl_parent_id = "PHYSICS_PT_weft_numbers"
     bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
 
@@ -274,6 +287,7 @@ class PHYSICS_PT_weft_self_collisions(SwitchedPanel, Panel):
         column = flow.column()
         column.prop_search(obj.weft, "self_collision_group", obj, "vertex_groups", text="Exclude")
         props(flow, context.scene.weft, self_collision="All Cloths")
+        props(flow, obj.weft, layer="Layer")
         text = "Two layers keep the sum of their thicknesses, other cloths as well"
         wrapped_text(self.layout, context, text, "INFO")
 
@@ -333,6 +347,7 @@ register, unregister = bpy.utils.register_classes_factory(
     (
         PHYSICS_PT_weft_pins,
         PHYSICS_PT_weft_material,
+        PHYSICS_PT_weft_numbers,
         PHYSICS_PT_weft_stiffness,
         PHYSICS_PT_weft_bending,
         PHYSICS_PT_weft_damping,

@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty
 from bpy.types import Context, Event, Object, Operator, Scene
 
-from ..bake import job, status
+from ..bake import job, live, status
 from ..bake.modal import BakeOperator, ProgressDisplay
 from ..blender import object_identity, scene_time
 from ..blender.errors import REPORTED_ERRORS, SkippedSceneError, error_message
@@ -46,7 +46,7 @@ class WEFT_OT_bake(BakeOperator, Operator):
 
     def start(self, context: Context) -> job.Bake:
         if not self.only_active:
-            return super().start(context)
+            return self._completed(context) or super().start(context)
         if not self._active:
             raise ValueError("no object is active")
         running = job.Bake(context, alone=Alone(bpy.data.objects[self._active]))
@@ -54,6 +54,16 @@ class WEFT_OT_bake(BakeOperator, Operator):
             if obj.name != self._active and not obj.weft.result.shown:
                 self.report({"WARNING"}, f"'{obj.name}' takes no part: it has no result")
         return running
+
+    def _completed(self, context: Context) -> job.Bake | None:
+        """A bake of the frames that live simulation has not come to; None to bake anew."""
+        cloths, _colliders = participants(context.scene, context.view_layer)
+        if not cloths or not all(obj.weft.result.is_live for obj in cloths):
+            return None
+        try:
+            return job.Bake(context, resume=True)
+        except ValueError:  # the scene has changed since
+            return None
 
 
 class WEFT_OT_bake_all(BakeOperator, Operator):
@@ -194,6 +204,7 @@ class WEFT_OT_free(Operator):
         )
 
     def execute(self, context: Context) -> set[str]:
+        live.end(context)
         object_identity.resolve_duplicates()
         for obj in self._objects(context):
             try:

@@ -4,10 +4,11 @@
 import bpy
 from bpy.types import Context, Panel, UILayout, UIList
 
-from ..bake import job, status
+from ..bake import job, live, status
 from ..checks import operators
 from ..simulation import bridge
 from ..storage import cache_paths
+from . import live_operators
 from .panel_parts import ANY, PhysicsPanel, columns, props, wrapped_text
 
 SEVERITY_ICONS = {"ERROR": "CANCEL", "WARNING": "ERROR", "INFO": "INFO"}
@@ -41,6 +42,7 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
             layout.progress(factor=running.progress, text=running.progress_text())
             layout.operator("weft.bake_cancel", icon="CANCEL")
             return
+        _draw_live(layout, context)
         row = layout.row(align=True)
         row.scale_y = 1.2
         row.operator("weft.bake", text="Bake All", icon="PHYSICS")
@@ -49,8 +51,26 @@ class PHYSICS_PT_weft_bake(PhysicsPanel, Panel):
         row = layout.row(align=True)
         row.operator("weft.free", text="Free All", icon="TRASH")
         _only_active(row, context, "weft.free", "Free This")
-        if context.object.weft.role == "CLOTH":
+        if context.object.weft.role == "CLOTH" and live.session() is None:
             _draw_status(layout, context)
+
+
+def _draw_live(layout: UILayout, context: Context) -> None:
+    """Live simulation: its button, and what it does."""
+    session = live.session()
+    row = layout.row(align=True)
+    for name in ("DRAFT", "GOOD", "FINAL"):
+        row.prop_enum(context.scene.weft, "quality", name)
+    row = layout.row(align=True)
+    row.scale_y = 1.2
+    icon = "PLAY" if session is None else "PAUSE"
+    row.operator("weft.simulate", icon=icon, depress=session is not None)
+    row.operator("weft.drag", text="", icon="VIEW_PAN")
+    row.prop(context.scene.weft, "simulate_on_play", text="", icon="RECORD_ON")
+    if session is not None:
+        layout.label(text=session.progress_text(), icon="INFO")
+    elif live_operators.problem():
+        wrapped_text(layout, context, live_operators.problem(), "ERROR")
 
 
 def _only_active(row: UILayout, context: Context, operator: str, text: str) -> None:

@@ -8,7 +8,7 @@ use super::{
     },
     errors::guarded,
     material::PyMaterial,
-    scalars::{instance, number},
+    scalars::{index, instance, number},
 };
 use crate::{
     error::Error,
@@ -63,6 +63,9 @@ const SEWING_TIME: f64 = 1.0;
 ///         cloth and others.
 ///     ignored_colliders (integer array, shape (k,), or a sequence of int, optional): Indices of
 ///         the colliders that this cloth passes through.
+///     layer (int): Place in the order of garments, from the body outwards, 0 or more. Of two
+///         cloths that intersect, that of the higher layer comes to lie on the side of the normals
+///         of the lower one; of equal layers, each on the side where most of it is.
 ///     triangles (integer array, shape (m, 3), or a sequence of index sequences, optional): What
 ///         the faces are cut into for the simulation, triangles of each face together and in the
 ///         order of the faces. Where not given, quads are cut along their shorter diagonal, or
@@ -83,13 +86,14 @@ impl PyCloth {
             positions, faces, material, *, rest_positions=None, uv=None, vertex_mass_scale=None,
             rest_scale=None, stiffness_scale=None, sewing=None, sewing_time=None, sewing_force=None,
             stretch_scale=None, shear_scale=None, bend_scale=None, friction_scale=None,
-            free_of_colliders=None, free_of_cloth=None, ignored_colliders=None, triangles=None
+            free_of_colliders=None, free_of_cloth=None, ignored_colliders=None, layer=None,
+            triangles=None
         ),
         text_signature = "(positions, faces, material, *, rest_positions=None, uv=None, \
             vertex_mass_scale=None, rest_scale=None, stiffness_scale=None, sewing=None, \
             sewing_time=1.0, sewing_force=None, stretch_scale=None, shear_scale=None, \
             bend_scale=None, friction_scale=None, free_of_colliders=None, free_of_cloth=None, \
-            ignored_colliders=None, triangles=None)"
+            ignored_colliders=None, layer=0, triangles=None)"
     )]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -111,6 +115,7 @@ impl PyCloth {
         free_of_colliders: OptionalArgument<'_, '_>,
         free_of_cloth: OptionalArgument<'_, '_>,
         ignored_colliders: OptionalArgument<'_, '_>,
+        layer: OptionalArgument<'_, '_>,
         triangles: OptionalArgument<'_, '_>,
     ) -> PyResult<Self> {
         let py = positions.py();
@@ -134,6 +139,7 @@ impl PyCloth {
             friction: factors("friction_scale", friction_scale)?,
             free: read_free([free_of_colliders, free_of_cloth], count)?,
             ignored: read_ignored(ignored_colliders)?,
+            layer: layer.map_or(Ok(0), |given| index("layer", given))?,
         };
         let build = || {
             let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
@@ -175,6 +181,7 @@ struct ClothOptions {
     friction: Option<Vec<f64>>,
     free: Option<Vec<[bool; 2]>>,
     ignored: Vec<u32>,
+    layer: usize,
 }
 
 impl ClothOptions {
@@ -200,7 +207,7 @@ impl ClothOptions {
         if let Some(free) = self.free {
             cloth = cloth.with_free_vertices(free)?;
         }
-        Ok(cloth.with_ignored_colliders(self.ignored))
+        Ok(cloth.with_ignored_colliders(self.ignored).with_layer(self.layer))
     }
 }
 

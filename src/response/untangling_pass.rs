@@ -145,6 +145,7 @@ mod tests {
             seams: &[],
             contact_filter: ContactFilter::default(),
             friction_scale: Vec::new(),
+            layers: Vec::new(),
         };
         let collider_vertices = [[-9.5, -9.5], [-8.0, -9.5], [-9.5, -8.0]];
         let collider_vertices = collider_vertices.map(|[x, y]| Vec3::new(x, y, -5.0e-4)).to_vec();

@@ -43,6 +43,8 @@ pub struct Cloth {
     pub(crate) free_vertices: Option<Vec<[bool; 2]>>,
     /// Colliders that it passes through.
     pub(crate) ignored_colliders: Vec<u32>,
+    /// Place in the order of garments, from the body outwards.
+    pub(crate) layer: usize,
 }
 
 impl Cloth {
@@ -83,6 +85,7 @@ impl Cloth {
             friction_scale: None,
             free_vertices: None,
             ignored_colliders: Vec::new(),
+            layer: 0,
         })
     }
 
@@ -162,6 +165,15 @@ impl Cloth {
     #[must_use]
     pub fn with_ignored_colliders(mut self, colliders: Vec<u32>) -> Self {
         self.ignored_colliders = colliders;
+        self
+    }
+
+    /// Returns the cloth with a place in the order of garments, from the body outwards. Where it intersects a cloth of
+    /// a lower layer it comes to lie on the side of the normals of that one; with one of its own layer on the side
+    /// where most of it is.
+    #[must_use]
+    pub fn with_layer(mut self, layer: usize) -> Self {
+        self.layer = layer;
         self
     }
 

@@ -157,6 +157,7 @@ fn collision_mesh(
         seams: &dynamics.seams,
         contact_filter: system::contact_exclusions(cloths, colliders.len())?,
         friction_scale: system::concatenated(cloths, 1.0, |cloth| cloth.friction_scale.as_ref()),
+        layers: cloths.iter().map(|cloth| cloth.layer).collect(),
     };
     Ok(CollisionMesh::new(cloth_data, colliders))
 }

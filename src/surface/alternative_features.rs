@@ -118,6 +118,7 @@ mod tests {
             seams: &[],
             contact_filter: ContactFilter::default(),
             friction_scale: Vec::new(),
+            layers: Vec::new(),
         };
         let (alternatives, triangles, in_use) =
             AlternativeFeatures::new(&mut cloths, &[collider], 8);

@@ -64,6 +64,8 @@ pub(crate) struct CollisionMesh {
     has_excluded_pairs: bool,
     /// Factor on the friction of each vertex of cloth; empty where all are 1.
     friction_scale: Vec<f64>,
+    /// Place of each cloth in the order of garments, from the body outwards.
+    pub(crate) layers: Vec<usize>,
     pub(crate) cloth_count: usize,
     pub(crate) cloth_vertex_count: usize,
     pub(crate) cloth_edge_count: usize,
@@ -89,6 +91,8 @@ pub(crate) struct ClothCollisionData<'a> {
     pub(crate) contact_filter: ContactFilter,
     /// Factor on the friction of each vertex; empty where all are 1.
     pub(crate) friction_scale: Vec<f64>,
+    /// Place of each cloth in the order of garments, from the body outwards.
+    pub(crate) layers: Vec<usize>,
 }
 
 impl CollisionMesh {
@@ -130,6 +134,7 @@ impl CollisionMesh {
             has_excluded_pairs: !(cloths.seams.is_empty() && cloths.contact_filter.is_empty()),
             contact_filter: cloths.contact_filter,
             friction_scale: cloths.friction_scale,
+            layers: cloths.layers,
             cloth_count,
             cloth_vertex_count: cloth_vertices,
         };
@@ -350,6 +355,7 @@ impl CollisionMesh {
             seams: &[],
             contact_filter: ContactFilter::default(),
             friction_scale: Vec::new(),
+            layers: Vec::new(),
         };
         Self::new(cloths, colliders)
     }

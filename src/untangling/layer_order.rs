@@ -5,14 +5,15 @@
 //! there. If each contour were resolved by itself, they could be displaced in opposite senses
 //! without progress. So all intersections of two cloths are resolved in the same sense. Each end of
 //! an intersected edge is above or below its adjacent triangle and votes for its connected
-//! component, weighted by size; the majority decides for both cloths.
+//! component, weighted by size; the majority decides for both cloths. Where garments have been given
+//! an order, that decides instead: the outer one belongs on the side of the normals of the inner one.
 
 use super::{UNTANGLING, edge_intervals::EdgeIntervals};
 use crate::{
     collision::{ClothComponents, Intersection},
     surface::{CollisionMesh, Configuration},
 };
-use std::collections::BTreeMap;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 /// Side of the triangles of a body on which a cloth belongs, by cloth and body: 1 along their
 /// normals, or −1.
@@ -61,7 +62,10 @@ impl LayerOrder {
             let none = LayerVotes::default();
             let of = |bodies: [u32; 2]| votes.get(&bodies).unwrap_or(&none);
             let both = [of([one, other]), of([other, one])];
-            if let Some([first, second]) = decide_sides(both, &components.sizes) {
+            let layers = [one, other].map(|cloth| mesh.layers.get(cloth as usize).copied());
+            let sides =
+                sides_in_order(both, layers).or_else(|| decide_sides(both, &components.sizes));
+            if let Some([first, second]) = sides {
                 order.sides.insert([one, other], first);
                 order.sides.insert([other, one], second);
             }
@@ -116,6 +120,20 @@ impl LayerVotes {
             sizes[*component as usize] as f64 * (above - below) / (above + below)
         });
         each.sum()
+    }
+}
+
+/// Sides of two cloths whose layers differ: the outer one is on the side of the normals of the
+/// inner one, and this on the other side of the outer one as that is turned; `None` without an order.
+fn sides_in_order(
+    [first, second]: [&LayerVotes; 2],
+    layers: [Option<usize>; 2],
+) -> Option<[f64; 2]> {
+    let facing = -(first.alignment[0] + second.alignment[0]).signum();
+    match layers[0].cmp(&layers[1]) {
+        Ordering::Greater => Some([1.0, facing]),
+        Ordering::Less => Some([facing, 1.0]),
+        Ordering::Equal => None,
     }
 }
 

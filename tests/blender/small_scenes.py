@@ -117,6 +117,21 @@ def assert_plays(obj: bpy.types.Object, frames: np.ndarray, first: int) -> None:
         assert np.abs(evaluated(obj) - expected).max() <= tolerance, frame
 
 
+def cached_frames_so_far(obj: bpy.types.Object) -> np.ndarray:
+    """The frames in the file of a cache that is being written."""
+    content = pc2.data_path(stem(obj)).read_bytes()
+    *_, vertices, _first, _rate, count = pc2.HEADER.unpack(content[: pc2.HEADER.size])
+    flat = np.frombuffer(content, "<f4", 3 * vertices * count, pc2.HEADER.size)
+    return flat.reshape(count, vertices, 3)
+
+
+def assert_plays_below_modifiers(obj: bpy.types.Object, seen: dict[int, np.ndarray]) -> None:
+    """What was seen at frames is in the cache of an object."""
+    frames = cached_frames(obj)
+    for frame, points in seen.items():
+        assert np.abs(points - frames[frame - 1]).max() < 1e-6, frame
+
+
 def limp_sheet(**options):
     """A sheet in empty space that resists nothing."""
     cloth = add_cloth(pinned=False, **options)

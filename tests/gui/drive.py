@@ -13,40 +13,28 @@ import traceback
 from pathlib import Path
 
 import bpy
-from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
+sys.path.insert(0, str(FOLDER))
+
+from hands import (  # noqa: E402
+    PLACES,
+    choose,
+    click,
+    close_preferences,
+    on_screen,
+    place,
+    press,
+    repeated,
+    reported,
+    shot,
+    tool,
+    until,
+    windows,
+)
+
 BLEND = FOLDER / "scene.blend"
 MODULE = "bl_ext.user_default.weft"
-# Pixels, where the windows are as in FRAMES.
-PLACES = {
-    "edit": (79, 14),
-    "extensions": (162, 258),
-    "extensions_menu": (960, 82),
-    "install_from_disk": (852, 204),
-    "file": (640, 614),
-    "install": (1135, 615),
-    "physics": (1332, 390),
-    "cloth": (1474, 335),
-    "collider": (1546, 335),
-    "bake": (1431, 401),
-    "resume": (1535, 401),
-    "cancel": (1480, 423),
-    "free": (1425, 427),
-    "check_header": (1430, 530),
-    "check": (1480, 559),
-    "fabric": (1440, 613),
-    "card": (1480, 716),
-    "panel": (1480, 305),
-    "overlay_header": (1440, 961),
-    "overlay": (1510, 957),
-    "view": (300, 800),
-}
-if bpy.app.version < (5, 0, 0):
-    PLACES |= {"extensions": (162, 228), "physics": (1339, 390)}
-# By their names: left, top, width, height. There is no window manager here that would place them.
-FRAMES = {"Preferences": (104, 64, 875, 572), "File View": (104, 12, 1104, 624)}
-HEIGHT = 1000
 UP, DOWN = 4, 5  # the wheel, as buttons of a mouse
 LAST, SHORT = 60, 5
 
@@ -75,95 +63,6 @@ def lowest():
     return min(vertex.co.z for vertex in evaluated.data.vertices)
 
 
-# --- hands ------------------------------------------------------------------------------------
-
-
-def reported():
-    """The errors that Blender has shown."""
-    log = (FOLDER / "blender.log").read_text(errors="replace")
-    return [line for line in log.splitlines() if "Traceback" in line]
-
-
-def shot(name):
-    os.system(f"import -window root {FOLDER}/{name}.png")
-
-
-def tool(words):
-    os.system(f"xdotool {words}")
-
-
-def click(place):
-    """Moves there, and clicks a moment later, as buttons want it."""
-    x, y = PLACES[place] if isinstance(place, str) else place
-    tool(f"mousemove {x - 3} {y - 3}")
-    yield 0.4
-    tool(f"mousemove {x} {y}")
-    yield 0.4
-    tool("click 1")
-    yield 0.8
-
-
-def choose(place, key):
-    """Opens a menu, and chooses by the letter that is underlined in it."""
-    yield from click(place)
-    tool(f"key {key}")
-    yield 1.0
-    yield from press("F24", "view")
-
-
-def press(key, over="view"):
-    x, y = PLACES[over]
-    tool(f"mousemove {x} {y}")
-    yield 0.3
-    tool(f"key {key}")
-    yield 1.0
-    tool("mousemove_relative 1 1")  # a window draws what it knows when a mouse moves
-    yield 0.5
-
-
-def until(condition, seconds=240.0):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        yield 0.3
-
-
-def windows():
-    return len(bpy.context.window_manager.windows)
-
-
-def repeated(hand, done):
-    """Does it again until it was noticed: the first click elsewhere may only wake a region up."""
-    for _attempt in range(3):
-        yield from hand()
-        if done():
-            return
-
-
-def on_screen(point):
-    """Pixels of a point of the scene."""
-    area = next(
-        a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D"
-    )
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    found = location_3d_to_region_2d(region, area.spaces.active.region_3d, point)
-    return round(region.x + found.x), round(HEIGHT - region.y - found.y)
-
-
-def place(name):
-    left, top, width, height = FRAMES[name]
-    words = f"windowmove {left} {top} windowsize {width} {height}"
-    tool(f'search --onlyvisible --name "{name}" {words}')
-    yield 1.0
-
-
-def close_preferences():
-    """As with the cross in the frame that a window manager would draw."""
-    while windows() > 1:
-        window = bpy.context.window_manager.windows[1]
-        with bpy.context.temp_override(window=window):
-            bpy.ops.wm.window_close()
-
-
 # --- the artist -------------------------------------------------------------------------------
 
 
@@ -172,6 +71,7 @@ def steps():
     yield from roles()
     yield from fabric()
     yield from check()
+    yield from simulate()
     yield from bake()
     yield from resume()
     yield from play()
@@ -261,6 +161,52 @@ def check():
     yield from press("F24", "view")
     shot("checked")
     yield from click("check_header")
+
+
+def live():
+    return own("bake.live").session()
+
+
+def highest():
+    evaluated = sheet().evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return max(vertex.co.z for vertex in evaluated.data.vertices)
+
+
+def simulate():
+    """Plays: what has no frames is simulated; drags the cloth up by its middle, and frees it."""
+    scene, started = bpy.context.scene, time.monotonic()
+    scene.weft.quality = "DRAFT"
+    yield from repeated(lambda: press("space"), live)
+    yield from until(lambda: live() is None or live().frame > 1, 20.0)
+    facts["seconds_to_motion"] = time.monotonic() - started
+    yield from until(lambda: live() is None or live().frame > 8, 60.0)
+    facts["live_in_step"] = live() is not None and scene.frame_current <= live().frame
+    shot("live")
+    yield from click("hand")
+    x, y = on_screen((0.0, 0.0, 0.5))
+    tool(f"mousemove {x} {y}")
+    yield 0.5
+    tool("mousedown 1")
+    yield 0.5
+    for _ in range(8):
+        tool("mousemove_relative -- 0 -20")
+        yield 0.4
+    frame = live().frame if live() else 0
+    yield from until(lambda: live() is None or live().frame > frame + 6, 60.0)
+    facts["dragged_to"] = highest()
+    shot("dragged")
+    tool("mouseup 1")
+    yield from press("Escape")
+    facts["drag_ended"] = live() is not None
+    yield from press("space")
+    yield from until(lambda: live() is None, 20.0)
+    facts["live_frames"] = sheet().weft.result.frame_count
+    facts["live_result"] = sheet().weft.result.is_live
+    facts["native_playback"] = bpy.context.window_manager.windows[0].screen.is_animation_playing
+    yield from repeated(confirmed_free, lambda: sheet().weft.result.frame_count == 0)
+    facts["live_freed"] = sheet().weft.result.frame_count == 0
+    scene.weft.quality = "GOOD"
+    yield from press("shift+Left")
 
 
 def bake():

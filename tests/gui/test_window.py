@@ -30,6 +30,8 @@ SHOTS = (
     "menu",
     "cards",
     "checked",
+    "live",
+    "dragged",
     "baking",
     "cancelled",
     "finished",
@@ -65,7 +67,7 @@ def facts(request):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     shutil.copy(archive, folder / "weft.zip")
-    for name in ("prepare.py", "drive.py"):
+    for name in ("prepare.py", "hands.py", "drive.py"):
         shutil.copy(ROOT / "tests/gui" / name, folder)
     validate = ["blender", "--command", "extension", "validate", f"{INSIDE}/weft.zip"]
     valid = subprocess.run(inside(debian, *validate), check=False, capture_output=True, text=True)
@@ -129,6 +131,16 @@ def test_objects_are_selected_and_get_roles_and_a_fabric_by_clicks(facts):
 
 def test_the_scene_is_checked(facts):
     assert facts["findings"] == 2  # no UV map for the yarns, faces too coarse for all folds
+
+
+def test_playing_simulates_at_once_and_playing_again_stops(facts):
+    assert facts["seconds_to_motion"] < 60.0 and facts["live_in_step"]
+    assert facts["live_result"] and 8 < facts["live_frames"] <= 60
+    assert not facts["native_playback"] and facts["live_freed"]
+
+
+def test_the_mouse_drags_cloth_up(facts):
+    assert facts["dragged_to"] > 0.1 and facts["drag_ended"]
 
 
 def test_a_click_on_the_button_bakes_and_escape_keeps_what_is_done(facts):

@@ -23,7 +23,7 @@ def main() -> None:
         if fabric.is_user_preset or (wanted and fabric.name not in wanted):
             continue
         started = time.perf_counter()
-        preview_render.make(weft, fabric.fields, fabric.preview)
+        preview_render.make(weft, fabric.fields, fabric.look, fabric.preview)
         print(f"{fabric.name}: {time.perf_counter() - started:.1f} s", flush=True)
 
 

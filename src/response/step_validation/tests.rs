@@ -183,6 +183,7 @@ impl Step {
             seams: &[],
             contact_filter: ContactFilter::default(),
             friction_scale: Vec::new(),
+            layers: Vec::new(),
         };
         let ground = [[-1.0, -1.0], [1.0, -1.0], [0.0, 1.0]];
         let ground = ground.map(|[x, y]| Vec3::new(x, y, -2.5 * self.thicknesses[0])).to_vec();

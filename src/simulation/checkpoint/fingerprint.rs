@@ -60,6 +60,7 @@ impl Checksum {
         let free = cloth.free_vertices.iter().flatten();
         self.add(free.map(|free| free.map(u8::from)));
         self.add_indices(cloth.ignored_colliders.iter());
+        self.add_numbers((cloth.layer > 0).then_some(cloth.layer as f64).into_iter());
         self.add_indices(cloth.sewing.iter().flat_map(|sewing| sewing.pairs.iter().flatten()));
         let times = cloth.sewing.iter().map(|sewing| Some(sewing.time));
         let forces = cloth.sewing.iter().map(|sewing| sewing.force);

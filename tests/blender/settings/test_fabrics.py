@@ -5,10 +5,12 @@ import errno
 import json
 
 import bpy
+import numpy as np
 import pytest
 import small_scenes
 
-from addon.fabrics import presets
+from addon.fabrics import presets, preview_render
+from addon.fabrics.look import Look
 from addon.properties.fabric import OPTIONS
 from addon.simulation import bridge
 
@@ -264,3 +266,79 @@ def test_a_cloth_with_curves_and_quality_is_baked(tmp_path):
     cloth.weft.material.quality_q = 5.0
     small_scenes.set_frames(1, 4)
     assert bpy.ops.weft.bake() == {"FINISHED"}
+
+
+# --- sliders and pictures ---------------------------------------------------------------------
+
+SLIDERS = {
+    "stiffness": ("bend_warp", "bend_weft"),
+    "weight": ("density",),
+    "stretchiness": ("stretch_warp", "stretch_weft", "shear"),
+    "damping": ("stretch_damping", "shear_damping", "bend_damping"),
+}
+
+
+@pytest.mark.parametrize("slider", SLIDERS)
+def test_a_slider_moves_its_measured_values_together_and_no_others(slider, material):
+    bpy.ops.weft.preset_apply(name="denim")
+    assert getattr(material, slider) == 0.0
+    before = material.as_dict()
+    setattr(material, slider, 0.5)
+    factor = 10.0 ** (-0.5 if slider == "stretchiness" else 0.5)
+    for name, value in material.as_dict().items():
+        wanted = factor if name in SLIDERS[slider] else 1.0
+        assert value == (value if value is None else pytest.approx(wanted * before[name], rel=1e-5))
+    assert getattr(material, slider) == pytest.approx(0.5, abs=1e-5)
+    setattr(material, slider, 0.0)
+    for name, value in material.as_dict().items():
+        assert value == (value if value is None else pytest.approx(before[name], rel=1e-5))
+
+
+def test_a_slider_keeps_the_ratio_of_values_that_were_changed(material):
+    bpy.ops.weft.preset_apply(name="silk")
+    material.stretch_warp *= 4.0
+    ratio = material.stretch_warp / material.stretch_weft
+    material.stretchiness = -1.0
+    assert material.stretch_warp / material.stretch_weft == pytest.approx(ratio, rel=1e-5)
+    assert material.stretchiness == pytest.approx(-1.0, abs=1e-5)
+
+
+def test_sliders_of_values_that_are_nothing_do_nothing(material):
+    material.bend_warp_micro = material.bend_weft_micro = material.bend_twist_micro = 0.0
+    material.stiffness = 1.0
+    assert material.bend_warp_micro == 0.0 and material.stiffness == 0.0
+
+
+def test_every_fabric_has_a_look_of_its_own():
+    looks = [fabric.look for fabric in presets.all_presets().values()]
+    fronts = [np.array(look.front) for look in looks]
+    distances = [np.linalg.norm(a - b) for k, a in enumerate(fronts) for b in fronts[:k]]
+    assert min(distances) > 0.05
+    assert len({look.weave for look in looks}) >= 6
+
+
+def test_a_card_shows_colour_weave_and_holes():
+    places = preview_render.flat_places()
+    positions = np.column_stack([places, np.zeros(len(places))])
+    index = np.arange(preview_render.COUNT**2).reshape(preview_render.COUNT, -1)
+    corners = [index[:-1, :-1], index[:-1, 1:], index[1:, 1:]], [index[1:, :-1]]
+    first = np.stack([c.ravel() for c in corners[0]], axis=1)
+    second = np.stack([corners[0][0].ravel(), corners[0][2].ravel(), corners[1][0].ravel()], axis=1)
+    triangles = np.concatenate([first, second])
+    pictures = {
+        weave: preview_render.picture(
+            positions, triangles, Look(front=(0.9, 0.1, 0.1), weave=weave, sheen=0.0)
+        )
+        for weave in ("smooth", "plain", "net")
+    }
+    middle = pictures["smooth"][56:72, 56:72].astype(float)
+    assert middle[..., 0].mean() > 4.0 * middle[..., 1].mean()
+    assert middle[..., 0].std() < 2.0 < pictures["plain"][56:72, 56:72, 0].std()
+    assert pictures["net"][56:72, 56:72, 3].min() < 128 < pictures["net"][..., 3].max()
+
+
+def test_a_look_that_is_none_is_refused(user_folder):
+    user_folder.mkdir(parents=True)
+    text = (presets.SHIPPED / "silk.toml").read_text(encoding="utf-8")
+    (user_folder / "odd.toml").write_text(text.replace('"smooth"', '"tartan"'), encoding="utf-8")
+    assert "its look has no tartan" in presets.problems()[0]

@@ -9,8 +9,8 @@ import pytest
 import small_scenes
 
 from addon.fabrics import presets, previews
-from addon.ui import overlay_colors
 from addon.ui.panel_parts import PhysicsPanel
+from addon.ui.viewport import overlay_colors
 
 PANELS = [kind for kind in bpy.types.Panel.__subclasses__() if issubclass(kind, PhysicsPanel)]
 

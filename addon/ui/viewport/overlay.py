@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Viewport overlays: stretch, pins or contacts in colours, and the cloths of a running bake."""
+"""Viewport overlays: stretch, pins or contacts in colours."""
 
 import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph, Object, Scene, SpaceView3D
 from mathutils.bvhtree import BVHTree
 
-from ..bake import job
-from ..blender import mesh_arrays, scene_time
-from ..cache import pc2
-from ..force_fields.forces import vertex_normals
-from ..properties import callbacks, change_counter
-from ..scene import geometry, rest_shape
-from ..scene.evaluated import evaluated_mesh, to_world
-from ..scene.participants import participants
-from ..storage import cache_paths
+from ...bake import job
+from ...blender import mesh_arrays, scene_time
+from ...cache import pc2
+from ...properties import callbacks, change_counter
+from ...scene import geometry, rest_shape
+from ...scene.evaluated import evaluated_mesh, to_world
+from ...scene.participants import participants
+from ...storage import cache_paths
 from . import overlay_colors, viewport_mesh
-
-BAKING_COLOR = (0.75, 0.78, 0.85)
 
 _handle: object | None = None
 _drawn: dict[str, tuple] = {}  # batches of the last drawing, with the state that they show
@@ -34,36 +31,14 @@ def redraw() -> None:
 
 def _draw() -> None:
     context = bpy.context
-    if job.running() is not None:
-        _draw_bake(context)
-        return
     kind = context.window_manager.weft.overlay
-    if kind == "NONE" or context.mode != "OBJECT":
+    if job.running() is not None or kind == "NONE" or context.mode != "OBJECT":
         return
     key = (kind, context.scene.name, context.scene.frame_current_final, change_counter.value())
     key += (context.window_manager.weft.overlay_stretch,)
     if _drawn.get("overlay", (None,))[0] != key:
         _drawn["overlay"] = (key, _batches(context, kind))
     viewport_mesh.draw(_drawn["overlay"][1])
-
-
-# --- while a bake runs ------------------------------------------------------------------------
-
-
-def _draw_bake(context: Context) -> None:
-    frame, shapes = job.running().latest()
-    if _drawn.get("bake", (None,))[0] != frame:
-        scale = context.scene.unit_settings.scale_length
-        batches = []
-        for positions, triangles in shapes:
-            normals = vertex_normals(positions, triangles)
-            colors = viewport_mesh.shaded(normals, BAKING_COLOR)
-            batches.append(viewport_mesh.batch(positions / scale, triangles, colors))
-        _drawn["bake"] = (frame, batches)
-    viewport_mesh.draw(_drawn["bake"][1])
-
-
-# --- overlays ---------------------------------------------------------------------------------
 
 
 def _batches(context: Context, kind: str) -> list:

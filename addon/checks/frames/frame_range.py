@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 from bpy.types import Context, Object, Scene
 
-from ..bake import fingerprint
-from ..blender import object_identity, scene_time
-from ..cache import pc2
-from ..scene import evaluation_state
-from ..scene.evaluated import ChangedTopologyError
-from ..scene.reader import FrameInput, SceneReader
-from ..storage import cache_paths, frame_record
-from . import support
-from .finding import ERROR, WARNING, Finding, on_elements
+from ...bake import fingerprint
+from ...blender import object_identity, scene_time
+from ...cache import pc2
+from ...scene import evaluation_state
+from ...scene.evaluated import ChangedTopologyError
+from ...scene.reader import FrameInput, SceneReader
+from ...storage import cache_paths, frame_record
+from .. import support
+from ..finding import ERROR, WARNING, Finding, on_elements
 
 SAMPLES = 12  # frames that are read where all would take longer than:
 READING_SECONDS = 5.0

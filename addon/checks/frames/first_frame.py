@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 from bpy.types import Context, Mesh, Object
 
-from ..blender import mesh_arrays, scene_time
-from ..scene import deforming_nodes, evaluation_state, geometry
-from ..scene.evaluated import evaluated_mesh, to_world
-from ..scene.reader import SceneReader
-from ..simulation import bridge
-from . import intersection, support
-from .finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
+from ...blender import mesh_arrays, scene_time
+from ...scene import deforming_nodes, evaluation_state, geometry
+from ...scene.evaluated import evaluated_mesh, to_world
+from ...scene.reader import SceneReader
+from ...simulation import bridge
+from .. import intersection, support
+from ..finding import ERROR, INFO, WARNING, Finding, on_elements, on_object
 
 INTERSECTS = (
     "Cloth that starts in an intersection is simulated anyway: what crosses is drawn apart within "

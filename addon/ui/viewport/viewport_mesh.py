@@ -40,11 +40,3 @@ def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> Non
         gpu.matrix.pop_projection()
         gpu.state.blend_set("NONE")
         gpu.state.depth_test_set("NONE")
-
-
-def shaded(normals: np.ndarray, color: tuple[float, float, float]) -> np.ndarray:
-    """Vertex colours of a surface lit from above and slightly from the side."""
-    light = np.array((0.3, -0.4, 0.866))
-    # Drawn during a bake, so no `@`, see mesh_arrays.transformed_vectors.
-    bright = 0.35 + 0.65 * np.abs(np.einsum("ij,j->i", normals, light / np.linalg.norm(light)))
-    return np.column_stack([bright[:, None] * color, np.ones(len(normals))])
