@@ -74,7 +74,7 @@ impl PySimulation {
     }
 
     /// Runs `work` on the simulation without the GIL, unless another thread uses it.
-    fn compute<Value: Send>(
+    pub(super) fn compute<Value: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> Result<Value> + Send,
