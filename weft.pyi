@@ -925,7 +925,9 @@ class Dressing:
         """
 
     def cancel(self) -> None:
-        """Ends the dressing where it is. The phase is then "open" or "moving", unless it was over."""
+        """Ends the dressing where it is. The phase is then "open" or "moving", unless it was
+        over.
+        """
 
     def open_pairs(self) -> list[dict[str, float]]:
         """Pairs of sewn vertices that are farther apart than an eightieth of the mean edge length:
@@ -938,8 +940,8 @@ class Dressing:
 
     @property
     def phase(self) -> str:
-        """"sewing", "settling"; once it is over, "worn", "open" (seams could not be closed in time) or
-        "moving" (they are closed, but the garment did not come to rest in time).
+        """Phase: "sewing", "settling"; once it is over, "worn", "open" (seams could not be closed
+        in time) or "moving" (they are closed, but the garment did not come to rest in time).
         """
 
     @property

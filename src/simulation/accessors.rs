@@ -78,7 +78,7 @@ impl Simulation {
 
     /// Largest speed of a vertex, in m/s.
     pub(crate) fn max_speed(&self) -> f64 {
-        self.state.velocities.iter().map(|velocity| velocity.norm()).fold(0.0, f64::max)
+        self.state.velocities.iter().map(Vec3::norm).fold(0.0, f64::max)
     }
 
     /// Minimum over all cloths of the mean edge length, in m.

@@ -86,7 +86,8 @@ impl PyDressing {
             .map(PyReport)
     }
 
-    /// Ends the dressing where it is. The phase is then "open" or "moving", unless it was over.
+    /// Ends the dressing where it is. The phase is then "open" or "moving", unless it was
+    /// over.
     fn cancel(&self, py: Python<'_>) -> PyResult<()> {
         self.change(py, Dressing::cancel)
     }
@@ -110,8 +111,8 @@ impl PyDressing {
         Ok(list)
     }
 
-    /// "sewing", "settling"; once it is over, "worn", "open" (seams could not be closed in time) or
-    /// "moving" (they are closed, but the garment did not come to rest in time).
+    /// Phase: "sewing", "settling"; once it is over, "worn", "open" (seams could not be closed
+    /// in time) or "moving" (they are closed, but the garment did not come to rest in time).
     #[getter]
     fn phase(&self) -> PyResult<&'static str> {
         Ok(self.locked()?.phase().name())

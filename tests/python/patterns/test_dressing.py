@@ -114,7 +114,7 @@ def test_a_simulation_without_seams_has_nothing_to_dress():
 
 
 def test_a_hood_of_others_is_worn_on_head_and_shoulders():
-    mesh = pattern("hoody_mean").mesh(0.03)
+    mesh = pattern("hoody_mean").mesh(0.02)
     simulation = sewn(mesh, body())
     dressing = dressed(simulation)
     assert dressing.phase == "worn"
