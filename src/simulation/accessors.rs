@@ -76,9 +76,11 @@ impl Simulation {
         self.dynamics.seams.iter().map(gap).collect()
     }
 
-    /// Largest speed of a vertex, in m/s.
-    pub(crate) fn max_speed(&self) -> f64 {
-        self.state.velocities.iter().map(Vec3::norm).fold(0.0, f64::max)
+    /// Root mean square of the speeds of all vertices, in m/s.
+    pub(crate) fn mean_speed(&self) -> f64 {
+        let velocities = &self.state.velocities;
+        let squares: f64 = velocities.iter().map(Vec3::norm_squared).sum();
+        (squares / velocities.len() as f64).sqrt()
     }
 
     /// Minimum over all cloths of the mean edge length, in m.

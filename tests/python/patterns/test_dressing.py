@@ -41,6 +41,7 @@ def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
         rest_positions=flat,
         uv=mesh.uv,
         sewing=mesh.seams,
+        sewing_time=2.0,
     )
     return weft.Simulation([cloth], [collider])
 
