@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seams of a mesh in edit mode: runs of selected edges, sewing edges between them, lengths at rest."""
+"""Seams of a mesh in edit mode: runs of selected edges, sewing edges between them, lengths."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import bmesh
 import numpy as np
@@ -81,7 +82,7 @@ class EditedSeams:
         places = [self._place(vertex) for vertex in run.vertices]
         if run.is_closed:
             places.append(places[0])
-        steps = [(end - start).length for start, end in zip(places, places[1:], strict=False)]
+        steps = [(end - start).length for start, end in pairwise(places)]
         return np.concatenate([[0.0], np.cumsum(steps)])
 
     # --- seams ----------------------------------------------------------------------------------

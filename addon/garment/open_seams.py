@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why seams stay open: what is between their sides, or how far the cloth beside them is stretched."""
+"""Why seams stay open: what is between their sides, or how far cloth beside them is stretched."""
 
 from dataclasses import dataclass
 
@@ -52,8 +52,8 @@ def _reason(pair: np.ndarray, members: np.ndarray, trees: list, state: State) ->
     stretch = _stretch(state, state.cloth.triangles[beside])
     if stretch > STRETCHED:
         return (
-            f"the cloth beside it is stretched by {stretch:.0%}, so the garment is too small there, "
-            "caught, or sewn to a wrong edge"
+            f"the cloth beside it is stretched by {stretch:.0%}, so the garment is too small "
+            "there, caught, or sewn to a wrong edge"
         )
     return "it was still closing at the end"
 

@@ -58,8 +58,8 @@ class WEFT_OT_pattern_import(ImportHelper, Operator):
     bl_idname = "weft.pattern_import"
     bl_label = "Import Sewing Pattern"
     bl_description = (
-        "Add a garment made of the panels of a sewing pattern, placed as in its file, with its seams "
-        "as sewing edges: GarmentCode JSON, SVG or DXF-AAMA"
+        "Add a garment made of the panels of a sewing pattern, placed as in its file, with its "
+        "seams as sewing edges: GarmentCode JSON, SVG or DXF-AAMA"
     )
     bl_options = {"REGISTER", "UNDO"}
 

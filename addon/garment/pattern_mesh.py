@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A sewing pattern as a mesh object: panels where the pattern places them, seams as loose edges.
 
-The UV map is the pattern in m, panels side by side, warp along u. The face attribute `panel` has the
-index of the panel, the edge attribute `seam` the number of the seam.
+The UV map is the pattern in m, panels side by side, warp along u. The face attribute `panel` has
+the index of the panel, the edge attribute `seam` the number of the seam.
 """
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from . import panel_fabrics, seams
 
 UV_NAME = "Pattern"
 GAP = 0.02  # m, between panels in the UV map
-SEWING_TIME = 2.0  # s, enough for contact to lead panels around a body
+SEWING_SPEED = 0.1  # m/s, slow enough for contact to lead panels around a body, not to crumple them
+MIN_SEWING_TIME = 1.0  # s
 ASPECT = 1.4  # of the widths of the UV layout over its height
 
 
@@ -30,15 +32,21 @@ def add(context: Context, pattern: Any, name: str, edge_length: float) -> tuple[
     settings = obj.weft
     settings.role, settings.rest_shape = "CLOTH", "PATTERN"
     settings.pattern_size, settings.use_uv, settings.use_sewing = 1.0, True, True
-    settings.sewing_time = SEWING_TIME
+    settings.sewing_time = max(MIN_SEWING_TIME, _widest_gap(meshed) / SEWING_SPEED)
     settings.garment.pattern = pattern.to_text("json")
     for panel in pattern.panels:
         entry = settings.garment.panels.add()
         entry.name, entry.fabric = panel["name"], panel["fabric"] or ""
     starts = meshed.panel_starts.tolist()
-    for panel, first, end in zip(pattern.panel_names, starts[:-1], starts[1:], strict=True):
+    for panel, (first, end) in zip(pattern.panel_names, pairwise(starts), strict=True):
         obj.vertex_groups.new(name=panel).add(range(first, end), 1.0, "REPLACE")
     return obj, panel_fabrics.assign(obj, [panel["area"] for panel in pattern.panels])
+
+
+def _widest_gap(meshed: Any) -> float:
+    """Largest distance of a sewn pair, in m."""
+    ends = meshed.positions[meshed.seams]
+    return float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max(initial=0.0))
 
 
 def shown_name(path: str) -> str:
@@ -71,7 +79,7 @@ def _faces(meshed: Any) -> tuple[list[list[int]], np.ndarray]:
 
 def side_by_side(uv: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Points of panels moved apart, in rows; `starts` as of `weft.PatternMesh`."""
-    pieces = [uv[first:end] for first, end in zip(starts[:-1], starts[1:], strict=True)]
+    pieces = [uv[first:end] for first, end in pairwise(starts)]
     sizes = np.array([np.ptp(piece, axis=0) + GAP for piece in pieces])
     row = max(sizes[:, 0].max(), np.sqrt(ASPECT * sizes.prod(axis=1).sum()))
     placed = np.empty_like(uv)
@@ -80,5 +88,5 @@ def side_by_side(uv: np.ndarray, starts: np.ndarray) -> np.ndarray:
         if corner[0] > 0.0 and corner[0] + size[0] > row:
             corner, height = np.array((0.0, corner[1] + height)), 0.0
         placed[first : first + len(piece)] = piece - piece.min(axis=0) + corner
-        corner, height = corner + (size[0], 0.0), max(height, size[1])
+        corner[0], height = corner[0] + size[0], max(height, size[1])
     return placed

@@ -43,8 +43,8 @@ class WEFT_OT_seam_add(_InEditMode, Operator):
     bl_idname = "weft.seam_add"
     bl_label = "Sew Selected Edges"
     bl_description = (
-        "Sew two selected runs of edges together, the ends that are nearer to each other first. The "
-        "longer one is gathered. For a dart select both legs, and its tip as the active vertex"
+        "Sew two selected runs of edges together, the ends that are nearer to each other first. "
+        "The longer one is gathered. For a dart select both legs, and its tip as the active vertex"
     )
 
     def act(self, context: Context, found: EditedSeams) -> None:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Seams made, flipped, measured and removed in edit mode."""
 
+from itertools import pairwise
+
 import bmesh
 import bpy
 import numpy as np
@@ -140,4 +142,4 @@ def test_every_place_of_two_runs_is_in_order():
     pairs = seams.paired(*lengths)
     for side, along in enumerate(lengths):
         assert {pair[side] for pair in pairs} == set(range(len(along)))
-    assert all(a <= c and b <= d for (a, b), (c, d) in zip(pairs, pairs[1:], strict=False))
+    assert all(a <= c and b <= d for (a, b), (c, d) in pairwise(pairs))

@@ -41,7 +41,7 @@ def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
         rest_positions=flat,
         uv=mesh.uv,
         sewing=mesh.seams,
-        sewing_time=2.0,
+        sewing_time=4.0,
     )
     return weft.Simulation([cloth], [collider])
 
