@@ -3,7 +3,9 @@
 
 use super::{parse, text};
 use crate::{
-    pattern::{Contour, Curve, Edge, Notch, NotchKind, Panel, Pattern, Placement, Run, Stitch},
+    pattern::{
+        Contour, Curve, Edge, Format, Notch, NotchKind, Panel, Pattern, Placement, Run, Stitch,
+    },
     vec3::Vec3,
 };
 use kurbo::Point;
