@@ -12,7 +12,6 @@ from .panel_parts import CLOTH, PhysicsPanel, wrapped_text
 class PHYSICS_PT_weft_garment(PhysicsPanel, Panel):
     bl_label = "Garment"
     bl_parent_id = "PHYSICS_PT_weft"
-    bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
 
     def draw(self, context: Context) -> None:
@@ -43,6 +42,7 @@ class PHYSICS_PT_weft_garment(PhysicsPanel, Panel):
 class PHYSICS_PT_weft_seams(PhysicsPanel, Panel):
     bl_label = "Seams"
     bl_parent_id = "PHYSICS_PT_weft_garment"
+    bl_options = {"DEFAULT_CLOSED"}
     roles = CLOTH
 
     def draw(self, context: Context) -> None:

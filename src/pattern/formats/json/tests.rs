@@ -213,8 +213,9 @@ fn what_is_malformed_is_named_by_panel_and_edge() {
 
 #[test]
 fn a_reference_to_nothing_is_refused_by_every_writer() {
+    type Change = fn(&mut Pattern);
     let written = |pattern: &Pattern| [Format::Json, Format::Svg].map(|form| pattern.text(form));
-    let changes: [(fn(&mut Pattern), &str); 4] = [
+    let changes: [(Change, &str); 4] = [
         (|pattern| pattern.stitches[0].runs[1].panel = 2, "stitches"),
         (|pattern| pattern.stitches[1].runs[0].cutout = Some(7), "stitches"),
         (|pattern| pattern.stitches[0].runs[0].edges.push(99), "99"),
