@@ -162,7 +162,12 @@ fn quality_is_the_same_with_every_integrator_and_solver() {
         let mut oscillator = Oscillator::with_quality(settings, quality, 1.0);
         // First-order schemes damp by themselves.
         let step = match integrator {
-            Integrator::ImplicitEuler | Integrator::ImexEuler | Integrator::Euler => 1.0e-4,
+            Integrator::ImplicitEuler
+            | Integrator::ImexEuler
+            | Integrator::Euler
+            | Integrator::MidpointCromer
+            | Integrator::HeunCromer
+            | Integrator::Rk4Cromer => 1.0e-4,
             _ => 2.0e-3,
         };
         let (mut turns, mut last) = (Vec::new(), [0.0; 2]);
