@@ -9,7 +9,6 @@ from mathutils.bvhtree import BVHTree
 from ...bake import job
 from ...blender import mesh_arrays, scene_time
 from ...cache import pc2
-from ...force_fields.forces import vertex_normals
 from ...garment import edit_seams, seams
 from ...properties import callbacks, change_counter
 from ...scene import geometry, rest_shape
