@@ -24,8 +24,8 @@ _Indices: TypeAlias = _IntegerArray | Iterable[int]
 _Curve: TypeAlias = Mapping[str, _Rows]
 _Faces: TypeAlias = _IntegerArray | Iterable[_Indices]
 
-__all__ = ["Cloth", "Collider", "Material", "NotFiniteError", "Pattern", "PatternMesh", "Report"]
-__all__ += ["Settings", "Simulation", "__version__", "preset_names"]
+__all__ = ["Cloth", "Collider", "Dressing", "Material", "NotFiniteError", "Pattern", "PatternMesh"]
+__all__ += ["Report", "Settings", "Simulation", "__version__", "preset_names"]
 
 __version__: str
 
@@ -942,6 +942,61 @@ class Simulation:
     @property
     def time(self) -> float:
         """Seconds simulated."""
+
+@final
+class Dressing:
+    """A pre-roll that sews the garments of a simulation together around its colliders.
+
+    Without gravity and in dense air the sewing of every cloth closes, then gravity acts until all
+    is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It goes on
+    from there once is_over; gravity and air are then those from before.
+
+    Args:
+        simulation (Simulation): Cloths with sewing, where their panels are placed.
+
+    Raises:
+        TypeError: An object of the wrong type.
+        ValueError: No cloth has sewn vertices.
+    """
+
+    def __new__(cls, simulation: Simulation) -> Self: ...
+    def advance(self, duration: float) -> Report:
+        """Simulates, and goes to the next phase where one is done.
+
+        Args:
+            duration (float): Length of the frame, in s, more than 0.
+
+        Returns:
+            Report: What was done.
+
+        Raises:
+            NotFiniteError: As in Simulation.advance.
+            ValueError: A duration that Simulation.advance refuses, or the dressing is over.
+        """
+
+    def cancel(self) -> None:
+        """Ends the dressing where it is. The phase is then "open" or "moving", unless it was
+        over.
+        """
+
+    def open_pairs(self) -> list[dict[str, float]]:
+        """Pairs of sewn vertices that are farther apart than an eightieth of the mean edge length:
+        what still has to be closed, or could not be.
+
+        Returns:
+            list[dict[str, float]]: For each pair "cloth", its index; "pair", its index in the
+                sewing of that cloth, as in PatternMesh.stitch_of_seam; "gap", in m.
+        """
+
+    @property
+    def phase(self) -> str:
+        """Phase: "sewing", "settling"; once it is over, "worn", "open" (seams could not be closed
+        in time) or "moving" (they are closed, but the garment did not come to rest in time).
+        """
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing remains to be done."""
 
 @final
 class Report:

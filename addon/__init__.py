@@ -8,11 +8,14 @@ from .bake import job, live
 from .checks import operators as check_operators
 from .fabrics import operators as fabric_operators
 from .fabrics import previews
+from .garment import operators as garment_operators
+from .garment import sewing_operators
 from .properties import fabric, window
 from .simulation import bridge
 from .ui import (
     cloth_panels,
     export,
+    garment_panel,
     live_operators,
     operators,
     panels,
@@ -33,8 +36,11 @@ MODULES = (
     pin_operators,
     fabric_operators,
     check_operators,
+    garment_operators,
+    sewing_operators,
     export,
     panels,
+    garment_panel,
     cloth_panels,
     scene_panels,
     overlay,

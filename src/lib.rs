@@ -2,6 +2,7 @@
 #![doc = include_str!("../README.md")]
 
 mod collision;
+mod dressing;
 mod error;
 pub mod forces;
 pub mod geometry;
@@ -23,6 +24,7 @@ mod time_integration;
 mod untangling;
 mod vec3;
 
+pub use dressing::{Dressing, DressingPhase, OpenPair, open_pairs};
 pub use error::{Error, Result};
 pub use material::{
     ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, HysteresisCycle, Material,

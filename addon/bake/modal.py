@@ -18,7 +18,7 @@ TIMER_SECONDS = 0.05
 
 
 class ProgressDisplay:
-    """Progress of a bake in a window: timer, status bar, cursor, panels."""
+    """Progress of long work in a window: timer, status bar, cursor, panels."""
 
     current: "ProgressDisplay | None" = None
 
@@ -28,11 +28,9 @@ class ProgressDisplay:
         manager.progress_begin(0, 100)
         ProgressDisplay.current = self
 
-    def update(self, context: Context, running: job.Bake) -> None:
-        context.window_manager.progress_update(int(100 * running.progress))
-        context.workspace.status_text_set(
-            f"{running.progress_text()}   (Esc: cancel and keep the frames)"
-        )
+    def update(self, context: Context, progress: float, text: str) -> None:
+        context.window_manager.progress_update(int(100 * progress))
+        context.workspace.status_text_set(text)
         for window in context.window_manager.windows:
             for area in window.screen.areas:
                 if area.type in {"PROPERTIES", "VIEW_3D"}:
@@ -90,7 +88,8 @@ class BakeOperator:
             return {"PASS_THROUGH"}
         with _cleanup_on_error(context, running):
             running.pump(job.PUMP_SECONDS)
-            display.update(context, running)
+            text = f"{running.progress_text()}   (Esc: cancel and keep the frames)"
+            display.update(context, running.progress, text)
             if not running.is_done:
                 return {"PASS_THROUGH"}
             self._finish(context, running)

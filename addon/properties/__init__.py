@@ -9,6 +9,7 @@ from bpy.props import PointerProperty
 from bpy.types import Object, Scene
 from bpy.utils import register_classes_factory
 
+from .garment import WeftGarment, WeftPanel
 from .object import (
     OVERRIDABLE,
     WeftAttachment,
@@ -29,6 +30,8 @@ _register_classes, _unregister_classes = register_classes_factory(
         WeftFieldWeights,
         WeftAttachment,
         WeftResult,
+        WeftPanel,
+        WeftGarment,
         WeftObject,
         WeftBeforeBake,
         WeftScene,

@@ -18,6 +18,7 @@ from bpy.types import Collection, Object, PropertyGroup
 
 from ..force_fields.forces import WEIGHT_NAMES
 from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
+from .garment import WeftGarment
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -449,3 +450,4 @@ class WeftObject(PropertyGroup):
     muted_modifiers: CollectionProperty(type=WeftMutedModifier)
     deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
     result: PointerProperty(type=WeftResult)
+    garment: PointerProperty(type=WeftGarment)

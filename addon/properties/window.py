@@ -63,6 +63,11 @@ class WeftWindow(PropertyGroup):
             ("NONE", "Nothing", "No colours"),
             ("STRETCH", "Stretch", "How far the fabric is stretched, from blue over green to red"),
             ("PINS", "Pins", "The vertices that are held"),
+            (
+                "SEAMS",
+                "Seams",
+                "Lines between the sides of open seams, each in a colour of its own",
+            ),
             ("CONTACTS", "Contacts", "Where the cloth is as close to a collider as both are thick"),
         ),
         default="NONE",

@@ -108,6 +108,20 @@ def simulation_builder(
     return build
 
 
+def begin_dressing(scene: Scene, reader: SceneReader) -> tuple[Any, Any]:
+    """A `weft.Simulation` of the first frame, and a `weft.Dressing` of it."""
+    simulation = build_simulation(scene, reader)
+    calm = replace(reader.first, wind=(0.0, 0.0, 0.0))
+    set_targets(simulation, reader.cloths, reader.colliders, calm)
+    return simulation, library().Dressing(simulation)
+
+
+def far_panels(pattern: Any, colliders: list[tuple[np.ndarray, np.ndarray]]) -> list[str]:
+    """Messages on panels of a `weft.Pattern` that are far from all points and triangles."""
+    bodies = [library().Collider(points, triangles) for points, triangles in colliders]
+    return [found["message"] for found in pattern.far_panels(bodies)]
+
+
 def set_materials(simulation: Any, cloths: list[ClothInput], current: FrameInput) -> None:
     """Sets the fabrics of all cloths to those of a frame."""
     for index, cloth in enumerate(cloths):

@@ -31,7 +31,7 @@ mod weft {
         collider::PyCollider,
         errors::NotFiniteError,
         material::PyMaterial,
-        pattern::{PyPattern, PyPatternMesh},
+        pattern::{PyDressing, PyPattern, PyPatternMesh},
         report::PyReport,
         settings::PySettings,
         simulation::PySimulation,

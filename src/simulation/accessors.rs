@@ -51,6 +51,48 @@ impl Simulation {
         Ok(&self.state.velocities[self.dynamics.mesh.vertices_of(cloth)])
     }
 
+    /// Gravity, in m/s².
+    #[must_use]
+    pub fn gravity(&self) -> Vec3 {
+        self.dynamics.gravity
+    }
+
+    /// Sewn pairs of vertices, numbered through all cloths.
+    pub(crate) fn seam_pairs(&self) -> &[[u32; 2]] {
+        &self.dynamics.seams
+    }
+
+    /// Whether seams are within their closing time.
+    pub(crate) fn has_closing_seams(&self) -> bool {
+        self.dynamics.has_time_dependent_stiffness()
+    }
+
+    /// Distance of both vertices of each sewn pair, in m, in the order of [`Self::seam_pairs`].
+    pub(crate) fn seam_gaps(&self) -> Vec<f64> {
+        let positions = &self.state.positions;
+        let gap = |[one, other]: &[u32; 2]| {
+            (positions[*one as usize] - positions[*other as usize]).norm()
+        };
+        self.dynamics.seams.iter().map(gap).collect()
+    }
+
+    /// Root mean square of the speeds of all vertices, in m/s.
+    pub(crate) fn mean_speed(&self) -> f64 {
+        let velocities = &self.state.velocities;
+        let squares: f64 = velocities.iter().map(Vec3::norm_squared).sum();
+        (squares / velocities.len() as f64).sqrt()
+    }
+
+    /// Minimum over all cloths of the mean edge length, in m.
+    pub(crate) fn mean_edge_length(&self) -> f64 {
+        self.mean_edge_length
+    }
+
+    /// Index of the cloth of a vertex numbered through all cloths.
+    pub(crate) fn cloth_of(&self, vertex: u32) -> usize {
+        self.dynamics.mesh.cloth_of_vertex(vertex as usize).0
+    }
+
     /// Energy of all cloths.
     pub fn energy(&mut self) -> Energy {
         self.dynamics.energy(&self.state.positions, &self.state.velocities)

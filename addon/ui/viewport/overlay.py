@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Viewport overlays: stretch, pins or contacts in colours."""
+"""Viewport overlays: stretch, pins, seams or contacts in colours."""
 
 import bpy
 import numpy as np
@@ -9,12 +9,16 @@ from mathutils.bvhtree import BVHTree
 from ...bake import job
 from ...blender import mesh_arrays, scene_time
 from ...cache import pc2
+from ...garment import edit_seams, seams
 from ...properties import callbacks, change_counter
 from ...scene import geometry, rest_shape
 from ...scene.evaluated import evaluated_mesh, to_world
 from ...scene.participants import participants
 from ...storage import cache_paths
 from . import overlay_colors, viewport_mesh
+
+MODES = dict.fromkeys(("STRETCH", "PINS", "CONTACTS"), ("OBJECT",))
+MODES["SEAMS"] = ("OBJECT", "EDIT_MESH")
 
 _handle: object | None = None
 _drawn: dict[str, tuple] = {}  # batches of the last drawing, with the state that they show
@@ -32,10 +36,10 @@ def redraw() -> None:
 def _draw() -> None:
     context = bpy.context
     kind = context.window_manager.weft.overlay
-    if job.running() is not None or kind == "NONE" or context.mode != "OBJECT":
+    if job.running() is not None or kind == "NONE" or context.mode not in MODES[kind]:
         return
     key = (kind, context.scene.name, context.scene.frame_current_final, change_counter.value())
-    key += (context.window_manager.weft.overlay_stretch,)
+    key += (context.window_manager.weft.overlay_stretch, context.mode)
     if _drawn.get("overlay", (None,))[0] != key:
         _drawn["overlay"] = (key, _batches(context, kind))
     viewport_mesh.draw(_drawn["overlay"][1])
@@ -48,6 +52,9 @@ def _batches(context: Context, kind: str) -> list:
     found = []
     for obj in cloths:
         if not obj.visible_get():
+            continue
+        if kind == "SEAMS":
+            found += _seam_lines(obj, depsgraph)
             continue
         colored = _colored(obj, depsgraph, kind, collider_trees, context)
         if colored is not None:
@@ -83,6 +90,26 @@ def _colored(
     largest = context.window_manager.weft.overlay_stretch / 100.0
     stretch = overlay_colors.stretch(rest, positions, triangles)
     return positions, triangles, overlay_colors.of_scale(stretch, largest)
+
+
+def _seam_lines(obj: Object, depsgraph: Depsgraph) -> list:
+    """Lines between the sides of seams, in the units of the scene."""
+    if obj.mode == "EDIT":
+        ends, numbers = edit_seams.ends(obj)
+        points = mesh_arrays.transformed(ends, np.array(obj.matrix_world))
+    else:
+        evaluated = obj.evaluated_get(depsgraph)
+        with evaluated_mesh(evaluated) as mesh:
+            coordinates = mesh_arrays.coordinates(mesh)
+        if len(coordinates) != len(obj.data.vertices):
+            return []
+        found = seams.of(obj)
+        points = to_world(coordinates[found.pairs.ravel()], evaluated, 1.0)
+        numbers = found.numbers
+    if not len(numbers):
+        return []
+    colors = np.repeat(overlay_colors.of_numbers(numbers), 2, axis=0)
+    return [viewport_mesh.line_batch(points, colors)]
 
 
 def _points(obj: Object, evaluated: Object, scene: Scene) -> np.ndarray | None:

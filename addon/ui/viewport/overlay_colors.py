@@ -8,6 +8,7 @@ BLUE, GREEN, RED = (0.15, 0.3, 0.9), (0.2, 0.75, 0.3), (0.95, 0.15, 0.1)
 ORANGE, GREY = (1.0, 0.55, 0.05), (0.5, 0.5, 0.5)
 OPACITY, FAINT = 0.85, 0.25
 TOUCHING = 1.5  # multiple of the gap within which a vertex counts as in contact
+GOLDEN_ANGLE = np.pi * (3.0 - 5.0**0.5)
 
 
 def stretch(rest: np.ndarray, positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
@@ -56,3 +57,10 @@ def of_marks(marked: np.ndarray, color: tuple[float, float, float]) -> np.ndarra
     colors = np.tile((*GREY, FAINT), (len(marked), 1))
     colors[marked] = (*color, OPACITY)
     return colors
+
+
+def of_numbers(numbers: np.ndarray) -> np.ndarray:
+    """Colours that differ between consecutive numbers: their hues are a golden angle apart."""
+    hues = numbers * GOLDEN_ANGLE
+    channels = [0.5 + 0.5 * np.cos(hues - k * 2.0 * np.pi / 3.0) for k in range(3)]
+    return np.column_stack([*channels, np.ones(len(numbers))])

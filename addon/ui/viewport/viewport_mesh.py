@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Coloured triangle meshes in the 3D viewport."""
+"""Coloured triangle meshes and lines in the 3D viewport."""
 
 import gpu
 import numpy as np
@@ -17,6 +17,16 @@ def batch(positions: np.ndarray, triangles: np.ndarray, colors: np.ndarray) -> g
         "color": np.ascontiguousarray(colors, np.float32),
     }
     return batch_for_shader(shader, "TRIS", content, indices=np.ascontiguousarray(triangles))
+
+
+def line_batch(positions: np.ndarray, colors: np.ndarray) -> gpu.types.GPUBatch:
+    """GPU batch of lines between each two of the vertices `(2 n, 3)`, with colours `(2 n, 4)`."""
+    shader = gpu.shader.from_builtin("SMOOTH_COLOR")
+    content = {
+        "pos": np.ascontiguousarray(positions, np.float32),
+        "color": np.ascontiguousarray(colors, np.float32),
+    }
+    return batch_for_shader(shader, "LINES", content)
 
 
 def draw(batches: list[gpu.types.GPUBatch], matrix: Matrix | None = None) -> None:

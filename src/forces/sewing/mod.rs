@@ -8,6 +8,8 @@
 //! The length at rest starts to shrink slowly and then shrinks at a constant rate to its end: if it slowed down there,
 //! moving cloth would overtake it, go slack and be caught again and again.
 //!
+//! A pair that starts together, as one of a dressed garment, is closed from the start.
+//!
 //! The stiffness is a multiple of the membrane modulus, and the bound the force that stretches the cloth beside it by a
 //! fraction of its length, so that neither has to be chosen anew when the mesh or the fabric changes. A pair is soft,
 //! at its bound when it is as much too long as it is wide, until its length at rest is 0, and becomes stiff in the rest
@@ -173,7 +175,7 @@ impl SewnPair {
     fn state_after(&self, seconds: f64) -> PairState {
         let parameters = SewingParameters::DEFAULT;
         let closed = parameters.closed_fraction;
-        let fraction = (seconds / self.time).min(1.0);
+        let fraction = if self.starts_closed() { 1.0 } else { (seconds / self.time).min(1.0) };
         let soft = (self.bound / self.width).min(self.stiffness);
         if fraction < closed {
             return PairState {
@@ -189,6 +191,11 @@ impl SewnPair {
         let max_friction = parameters.max_friction_fraction * self.bound;
         let friction = (parameters.closed_damping * stiffness).min(max_friction);
         PairState { rest: 0.0, stiffness, viscosity: 0.0, friction }
+    }
+
+    /// Whether the closed pair holds its initial length by less than its largest force: there is nothing to close.
+    fn starts_closed(&self) -> bool {
+        self.initial_length * self.stiffness <= self.bound
     }
 
     /// Response to a `span` in m from its first vertex to its second, without viscosity.
@@ -411,7 +418,8 @@ impl Elements for SewingElements {
     }
 
     fn is_time_dependent(&self) -> bool {
-        self.members.iter().any(|member| self.elapsed < member.time)
+        let is_closing = |member: &SewnPair| self.elapsed < member.time && !member.starts_closed();
+        !self.has_started || self.members.iter().any(is_closing)
     }
 
     fn internal_variables(&self) -> Vec<f64> {

@@ -61,3 +61,15 @@ fn a_pair_closes_within_its_time_and_without_jerks() {
     assert!((member.state_after(0.1).stiffness - 150.0).abs() < 1.0e-9);
     assert!((member.state_after(0.5).stiffness - 200.0).abs() < 1.0e-9);
 }
+
+#[test]
+fn a_pair_that_starts_together_is_closed_from_the_start() {
+    let member = SewnPair { initial_length: 1.0e-6, ..member() };
+    for seconds in [0.0, 0.1, 0.4, 9.0] {
+        let state = member.state_after(seconds);
+        let difference = (state.stiffness - member.stiffness).abs();
+        assert!(state.rest == 0.0 && difference < 1.0e-9 * member.stiffness, "{seconds} s");
+    }
+    let apart = SewnPair { initial_length: 0.02, ..member };
+    assert!(apart.state_after(0.0).stiffness < member.stiffness);
+}

@@ -6,7 +6,7 @@ mod dxf;
 mod json;
 mod svg;
 
-use super::Pattern;
+use super::{Contour, Pattern};
 use crate::error::{Error, Result};
 use std::{
     fs,
@@ -59,8 +59,9 @@ impl Pattern {
     /// Text of a file of the pattern.
     ///
     /// # Errors
-    /// Says so if there is no writer for this form.
+    /// There is no writer for this form, or a stitch or notch names a panel or edge that does not exist.
     pub fn text(&self, format: Format) -> Result<String> {
+        self.check_references()?;
         match format {
             Format::Json => json::text(self),
             Format::Svg => Ok(svg::text(self)),
@@ -92,6 +93,37 @@ impl Pattern {
             let _ = fs::remove_file(&unfinished);
             refused(path, &cause)
         })
+    }
+
+    /// That the panels and edges exist which stitches and notches name by index.
+    fn check_references(&self) -> Result<()> {
+        for (index, stitch) in self.stitches.iter().enumerate() {
+            for run in &stitch.runs {
+                let wanted = format!("a contour of one of {} panels", self.panels.len());
+                let contour = self.contour(run).ok_or_else(|| {
+                    Error::element("stitches", "panel", index, run.panel, &wanted)
+                })?;
+                check_edges(&run.edges, contour, "stitches", index)?;
+            }
+        }
+        for panel in &self.panels {
+            for (index, notch) in panel.notches.iter().enumerate() {
+                let argument = format!("panel \"{}\"", panel.name);
+                check_edges(&[notch.edge], &panel.outline, &argument, index)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_edges(edges: &[usize], contour: &Contour, argument: &str, index: usize) -> Result<()> {
+    let count = contour.edges.len();
+    match edges.iter().find(|edge| **edge >= count) {
+        Some(edge) => {
+            let wanted = format!("one below {count}");
+            Err(Error::element(argument, "edge", index, edge, &wanted))
+        }
+        None => Ok(()),
     }
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Pattern`.
 
+mod dressing;
 mod mesh;
 
+pub(super) use dressing::PyDressing;
 pub(super) use mesh::PyPatternMesh;
 
 use crate::{

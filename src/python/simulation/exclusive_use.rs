@@ -29,7 +29,7 @@ impl PySimulation {
     }
 
     /// Runs `work` on the simulation without the GIL, unless another thread uses it.
-    pub(super) fn compute<Value: Send>(
+    pub(in crate::python) fn compute<Value: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> Result<Value> + Send,

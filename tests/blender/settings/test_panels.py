@@ -139,6 +139,7 @@ def test_every_setting_is_in_a_panel(cloth):
                     "deforming",
                     "result",
                     "field_weights",
+                    "garment",
                     "before_bake",
                     "attachments",
                 )
@@ -249,3 +250,15 @@ def test_choosing_a_card_is_undone_by_itself(cloth):
     assert bpy.context.object.weft.material.density == pytest.approx(0.77)
     bpy.ops.ed.redo()
     assert presets.label(bpy.context.object.weft.material) == "Denim"
+
+
+def test_the_garment_panel_tells_how_a_dressing_ended(cloth):
+    assert {"weft.dress", "weft.undress", "weft.seam_add"} <= set(drawn())
+    assert "weft.pattern_export" not in drawn()
+    garment = cloth.weft.garment
+    garment.pattern, garment.report = "{}", "Seam 1 stays open\nSeam 2 as well"
+    garment.has_failed = True
+    assert {"Seam 1 stays open", "Seam 2 as well", "weft.seam_select"} <= set(drawn())
+    assert "weft.pattern_export" in drawn()
+    garment.has_failed = False
+    assert "weft.seam_select" not in drawn()

@@ -3,7 +3,9 @@
 
 use super::{parse, text};
 use crate::{
-    pattern::{Contour, Curve, Edge, Notch, NotchKind, Panel, Pattern, Placement, Run, Stitch},
+    pattern::{
+        Contour, Curve, Edge, Format, Notch, NotchKind, Panel, Pattern, Placement, Run, Stitch,
+    },
     vec3::Vec3,
 };
 use kurbo::Point;
@@ -207,4 +209,25 @@ fn what_is_malformed_is_named_by_panel_and_edge() {
     let order =
         square(EDGES, "", "", "").replace(r#""stitches""#, r#""panel_order": ["b"], "stitches""#);
     assert_refused(&order, "panel_order: \"b\"");
+}
+
+#[test]
+fn a_reference_to_nothing_is_refused_by_every_writer() {
+    type Change = fn(&mut Pattern);
+    let written = |pattern: &Pattern| [Format::Json, Format::Svg].map(|form| pattern.text(form));
+    let changes: [(Change, &str); 4] = [
+        (|pattern| pattern.stitches[0].runs[1].panel = 2, "stitches"),
+        (|pattern| pattern.stitches[1].runs[0].cutout = Some(7), "stitches"),
+        (|pattern| pattern.stitches[0].runs[0].edges.push(99), "99"),
+        (|pattern| pattern.panels[1].notches[0].edge = 98, "panel \"back\""),
+    ];
+    for (change, wanted) in changes {
+        let mut pattern = everything([0.1, 0.2, 0.3], 1.0);
+        assert!(written(&pattern).iter().all(Result::is_ok));
+        change(&mut pattern);
+        for text in written(&pattern) {
+            let message = text.expect_err("a writer took it").to_string();
+            assert!(message.contains(wanted), "{message}");
+        }
+    }
 }

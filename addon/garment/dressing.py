@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The dressing of a garment: a thread simulates, the main thread shows what it has.
+
+The library sews the garment around the colliders as they are at the first frame and lets it settle.
+Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
+that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
+"""
+
+import threading
+from typing import Any
+
+import numpy as np
+from bpy.types import Context, Object
+
+from ..blender import mesh_arrays, modifier_state, object_identity, scene_time
+from ..properties import change_counter
+from ..scene import evaluation_state
+from ..scene.evaluated import deformed
+from ..scene.participants import check_cloth, participants
+from ..scene.reader import SceneReader
+from ..simulation import bridge
+from . import dressed_key, open_seams, seams
+
+NEGLIGIBLE = 1e-4  # m, motion by modifiers that is not told
+
+_running: "Dressing | None" = None
+
+
+def running() -> "Dressing | None":
+    """The current dressing, None without one."""
+    return _running
+
+
+class Dressing:
+    """Starts when constructed; call `show` until `is_done`, then `finish`."""
+
+    def __init__(self, context: Context, obj: Object) -> None:
+        global _running
+        self._garment, colliders = _prepare(context, obj)
+        self._uid = obj.session_uid
+        first, _last = scene_time.frame_range(context.scene)
+        evaluation_state.prepare(context, [obj], colliders)
+        try:
+            modifier_state.mute(obj, lambda _modifier: True)
+            reader = SceneReader(context, [obj], colliders, first)
+            simulation, dressing = bridge.begin_dressing(context.scene, reader)
+        finally:
+            evaluation_state.restore()
+        scene_time.go_to(context.scene, first)
+        self._reader = reader
+        self._to_object = reader.first.world_to_object[0]
+        # What the other shape keys add to the dressed shape.
+        self._others = self._in_object_space(reader.cloths[0].positions)
+        self._others -= dressed_key.coordinates(obj)
+        seconds = context.scene.render.fps_base / context.scene.render.fps
+        self._shown = 0
+        self._thread = _Thread(simulation, dressing, seconds, reader.cloths[0].positions)
+        _running = self
+        self._thread.start()
+
+    @property
+    def is_done(self) -> bool:
+        return not self._thread.is_alive()
+
+    @property
+    def progress(self) -> float:
+        """Fraction of the sewn pairs that are closed."""
+        return 1.0 - len(self._thread.open_pairs) / max(1, len(self._garment.pairs))
+
+    def progress_text(self) -> str:
+        """Phase and simulated time."""
+        thread = self._thread
+        phase = "sewing" if thread.phase == "sewing" else "settling under gravity"
+        closed = len(self._garment.pairs) - len(thread.open_pairs)
+        pairs = f"{closed} of {len(self._garment.pairs)} pairs closed"
+        return f"Weft: {phase}, {thread.seconds:.1f} s, {pairs}"
+
+    def wait(self, seconds: float) -> None:
+        self._thread.join(seconds)
+
+    def stop(self) -> None:
+        """Ends the dressing after the current step; the garment stays as it is then."""
+        self._thread.stop_asked.set()
+
+    def show(self) -> None:
+        """Shows the last positions on the object, if they are new."""
+        obj, count = object_identity.find(self._uid), self._thread.count
+        if obj is None:
+            self.stop()
+        elif count != self._shown:
+            self._shown = count
+            self._write(obj, self._thread.positions)
+
+    def abandon(self) -> None:
+        """Ends without a report; the object stays as it was shown last."""
+        global _running
+        self.stop()
+        self._thread.join()
+        _running = None
+
+    def finish(self, context: Context) -> tuple[bool, list[str]]:
+        """Writes the dressed shape; whether the garment is worn, and what there is to say."""
+        global _running
+        self._thread.join()
+        _running = None
+        obj, thread = object_identity.find(self._uid), self._thread
+        if obj is None:
+            return False, ["the garment was deleted"]
+        gaps = {each["pair"]: each["gap"] for each in thread.open_pairs}
+        closed = np.array([k not in gaps for k in range(len(self._garment.pairs))])
+        positions = together(thread.positions, self._garment.pairs[closed])
+        self._write(obj, positions)
+        lines = self._report(gaps, positions)
+        lines += _modified(context, obj, positions)
+        is_worn = thread.phase == "worn" and thread.error is None
+        obj.weft.garment.report, obj.weft.garment.has_failed = "\n".join(lines), not is_worn
+        change_counter.increment()
+        return is_worn, lines
+
+    def _report(self, gaps: dict[int, float], positions: np.ndarray) -> list[str]:
+        thread = self._thread
+        if thread.error is not None:
+            return [f"After {thread.seconds:.1f} s: {thread.error}"]
+        if thread.phase == "worn":
+            return [f"Dressed in {thread.seconds:.1f} s: all seams are closed"]
+        if thread.phase == "moving" and not thread.stop_asked.is_set():
+            return [
+                "All seams are closed, but the garment still moved at the end: it may slide off"
+            ]
+        if thread.phase == "moving":
+            return [f"Stopped after {thread.seconds:.1f} s: all seams are closed"]
+        state = open_seams.State(self._reader.cloths[0], self._reader.colliders, positions)
+        return open_seams.explained(self._garment, gaps, state)
+
+    def _in_object_space(self, positions: np.ndarray) -> np.ndarray:
+        return mesh_arrays.transformed(positions, self._to_object)
+
+    def _write(self, obj: Object, positions: np.ndarray) -> None:
+        if len(obj.data.vertices) == len(positions):
+            dressed_key.write(obj, self._in_object_space(positions) - self._others)
+
+
+class _Thread(threading.Thread):
+    """Simulates to the end of the dressing or a stop; it does not access Blender data."""
+
+    def __init__(
+        self, simulation: Any, dressing: Any, frame_seconds: float, positions: np.ndarray
+    ) -> None:
+        super().__init__(name="weft dressing", daemon=True)
+        self.stop_asked = threading.Event()
+        self.error: BaseException | None = None
+        self.positions, self.count, self.seconds = positions, 0, 0.0
+        self._simulation, self._dressing, self._frame_seconds = simulation, dressing, frame_seconds
+        self._look()
+
+    def run(self) -> None:
+        try:
+            while not self._dressing.is_over and not self.stop_asked.is_set():
+                self._dressing.advance(self._frame_seconds)
+                self.seconds += self._frame_seconds
+                self._look()
+            self._dressing.cancel()
+            self._look()
+        except BaseException as error:  # a panic of the library is a BaseException
+            self.error = error
+
+    def _look(self) -> None:
+        self.phase, self.open_pairs = self._dressing.phase, self._dressing.open_pairs()
+        self.positions = self._simulation.positions(0)
+        self.count += 1
+
+
+# --- steps of a dressing ----------------------------------------------------------------------
+
+
+def _prepare(context: Context, obj: Object) -> tuple[seams.Seams, list[Object]]:
+    """Seams of a garment, and the obstacles, all in object mode."""
+    if _running is not None:
+        raise RuntimeError("a garment is being dressed already")
+    bridge.library()
+    context.view_layer.update()
+    check_cloth(obj)
+    cloths, colliders = participants(context.scene, context.view_layer)
+    colliders += [
+        one for one in cloths if one != obj and (dressed_key.find(one) or one.weft.result.shown)
+    ]
+    for each in (obj, *colliders):
+        evaluation_state.enter_object_mode(context, each)
+    found = seams.of(obj)
+    if not len(found.pairs):
+        raise ValueError(f"'{obj.name}' has no sewing edges: sew two runs of edges in edit mode")
+    obj.weft.use_sewing = True
+    key = dressed_key.find(obj)
+    if key is not None:
+        key.value, key.mute = 1.0, False
+    return found, colliders
+
+
+def together(positions: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+    """Positions with vertices that pairs connect in their common mean."""
+    labels = np.arange(len(positions))
+    while True:
+        least = labels[pairs].min(axis=1)
+        lower = labels.copy()
+        np.minimum.at(lower, pairs[:, 0], least)
+        np.minimum.at(lower, pairs[:, 1], least)
+        if np.array_equal(lower, labels):
+            break
+        labels = lower
+    counts = np.bincount(labels, minlength=len(positions))
+    sums = np.stack([np.bincount(labels, axis, len(positions)) for axis in positions.T], axis=1)
+    sewn = counts[labels] > 1
+    placed = positions.copy()
+    placed[sewn] = (sums / np.maximum(counts, 1)[:, None])[labels[sewn]]
+    return placed
+
+
+def _modified(context: Context, obj: Object, positions: np.ndarray) -> list[str]:
+    """A remark where modifiers move the dressed shape."""
+    deforming = [m.name for m in obj.modifiers if modifier_state.is_deforming(m)]
+    if not deforming or any(modifier_state.is_generative(m) for m in obj.modifiers):
+        return []
+    context.view_layer.update()
+    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    scale, frame = context.scene.unit_settings.scale_length, context.scene.frame_current
+    moved = np.abs(deformed(evaluated, len(positions), scale, frame) - positions).max()
+    if moved < NEGLIGIBLE:
+        return []
+    return [
+        f"The modifier '{deforming[0]}' moves the dressed garment by up to {moved * 1000.0:.3g} mm "
+        "at the first frame: dress it in the pose in which it moves nothing"
+    ]
+
+
+def abandon_running() -> None:
+    """Ends a dressing that is under way."""
+    if _running is not None:
+        _running.abandon()

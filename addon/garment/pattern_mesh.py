@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sewing pattern as a mesh object: panels where the pattern places them, seams as loose edges.
+
+The UV map is the pattern in m, panels side by side, warp along u. The face attribute `panel` has
+the index of the panel, the edge attribute `seam` the number of the seam.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from bpy.types import Context, Mesh, Object
+
+from . import panel_fabrics, seams
+
+UV_NAME = "Pattern"
+GAP = 0.02  # m, between panels in the UV map
+SEWING_SPEED = 0.1  # m/s, slow enough for contact to lead panels around a body, not to crumple them
+MIN_SEWING_TIME = 1.0  # s
+ASPECT = 1.4  # of the widths of the UV layout over its height
+
+
+def add(context: Context, pattern: Any, name: str, edge_length: float) -> tuple[Object, list[str]]:
+    """The mesh of a `weft.Pattern` as a cloth of the scene, with remarks; edge length in m."""
+    meshed = pattern.mesh(edge_length)
+    scale = context.scene.unit_settings.scale_length
+    mesh = _mesh(meshed, name, scale)
+    obj = bpy.data.objects.new(name, mesh)
+    context.collection.objects.link(obj)
+    settings = obj.weft
+    settings.role, settings.rest_shape = "CLOTH", "PATTERN"
+    settings.pattern_size, settings.use_uv, settings.use_sewing = 1.0, True, True
+    settings.sewing_time = max(MIN_SEWING_TIME, _widest_gap(meshed) / SEWING_SPEED)
+    settings.garment.pattern = pattern.to_text("json")
+    for panel in pattern.panels:
+        entry = settings.garment.panels.add()
+        entry.name, entry.fabric = panel["name"], panel["fabric"] or ""
+    starts = meshed.panel_starts.tolist()
+    for panel, (first, end) in zip(pattern.panel_names, pairwise(starts), strict=True):
+        obj.vertex_groups.new(name=panel).add(range(first, end), 1.0, "REPLACE")
+    return obj, panel_fabrics.assign(obj, [panel["area"] for panel in pattern.panels])
+
+
+def _widest_gap(meshed: Any) -> float:
+    """Largest distance of a sewn pair, in m."""
+    ends = meshed.positions[meshed.seams]
+    return float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max(initial=0.0))
+
+
+def shown_name(path: str) -> str:
+    """Name of the object of a file."""
+    return Path(path).stem.removesuffix("_specification") or "Garment"
+
+
+def _mesh(meshed: Any, name: str, scale: float) -> Mesh:
+    faces, panels = _faces(meshed)
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata((meshed.positions / scale).tolist(), [], faces)
+    mesh.attributes.new(seams.PANEL, "INT", "FACE").data.foreach_set("value", panels)
+    uv = side_by_side(meshed.uv, meshed.panel_starts)
+    corners = np.concatenate([np.asarray(face) for face in faces])
+    layer = mesh.uv_layers.new(name=UV_NAME)
+    layer.uv.foreach_set("vector", uv[corners].astype(np.float32).ravel())
+    seams.add_edges(mesh, meshed.seams, meshed.stitch_of_seam + 1)
+    return mesh
+
+
+def _faces(meshed: Any) -> tuple[list[list[int]], np.ndarray]:
+    """Quads of the regular cells and triangles of the rest, with the panel of each."""
+    firsts = meshed.cell_triangles
+    is_in_cell = np.zeros(len(meshed.triangles), bool)
+    is_in_cell[firsts] = is_in_cell[firsts + 1] = True
+    faces = meshed.cells.tolist() + meshed.triangles[~is_in_cell].tolist()
+    panels = meshed.panel_of_triangle
+    return faces, np.concatenate([panels[firsts], panels[~is_in_cell]]).astype(np.int32)
+
+
+def side_by_side(uv: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Points of panels moved apart, in rows; `starts` as of `weft.PatternMesh`."""
+    pieces = [uv[first:end] for first, end in pairwise(starts)]
+    sizes = np.array([np.ptp(piece, axis=0) + GAP for piece in pieces])
+    row = max(sizes[:, 0].max(), np.sqrt(ASPECT * sizes.prod(axis=1).sum()))
+    placed = np.empty_like(uv)
+    corner, height = np.zeros(2), 0.0
+    for first, piece, size in zip(starts[:-1], pieces, sizes, strict=True):
+        if corner[0] > 0.0 and corner[0] + size[0] > row:
+            corner, height = np.array((0.0, corner[1] + height)), 0.0
+        placed[first : first + len(piece)] = piece - piece.min(axis=0) + corner
+        corner[0], height = corner[0] + size[0], max(height, size[1])
+    return placed

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""From the file of a pattern to a garment that is worn and baked."""
+
+import bag_pattern
+import bpy
+import numpy as np
+import pytest
+import small_scenes
+
+from addon.blender import mesh_arrays
+from addon.checks.intersection import Surface, intersections, self_intersections
+from addon.fabrics import presets
+from addon.garment import dressed_key, dressing, seams
+from addon.simulation import bridge
+
+
+def crossings(garment, box, points):
+    """Triangles that cross others of the garment, whose seams are one, and those of the box."""
+    pairs = seams.of(garment).pairs
+    firsts = np.arange(len(points))
+    for one, other in pairs:
+        firsts[firsts == firsts[other]] = firsts[one]
+    triangles = firsts[mesh_arrays.triangles(garment.data)]
+    matrix = np.array(box.matrix_world)
+    solid = mesh_arrays.transformed(mesh_arrays.coordinates(box.data), matrix)
+    own = Surface(dressing.together(points.astype(float), pairs), triangles)
+    other = Surface(solid, mesh_arrays.triangles(box.data))
+    return len(self_intersections(own)), len(intersections(own, other)[0])
+
+
+def gaps(garment, points):
+    ends = points[mesh_arrays.loose_edges(garment.data)]
+    return np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1)
+
+
+# --- import -----------------------------------------------------------------------------------
+
+
+def test_a_pattern_becomes_a_cloth_in_metres_where_its_file_places_it(tmp_path):
+    garment = bag_pattern.imported(tmp_path)
+    assert garment.name == "bag" and garment == bpy.context.object
+    points = mesh_arrays.coordinates(garment.data)
+    assert np.ptp(points, axis=0) == pytest.approx([0.4, 0.4, 0.5], abs=1e-6)
+    assert {len(face.vertices) for face in garment.data.polygons} >= {4}
+    settings = garment.weft
+    assert (settings.role, settings.rest_shape, settings.use_sewing) == ("CLOTH", "PATTERN", True)
+    front = mesh_arrays.grouped_vertices(garment, "front")
+    assert points[front, 1] == pytest.approx(-0.2)  # Blender's front is -y
+    panels = np.empty(len(garment.data.polygons), np.int32)
+    garment.data.attributes["panel"].data.foreach_get("value", panels)
+    assert [panel.name for panel in settings.garment.panels] == ["front", "back"]
+    assert set(panels) == {0, 1}
+    found = seams.of(garment)
+    assert set(found.numbers) == {1, 2, 3}
+    assert found.names[1] == "seam 1 ('front' to 'back')"
+    assert gaps(garment, points) == pytest.approx(0.4, abs=1e-6)
+
+
+def test_the_uv_map_is_the_pattern_in_metres_with_panels_side_by_side(tmp_path):
+    garment = bag_pattern.imported(tmp_path)
+    mesh = garment.data
+    uv, corners = mesh_arrays.active_uv(mesh), mesh_arrays.corner_vertices(mesh)
+    flat = np.zeros((len(mesh.vertices), 2))
+    flat[corners] = uv
+    points = mesh_arrays.coordinates(mesh)
+    edges = np.delete(mesh_arrays.edges(mesh), mesh_arrays.loose_edge_indices(mesh), axis=0)
+    lengths = [np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1) for p in (points, flat)]
+    assert lengths[0] == pytest.approx(lengths[1], abs=1e-6)
+    boxes = []
+    for name in ("front", "back"):
+        own = flat[mesh_arrays.grouped_vertices(garment, name)]
+        boxes.append((own.min(axis=0), own.max(axis=0)))
+        assert np.sort(np.ptp(own, axis=0)) == pytest.approx([0.4, 0.5], abs=1e-6)
+    (low, high), (other_low, other_high) = boxes
+    assert (high < other_low).any() or (other_high < low).any()
+
+
+def test_a_scene_in_centimetres_gets_the_same_garment(tmp_path):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    garment = bag_pattern.imported(tmp_path)
+    assert np.ptp(mesh_arrays.coordinates(garment.data), axis=0)[2] == pytest.approx(50.0)
+    assert np.ptp(mesh_arrays.active_uv(garment.data), axis=0).max() < 1.0
+
+
+def test_what_is_wrong_with_a_pattern_is_told_and_nothing_is_added(tmp_path):
+    content = bag_pattern.pattern()
+    content["pattern"]["stitches"].append(content["pattern"]["stitches"][0])
+    path = bag_pattern.write(tmp_path, content)
+    with pytest.raises(RuntimeError, match="in stitch 0, too"):
+        bpy.ops.weft.pattern_import(filepath=path)
+    with pytest.raises(RuntimeError, match="the file of the pattern cannot be used"):
+        bpy.ops.weft.pattern_import(filepath=str(tmp_path / "none.json"))
+    assert not bpy.data.objects and not bpy.data.meshes
+
+
+def test_panels_far_from_the_colliders_are_told(tmp_path, capfd):
+    box = bag_pattern.box(0.1, 0.1, 0.4)
+    box.location.x = 30.0
+    bag_pattern.imported(tmp_path)
+    assert 'panel "front"' in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["drawn.svg", "drawn.dxf"])
+def test_drawings_without_seams_are_imported_as_they_lie(tmp_path, name):
+    if name.endswith("svg"):
+        text = (
+            '<svg xmlns="http://www.w3.org/2000/svg" width="400mm" height="300mm" '
+            'viewBox="0 0 400 300"><path id="piece" d="M0 0H400V300H0Z"/></svg>'
+        )
+    else:
+        corners = ((0, 0), (400, 0), (400, 300), (0, 300))
+        points = "".join(f"0\nVERTEX\n8\n1\n10\n{x}\n20\n{y}\n" for x, y in corners)
+        text = (
+            "0\nSECTION\n2\nBLOCKS\n0\nBLOCK\n8\n1\n2\npiece\n0\nTEXT\n8\n1\n1\nUnits: METRIC\n"
+            f"0\nPOLYLINE\n8\n1\n66\n1\n70\n1\n{points}0\nSEQEND\n0\nENDBLK\n0\nENDSEC\n0\nEOF\n"
+        )
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert bpy.ops.weft.pattern_import(filepath=str(tmp_path / name)) == {"FINISHED"}
+    garment = bpy.context.object
+    extent = np.ptp(mesh_arrays.coordinates(garment.data), axis=0)
+    assert extent == pytest.approx([0.4, 0.0, 0.3], abs=1e-6)
+    assert len(mesh_arrays.loose_edges(garment.data)) == 0
+    with pytest.raises(RuntimeError, match="has no sewing edges"):
+        bpy.ops.weft.dress()
+
+
+def test_panels_get_their_fabrics(tmp_path, capfd):
+    garment = bag_pattern.imported(tmp_path, front="denim", back="silk")
+    settings = garment.weft
+    front, back = (mesh_arrays.grouped_vertices(garment, name) for name in ("front", "back"))
+    fabric = settings.material
+    weights = mesh_arrays.group_weights(garment, settings.density_group)
+    densities = fabric.density + weights * (settings.density_max - fabric.density)
+    wanted = {name: presets.find(name).fields["density"] for name in ("denim", "silk")}
+    assert densities[front] == pytest.approx(wanted["denim"], rel=1e-5)
+    assert densities[back] == pytest.approx(wanted["silk"], rel=1e-5)
+    bag_pattern.imported(tmp_path, front="moonlight")
+    assert "there is no fabric 'moonlight'" in capfd.readouterr().out
+
+
+def test_the_pattern_is_exported_as_it_was_imported(tmp_path):
+    bag_pattern.imported(tmp_path)
+    for name in ("cut.svg", "cut.json"):
+        path = tmp_path / name
+        assert bpy.ops.weft.pattern_export(filepath=str(path)) == {"FINISHED"}
+        again = bridge.library().Pattern.read(str(path))
+        assert [panel["area"] for panel in again.panels] == pytest.approx([0.2, 0.2])
+        assert len(again.stitches) == 3
+    small_scenes.add_cloth()
+    bpy.context.view_layer.objects.active = bpy.data.objects["Sheet"]
+    with pytest.raises(RuntimeError, match="was not imported from a sewing pattern"):
+        bpy.ops.weft.pattern_export(filepath=str(tmp_path / "no.svg"))
+
+
+# --- dressing ---------------------------------------------------------------------------------
+
+
+def test_a_garment_is_dressed_and_baked_from_there(tmp_path):
+    box = bag_pattern.box(0.1, 0.06, 0.4)
+    garment = bag_pattern.imported(tmp_path)
+    flat = small_scenes.evaluated(garment)
+    bpy.context.scene.frame_set(7)
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert not garment.weft.garment.has_failed
+    assert garment.weft.garment.report.startswith("Dressed in")
+    assert bpy.context.scene.frame_current == 1 and garment.display_type == "TEXTURED"
+    worn = small_scenes.evaluated(garment)
+    assert 0.4 < worn[:, 2].max() < 0.47 and np.abs(worn[:, :2]).max() < 0.25
+    assert gaps(garment, dressed_key.coordinates(garment)).max() == 0.0
+    assert crossings(garment, box, worn) == (0, 0)
+    small_scenes.set_frames(1, 12)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    frames = small_scenes.cached_frames(garment)
+    assert frames[0] == pytest.approx(worn, abs=1e-6)
+    for frame in frames:
+        assert gaps(garment, frame).max() < 5e-5
+    assert np.abs(frames[-1] - worn).max() < 0.03
+    assert crossings(garment, box, frames[-1]) == (0, 0)
+    assert not bpy.ops.weft.dress.poll()  # a result is shown
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    assert small_scenes.evaluated(garment) == pytest.approx(worn, abs=1e-6)
+    assert bpy.ops.weft.undress() == {"FINISHED"}
+    assert np.array_equal(small_scenes.evaluated(garment), flat)
+    assert garment.data.shape_keys is None and not bpy.ops.weft.undress.poll()
+
+
+def test_a_seam_that_stays_open_is_told_with_its_reason(tmp_path):
+    bag_pattern.box(0.3, 0.15, 0.6)  # 1.8 m around, the bag 0.8 m
+    garment = bag_pattern.imported(tmp_path, 0.08)
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert garment.weft.garment.has_failed
+    lines = garment.weft.garment.report.splitlines()
+    told = "\n".join(lines)
+    assert "Seam 1 ('front' to 'back') stays open by" in told
+    assert "'Box' is between its sides" in told or "stretched by" in told
+    assert dressed_key.find(garment) is not None  # its state is kept
+    assert bpy.ops.weft.seam_select() == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    selected = [edge.index for edge in garment.data.edges if edge.select]
+    assert selected
+    assert set(selected) <= set(mesh_arrays.loose_edge_indices(garment.data).tolist())
+
+
+def test_dressing_keeps_other_shape_keys_and_goes_on_from_where_it_is(tmp_path, monkeypatch):
+    bag_pattern.box(0.1, 0.06, 0.4)
+    garment = bag_pattern.imported(tmp_path, 0.08)
+    garment.shape_key_add(name="Basis")
+    garment.shape_key_add(name="Higher").value = 1.0
+    for point in garment.data.shape_keys.key_blocks["Higher"].points:
+        point.co.z += 0.05
+    monkeypatch.setattr(dressing.Dressing, "wait", lambda self, _seconds: self.stop())
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert garment.weft.garment.has_failed and dressed_key.find(garment) is not None
+    early = small_scenes.evaluated(garment)
+    assert early[:, 2].max() == pytest.approx(0.55, abs=0.02)
+    monkeypatch.undo()
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert not garment.weft.garment.has_failed
+    worn = small_scenes.evaluated(garment)
+    assert 0.4 < worn[:, 2].max() < 0.48
+    assert gaps(garment, worn).max() < 1e-6
+    names = [key.name for key in garment.data.shape_keys.key_blocks]
+    assert names == ["Basis", "Higher", "Dressed"]
+
+
+def test_undo_takes_each_step_back(tmp_path):
+    bag_pattern.box(0.1, 0.06, 0.4)
+    bpy.ops.ed.undo_push(message="empty")
+    bag_pattern.imported(tmp_path, 0.08)
+    bpy.ops.ed.undo_push(message="imported")
+    flat = small_scenes.evaluated(bpy.data.objects["bag"])
+    bpy.ops.weft.dress()
+    bpy.ops.ed.undo_push(message="dressed")
+    worn = small_scenes.evaluated(bpy.data.objects["bag"])
+    bpy.ops.ed.undo()
+    garment = bpy.data.objects["bag"]
+    assert np.array_equal(small_scenes.evaluated(garment), flat)
+    assert not garment.weft.garment.report and dressed_key.find(garment) is None
+    bpy.ops.ed.undo()
+    assert "bag" not in bpy.data.objects
+    bpy.ops.ed.redo()
+    bpy.ops.ed.redo()
+    assert np.array_equal(small_scenes.evaluated(bpy.data.objects["bag"]), worn)
+
+
+def test_a_dressed_garment_is_an_obstacle_to_the_next(tmp_path):
+    bag_pattern.box(0.1, 0.06, 0.4)
+    inner = bag_pattern.imported(tmp_path, 0.08)
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    outer = bag_pattern.imported(tmp_path, 0.08)
+    outer.location.z = 0.05
+    assert bpy.ops.weft.dress() == {"FINISHED"}
+    assert not outer.weft.garment.has_failed
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    points = small_scenes.evaluated_world(outer)
+    assert crossings(outer, inner.evaluated_get(depsgraph), points)[1] == 0
+    top = small_scenes.evaluated_world(inner)[:, 2].max()
+    assert points[:, 2].max() > top

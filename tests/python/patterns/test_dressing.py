@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Garments are sewn around bodies, hang on them, and say which seam stays open."""
+
+import json
+
+import numpy as np
+import pytest
+import weft
+from others import body, pattern
+
+FRAME = 1.0 / 24.0
+BAG_WIDTH, BAG_HEIGHT = 40.0, 50.0  # cm
+
+
+def bag() -> weft.PatternMesh:
+    """Two panels in front of and behind the origin, sewn along the sides and the top."""
+    corners = [[0, 0], [BAG_WIDTH, 0], [BAG_WIDTH, BAG_HEIGHT], [0, BAG_HEIGHT]]
+    square = {"vertices": corners, "edges": [{"endpoints": [k, (k + 1) % 4]} for k in range(4)]}
+    half = BAG_WIDTH / 2
+    front = {**square, "translation": [-half, 0, 20], "rotation": [0, 0, 0]}
+    back = {**square, "translation": [half, 0, -20], "rotation": [0, 180, 0]}
+    seams = [(1, 3), (3, 1), (2, 2)]
+    stitches = [[{"panel": "front", "edge": a}, {"panel": "back", "edge": b}] for a, b in seams]
+    panels = {"panels": {"front": front, "back": back}, "stitches": stitches}
+    return weft.Pattern(json.dumps({"pattern": panels})).mesh(edge_length=0.04)
+
+
+def box(half_width: float, half_depth: float, top: float) -> weft.Collider:
+    sides = [(x, y) for x in (-half_width, half_width) for y in (-half_depth, half_depth)]
+    points = [(x, y, z) for x, y in sides for z in (-0.5, top)]
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return weft.Collider(points, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+
+
+def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
+    flat = np.column_stack([mesh.flat, np.zeros(len(mesh.flat))])
+    cloth = weft.Cloth(
+        mesh.positions,
+        mesh.triangles,
+        weft.Material(),
+        rest_positions=flat,
+        uv=mesh.uv,
+        sewing=mesh.seams,
+        sewing_time=4.0,
+    )
+    return weft.Simulation([cloth], [collider])
+
+
+def dressed(simulation: weft.Simulation) -> weft.Dressing:
+    dressing = weft.Dressing(simulation)
+    while not dressing.is_over:
+        dressing.advance(FRAME)
+    return dressing
+
+
+def gaps(simulation: weft.Simulation, mesh: weft.PatternMesh) -> np.ndarray:
+    points = simulation.positions()
+    return np.linalg.norm(points[mesh.seams[:, 0]] - points[mesh.seams[:, 1]], axis=1)
+
+
+def test_a_bag_is_sewn_around_a_box_and_hangs_on_it():
+    mesh = bag()
+    top = 0.4
+    simulation = sewn(mesh, box(0.1, 0.06, top))
+    dressing = dressed(simulation)
+    assert dressing.phase == "worn"
+    assert dressing.open_pairs() == []
+    assert gaps(simulation, mesh).max() < 1e-4
+    before = simulation.positions()
+    for _ in range(12):
+        simulation.advance(FRAME)
+    points = simulation.positions()
+    assert np.abs(points - before).max() < 0.02
+    assert top < points[:, 2].max() < top + 0.07  # a ridge stands, as the bag is wider
+    inside = (np.abs(points) < (0.1, 0.06, top)).all(axis=1) & (points[:, 2] > -0.5)
+    assert not inside.any()
+    with pytest.raises(ValueError, match="dressing: worn"):
+        dressing.advance(FRAME)
+
+
+def test_gravity_acts_after_a_dressing_as_before():
+    mesh = bag()
+    simulation = sewn(mesh, box(0.02, 0.02, -0.4))  # nothing to hang on
+    dressing = weft.Dressing(simulation)
+    height = simulation.positions()[:, 2].mean()
+    for _ in range(10):
+        dressing.advance(FRAME)
+    assert dressing.phase == "sewing"
+    assert abs(simulation.positions()[:, 2].mean() - height) < 0.02  # free fall is 0.85 m
+    dressing.cancel()
+    assert dressing.phase == "open"
+    assert dressing.open_pairs()
+    simulation.advance(0.2)
+    fallen = height - simulation.positions()[:, 2].mean()
+    assert 0.1 < fallen < 0.5 * 9.81 * 0.2**2
+
+
+def test_a_garment_that_cannot_close_says_which_seam():
+    mesh = bag()
+    simulation = sewn(mesh, box(0.3, 0.15, 0.6))  # 1.8 m around, the bag 0.8 m
+    dressing = dressed(simulation)
+    assert dressing.phase == "open"
+    open_pairs = dressing.open_pairs()
+    distances = gaps(simulation, mesh)
+    assert {entry["pair"] for entry in open_pairs} == set(np.flatnonzero(distances > 5e-4))
+    assert {mesh.stitch_of_seam[entry["pair"]] for entry in open_pairs} >= {0, 1}
+    for entry in open_pairs:
+        assert entry["gap"] == pytest.approx(distances[entry["pair"]])
+
+
+def test_a_simulation_without_seams_has_nothing_to_dress():
+    cloth = weft.Cloth([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], weft.Material())
+    with pytest.raises(ValueError, match="sewn pairs"):
+        weft.Dressing(weft.Simulation([cloth]))
+
+
+def test_a_hood_of_others_is_worn_on_head_and_shoulders():
+    mesh = pattern("hoody_mean").mesh(0.02)
+    simulation = sewn(mesh, body())
+    dressing = dressed(simulation)
+    assert dressing.phase == "worn"
+    assert dressing.open_pairs() == []
+    heights = simulation.positions()[:, 2]
+    assert 1.70 < heights.max() < 1.80  # the body is 1.72 m tall
+    assert 0.9 < heights.min() < 1.1  # its waist is at 1.1 m
