@@ -3,7 +3,7 @@
 //! row in common share one (Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices", 1974).
 
 use super::equations_of_motion::EquationsOfMotion;
-use crate::{mesh::Topology, vec3::Vec3};
+use crate::{mesh::Topology, simd::Row3};
 use sprs::{CsMatI, TriMatI};
 
 /// Edges between a vertex and the farthest one that moves with it. A hinge takes part in the moments of hinges up to four
@@ -23,20 +23,21 @@ pub(super) fn matrix_free_columns(dynamics: &mut EquationsOfMotion) -> Option<Cs
         let around: Vec<(usize, Vec<u32>)> =
             sources.iter().map(|source| (*source, surroundings.within(*source, RADIUS))).collect();
         for axis in 0..3 {
-            let mut direction = vec![Vec3::zeros(); count];
+            let mut direction: Vec<Row3> = vec![[0.0; 4]; count];
             for source in &sources {
                 direction[*source][axis] = 1.0;
             }
-            let mut forces = vec![Vec3::zeros(); count];
+            let mut forces: Vec<Row3> = vec![[0.0; 4]; count];
             for one in dynamics.elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
                 one.add_matrix_free_product(&direction, &mut forces);
             }
             for (source, neighbours) in &around {
                 for vertex in neighbours {
                     let vertex = *vertex as usize;
-                    for (row, value) in forces[vertex].iter().enumerate() {
+                    for (row, value) in forces[vertex].iter().take(3).enumerate() {
                         if *value != 0.0 {
-                            triplets.add_triplet(3 * vertex + row, 3 * source + axis, 0.5 * value);
+                            let half = 0.5 * f64::from(*value);
+                            triplets.add_triplet(3 * vertex + row, 3 * source + axis, half);
                         }
                     }
                 }
