@@ -4,7 +4,7 @@
 
 use super::{
     constant_stiffness::VISCOSITY_PROBE_RATE, equations_of_motion::EquationsOfMotion,
-    matrix_free_columns::matrix_free_columns, tangent_matrix::TangentMatrix,
+    matrix_free_couplings::matrix_free_couplings, tangent_matrix::TangentMatrix,
 };
 use crate::{linear_solver::BlockMatrix, vec3::Vec3};
 use nalgebra::Matrix3;
@@ -40,10 +40,15 @@ impl LinearisedMatrices {
             elements.begin_stage(duration);
         }
         let elastic = tangent.element_matrix(dynamics, positions, 0.0).clone();
-        let elastic_rest = matrix_free_columns(dynamics);
-        let viscous = tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone();
-        let viscous_rest = matrix_free_columns(dynamics);
         let (mut stiffness, mut damping) = (Triplets::new(positions), Triplets::new(positions));
+        matrix_free_couplings(dynamics, |vertex, other, elastic| {
+            stiffness.add_coupling(vertex, other, elastic);
+            damping.add_coupling(vertex, other, &(-elastic / VISCOSITY_PROBE_RATE));
+        });
+        let viscous = tangent.element_matrix(dynamics, positions, VISCOSITY_PROBE_RATE).clone();
+        matrix_free_couplings(dynamics, |vertex, other, viscous| {
+            damping.add_coupling(vertex, other, &(viscous / VISCOSITY_PROBE_RATE));
+        });
         for ((), (row, column)) in &elastic.pattern().lower_triangle() {
             let [row, column] = [row, column].map(|row| row as usize);
             let k = block(&elastic, row, column);
@@ -58,11 +63,7 @@ impl LinearisedMatrices {
             let drag = dynamics.point_damping.coefficient(dynamics.masses[vertex]);
             damping.diagonals[vertex] += Matrix3::identity() * drag;
         }
-        let (mut stiffness, mut damping) = (stiffness.into_matrix(), damping.into_matrix());
-        if let Some((elastic, viscous)) = elastic_rest.zip(viscous_rest) {
-            let rate = (&viscous - &elastic).map(|change| change / VISCOSITY_PROBE_RATE);
-            (stiffness, damping) = (&stiffness + &elastic, &damping + &rate);
-        }
+        let (stiffness, damping) = (stiffness.into_matrix(), damping.into_matrix());
         let mut inertia = Triplets::new(positions);
         for (diagonal, mass) in inertia.diagonals.iter_mut().zip(&dynamics.masses) {
             *diagonal = Matrix3::identity() * (mass / (duration * duration));

@@ -7,7 +7,7 @@ mod constant_stiffness;
 mod equations_of_motion;
 mod explicit_forces;
 mod linearised_matrices;
-mod matrix_free_columns;
+mod matrix_free_couplings;
 mod matrix_free_tangent;
 pub(crate) mod model_factory;
 mod point_damping;

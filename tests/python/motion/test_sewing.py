@@ -182,8 +182,8 @@ def test_a_seam_closes_with_every_integrator(integrator):
         assert scene.energy()["kinetic"] < 2.0 * energy + 5e-5
         return scene.positions()
 
-    # When the edges meet, the panels are shortened by buckling below the mesh. The first-order IMEX Euler is 24 mm off
-    # at this step and 14 mm at a quarter of it.
+    # When the edges meet, the panels are shortened by buckling below the mesh. The first-order
+    # IMEX Euler is 24 mm off at this step and 14 mm at a quarter of it.
     assert np.abs(closed(integrator) - closed("bdf2")).max() < 0.03
 
 

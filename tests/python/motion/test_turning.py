@@ -70,7 +70,8 @@ def test_a_tight_ring_turns_with_a_drum(radius, gap):
     drum = tube(radius, 2.0 * radius, 64, 4)
     ring = tube(radius / np.cos(np.pi / 64) + 1.05 * gap, radius, 48, 4)
     turning = Turning(drum, ring, gap, friction=1.0, rest_scale=0.95)
-    # A drum that turns at full speed at once accelerates the ring beyond the accuracy of a step at the default tolerance.
+    # A drum at full speed at once accelerates the ring beyond the accuracy of a step at the
+    # default tolerance.
     turning.slip(6)
     assert abs(np.mean(turning.slip(30))) < 0.0005 * 360.0
 

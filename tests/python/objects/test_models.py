@@ -92,7 +92,7 @@ def test_a_cuff_draws_the_cloth_together(model):
         model=model, gravity=(0.0, 0.0, 0.0), air_density=0.0, integrator="implicit_euler"
     )
     scene = weft.Simulation([cloth(rest_scale=scale)], settings=still)
-    # Drawn together after one frame; later the rows beside the cuff, which are compressed, buckle out of the plane.
+    # Drawn together after one frame; later the compressed rows beside the cuff buckle.
     for _ in range(2):
         scene.advance(FRAME)
     moved = scene.positions()

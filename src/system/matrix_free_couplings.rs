@@ -1,52 +1,54 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The matrix-free part of the stiffness as a sparse matrix, from products with vectors: vertices whose columns have no
+//! The matrix-free part of the stiffness as blocks, from products with vectors: vertices whose columns have no
 //! row in common share one (Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices", 1974).
 
 use super::equations_of_motion::EquationsOfMotion;
 use crate::{mesh::Topology, simd::Row3};
-use sprs::{CsMatI, TriMatI};
+use nalgebra::Matrix3;
 
 /// Edges between a vertex and the farthest one that moves with it. A hinge takes part in the moments of hinges up to four
 /// triangles away (the stabilisation of bending; its stiffness proper, three), and has one edge more at each end.
 const RADIUS: usize = 6;
 
-/// The matrix-free part of the stiffness of all elements where they were last evaluated, in N/m; symmetric. `None` if
-/// all of it is assembled.
-pub(super) fn matrix_free_columns(dynamics: &mut EquationsOfMotion) -> Option<CsMatI<f64, i64>> {
-    let count = dynamics.vertex_count();
+/// Calls `add(vertex, other, block)` for the couplings of two vertices in the matrix-free part of the stiffness of all
+/// elements where they were last evaluated, in N/m. The part is symmetric: one of both orders is given.
+pub(super) fn matrix_free_couplings(
+    dynamics: &mut EquationsOfMotion,
+    mut add: impl FnMut(usize, usize, &Matrix3<f64>),
+) {
     if !dynamics.elements.iter().any(|one| one.has_matrix_free_tangent()) {
-        return None;
+        return;
     }
-    let mut triplets = TriMatI::new((3 * count, 3 * count));
     let mut surroundings = Surroundings::new(&dynamics.mesh.topology);
     for sources in surroundings.independent_vertices() {
-        let around: Vec<(usize, Vec<u32>)> =
-            sources.iter().map(|source| (*source, surroundings.within(*source, RADIUS))).collect();
-        for axis in 0..3 {
-            let mut direction: Vec<Row3> = vec![[0.0; 4]; count];
-            for source in &sources {
-                direction[*source][axis] = 1.0;
-            }
-            let mut forces: Vec<Row3> = vec![[0.0; 4]; count];
-            for one in dynamics.elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
-                one.add_matrix_free_product(&direction, &mut forces);
-            }
-            for (source, neighbours) in &around {
-                for vertex in neighbours {
-                    let vertex = *vertex as usize;
-                    for (row, value) in forces[vertex].iter().take(3).enumerate() {
-                        if *value != 0.0 {
-                            let half = 0.5 * f64::from(*value);
-                            triplets.add_triplet(3 * vertex + row, 3 * source + axis, half);
-                        }
-                    }
+        let columns = [0, 1, 2].map(|axis| product_with_units(dynamics, &sources, axis));
+        for source in &sources {
+            for vertex in surroundings.within(*source, RADIUS) {
+                let vertex = vertex as usize;
+                if vertex > *source {
+                    let entry = |row, column: usize| f64::from(columns[column][vertex][row]);
+                    add(vertex, *source, &Matrix3::from_fn(entry));
                 }
             }
         }
     }
-    let half: CsMatI<f64, i64> = triplets.to_csr();
-    let other: CsMatI<f64, i64> = half.transpose_view().to_csr();
-    Some(&half + &other)
+}
+
+/// Product of the matrix-free part with the sum of the unit vectors of some vertices.
+fn product_with_units(
+    dynamics: &mut EquationsOfMotion,
+    sources: &[usize],
+    axis: usize,
+) -> Vec<Row3> {
+    let mut direction: Vec<Row3> = vec![[0.0; 4]; dynamics.vertex_count()];
+    for source in sources {
+        direction[*source][axis] = 1.0;
+    }
+    let mut forces: Vec<Row3> = vec![[0.0; 4]; direction.len()];
+    for one in dynamics.elements.iter_mut().filter(|one| one.has_matrix_free_tangent()) {
+        one.add_matrix_free_product(&direction, &mut forces);
+    }
+    forces
 }
 
 /// Vertices by their number of edges from each other.
