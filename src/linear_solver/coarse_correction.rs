@@ -246,7 +246,6 @@ mod tests {
         system.rigid_motions = has_motions.then(|| motions(bodies));
         let stopping = StoppingCriterion {
             relative_tolerance: 1.0e-3,
-            absolute_tolerance: 0.0,
             min_iterations: 0,
             max_iterations: 500,
             update: None,

@@ -47,11 +47,8 @@ pub struct UpdateTolerance {
 /// Stopping criterion of a solve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoppingCriterion {
-    /// Ratio of the residual to the initial one, in the norm of the preconditioner's inverse. Either this or
-    /// `absolute_tolerance` ends the solve.
+    /// Ratio of the residual to the initial one, in the norm of the preconditioner's inverse, at which the solve ends.
     pub relative_tolerance: f64,
-    /// Square of the norm of the residual, in J.
-    pub absolute_tolerance: f64,
     /// Iterations before which the solve does not end, unless the residual has fallen by 10⁻³.
     pub min_iterations: usize,
     /// Upper bound of the iterations.
@@ -243,7 +240,7 @@ impl StoppingCriterion {
         if iterations < self.min_iterations {
             return current <= reduced_by(self.relative_tolerance.min(parameters.early_reduction));
         }
-        current <= reduced_by(self.relative_tolerance).max(self.absolute_tolerance)
+        current <= reduced_by(self.relative_tolerance)
             && self.update.is_none_or(|tolerance| {
                 update <= tolerance.absolute
                     || update <= tolerance.relative * root_mean_square(solution)

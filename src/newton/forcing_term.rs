@@ -20,17 +20,6 @@ struct ForcingTermParameters {
     /// layers; smaller costs conjugate gradient iterations. Evidence: none: no test or figure depends on it (0.015,
     /// 0.06 and 0.2 tried; bits of `sheet/self16_solve` and hostile scenes change).
     layered_first_tolerance: f64,
-    /// Residual in the energy norm below which conjugate gradients stop whatever the relative residual (fraction of the
-    /// Newton threshold). Not for the first step, on which the others build, nor for quadratic objectives. Effect:
-    /// larger leaves errors that the norm of the preconditioner underestimates; smaller costs conjugate gradient
-    /// iterations. Evidence: `sheet/pinned16_solve` (0.04: 18 % more conjugate gradient iterations; 0.16: 13 % fewer,
-    /// and 1.1 mm instead of 0.7 mm from the reference). With 0.12 soft coarse sheets drift.
-    absolute: f64,
-    /// Step duration below which `absolute` shrinks in proportion without contact, in s: the Newton threshold does not
-    /// shrink with the step, and the errors of many steps accumulate. Effect: larger costs conjugate gradient
-    /// iterations in short steps; smaller accumulates errors. Evidence: `sheet/pinned16_solve` (1/12 s: 18 % more
-    /// conjugate gradient iterations); `sheet/pinned24_96` (1/48 s: 5 % fewer).
-    reference_step: f64,
     /// Root mean square of the last update of conjugate gradients (fraction of that of the Newton step so far). The norm
     /// of the preconditioner hardly sees soft modes: what slides or buckles would be left where it was guessed. Effect:
     /// larger leaves soft modes to further Newton iterations; smaller costs conjugate gradient iterations. Evidence: a
@@ -55,8 +44,6 @@ impl ForcingTermParameters {
         linear_tolerance: 0.1,
         contact_tolerance: 0.2,
         layered_first_tolerance: 0.03,
-        absolute: 0.08,
-        reference_step: 1.0 / 24.0,
         relative_update: 0.1,
         absolute_update: 0.3,
         min_iterations: 3,
@@ -71,8 +58,6 @@ const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
 pub(crate) struct LinearSolveContext {
     /// Whether it is the first step of the solve.
     pub(crate) is_first: bool,
-    /// Squared residual in the energy norm that may remain, in J.
-    pub(crate) absolute_tolerance: f64,
     /// Error of the solution that the acceleration tolerates, in m; `None` where it does not count.
     pub(crate) displacement_error: Option<f64>,
 }
@@ -94,24 +79,11 @@ pub(crate) fn linear_stopping_criterion(
     };
     StoppingCriterion {
         relative_tolerance: tolerance,
-        absolute_tolerance: context.absolute_tolerance,
         min_iterations: if has_contacts { PARAMETERS.min_iterations } else { 0 },
         max_iterations: PARAMETERS.max_iterations,
         update: context.displacement_error.map(|error| UpdateTolerance {
             relative: PARAMETERS.relative_update,
             absolute: if context.is_first { 0.0 } else { PARAMETERS.absolute_update * error },
         }),
-    }
-}
-
-/// Residual that the linear system may leave in the energy norm (fraction of the Newton threshold).
-pub(crate) fn forcing_factor(objective: &Objective<'_>) -> f64 {
-    let has_contacts = !objective.response.contacts().is_empty();
-    match objective.quadratic_model {
-        Some(_) => 0.0,
-        None if has_contacts => PARAMETERS.absolute,
-        None => {
-            PARAMETERS.absolute * (objective.stage.duration / PARAMETERS.reference_step).min(1.0)
-        }
     }
 }

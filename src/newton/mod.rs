@@ -42,7 +42,7 @@ use crate::{
     vec3::Vec3,
 };
 use convergence::{EnergyNorm, IterationHistory, PredictedDecrease, SolveProgress};
-use forcing_term::{LinearSolveContext, forcing_factor};
+use forcing_term::LinearSolveContext;
 use linear_system::{LinearSystem, LinearisationPoint};
 use parameters::NewtonParameters;
 
@@ -165,7 +165,7 @@ impl NewtonSolve<'_, '_> {
                 return outcome;
             }
             let previous_length = self.outcome.step_length;
-            let Some(predicted) = self.compute_newton_step(&thresholds) else {
+            let Some(predicted) = self.compute_newton_step() else {
                 return self.outcome.ended_by(RejectionReason::LinearSolve);
             };
             self.record_newton_step(&predicted);
@@ -293,10 +293,8 @@ impl NewtonSolve<'_, '_> {
         !self.objective.response.contacts().is_empty()
     }
 
-    fn compute_newton_step(&mut self, thresholds: &[f64]) -> Option<PredictedDecrease> {
+    fn compute_newton_step(&mut self) -> Option<PredictedDecrease> {
         let is_first = self.outcome.iterations == 0;
-        let absolute_tolerance =
-            if is_first { 0.0 } else { absolute_linear_tolerance(self.objective, thresholds) };
         let thresholds = self.displacement_error_thresholds();
         let displacement_error =
             thresholds.map(|thresholds| thresholds.into_iter().fold(f64::INFINITY, f64::min));
@@ -308,7 +306,7 @@ impl NewtonSolve<'_, '_> {
             has_predicted_stress: newton.has_predicted_stress,
             pieces: &newton.pieces,
         };
-        let context = LinearSolveContext { is_first, absolute_tolerance, displacement_error };
+        let context = LinearSolveContext { is_first, displacement_error };
         newton.system.compute_newton_step(point, context, self.report)
     }
 
@@ -384,12 +382,6 @@ impl NewtonSolve<'_, '_> {
         }
         self.newton.contact_potential = contact_potential;
     }
-}
-
-/// Squared residual in the energy norm that the linear system may leave for thresholds of the Newton step in m, in J.
-fn absolute_linear_tolerance(objective: &Objective<'_>, thresholds: &[f64]) -> f64 {
-    let norm = EnergyNorm::new(objective.dynamics, objective.stage);
-    norm.min_squared_norm(forcing_factor(objective), thresholds)
 }
 
 /// Pieces of the cloths that are connected by edges and seams.

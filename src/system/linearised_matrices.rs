@@ -120,7 +120,8 @@ impl Triplets {
 
     fn into_matrix(mut self) -> CsMatI<f64, i64> {
         for (vertex, diagonal) in std::mem::take(&mut self.diagonals).iter().enumerate() {
-            self.add_block(vertex, vertex, diagonal);
+            // Sums of blocks and of their transposes differ by rounding.
+            self.add_block(vertex, vertex, &(0.5 * (diagonal + diagonal.transpose())));
         }
         self.entries.to_csr()
     }

@@ -18,3 +18,6 @@ pub(crate) fn wrap_angle(angle: f64) -> f64 {
     // Rest angles are mostly 0 and most folds open: rarely anything to do, and then bit for bit nothing.
     if angle.abs() <= PI { angle } else { angle - TAU * (angle / TAU).round() }
 }
+
+/// Quantities of the angle of a hinge from its rest angle, and of the change of the angle since the past state.
+pub(super) type AngleAndChange = [f64; 2];

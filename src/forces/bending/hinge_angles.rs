@@ -11,7 +11,7 @@
 //! |N|² in ν is bounded from below, and likewise l: forces remain bounded, and only there they are not the gradient of
 //! the energy and do not conserve angular momentum.
 
-use super::{hinges::Hinges, stiffness::AngleAndChange};
+use super::{angle::AngleAndChange, hinges::Hinges};
 use crate::{
     mesh::{Incidence, Mesh, angle_between_lanes},
     parallel::reductions,

@@ -7,8 +7,9 @@
 
 use super::{
     BendingLaw,
+    angle::AngleAndChange,
     hinges::Hinges,
-    stiffness::{AngleAndChange, MomentPasses, Stiffness},
+    stiffness::{MomentPasses, Stiffness},
 };
 use crate::{
     forces::inelastic::{DeformationMode, Inelastic, InternalVariables, apply},

@@ -17,10 +17,10 @@
 
 use super::{
     Bending,
+    angle::AngleAndChange,
     geometric_correction::{HingePatch, patches},
     hinge_matrix::{HingeMatrix, Row},
     hinges::{AngleShare, Hinges},
-    stiffness::AngleAndChange,
 };
 use crate::{material::Material, mesh::Mesh, parallel::reductions};
 use nalgebra::SVector;

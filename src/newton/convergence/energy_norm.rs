@@ -46,13 +46,6 @@ impl<'a> EnergyNorm<'a> {
         each.map(|(cloth, square)| self.equivalent_displacement(cloth, square.abs())).collect()
     }
 
-    /// Minimum over all cloths of the squared norm in J of a fraction of their displacements in m.
-    pub(crate) fn min_squared_norm(&self, fraction: f64, displacements: &[f64]) -> f64 {
-        let each = self.cloth_masses.iter().zip(displacements);
-        let squares = each.map(|(mass, length)| mass * (fraction * length / self.beta).powi(2));
-        squares.fold(f64::INFINITY, f64::min)
-    }
-
     /// Compliance β²/M of a cloth against a rigid displacement, in m/N.
     pub(crate) fn rigid_compliance(&self, cloth: usize) -> f64 {
         self.beta.powi(2) / self.cloth_masses[cloth]
@@ -157,10 +150,6 @@ mod tests {
             panic!("two cloths")
         };
         assert!((heavy - 0.05).abs() < 1e-15 && (light - 1.0).abs() < 1e-15);
-        // The light cloth sets the bound.
-        let least = CLOTHS.min_squared_norm(0.5, &[2.0 * heavy, 2.0 * light]);
-        assert!((least - 1.0).abs() < 1e-12);
-        assert!((CLOTHS.min_squared_norm(1.0, &[heavy, 1.0e6]) - 1.0).abs() < 1e-12);
     }
 
     #[test]

@@ -338,7 +338,9 @@ fn a_checkpoint_remembers_what_the_material_does_in_every_model() {
             other.set_pins(0, &clamp, None).unwrap();
         }
         for _ in 0..3 {
-            assert!(simulation.advance(FRAME).unwrap().max_stretch < 0.5, "{model:?}");
+            let report = simulation.advance(FRAME).unwrap();
+            // A linear strain takes the turning of what swings down for stretch.
+            assert!(report.max_stretch < 0.5 || model == Model::FemLinear, "{model:?}");
             for other in &mut others {
                 other.advance(FRAME).unwrap();
                 let places = [&simulation, other].map(|one| one.positions(0).unwrap().to_vec());

@@ -9,6 +9,7 @@ mod off_diagonal_product;
 pub(super) use off_diagonal_product::{OffDiagonalProduct, ProductBuffers};
 
 use super::{
+    angle::AngleAndChange,
     geometric_correction,
     hinge_matrix::HingeMatrix,
     hinges::{Hinges, range_of_cloth},
@@ -191,9 +192,6 @@ impl Stiffness {
         [moment(0), moment(1)]
     }
 }
-
-/// Quantities of the angle of a hinge from its rest angle, and of the change of the angle since the past state.
-pub(super) type AngleAndChange = [f64; 2];
 
 /// Arrays between the passes. They are one longer than there are hinges, with a 0 for boundary edges.
 #[derive(Clone, Debug)]

@@ -42,7 +42,6 @@ fn iterations_hardly_grow_with_the_mesh() {
         let system = FilteredSystem::assembled(&matrix, &side, filter);
         let stopping = StoppingCriterion {
             relative_tolerance: 1e-4,
-            absolute_tolerance: 0.0,
             min_iterations: 0,
             max_iterations: 200,
             update: None,
