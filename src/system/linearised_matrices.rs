@@ -120,9 +120,14 @@ impl Triplets {
 
     fn into_matrix(mut self) -> CsMatI<f64, i64> {
         for (vertex, diagonal) in std::mem::take(&mut self.diagonals).iter().enumerate() {
-            // Sums of blocks and of their transposes differ by rounding.
-            self.add_block(vertex, vertex, &(0.5 * (diagonal + diagonal.transpose())));
+            self.add_block(vertex, vertex, diagonal);
         }
-        self.entries.to_csr()
+        let mut matrix: CsMatI<f64, i64> = self.entries.to_csr();
+        // Sums of entries and of their transposes differ by rounding; both have the same places.
+        let transposed: CsMatI<f64, i64> = matrix.transpose_view().to_csr();
+        for (own, other) in matrix.data_mut().iter_mut().zip(transposed.data()) {
+            *own = 0.5 * (*own + other);
+        }
+        matrix
     }
 }
