@@ -91,7 +91,7 @@ impl Objective<'_> {
     ) -> Vec<Contact> {
         let response = &mut *self.response;
         report.time(Task::Contact, || {
-            if iteration < PARAMETERS.normal_updates {
+            if iteration % PARAMETERS.normal_update_cycle < PARAMETERS.normal_updates {
                 response.detect_contacts(positions)
             } else {
                 response.detect_contacts_with_frozen_normals(positions)
