@@ -32,7 +32,8 @@ const FIELDS: [&str; 15] = [
 ///     integrator (str): How time is stepped. Implicit, for any fabric: "bdf2" (second order, the
 ///         default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
 ///         order, damps nothing). With one linear solve a step, sturdy but sluggish where the
-///         fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
+///         fabric is stiff: "imex_euler" (first order), "sbdf2", "imex_midpoint" (second order).
+///         Explicit: "euler",
 ///         "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
 ///         (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
 ///         with the new velocities (first order). advance makes explicit steps as short as is

@@ -25,6 +25,9 @@ pub enum Integrator {
     /// Two-step backward differentiation for the constant linearisation, extrapolation for the rest: second order, one
     /// linear system per step.
     Sbdf2,
+    /// The implicit midpoint rule for the constant linearisation, the explicit one for the rest: second order, one linear
+    /// system per step.
+    ImexMidpoint,
     /// Explicit Euler: first order, amplifies undamped motion.
     Euler,
     /// Euler-Cromer: explicit, first order, conserves the energy of oscillations on average.
@@ -47,12 +50,13 @@ pub enum Integrator {
 
 impl Integrator {
     /// All, the default first.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Bdf2,
         Self::ImplicitEuler,
         Self::ImplicitMidpoint,
         Self::ImexEuler,
         Self::Sbdf2,
+        Self::ImexMidpoint,
         Self::Euler,
         Self::SymplecticEuler,
         Self::Midpoint,
@@ -82,6 +86,7 @@ impl Integrator {
             Self::ImplicitMidpoint => "implicit_midpoint",
             Self::ImexEuler => "imex_euler",
             Self::Sbdf2 => "sbdf2",
+            Self::ImexMidpoint => "imex_midpoint",
             Self::Euler => "euler",
             Self::SymplecticEuler => "symplectic_euler",
             Self::Midpoint => "midpoint",
@@ -100,10 +105,16 @@ impl Integrator {
         matches!(self, Self::Bdf2 | Self::ImplicitEuler | Self::ImplicitMidpoint)
     }
 
+    /// Whether a constant linear part of the forces is implicit, and the rest explicit.
+    #[must_use]
+    pub fn is_semi_implicit(self) -> bool {
+        matches!(self, Self::ImexEuler | Self::Sbdf2 | Self::ImexMidpoint)
+    }
+
     /// Whether all forces are evaluated at known states, so that steps have to be short.
     #[must_use]
     pub fn is_explicit(self) -> bool {
-        !self.is_implicit() && !matches!(self, Self::ImexEuler | Self::Sbdf2)
+        !self.is_implicit() && !self.is_semi_implicit()
     }
 }
 

@@ -5,7 +5,8 @@
 //! previous states. With v eliminated, x is a stationary point of Σ m/(2β²)‖x − (x̂ + βv̂)‖² + W(x).
 //!
 //! * implicit Euler: x̂ = x₀, v̂ = v₀, β = h;
-//! * the implicit midpoint rule: implicit Euler to the middle of the step, extrapolated by the factor 2 to its end;
+//! * the implicit midpoint rule: implicit Euler to the middle of the step, extrapolated by the factor 2 to its end
+//!   (`implicit_midpoint`);
 //! * BDF(2) with ω = h/h₋₁ (Etzmuss 2002, section 3.4.2): x̂ = c₁x₀ − c₂x₋₁, v̂ likewise, β = c₃h;
 //! * SDIRK2, the second-order start of BDF(2): two stages of a singly diagonally implicit Runge-Kutta method with γ = 1
 //!   − 1/√2, which is L-stable and needs neither a previous state nor the force at the start.
@@ -173,6 +174,15 @@ impl Stage {
     pub(crate) fn evaluation_point(&self, vertex: usize, position: &Vec3) -> Vec3 {
         let start = self.base_positions[vertex];
         start + (position - start) / self.extrapolation_factor
+    }
+
+    /// Positions and velocities at which the equations hold if the stage ends at `positions`, in m.
+    pub(crate) fn evaluation_state(&self, positions: &[Vec3]) -> KinematicState {
+        let each = positions.iter().enumerate();
+        let points: Vec<Vec3> = each.map(|(vertex, x)| self.evaluation_point(vertex, x)).collect();
+        let pairs = points.iter().zip(&self.base_positions);
+        let velocities = pairs.map(|(x, base)| (x - base) / self.beta).collect();
+        KinematicState { positions: points, velocities }
     }
 
     /// Position in m at which a vertex ends the stage under an acceleration in m/s² where its equations hold.

@@ -6,7 +6,7 @@ use super::trial::{TrialStep, is_finite};
 use crate::{
     collision::Trajectories,
     geometry::OrthonormalBasis,
-    newton::SolveOutcome,
+    newton::{SolveOutcome, reference::semi_implicit::midpoint_velocity_changes},
     response::{MotionDeviation, StepStart, TruncationResult, VelocityJump},
     scene::{Report, Task},
     simulation::{
@@ -102,9 +102,10 @@ impl Simulation {
         } else {
             self.first_vertex_with_nonfinite_force(&stage, &positions, report)
         };
+        let velocities = self.end_velocities(&mut stage, &equations, &positions);
         let prescribed_displacements = &prescribed;
         let solution = StageSolution { positions, outcome, truncation, prescribed_displacements };
-        let mut trial = self.assemble_trial_step(&mut stage, solution);
+        let mut trial = self.assemble_trial_step(&stage, solution, velocities);
         trial.invalid_vertex = invalid_vertex;
         self.buffers.give(stage.base_positions);
         self.dynamics.reuse(stage.base_measures);
@@ -160,10 +161,35 @@ impl Simulation {
         forces.iter().position(|force| !is_finite(force))
     }
 
+    /// Velocities of the scheme at the end of a stage, in m/s. The storage of v̂ is reused.
+    fn end_velocities(
+        &mut self,
+        stage: &mut Stage,
+        equations: &StageEquations,
+        positions: &[Vec3],
+    ) -> Vec<Vec3> {
+        let changes = match equations {
+            StageEquations::SemiImplicit(forces) if stage.extrapolation_factor > 1.0 => {
+                let (dynamics, matrix) = (&mut self.dynamics, &self.constant_stiffness.matrix);
+                midpoint_velocity_changes(stage, matrix, dynamics, forces, positions)
+            }
+            _ => Vec::new(),
+        };
+        let mut velocities = stage.end_velocities(positions);
+        for (velocity, change) in velocities.iter_mut().zip(&changes) {
+            *velocity += change;
+        }
+        velocities
+    }
+
     /// Trial step of the solution of a stage. Velocities are those of the scheme, except where impact impulses,
     /// truncated displacements or Dirichlet conditions change them; the history of such vertices is reset.
-    fn assemble_trial_step(&self, stage: &mut Stage, solution: StageSolution<'_>) -> TrialStep {
-        let mut velocities = stage.end_velocities(&solution.positions);
+    fn assemble_trial_step(
+        &self,
+        stage: &Stage,
+        solution: StageSolution<'_>,
+        mut velocities: Vec<Vec3>,
+    ) -> TrialStep {
         let history_resets = self.apply_velocity_jumps(stage, &solution, &mut velocities);
         let StageSolution { positions, outcome, truncation, .. } = solution;
         let response = &self.response;

@@ -162,7 +162,7 @@ KNIT = weft.Material(
     bend_warp=1e-5, bend_weft=1e-5,
     stretch_damping=2e-4, shear_damping=2e-4, bend_damping=2e-4,
 )  # fmt: skip
-INTEGRATORS = ("implicit_midpoint", "imex_euler", "sbdf2")
+INTEGRATORS = ("implicit_midpoint", "imex_euler", "sbdf2", "imex_midpoint")
 INTEGRATORS += ("euler", "symplectic_euler", "midpoint", "verlet", "rk4", "heun", "heun_cromer")
 
 
