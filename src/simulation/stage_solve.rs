@@ -88,7 +88,9 @@ impl Simulation {
         let (response, starts) = (&mut self.response, &self.state.positions);
         report.time(Task::Contact, || {
             let pairs = starts.iter().zip(&stage.base_velocities);
-            let targets: Vec<Vec3> = pairs.map(|(x, v)| x + v * stage.duration).collect();
+            let altered =
+                pairs.enumerate().map(|(vertex, (x, v))| (x + stage.alteration(vertex), v));
+            let targets: Vec<Vec3> = altered.map(|(x, v)| x + v * stage.duration).collect();
             response.detect_initial_contacts(&targets);
             let mut is_contact_free = true;
             for vertex in response.all_contacts().flat_map(|contact| contact.pair.vertices) {
@@ -96,7 +98,7 @@ impl Simulation {
                 is_contact_free = false;
                 if vertex < positions.len() {
                     positions[vertex] = targets[vertex];
-                    stage.base_positions[vertex] = starts[vertex];
+                    stage.base_positions[vertex] = starts[vertex] + stage.alteration(vertex);
                 }
             }
             is_contact_free && response.validate_step(positions)

@@ -81,6 +81,14 @@ impl ConstantStiffness {
         .collect()
     }
 
+    /// Largest diagonal entry of aK + bD over the mass in kg of its vertex.
+    pub(crate) fn max_diagonal_over_mass(&self, factors: [f64; 2], masses: &[f64]) -> f64 {
+        let each = masses.iter().enumerate();
+        let ratios = each
+            .map(|(row, mass)| -self.row(row, factors).map(|(_, value)| value).sum::<f64>() / mass);
+        ratios.fold(0.0, f64::max)
+    }
+
     /// Fills the matrix of `tangent` with aK + bD and a diagonal.
     pub(crate) fn fill_tangent(
         &self,

@@ -19,7 +19,7 @@ use super::{
     state::{PreviousState, State},
 };
 use crate::vec3::Vec3;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// γ of SDIRK2.
 pub(crate) const SDIRK2_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
@@ -45,6 +45,8 @@ pub(crate) struct Stage {
     pub(crate) base_velocities: Vec<Vec3>,
     /// ε̂ of all elements: the reference of strain rates.
     pub(crate) base_measures: Measures,
+    /// Position alteration y of vertices in m: part of x̂, and of no velocity.
+    pub(crate) alterations: BTreeMap<usize, Vec3>,
 }
 
 /// Strain measures of the elements at given positions, by kind of element; shared between stages.
@@ -68,6 +70,7 @@ impl Stage {
         base_positions: Vec::new(),
         base_velocities: Vec::new(),
         base_measures: Vec::new(),
+        alterations: BTreeMap::new(),
     };
 
     /// Implicit Euler over `duration` in s from a state with these measures. The buffers are for x̂ and v̂.
@@ -84,6 +87,7 @@ impl Stage {
             base_measures: measures,
             beta: duration,
             extrapolation_factor: 1.0,
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -100,6 +104,7 @@ impl Stage {
             base_positions,
             base_velocities,
             base_measures: Vec::new(),
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -131,6 +136,7 @@ impl Stage {
             base_positions,
             base_velocities,
             base_measures,
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -167,7 +173,21 @@ impl Stage {
             base_measures,
             beta,
             extrapolation_factor: 1.0,
+            alterations: BTreeMap::new(),
         }
+    }
+
+    /// Adds a position alteration y in m to x̂: x = x̂ + y + βv (Baraff and Witkin 1998, eq. 17).
+    pub(crate) fn alter(&mut self, alterations: BTreeMap<usize, Vec3>) {
+        for (vertex, alteration) in &alterations {
+            self.base_positions[*vertex] += alteration;
+        }
+        self.alterations = alterations;
+    }
+
+    /// Position alteration of a vertex, in m.
+    pub(crate) fn alteration(&self, vertex: usize) -> Vec3 {
+        self.alterations.get(&vertex).copied().unwrap_or_default()
     }
 
     /// Position at which the equations hold if a vertex ends the stage at `position`, in m.

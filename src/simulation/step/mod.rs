@@ -14,7 +14,7 @@ use crate::{
     newton::reference::semi_implicit,
     scene::{Integrator, Report},
     time_integration::{
-        Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme,
+        Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme, filled,
     },
     vec3::Vec3,
 };
@@ -134,10 +134,15 @@ impl Simulation {
         }
         let first_measures = self.dynamics.measure(&first.positions);
         let buffers = self.stage_buffers();
+        // The second stage alters positions by all that the step recovers.
+        let mut first_positions = filled(self.buffers.take(), first.positions.iter().copied());
+        for (vertex, alteration) in &first.alterations {
+            first_positions[*vertex] -= alteration;
+        }
         let stage = Stage::sdirk2_second(
             &self.state,
             |weight| self.dynamics.extrapolate_measures(measures, first_measures, weight),
-            StageEnd { positions: &first.positions, velocities: &first.velocities },
+            StageEnd { positions: &first_positions, velocities: &first.velocities },
             interval.duration,
             buffers,
         );
@@ -145,6 +150,7 @@ impl Simulation {
         self.response.set_contact_history(first.contact_history.clone());
         let first_stage = first.stage_summary();
         self.discard_step(first);
+        self.buffers.give(first_positions);
         let problem = StageProblem { stage, equations: StageEquations::Implicit };
         let mut second = self.solve_stage(problem, interval, report);
         self.response.set_contact_history(history);
