@@ -8,7 +8,7 @@ use crate::{
         Objective, QuadraticModel, SolveOutcome, StageSolve,
         reference::{fixed_point, linearised, semi_implicit},
     },
-    scene::{Report, Settings, Solver, Task},
+    scene::{Integrator, Report, Settings, Solver, Task},
     system::{ConstantStiffness, PrescribedDisplacement, RevisedStiffness},
     time_integration::Stage,
     vec3::Vec3,
@@ -123,6 +123,9 @@ impl Simulation {
         if self.constant_stiffness.revision != revision {
             let tangent = self.newton.tangent_without_contacts();
             let matrix = ConstantStiffness::new(&mut self.dynamics, tangent, duration);
+            // The IMEX midpoint rule is stable only where the matrix is no less than the tangent.
+            let needs_more = self.settings.integrator == Integrator::ImexMidpoint;
+            let matrix = if needs_more { matrix.doubled() } else { matrix };
             self.constant_stiffness = RevisedStiffness { revision, matrix };
         }
     }

@@ -62,6 +62,11 @@ impl ConstantStiffness {
         Self(entries.to_csr())
     }
 
+    /// Twice these matrices.
+    pub(crate) fn doubled(&self) -> Self {
+        Self(self.0.map(|entry| entry * 2.0))
+    }
+
     /// The entries of a row at the factors a and b: columns and values of aK + bD.
     fn row(&self, row: usize, factors: [f64; 2]) -> impl Iterator<Item = (usize, f64)> {
         let slots = self.0.indptr().outer_inds_sz(row);
