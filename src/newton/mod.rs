@@ -296,7 +296,7 @@ impl NewtonSolve<'_, '_> {
     fn compute_newton_step(&mut self, thresholds: &[f64]) -> Option<PredictedDecrease> {
         let is_first = self.outcome.iterations == 0;
         let absolute_tolerance =
-            if is_first { 0.0 } else { absolute_linear_tolerance(self.objective, thresholds) };
+            if is_first { 0.0 } else { self.absolute_linear_tolerance(thresholds) };
         let thresholds = self.displacement_error_thresholds();
         let displacement_error =
             thresholds.map(|thresholds| thresholds.into_iter().fold(f64::INFINITY, f64::min));
@@ -308,7 +308,13 @@ impl NewtonSolve<'_, '_> {
             has_predicted_stress: newton.has_predicted_stress,
             pieces: &newton.pieces,
         };
-        let context = LinearSolveContext { is_first, absolute_tolerance, displacement_error };
+        let linear_tolerance = self.criteria.linear_tolerance;
+        let context = LinearSolveContext {
+            is_first,
+            absolute_tolerance,
+            linear_tolerance,
+            displacement_error,
+        };
         newton.system.compute_newton_step(point, context, self.report)
     }
 
@@ -377,6 +383,13 @@ impl NewtonSolve<'_, '_> {
         self.set_contact_potential(contact_potential);
     }
 
+    /// Squared residual in the energy norm that the linear system may leave for thresholds of the Newton step in m, in J.
+    fn absolute_linear_tolerance(&self, thresholds: &[f64]) -> f64 {
+        let norm = EnergyNorm::new(self.objective.dynamics, self.objective.stage);
+        let factor = forcing_factor(self.objective, self.criteria.linear_tolerance);
+        norm.min_squared_norm(factor, thresholds)
+    }
+
     /// Sets the potential of contacts at the iterate in J, and adjusts past potentials to it.
     pub(crate) fn set_contact_potential(&mut self, contact_potential: f64) {
         for potential in &mut self.recent_potentials {
@@ -384,12 +397,6 @@ impl NewtonSolve<'_, '_> {
         }
         self.newton.contact_potential = contact_potential;
     }
-}
-
-/// Squared residual in the energy norm that the linear system may leave for thresholds of the Newton step in m, in J.
-fn absolute_linear_tolerance(objective: &Objective<'_>, thresholds: &[f64]) -> f64 {
-    let norm = EnergyNorm::new(objective.dynamics, objective.stage);
-    norm.min_squared_norm(forcing_factor(objective), thresholds)
 }
 
 /// Pieces of the cloths that are connected by edges and seams.

@@ -113,8 +113,9 @@ impl Simulation {
         };
         let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
         let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;
-        let Settings { tolerance, .. } = self.settings;
+        let Settings { tolerance, linear_tolerance, .. } = self.settings;
         ConvergenceCriteria::new(tolerance, scales, interval.max_iterations, checks_force_balance)
+            .with_linear_tolerance(linear_tolerance)
     }
 
     /// Recomputes the constant stiffness if materials or seams have changed, for a step of `duration` in s.
