@@ -37,11 +37,11 @@ const FIELDS: [&str; 19] = [
 ///         default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
 ///         order, damps nothing). With one linear solve a step, sturdy but sluggish where the
 ///         fabric is stiff: "imex_euler" (first order), "sbdf2", "imex_midpoint" (second order).
-///         Explicit: "euler", "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second
-///         order), "rk4" (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
-///         with the new velocities (first order). advance makes explicit steps as short as is
-///         stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
-///         step(h) takes any h, and what comes of it.
+///         Explicit: "euler", "symplectic_euler" (first order), "midpoint", "heun", "verlet"
+///         (second order), "rk4" (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer",
+///         whose positions advance with the new velocities (first order). advance makes explicit
+///         steps as short as is stable, and raises ValueError where a frame of 1/24 s would take
+///         more than 10 000. step(h) takes any h, and what comes of it.
 ///     solver (str): How the equations of implicit integrators are solved: "newton" (the default);
 ///         "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
 ///         little damped fabrics; "linearised", one linearisation a step, shorter steps where the
