@@ -558,12 +558,12 @@ class Settings:
         integrator (str): How time is stepped. Implicit, for any fabric: "bdf2" (second order, the
             default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
             order, damps nothing). With one linear solve a step, sturdy but sluggish where the
-            fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
-            "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
-            (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
-            with the new velocities (first order). advance makes explicit steps as short as is
-            stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
-            step(h) takes any h, and what comes of it.
+            fabric is stiff: "imex_euler" (first order), "sbdf2", "imex_midpoint" (second order).
+            Explicit: "euler", "symplectic_euler" (first order), "midpoint", "heun", "verlet"
+            (second order), "rk4" (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer",
+            whose positions advance with the new velocities (first order). advance makes explicit
+            steps as short as is stable, and raises ValueError where a frame of 1/24 s would take
+            more than 10 000. step(h) takes any h, and what comes of it.
         solver (str): How the equations of implicit integrators are solved: "newton" (the default);
             "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
             little damped fabrics; "linearised", one linearisation a step, shorter steps where the
@@ -596,6 +596,16 @@ class Settings:
         max_iterations (int): Newton iterations after which a step is tried again with half the
             length; 30 where not given. The fixed-point solver is allowed four times as many
             updates.
+        min_iterations (int): Lower bound of the iterations of a step: a step that has been
+            shortened grows again where it took no more (Etzmuss 2002, section 3.4.3); 0, the
+            default, is nine fortieths of max_iterations.
+        growth_factor (float): Factor by which a step that has been shortened grows again, more than
+            1; 2 where not given. Above 2.4 BDF2 restarts.
+        shrink_factor (float): Factor by which a long step that took many iterations shortens the
+            next one, more than 0 and at most 1; 0.75 where not given.
+        linear_tolerance (float): η of conjugate gradients, the relative residual at which the
+            equations of a Newton step without contact count as solved, between 0 and 1; 0.1 where
+            not given. The other tolerances of linear equations are in proportion.
         preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
             "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
         threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
@@ -621,6 +631,10 @@ class Settings:
         self_collision: bool = True,
         tolerance: float = 0.02,
         max_iterations: int = 30,
+        min_iterations: int = 0,
+        growth_factor: float = 2.0,
+        shrink_factor: float = 0.75,
+        linear_tolerance: float = 0.1,
         preconditioner: str = "multigrid",
         threads: int = 0,
     ) -> Self: ...
@@ -650,6 +664,14 @@ class Settings:
     def tolerance(self) -> float: ...
     @property
     def max_iterations(self) -> int: ...
+    @property
+    def min_iterations(self) -> int: ...
+    @property
+    def growth_factor(self) -> float: ...
+    @property
+    def shrink_factor(self) -> float: ...
+    @property
+    def linear_tolerance(self) -> float: ...
     @property
     def preconditioner(self) -> str: ...
     @property

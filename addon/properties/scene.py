@@ -33,6 +33,11 @@ INTEGRATORS = (
         "IMEX Euler",
         "First order, one linear solution a step: holds stiff fabrics back",
     ),
+    (
+        "imex_midpoint",
+        "IMEX Midpoint",
+        "Second order, one linear solution a step: seams ring",
+    ),
     ("sbdf2", "SBDF2", "Second order, one linear solution a step: rough for stiff fabrics"),
     ("euler", "Explicit Euler", "First order, thousands of steps a frame: for comparison"),
     ("symplectic_euler", "Symplectic Euler", "First order, thousands of steps a frame; sturdy"),

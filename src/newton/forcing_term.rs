@@ -2,14 +2,14 @@
 //! Forcing term: how closely conjugate gradients solve the linear system of a Newton step.
 
 use super::objective::Objective;
-use crate::linear_solver::{StoppingCriterion, UpdateTolerance};
+use crate::{
+    linear_solver::{StoppingCriterion, UpdateTolerance},
+    scene::Settings,
+};
 
-/// Parameters of the forcing term.
+/// Parameters of the forcing term. Tolerances are those at the default of [`Settings::linear_tolerance`], to which they
+/// are in proportion.
 struct ForcingTermParameters {
-    /// Relative residual. Effect: larger costs Newton iterations; smaller costs conjugate gradient iterations.
-    /// Evidence: `sheet/pinned16_96` (0.2: 5.3 mm instead of 1.8 mm from the reference);
-    /// `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 0.05).
-    linear_tolerance: f64,
     /// Relative residual of nonlinear objectives during contact, where the step changes the active set and the next one
     /// starts from other contacts anyway. Effect: larger costs Newton iterations; smaller costs conjugate gradient
     /// iterations. Evidence: `sheet/ball16_solve` and `sheet/self16_solve` (0.1: 13.7 mm and 18.7 mm instead of 16.9 mm
@@ -41,7 +41,6 @@ struct ForcingTermParameters {
 
 impl ForcingTermParameters {
     const DEFAULT: Self = Self {
-        linear_tolerance: 0.1,
         contact_tolerance: 0.2,
         layered_first_tolerance: 0.03,
         relative_update: 0.1,
@@ -51,6 +50,9 @@ impl ForcingTermParameters {
     };
 }
 
+/// Relative residual from which on conjugate gradients would not have to begin.
+const MAX_RELATIVE_RESIDUAL: f64 = 0.99;
+
 const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
 
 /// Linear system of a Newton step, as far as its accuracy depends on it.
@@ -58,6 +60,8 @@ const PARAMETERS: ForcingTermParameters = ForcingTermParameters::DEFAULT;
 pub(crate) struct LinearSolveContext {
     /// Whether it is the first step of the solve.
     pub(crate) is_first: bool,
+    /// Relative residual of the settings.
+    pub(crate) linear_tolerance: f64,
     /// Error of the solution that the acceleration tolerates, in m; `None` where it does not count.
     pub(crate) displacement_error: Option<f64>,
 }
@@ -71,14 +75,14 @@ pub(crate) fn linear_stopping_criterion(
     let has_contacts = !objective.response.contacts().is_empty();
     let is_nonlinear = objective.quadratic_model.is_none();
     let tolerance = if context.is_first && couples_layers {
-        PARAMETERS.layered_first_tolerance
+        PARAMETERS.layered_first_tolerance * tolerance_ratio(context.linear_tolerance)
     } else if has_contacts && is_nonlinear {
-        PARAMETERS.contact_tolerance
+        PARAMETERS.contact_tolerance * tolerance_ratio(context.linear_tolerance)
     } else {
-        PARAMETERS.linear_tolerance
+        context.linear_tolerance
     };
     StoppingCriterion {
-        relative_tolerance: tolerance,
+        relative_tolerance: tolerance.min(MAX_RELATIVE_RESIDUAL),
         min_iterations: if has_contacts { PARAMETERS.min_iterations } else { 0 },
         max_iterations: PARAMETERS.max_iterations,
         update: context.displacement_error.map(|error| UpdateTolerance {
@@ -86,4 +90,9 @@ pub(crate) fn linear_stopping_criterion(
             absolute: if context.is_first { 0.0 } else { PARAMETERS.absolute_update * error },
         }),
     }
+}
+
+/// Ratio of a relative residual to that of the default.
+fn tolerance_ratio(linear_tolerance: f64) -> f64 {
+    linear_tolerance / Settings::DEFAULT_LINEAR_TOLERANCE
 }

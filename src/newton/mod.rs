@@ -306,7 +306,8 @@ impl NewtonSolve<'_, '_> {
             has_predicted_stress: newton.has_predicted_stress,
             pieces: &newton.pieces,
         };
-        let context = LinearSolveContext { is_first, displacement_error };
+        let linear_tolerance = self.criteria.linear_tolerance;
+        let context = LinearSolveContext { is_first, linear_tolerance, displacement_error };
         newton.system.compute_newton_step(point, context, self.report)
     }
 

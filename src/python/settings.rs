@@ -8,7 +8,7 @@ use super::{
 use crate::scene::{Integrator, Model, Preconditioning, Settings, Solver};
 use pyo3::{prelude::*, types::PyDict};
 
-const FIELDS: [&str; 15] = [
+const FIELDS: [&str; 19] = [
     "integrator",
     "solver",
     "model",
@@ -22,6 +22,10 @@ const FIELDS: [&str; 15] = [
     "self_collision",
     "tolerance",
     "max_iterations",
+    "min_iterations",
+    "growth_factor",
+    "shrink_factor",
+    "linear_tolerance",
     "preconditioner",
     "threads",
 ];
@@ -32,12 +36,12 @@ const FIELDS: [&str; 15] = [
 ///     integrator (str): How time is stepped. Implicit, for any fabric: "bdf2" (second order, the
 ///         default), "implicit_euler" (first order, damps all motion), "implicit_midpoint" (second
 ///         order, damps nothing). With one linear solve a step, sturdy but sluggish where the
-///         fabric is stiff: "imex_euler" (first order), "sbdf2" (second order). Explicit: "euler",
-///         "symplectic_euler" (first order), "midpoint", "heun", "verlet" (second order), "rk4"
-///         (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer", whose positions advance
-///         with the new velocities (first order). advance makes explicit steps as short as is
-///         stable, and raises ValueError where a frame of 1/24 s would take more than 10 000.
-///         step(h) takes any h, and what comes of it.
+///         fabric is stiff: "imex_euler" (first order), "sbdf2", "imex_midpoint" (second order).
+///         Explicit: "euler", "symplectic_euler" (first order), "midpoint", "heun", "verlet"
+///         (second order), "rk4" (fourth), and "midpoint_cromer", "heun_cromer", "rk4_cromer",
+///         whose positions advance with the new velocities (first order). advance makes explicit
+///         steps as short as is stable, and raises ValueError where a frame of 1/24 s would take
+///         more than 10 000. step(h) takes any h, and what comes of it.
 ///     solver (str): How the equations of implicit integrators are solved: "newton" (the default);
 ///         "fixed_point", the iteration of Etzmuss 2002 with a constant matrix, slow for stiff and
 ///         little damped fabrics; "linearised", one linearisation a step, shorter steps where the
@@ -70,6 +74,16 @@ const FIELDS: [&str; 15] = [
 ///     max_iterations (int): Newton iterations after which a step is tried again with half the
 ///         length; 30 where not given. The fixed-point solver is allowed four times as many
 ///         updates.
+///     min_iterations (int): Lower bound of the iterations of a step: a step that has been
+///         shortened grows again where it took no more (Etzmuss 2002, section 3.4.3); 0, the
+///         default, is nine fortieths of max_iterations.
+///     growth_factor (float): Factor by which a step that has been shortened grows again, more than
+///         1; 2 where not given. Above 2.4 BDF2 restarts.
+///     shrink_factor (float): Factor by which a long step that took many iterations shortens the
+///         next one, more than 0 and at most 1; 0.75 where not given.
+///     linear_tolerance (float): η of conjugate gradients, the relative residual at which the
+///         equations of a Newton step without contact count as solved, between 0 and 1; 0.1 where
+///         not given. The other tolerances of linear equations are in proportion.
 ///     preconditioner (str): What speeds up the linear equations: "multigrid" (the default),
 ///         "incomplete_cholesky" or "block_jacobi". Results agree to the tolerance.
 ///     threads (int): Threads; 0, the default, is one on every core. Results do not depend on it.
@@ -88,7 +102,8 @@ impl PySettings {
         signature = (**fields),
         text_signature = "(*, integrator='bdf2', solver='newton', model='fem', time_step=0.041666666666666664, \
             gravity=(0.0, 0.0, -9.81), wind=(0.0, 0.0, 0.0), air_density=1.2, stokes_drag=0.0, mass_damping=0.0, \
-            stiffness_damping=0.0, self_collision=True, tolerance=0.02, max_iterations=30, preconditioner='multigrid', threads=0)"
+            stiffness_damping=0.0, self_collision=True, tolerance=0.02, max_iterations=30, min_iterations=0, \
+            growth_factor=2.0, shrink_factor=0.75, linear_tolerance=0.1, preconditioner='multigrid', threads=0)"
     )]
     fn new(fields: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut settings = Settings::default();
@@ -174,6 +189,30 @@ impl PySettings {
         self.0.max_iterations
     }
 
+    /// Iterations up to which a shortened step grows again; 0 is nine fortieths of max_iterations.
+    #[getter]
+    fn min_iterations(&self) -> usize {
+        self.0.min_iterations
+    }
+
+    /// Factor by which a shortened step grows again.
+    #[getter]
+    fn growth_factor(&self) -> f64 {
+        self.0.growth_factor
+    }
+
+    /// Factor by which a step that took many iterations shortens the next one.
+    #[getter]
+    fn shrink_factor(&self) -> f64 {
+        self.0.shrink_factor
+    }
+
+    /// Relative residual at which conjugate gradients stop.
+    #[getter]
+    fn linear_tolerance(&self) -> f64 {
+        self.0.linear_tolerance
+    }
+
     /// What speeds up the linear equations.
     #[getter]
     fn preconditioner(&self) -> &'static str {
@@ -211,6 +250,10 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         "self_collision" => settings.self_collision = flag(name, value)?,
         "tolerance" => settings.tolerance = number(name, value)?,
         "max_iterations" => settings.max_iterations = index(name, value)?,
+        "min_iterations" => settings.min_iterations = index(name, value)?,
+        "growth_factor" => settings.growth_factor = number(name, value)?,
+        "shrink_factor" => settings.shrink_factor = number(name, value)?,
+        "linear_tolerance" => settings.linear_tolerance = number(name, value)?,
         "preconditioner" => {
             settings.preconditioner = Preconditioning::from_name(&text(name, value)?)?;
         }

@@ -188,7 +188,7 @@ impl CollisionResponse {
     /// Effective inverse mass of the relative velocity at a contact, in 1/kg. It is bounded below by
     /// that of each vertex, so that no vertex changes its velocity by more than the relative
     /// velocity: else a corner of a mostly pinned face with a small weight would be thrown away.
-    fn effective_inverse_mass(
+    pub(super) fn effective_inverse_mass(
         &self,
         contact: &Contact,
         inverse_masses: impl Fn(usize) -> f64,

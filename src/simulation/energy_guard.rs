@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Energy guard of the schemes without sufficient numerical damping.
 //!
-//! The implicit midpoint rule has no numerical damping, and the extrapolated forces of semi-implicit schemes are stable
+//! The midpoint rules have no numerical damping, and the explicit forces of semi-implicit schemes are stable
 //! only while the cloth is not much stiffer than at rest; at a stretch of one half it is. Both may multiply the energy
 //! of stiff cloth in an impact, step by step and without bound. A step that does is replaced by one of implicit Euler,
 //! which damps ([`Simulation::or_implicit_euler_step`]). So are the first few steps of a motion from rest, whose energy
@@ -49,10 +49,8 @@ impl Simulation {
         report: &mut Report,
     ) -> TrialStep {
         let integrator = self.settings.integrator;
-        let may_multiply_energy = matches!(
-            integrator,
-            Integrator::ImplicitMidpoint | Integrator::ImexEuler | Integrator::Sbdf2
-        );
+        let may_multiply_energy =
+            integrator == Integrator::ImplicitMidpoint || integrator.is_semi_implicit();
         // Unconverged steps of driven cloth may gain energy again and again.
         let is_unsolved = !interval.can_retry_shorter && !trial.outcome.converged();
         if !(may_multiply_energy && (is_unsolved || self.exceeds_fallback_gain(&trial, interval))) {

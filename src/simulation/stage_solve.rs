@@ -8,7 +8,7 @@ use crate::{
         Objective, QuadraticModel, SolveOutcome, StageSolve,
         reference::{fixed_point, linearised, semi_implicit},
     },
-    scene::{Report, Settings, Solver, Task},
+    scene::{Integrator, Report, Settings, Solver, Task},
     system::{ConstantStiffness, PrescribedDisplacement, RevisedStiffness},
     time_integration::Stage,
     vec3::Vec3,
@@ -88,7 +88,9 @@ impl Simulation {
         let (response, starts) = (&mut self.response, &self.state.positions);
         report.time(Task::Contact, || {
             let pairs = starts.iter().zip(&stage.base_velocities);
-            let targets: Vec<Vec3> = pairs.map(|(x, v)| x + v * stage.duration).collect();
+            let altered =
+                pairs.enumerate().map(|(vertex, (x, v))| (x + stage.alteration(vertex), v));
+            let targets: Vec<Vec3> = altered.map(|(x, v)| x + v * stage.duration).collect();
             response.detect_initial_contacts(&targets);
             let mut is_contact_free = true;
             for vertex in response.all_contacts().flat_map(|contact| contact.pair.vertices) {
@@ -96,7 +98,7 @@ impl Simulation {
                 is_contact_free = false;
                 if vertex < positions.len() {
                     positions[vertex] = targets[vertex];
-                    stage.base_positions[vertex] = starts[vertex];
+                    stage.base_positions[vertex] = starts[vertex] + stage.alteration(vertex);
                 }
             }
             is_contact_free && response.validate_step(positions)
@@ -111,8 +113,9 @@ impl Simulation {
         };
         let min_checked_step_fraction = ForceBalanceParameters::DEFAULT.min_checked_step_fraction;
         let checks_force_balance = interval.fraction_of_max_step > min_checked_step_fraction;
-        let Settings { tolerance, .. } = self.settings;
+        let Settings { tolerance, linear_tolerance, .. } = self.settings;
         ConvergenceCriteria::new(tolerance, scales, interval.max_iterations, checks_force_balance)
+            .with_linear_tolerance(linear_tolerance)
     }
 
     /// Recomputes the constant stiffness if materials or seams have changed, for a step of `duration` in s.
@@ -121,6 +124,9 @@ impl Simulation {
         if self.constant_stiffness.revision != revision {
             let tangent = self.newton.tangent_without_contacts();
             let matrix = ConstantStiffness::new(&mut self.dynamics, tangent, duration);
+            // The IMEX midpoint rule is stable only where the matrix is no less than the tangent.
+            let needs_more = self.settings.integrator == Integrator::ImexMidpoint;
+            let matrix = if needs_more { matrix.doubled() } else { matrix };
             self.constant_stiffness = RevisedStiffness { revision, matrix };
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     mesh::gradients_of_all_corners,
     newton::{FixedPointParameters, SolveOutcome},
     parallel::reductions,
-    scene::Solver,
+    scene::{Settings, Solver},
     system::{EquationsOfMotion, ExplicitSteppingParameters},
     vec3::Vec3,
 };
@@ -27,13 +27,6 @@ pub(crate) struct StepControlParameters {
     /// smaller takes longer in hopeless contact. Evidence: none: no test or figure depends on it (0 tried; bits of
     /// `hostile/pins_cross_each_other` change).
     min_step_size_fraction: f64,
-    /// Factor by which steps are lengthened. Effect: larger is rejected more often; smaller stays short for longer.
-    /// Evidence: `contact::constraints::a_constraint_that_would_pull_lets_go` (fails with 1) and
-    /// `contact::solids::what_is_beyond_the_range_of_numbers_comes_to_rest` (fails without a bound).
-    growth_factor: f64,
-    /// Factor by which a long step is shortened that took many iterations. Effect: larger needs more iterations per step; smaller takes
-    /// more steps. Evidence: `sheet/self16_solve` (1: 21.1 mm instead of 23.9 mm from the reference).
-    shrink_factor: f64,
     /// Step size above which a step counts as long (fraction of the longest step), and to which fast sliding limits it.
     /// Effect: larger exempts more steps; smaller limits more. Evidence:
     /// `contact::friction::steps_are_halved_where_layers_slide_by_more_than_half_an_edge` (fails with 1).
@@ -64,8 +57,6 @@ pub(crate) struct StepControlParameters {
 impl StepControlParameters {
     const DEFAULT: Self = Self {
         min_step_size_fraction: 1.0 / 256.0,
-        growth_factor: 2.0,
-        shrink_factor: 0.75,
         long_fraction: 0.5,
         long_shrink_above: 0.45,
         max_slide_per_step: 0.5,
@@ -305,6 +296,15 @@ impl Simulation {
         }
     }
 
+    /// Iterations of a stage up to which a shortened step grows again, given those above which a long one shrinks.
+    fn min_stage_iterations(&self, shrink_above: f64) -> f64 {
+        let Settings { min_iterations, max_iterations, .. } = self.settings;
+        if min_iterations == 0 {
+            return 0.5 * shrink_above;
+        }
+        self.max_stage_iterations() * min_iterations as f64 / max_iterations as f64
+    }
+
     /// Longest interval between two detections of contacts, in s.
     pub(crate) fn max_step_size(&self) -> f64 {
         let time_step = self.settings.time_step;
@@ -330,7 +330,7 @@ impl Simulation {
             |duration: f64| duration > (PARAMETERS.long_fraction + STEP_COUNT_ROUNDING) * longest;
         let shrink_above = PARAMETERS.long_shrink_above * allowed;
         if !self.is_linearised() && is_long(duration) && iterations > shrink_above {
-            self.preferred_step_size = PARAMETERS.shrink_factor * duration;
+            self.preferred_step_size = self.settings.shrink_factor * duration;
             return;
         }
         let max_slide = PARAMETERS.max_slide_per_step * self.mean_edge_length;
@@ -344,8 +344,8 @@ impl Simulation {
         // well.
         let is_shortened = self.preferred_step_size < self.settings.time_step;
         let lengthened =
-            (PARAMETERS.growth_factor * self.preferred_step_size).min(self.settings.time_step);
-        let is_easy = self.is_linearised() || iterations <= 0.5 * shrink_above;
+            (self.settings.growth_factor * self.preferred_step_size).min(self.settings.time_step);
+        let is_easy = self.is_linearised() || iterations <= self.min_stage_iterations(shrink_above);
         let may_lengthen =
             !is_shortened || (is_easy || !is_long(lengthened)) && !slides_far(lengthened);
         if may_lengthen && self.step_control.record_success(is_shortened) {
@@ -376,11 +376,7 @@ impl EquationsOfMotion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        material::Material,
-        mesh::Polygons,
-        scene::{Cloth, Settings},
-    };
+    use crate::{material::Material, mesh::Polygons, scene::Cloth};
 
     #[test]
     fn truncation_is_tolerated_once_a_shorter_step_does_not_help() {

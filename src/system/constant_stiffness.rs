@@ -62,6 +62,11 @@ impl ConstantStiffness {
         Self(entries.to_csr())
     }
 
+    /// Twice these matrices.
+    pub(crate) fn doubled(&self) -> Self {
+        Self(self.0.map(|entry| entry * 2.0))
+    }
+
     /// The entries of a row at the factors a and b: columns and values of aK + bD.
     fn row(&self, row: usize, factors: [f64; 2]) -> impl Iterator<Item = (usize, f64)> {
         let slots = self.0.indptr().outer_inds_sz(row);
@@ -79,6 +84,14 @@ impl ConstantStiffness {
             entries.map(|(column, value)| (field[column] - field[row]) * value).sum()
         })
         .collect()
+    }
+
+    /// Largest diagonal entry of aK + bD over the mass in kg of its vertex.
+    pub(crate) fn max_diagonal_over_mass(&self, factors: [f64; 2], masses: &[f64]) -> f64 {
+        let each = masses.iter().enumerate();
+        let ratios = each
+            .map(|(row, mass)| -self.row(row, factors).map(|(_, value)| value).sum::<f64>() / mass);
+        ratios.fold(0.0, f64::max)
     }
 
     /// Fills the matrix of `tangent` with aK + bD and a diagonal.

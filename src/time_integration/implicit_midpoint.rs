@@ -32,7 +32,17 @@ impl Stage {
                 Arc::new(pairs.map(|(measure, difference)| measure - 0.5 * difference).collect())
             })
             .collect();
-        let to_end = Self::implicit_euler(state, base_measures, duration, buffers);
+        Self::to_middle(state, base_measures, duration, buffers)
+    }
+
+    /// Implicit Euler to the middle of a step of `duration` in s, extrapolated to its end. The buffers are for x̂ and v̂.
+    pub(crate) fn to_middle(
+        state: &State,
+        measures: Measures,
+        duration: f64,
+        buffers: [Vec<Vec3>; 2],
+    ) -> Self {
+        let to_end = Self::implicit_euler(state, measures, duration, buffers);
         Self { beta: 0.5 * duration, extrapolation_factor: 2.0, ..to_end }
     }
 }

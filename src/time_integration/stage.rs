@@ -5,7 +5,8 @@
 //! previous states. With v eliminated, x is a stationary point of Σ m/(2β²)‖x − (x̂ + βv̂)‖² + W(x).
 //!
 //! * implicit Euler: x̂ = x₀, v̂ = v₀, β = h;
-//! * the implicit midpoint rule: implicit Euler to the middle of the step, extrapolated by the factor 2 to its end;
+//! * the implicit midpoint rule: implicit Euler to the middle of the step, extrapolated by the factor 2 to its end
+//!   (`implicit_midpoint`);
 //! * BDF(2) with ω = h/h₋₁ (Etzmuss 2002, section 3.4.2): x̂ = c₁x₀ − c₂x₋₁, v̂ likewise, β = c₃h;
 //! * SDIRK2, the second-order start of BDF(2): two stages of a singly diagonally implicit Runge-Kutta method with γ = 1
 //!   − 1/√2, which is L-stable and needs neither a previous state nor the force at the start.
@@ -18,7 +19,7 @@ use super::{
     state::{PreviousState, State},
 };
 use crate::vec3::Vec3;
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// γ of SDIRK2.
 pub(crate) const SDIRK2_GAMMA: f64 = 1.0 - std::f64::consts::FRAC_1_SQRT_2;
@@ -44,6 +45,8 @@ pub(crate) struct Stage {
     pub(crate) base_velocities: Vec<Vec3>,
     /// ε̂ of all elements: the reference of strain rates.
     pub(crate) base_measures: Measures,
+    /// Position alteration y of vertices in m: part of x̂, and of no velocity.
+    pub(crate) alterations: BTreeMap<usize, Vec3>,
 }
 
 /// Strain measures of the elements at given positions, by kind of element; shared between stages.
@@ -67,6 +70,7 @@ impl Stage {
         base_positions: Vec::new(),
         base_velocities: Vec::new(),
         base_measures: Vec::new(),
+        alterations: BTreeMap::new(),
     };
 
     /// Implicit Euler over `duration` in s from a state with these measures. The buffers are for x̂ and v̂.
@@ -83,6 +87,7 @@ impl Stage {
             base_measures: measures,
             beta: duration,
             extrapolation_factor: 1.0,
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -99,6 +104,7 @@ impl Stage {
             base_positions,
             base_velocities,
             base_measures: Vec::new(),
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -130,6 +136,7 @@ impl Stage {
             base_positions,
             base_velocities,
             base_measures,
+            alterations: BTreeMap::new(),
         }
     }
 
@@ -166,13 +173,36 @@ impl Stage {
             base_measures,
             beta,
             extrapolation_factor: 1.0,
+            alterations: BTreeMap::new(),
         }
+    }
+
+    /// Adds a position alteration y in m to x̂: x = x̂ + y + βv (Baraff and Witkin 1998, eq. 17).
+    pub(crate) fn alter(&mut self, alterations: BTreeMap<usize, Vec3>) {
+        for (vertex, alteration) in &alterations {
+            self.base_positions[*vertex] += alteration;
+        }
+        self.alterations = alterations;
+    }
+
+    /// Position alteration of a vertex, in m.
+    pub(crate) fn alteration(&self, vertex: usize) -> Vec3 {
+        self.alterations.get(&vertex).copied().unwrap_or_default()
     }
 
     /// Position at which the equations hold if a vertex ends the stage at `position`, in m.
     pub(crate) fn evaluation_point(&self, vertex: usize, position: &Vec3) -> Vec3 {
         let start = self.base_positions[vertex];
         start + (position - start) / self.extrapolation_factor
+    }
+
+    /// Positions and velocities at which the equations hold if the stage ends at `positions`, in m.
+    pub(crate) fn evaluation_state(&self, positions: &[Vec3]) -> KinematicState {
+        let each = positions.iter().enumerate();
+        let points: Vec<Vec3> = each.map(|(vertex, x)| self.evaluation_point(vertex, x)).collect();
+        let pairs = points.iter().zip(&self.base_positions);
+        let velocities = pairs.map(|(x, base)| (x - base) / self.beta).collect();
+        KinematicState { positions: points, velocities }
     }
 
     /// Position in m at which a vertex ends the stage under an acceleration in m/s² where its equations hold.

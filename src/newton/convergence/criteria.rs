@@ -13,7 +13,7 @@
 //! Newton step: friction depends on normal forces, which are stiff.
 
 use super::force_balance::{ForceBalanceParameters, force_balances};
-use crate::{mesh::Mesh, newton::objective::Objective, vec3::Vec3};
+use crate::{mesh::Mesh, newton::objective::Objective, scene::Settings, vec3::Vec3};
 
 /// Parameters of the convergence criteria.
 struct ConvergenceParameters {
@@ -139,6 +139,8 @@ pub(crate) struct ConvergenceCriteria {
     force_balance_tolerance: Option<[f64; 2]>,
     /// Iteration limit of a stage.
     pub(crate) max_iterations: usize,
+    /// Relative residual of the linear systems.
+    pub(crate) linear_tolerance: f64,
 }
 
 impl ConvergenceCriteria {
@@ -166,7 +168,13 @@ impl ConvergenceCriteria {
             force_balance_tolerance: checks_force_balance
                 .then(|| relative(ForceBalanceParameters::DEFAULT.tolerance_factors())),
             max_iterations,
+            linear_tolerance: Settings::DEFAULT_LINEAR_TOLERANCE,
         }
+    }
+
+    /// These criteria with a relative residual of the linear systems.
+    pub(crate) fn with_linear_tolerance(self, linear_tolerance: f64) -> Self {
+        Self { linear_tolerance, ..self }
     }
 
     /// These criteria with the tolerances multiplied by a factor.

@@ -43,6 +43,9 @@ impl Checksum {
         self.add_numbers([settings.time_step, settings.tolerance].into_iter());
         let Settings { stokes_drag, mass_damping, stiffness_damping, .. } = *settings;
         self.add_numbers([stokes_drag, mass_damping, stiffness_damping].into_iter());
+        let Settings { growth_factor, shrink_factor, linear_tolerance, .. } = *settings;
+        self.add_numbers([growth_factor, shrink_factor, linear_tolerance].into_iter());
+        self.add_indices([settings.min_iterations as u32].iter());
     }
 
     fn add_cloth(&mut self, cloth: &Cloth) {

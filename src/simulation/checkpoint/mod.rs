@@ -22,7 +22,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.

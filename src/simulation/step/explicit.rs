@@ -20,6 +20,7 @@ use crate::{
     time_integration::{ExplicitScheme, KinematicState, Stage},
 };
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// First vertex that is not finite, or belongs to a triangle with a stretch of a diverged step.
 fn first_diverged_vertex(dynamics: &EquationsOfMotion, state: &KinematicState) -> Option<usize> {
@@ -105,6 +106,7 @@ impl Simulation {
         TrialStep {
             positions,
             velocities,
+            alterations: BTreeMap::new(),
             history_resets: Vec::new(),
             contact_history: self.response.contact_history().clone(),
             substeps: 0,

@@ -14,7 +14,7 @@ use crate::{
     newton::reference::semi_implicit,
     scene::{Integrator, Report},
     time_integration::{
-        Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme,
+        Measures, PreviousState, SDIRK2_GAMMA, Stage, StageEnd, State, explicit_scheme, filled,
     },
     vec3::Vec3,
 };
@@ -62,16 +62,16 @@ impl Simulation {
                 let difference = self.measure_second_difference(&measures, 0.5 * duration);
                 Stage::implicit_midpoint(&self.state, &measures, &difference, duration, buffers)
             }
+            None if integrator == Integrator::ImexMidpoint => {
+                Stage::to_middle(&self.state, measures, duration, buffers)
+            }
             None => Stage::implicit_euler(&self.state, measures, duration, buffers),
         };
-        let equations = match integrator {
-            Integrator::ImexEuler => {
-                StageEquations::SemiImplicit(self.semi_implicit_forces(false, duration))
-            }
-            Integrator::Sbdf2 => {
-                StageEquations::SemiImplicit(self.semi_implicit_forces(has_previous, duration))
-            }
-            _ => StageEquations::Implicit,
+        let equations = if integrator.is_semi_implicit() {
+            let extrapolates = has_previous && is_multistep;
+            StageEquations::SemiImplicit(self.semi_implicit_forces(extrapolates, duration))
+        } else {
+            StageEquations::Implicit
         };
         self.solve_stage(StageProblem { stage, equations }, interval, report)
     }
@@ -82,7 +82,8 @@ impl Simulation {
         self.update_constant_stiffness(duration);
         let Self { dynamics, constant_stiffness, state, .. } = self;
         let matrix = &constant_stiffness.matrix;
-        let mut forces = semi_implicit::explicit_forces(dynamics, matrix, &state.kinematic_state());
+        let mut forces =
+            semi_implicit::explicit_forces(dynamics, matrix, &state.kinematic_state(), 0.0);
         if let Some(previous) = state.previous.as_ref().filter(|_| extrapolates) {
             let present_variables = dynamics.internal_variables();
             let has_changed = present_variables != previous.internal_variables;
@@ -90,7 +91,7 @@ impl Simulation {
                 dynamics.set_internal_variables(&previous.internal_variables);
             }
             let previous_state = semi_implicit::previous_kinematic_state(previous);
-            let before = semi_implicit::explicit_forces(dynamics, matrix, &previous_state);
+            let before = semi_implicit::explicit_forces(dynamics, matrix, &previous_state, 0.0);
             if has_changed {
                 dynamics.set_internal_variables(&present_variables);
             }
@@ -133,10 +134,15 @@ impl Simulation {
         }
         let first_measures = self.dynamics.measure(&first.positions);
         let buffers = self.stage_buffers();
+        // The second stage alters positions by all that the step recovers.
+        let mut first_positions = filled(self.buffers.take(), first.positions.iter().copied());
+        for (vertex, alteration) in &first.alterations {
+            first_positions[*vertex] -= alteration;
+        }
         let stage = Stage::sdirk2_second(
             &self.state,
             |weight| self.dynamics.extrapolate_measures(measures, first_measures, weight),
-            StageEnd { positions: &first.positions, velocities: &first.velocities },
+            StageEnd { positions: &first_positions, velocities: &first.velocities },
             interval.duration,
             buffers,
         );
@@ -144,6 +150,7 @@ impl Simulation {
         self.response.set_contact_history(first.contact_history.clone());
         let first_stage = first.stage_summary();
         self.discard_step(first);
+        self.buffers.give(first_positions);
         let problem = StageProblem { stage, equations: StageEquations::Implicit };
         let mut second = self.solve_stage(problem, interval, report);
         self.response.set_contact_history(history);

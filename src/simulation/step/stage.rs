@@ -6,7 +6,7 @@ use super::trial::{TrialStep, is_finite};
 use crate::{
     collision::Trajectories,
     geometry::OrthonormalBasis,
-    newton::SolveOutcome,
+    newton::{SolveOutcome, reference::semi_implicit::midpoint_velocity_changes},
     response::{MotionDeviation, StepStart, TruncationResult, VelocityJump},
     scene::{Report, Task},
     simulation::{
@@ -83,6 +83,7 @@ impl Simulation {
         let StageProblem { mut stage, equations } = problem;
         let mut positions = initial_guess;
         let prescribed = self.begin_stage(&stage, &mut positions, interval, report);
+        self.alter_positions(&mut stage, &mut positions, &prescribed, report);
         let outcome = self.solve_stage_equations(
             &mut stage,
             &equations,
@@ -102,9 +103,10 @@ impl Simulation {
         } else {
             self.first_vertex_with_nonfinite_force(&stage, &positions, report)
         };
+        let velocities = self.end_velocities(&mut stage, &equations, &positions);
         let prescribed_displacements = &prescribed;
         let solution = StageSolution { positions, outcome, truncation, prescribed_displacements };
-        let mut trial = self.assemble_trial_step(&mut stage, solution);
+        let mut trial = self.assemble_trial_step(&mut stage, solution, velocities);
         trial.invalid_vertex = invalid_vertex;
         self.buffers.give(stage.base_positions);
         self.dynamics.reuse(stage.base_measures);
@@ -148,6 +150,27 @@ impl Simulation {
         prescribed
     }
 
+    /// Lets surfaces that start closer than their thickness come apart in a stage, without a velocity. `positions` in m
+    /// are its initial guess.
+    fn alter_positions(
+        &mut self,
+        stage: &mut Stage,
+        positions: &mut [Vec3],
+        prescribed_displacements: &[PrescribedDisplacement],
+        report: &mut Report,
+    ) {
+        let mut alterations = report
+            .time(Task::Contact, || self.response.position_alterations(|v| self.inverse_mass(v)));
+        for prescribed in prescribed_displacements {
+            let free = prescribed.free_projector;
+            alterations.entry(prescribed.vertex).and_modify(|y| *y = free * *y);
+        }
+        for (vertex, alteration) in &alterations {
+            positions[*vertex] += alteration;
+        }
+        stage.alter(alterations);
+    }
+
     /// First vertex whose force is not finite at `positions`.
     fn first_vertex_with_nonfinite_force(
         &mut self,
@@ -160,10 +183,35 @@ impl Simulation {
         forces.iter().position(|force| !is_finite(force))
     }
 
+    /// Velocities of the scheme at the end of a stage, in m/s. The storage of v̂ is reused.
+    fn end_velocities(
+        &mut self,
+        stage: &mut Stage,
+        equations: &StageEquations,
+        positions: &[Vec3],
+    ) -> Vec<Vec3> {
+        let changes = match equations {
+            StageEquations::SemiImplicit(forces) if stage.extrapolation_factor > 1.0 => {
+                let (dynamics, matrix) = (&mut self.dynamics, &self.constant_stiffness.matrix);
+                midpoint_velocity_changes(stage, matrix, dynamics, forces, positions)
+            }
+            _ => Vec::new(),
+        };
+        let mut velocities = stage.end_velocities(positions);
+        for (velocity, change) in velocities.iter_mut().zip(&changes) {
+            *velocity += change;
+        }
+        velocities
+    }
+
     /// Trial step of the solution of a stage. Velocities are those of the scheme, except where impact impulses,
     /// truncated displacements or Dirichlet conditions change them; the history of such vertices is reset.
-    fn assemble_trial_step(&self, stage: &mut Stage, solution: StageSolution<'_>) -> TrialStep {
-        let mut velocities = stage.end_velocities(&solution.positions);
+    fn assemble_trial_step(
+        &self,
+        stage: &mut Stage,
+        solution: StageSolution<'_>,
+        mut velocities: Vec<Vec3>,
+    ) -> TrialStep {
         let history_resets = self.apply_velocity_jumps(stage, &solution, &mut velocities);
         let StageSolution { positions, outcome, truncation, .. } = solution;
         let response = &self.response;
@@ -171,6 +219,7 @@ impl Simulation {
         TrialStep {
             positions,
             velocities,
+            alterations: std::mem::take(&mut stage.alterations),
             history_resets,
             contact_history: response.new_contact_history(violating_pairs),
             substeps: 1,
@@ -195,7 +244,9 @@ impl Simulation {
         let response = &self.response;
         let inverse_mass = |vertex: usize| self.inverse_mass(vertex);
         if stage.extrapolation_factor > 1.0 {
-            let trajectories = Trajectories { starts, ends: positions };
+            let starts: Vec<Vec3> =
+                starts.iter().enumerate().map(|(v, start)| start + stage.alteration(v)).collect();
+            let trajectories = Trajectories { starts: &starts, ends: positions };
             response.apply_midpoint_velocities(
                 trajectories,
                 stage.duration,
@@ -236,7 +287,8 @@ impl Simulation {
     }
 
     /// History of the vertices whose velocities have jumped in a stage with this end: by `jumps` of contacts, or by
-    /// displacements that are free only as the projectors tell.
+    /// displacements that are free only as the projectors tell. That of vertices with altered positions is displaced
+    /// with them.
     fn history_resets(
         &self,
         stage: &Stage,
@@ -247,11 +299,12 @@ impl Simulation {
         let uniform =
             |vertex: usize| end.positions[vertex] - end.velocities[vertex] * stage.duration;
         let deviation = |vertex: usize| MotionDeviation {
-            position: self.state.positions[vertex] - uniform(vertex),
+            position: self.state.positions[vertex] + stage.alteration(vertex) - uniform(vertex),
             velocity: self.state.velocities[vertex] - end.velocities[vertex],
         };
         let vertices = self.response.vertices_of_jumps(&jumps);
         let vertices = vertices.chain(free_projectors.keys().copied());
+        let vertices = vertices.chain(stage.alterations.keys().copied());
         let mut deviations: BTreeMap<usize, MotionDeviation> =
             vertices.map(|vertex| (vertex, deviation(vertex))).collect();
         self.response.make_past_uniform(&mut jumps, &mut deviations, |v| self.inverse_mass(v));

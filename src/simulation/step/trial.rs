@@ -9,6 +9,7 @@ use crate::{
     time_integration::HistoryReset,
     vec3::Vec3,
 };
+use std::collections::BTreeMap;
 
 /// Solution of a step that has not been accepted yet.
 pub(crate) struct TrialStep {
@@ -16,6 +17,8 @@ pub(crate) struct TrialStep {
     pub(crate) positions: Vec<Vec3>,
     /// Velocities of all vertices at the end, in m/s.
     pub(crate) velocities: Vec<Vec3>,
+    /// Position alterations of vertices within these positions, in m.
+    pub(crate) alterations: BTreeMap<usize, Vec3>,
     pub(crate) history_resets: Vec<HistoryReset>,
     pub(crate) contact_history: ContactHistory,
     /// Number of substeps of an explicit scheme; 1 for implicit ones.

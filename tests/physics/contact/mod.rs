@@ -3,4 +3,5 @@
 
 mod constraints;
 mod friction;
+mod recovery;
 mod solids;

@@ -73,7 +73,7 @@ fn all_integrators_and_solvers_find_the_same_motion_of_a_fabric_that_remembers()
         let (time_step, allowed) = match integrator {
             Integrator::ImplicitEuler => (5.0e-4, 5.0e-3),
             Integrator::ImexEuler | Integrator::Euler => (5.0e-5, 6.0e-3),
-            Integrator::Sbdf2 => (5.0e-4, 3.0e-3),
+            Integrator::Sbdf2 | Integrator::ImexMidpoint => (5.0e-4, 3.0e-3),
             _ => (5.0e-4, 1.0e-3),
         };
         let error = distance(&after(integrator, solver, time_step), &exact);
@@ -98,6 +98,7 @@ fn quality_costs_no_scheme_its_order() {
         (Integrator::ImplicitMidpoint, 2.0, 160),
         (Integrator::ImplicitEuler, 1.0, 160),
         (Integrator::Sbdf2, 2.0, 1280),
+        (Integrator::ImexMidpoint, 2.0, 1280),
         (Integrator::ImexEuler, 1.0, 1280),
         (Integrator::Euler, 1.0, 320),
         (Integrator::SymplecticEuler, 1.0, 320),

@@ -57,7 +57,7 @@ fn all_integrators_and_solvers_find_the_same_motion() {
         let (time_step, allowed) = match integrator {
             Integrator::Bdf2 | Integrator::ImplicitMidpoint => (5.0e-4, 2.0e-4),
             Integrator::ImplicitEuler => (5.0e-4, 5.0e-3),
-            Integrator::Sbdf2 => (5.0e-4, 2.0e-3),
+            Integrator::Sbdf2 | Integrator::ImexMidpoint => (5.0e-4, 2.0e-3),
             Integrator::ImexEuler => (5.0e-5, 5.0e-3),
             _ => (1.0e-3, 2.0e-3),
         };
@@ -231,7 +231,12 @@ fn no_sheet_that_falls_on_a_floor_ever_gains_energy() {
 #[test]
 fn no_scheme_multiplies_the_energy_of_stiff_cloth_that_falls_on_a_ball() {
     let stiff = Material { stretch_warp: 1.0e5, stretch_weft: 1.0e5, ..Material::default() };
-    for integrator in [Integrator::ImplicitMidpoint, Integrator::ImexEuler, Integrator::Sbdf2] {
+    for integrator in [
+        Integrator::ImplicitMidpoint,
+        Integrator::ImexEuler,
+        Integrator::Sbdf2,
+        Integrator::ImexMidpoint,
+    ] {
         let settings = Settings { integrator, threads: 1, ..Settings::default() };
         let cloth = sheet(14, 0.5, 0.3, stiff.clone());
         let ball = Ball::new(0.15, 16, 8).collider(Vec3::new(0.05, 0.02, 0.0));
@@ -254,6 +259,7 @@ fn no_bit_depends_on_threads_or_on_a_checkpoint() {
         (Integrator::ImplicitEuler, Solver::Linearised),
         (Integrator::Sbdf2, Solver::Newton),
         (Integrator::ImexEuler, Solver::Newton),
+        (Integrator::ImexMidpoint, Solver::Newton),
         (Integrator::Rk4, Solver::Newton),
         (Integrator::Verlet, Solver::Newton),
     ];

@@ -6,7 +6,8 @@ use crate::fixtures::scenes::{grid, throw, vacuum};
 use weft::{Cloth, Integrator, Material, Settings, Simulation, Vec3};
 
 const SIDE: f64 = 0.4;
-const SCHEMES: [Integrator; 2] = [Integrator::ImexEuler, Integrator::Sbdf2];
+const SCHEMES: [Integrator; 3] =
+    [Integrator::ImexEuler, Integrator::Sbdf2, Integrator::ImexMidpoint];
 
 /// A square of cotton without damping, upright and askew.
 fn cotton(settings: Settings) -> Simulation {

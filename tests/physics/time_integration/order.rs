@@ -71,6 +71,15 @@ fn explicit_schemes_change_the_energy_as_their_series_say() {
     }
 }
 
+/// The determinant of its step is 1, whatever its constant matrix: energy sways within a period and does not drift.
+#[test]
+fn the_imex_midpoint_rule_keeps_the_energy_of_oscillations() {
+    for step_angle in [0.05, 0.1, 0.2] {
+        let kept = energy_kept(Integrator::ImexMidpoint, Solver::Newton, step_angle);
+        assert!((kept - 1.0).abs() < 0.25 * step_angle, "{step_angle}: {kept}");
+    }
+}
+
 /// A Kelvin-Voigt spring of time τ swings with the damping ratio τω/2: its energy falls by exp(−τω²t).
 #[test]
 fn viscosity_takes_the_energy_of_a_kelvin_voigt_spring() {
@@ -182,7 +191,9 @@ fn the_error_falls_with_the_order_of_the_scheme() {
 
 #[test]
 fn the_error_of_one_solve_falls_with_the_order_of_the_scheme() {
-    for (integrator, order) in [(Integrator::ImexEuler, 1.0), (Integrator::Sbdf2, 2.0)] {
+    let schemes =
+        [(Integrator::ImexEuler, 1.0), (Integrator::Sbdf2, 2.0), (Integrator::ImexMidpoint, 2.0)];
+    for (integrator, order) in schemes {
         check_order(integrator, Solver::Newton, order, 1920);
     }
 }

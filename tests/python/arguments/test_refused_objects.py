@@ -433,6 +433,10 @@ BAD_SETTINGS = {
     "no tolerance": (settings_of(tolerance=0.0), (ValueError, "tolerance: 0")),
     "no iterations": (settings_of(max_iterations=0), (ValueError, "max_iterations: 0; wanted 1")),
     "iterations in parts": (settings_of(max_iterations=1.5), (TypeError, "max_iterations: float")),
+    "a bound above another": (settings_of(min_iterations=31), (ValueError, "31; wanted 0 to max")),
+    "steps that do not grow": (settings_of(growth_factor=1.0), (ValueError, "growth_factor: 1")),
+    "steps that vanish": (settings_of(shrink_factor=0.0), (ValueError, "shrink_factor: 0")),
+    "a residual of all": (settings_of(linear_tolerance=1.0), (ValueError, "linear_tolerance: 1")),
     "negative threads": (settings_of(threads=-1), (ValueError, "threads: -1; wanted an integer")),
     "too many threads": (settings_of(threads=10**6), (ValueError, "threads: 1000000; wanted 0")),
     "a field that does not exist": (

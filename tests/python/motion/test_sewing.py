@@ -162,7 +162,7 @@ KNIT = weft.Material(
     bend_warp=1e-5, bend_weft=1e-5,
     stretch_damping=2e-4, shear_damping=2e-4, bend_damping=2e-4,
 )  # fmt: skip
-INTEGRATORS = ("implicit_midpoint", "imex_euler", "sbdf2")
+INTEGRATORS = ("implicit_midpoint", "imex_euler", "sbdf2", "imex_midpoint")
 INTEGRATORS += ("euler", "symplectic_euler", "midpoint", "verlet", "rk4", "heun", "heun_cromer")
 
 
@@ -170,7 +170,9 @@ INTEGRATORS += ("euler", "symplectic_euler", "midpoint", "verlet", "rk4", "heun"
 def test_a_seam_closes_with_every_integrator(integrator):
     def closed(name: str) -> np.ndarray:
         cloth = sewn(FLAT, BUTT, sewing_time=0.5, material=KNIT)
-        settings = weft.Settings(integrator=name, time_step=1 / 480, **FREE)
+        # What damps nothing and holds back what is stiff lets seams ring in longer steps.
+        time_step = 1 / 1920 if name == "imex_midpoint" else 1 / 480
+        settings = weft.Settings(integrator=name, time_step=time_step, **FREE)
         scene = weft.Simulation([cloth], settings=settings)
         for frame in range(12):
             report = scene.advance(FRAME)

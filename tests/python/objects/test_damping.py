@@ -7,6 +7,7 @@ import weft
 from small_cloths import FRAME, SIDE, grid, simulation
 
 IMPLICIT = ("bdf2", "implicit_euler", "implicit_midpoint", "imex_euler", "sbdf2")
+IMPLICIT += ("imex_midpoint",)
 EXPLICIT = ("symplectic_euler", "midpoint", "verlet", "rk4", "heun")
 EXPLICIT += ("midpoint_cromer", "heun_cromer", "rk4_cromer")
 GRAVITY = 9.81  # m/s²

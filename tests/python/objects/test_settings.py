@@ -18,6 +18,10 @@ CHANGES = {
     "self_collision": True,
     "tolerance": 1e-4,
     "max_iterations": 7,
+    "min_iterations": 3,
+    "growth_factor": 1.5,
+    "shrink_factor": 0.5,
+    "linear_tolerance": 0.02,
     "preconditioner": "block_jacobi",
     "solver": "fixed_point",
     "threads": 3,
@@ -58,3 +62,34 @@ def test_whole_numbers_are_numbers():
         gravity=(0.0, 0.0, -10.0), air_density=1.0
     )
     assert weft.Settings(threads=np.int64(2)).threads == 2
+
+
+def work(**options) -> weft.Report:
+    """A sheet of cotton that swings from two corners, one second."""
+    places = np.linspace(0.0, 0.5, 11)
+    x, y = (axis.ravel() for axis in np.meshgrid(places, places))
+    quads = [[r * 11 + c, r * 11 + c + 1, r * 11 + c + 12, r * 11 + c + 11]
+             for r in range(10) for c in range(10)]  # fmt: skip
+    cloth = weft.Cloth(np.stack([x, y, 0.0 * x], axis=1), quads, weft.Material())
+    scene = weft.Simulation([cloth], settings=weft.Settings(threads=1, **options))
+    scene.set_pins(0, [0, 10])
+    return [scene.advance(1 / 24) for _ in range(24)]
+
+
+def total(reports: list[weft.Report], name: str) -> int:
+    return sum(getattr(report, name) for report in reports)
+
+
+def test_a_smaller_residual_costs_conjugate_gradients_and_no_newton_iterations():
+    loose, strict = work(), work(linear_tolerance=1e-3)
+    assert total(strict, "linear_iterations") > 1.3 * total(loose, "linear_iterations")
+    assert total(strict, "newton_iterations") <= 1.05 * total(loose, "newton_iterations")
+
+
+def test_step_control_follows_its_factors():
+    # So few iterations are allowed that steps are rejected and halved over and over.
+    hard = {"max_iterations": 3, "time_step": 1 / 24}
+    usual = total(work(**hard), "steps")
+    assert total(work(**hard, growth_factor=1.05), "steps") > usual
+    never = total(work(**hard, shrink_factor=0.3), "steps")
+    assert never > usual

@@ -262,7 +262,7 @@ SOFT = weft.Material(
     bend_warp=1e-5, bend_weft=1e-5,
     stretch_damping=1e-3, shear_damping=1e-3, bend_damping=1e-3,
 )  # fmt: skip
-WAYS = [(name, "newton") for name in ("implicit_midpoint", "imex_euler", "sbdf2")]
+WAYS = [(name, "newton") for name in ("implicit_midpoint", "imex_euler", "sbdf2", "imex_midpoint")]
 WAYS += [(name, "newton") for name in ("euler", "symplectic_euler", "midpoint", "verlet", "rk4")]
 WAYS += [("bdf2", "fixed_point"), ("implicit_midpoint", "fixed_point"), ("bdf2", "linearised")]
 

@@ -5,6 +5,8 @@
 //! others they keep those of the last one
 //! ([`CollisionResponse::detect_contacts_with_frozen_normals`]), so that Newton's method converges.
 
+mod position_alteration;
+
 use super::CollisionResponse;
 use crate::{
     collision::{Contact, DetectionBounds, PrimitivePair, PriorContact},
