@@ -125,7 +125,7 @@ def solid(profile: list[tuple[float, float]], count: int = 32) -> weft.Collider:
 
 
 def skirt(waist: float, hem: float, length: float, top: float) -> weft.PatternMesh:
-    """Two panels with these girths and this length, waist at height `top`, sewn along the sides; m."""
+    """Two panels of a skirt, sewn along the sides, with the waist at height `top`; in m."""
     corners = [[-hem, 0], [hem, 0], [waist, 4 * length], [-waist, 4 * length]]
     panel = {
         "vertices": [[25.0 * x, 25.0 * y] for x, y in corners],
