@@ -948,8 +948,8 @@ class Dressing:
     """A pre-roll that sews the garments of a simulation together around its colliders.
 
     Without gravity and friction and in dense air the sewing of every cloth closes, then both act
-    until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It goes on
-    from there once is_over; gravity and air are then those from before.
+    until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It
+    goes on from there once is_over; gravity, friction and air are then those from before.
 
     Args:
         simulation (Simulation): Cloths with sewing, where their panels are placed.
@@ -961,7 +961,7 @@ class Dressing:
 
     def __new__(cls, simulation: Simulation) -> Self: ...
     @staticmethod
-    def lift(cloth: Cloth, colliders: Iterable[Collider], up: _Numbers = ...) -> float:
+    def lift(cloth: Cloth, colliders: Iterable[Collider], up: _Numbers = (0.0, 0.0, 1.0)) -> float:
         """Distance along `up` by which a cloth is best moved before it is dressed: bodies are then
         between the fewest of its sewn vertices, and seams close on the side of a limb that is
         theirs. 0 where no other height is better; at most 0.2 m.

@@ -27,8 +27,8 @@ use std::sync::{Mutex, MutexGuard};
 /// A pre-roll that sews the garments of a simulation together around its colliders.
 ///
 /// Without gravity and friction and in dense air the sewing of every cloth closes, then both act
-/// until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It goes on
-/// from there once is_over; gravity and air are then those from before.
+/// until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It
+/// goes on from there once is_over; gravity, friction and air are then those from before.
 ///
 /// Args:
 ///     simulation (Simulation): Cloths with sewing, where their panels are placed.

@@ -319,7 +319,7 @@ def test_panels_get_other_fabrics_and_their_old_ones_back(tmp_path):
 
 def test_panels_are_wrapped_around_the_limb_beside_them(tmp_path):
     points, faces = tube(0.06, 0.0, 0.6)
-    body = small_scenes.add_mesh("Limb", points + (0.1, 0.02, 0.0), faces)
+    body = small_scenes.add_mesh("Limb", np.add(points, (0.1, 0.02, 0.0)), faces)
     body.weft.role = "COLLIDER"
     garment = bag_pattern.imported(tmp_path)
     flat = mesh_arrays.coordinates(garment.data).astype(float)
