@@ -33,9 +33,15 @@ def box(half_width: float, half_depth: float, top: float) -> weft.Collider:
 
 
 def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
+    lift = weft.Dressing.lift(cloth_of(mesh, mesh.positions), [collider])
+    start = np.add(mesh.positions, (0.0, 0.0, lift))
+    return weft.Simulation([cloth_of(mesh, start)], [collider])
+
+
+def cloth_of(mesh: weft.PatternMesh, positions: np.ndarray) -> weft.Cloth:
     flat = np.column_stack([mesh.flat, np.zeros(len(mesh.flat))])
-    cloth = weft.Cloth(
-        mesh.positions,
+    return weft.Cloth(
+        positions,
         mesh.triangles,
         weft.Material(),
         rest_positions=flat,
@@ -43,7 +49,6 @@ def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
         sewing=mesh.seams,
         sewing_time=4.0,
     )
-    return weft.Simulation([cloth], [collider])
 
 
 def dressed(simulation: weft.Simulation) -> weft.Dressing:
@@ -97,7 +102,7 @@ def test_gravity_acts_after_a_dressing_as_before():
 
 def test_a_garment_that_cannot_close_says_which_seam():
     mesh = bag()
-    simulation = sewn(mesh, box(0.3, 0.15, 0.6))  # 1.8 m around, the bag 0.8 m
+    simulation = sewn(mesh, box(0.3, 0.15, 1.2))  # 1.8 m around, the bag 0.8 m
     dressing = dressed(simulation)
     assert dressing.phase == "open"
     open_pairs = dressing.open_pairs()
@@ -168,10 +173,7 @@ def test_a_tight_skirt_that_closes_on_the_hips_slides_up_to_the_waist():
 
 def test_panels_are_lifted_until_nothing_is_between_their_sides():
     mesh = bag()  # from 0 to 0.5 m
-    flat = np.column_stack([mesh.flat, np.zeros(len(mesh.flat))])
-    cloth = weft.Cloth(
-        mesh.positions, mesh.triangles, weft.Material(), rest_positions=flat, sewing=mesh.seams
-    )
+    cloth = cloth_of(mesh, mesh.positions)
     lift = weft.Dressing.lift
     assert lift(cloth, [box(0.1, 0.06, 0.4)]) == 0.0
     assert lift(cloth, []) == 0.0
@@ -197,3 +199,14 @@ def test_a_hood_of_others_is_worn_on_head_and_shoulders():
     heights = simulation.positions()[:, 2]
     assert 1.70 < heights.max() < 1.80  # the body is 1.72 m tall
     assert 0.9 < heights.min() < 1.1  # its waist is at 1.1 m
+
+
+def test_a_jumpsuit_of_others_is_worn_over_both_shoulders():
+    mesh = pattern("js_mean_all").mesh(0.03)
+    simulation = sewn(mesh, body())
+    dressing = dressed(simulation)
+    assert dressing.phase == "worn"
+    points = simulation.positions()
+    assert np.median(largest_stretches(mesh, points)) < 0.01
+    for side in (-1, 1):  # the shoulders of the body are at 1.44 m
+        assert 1.42 < points[side * points[:, 0] > 0.05][:, 2].max() < 1.5
