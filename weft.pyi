@@ -969,9 +969,9 @@ class Simulation:
 class Dressing:
     """A pre-roll that sews the garments of a simulation together around its colliders.
 
-    Without gravity and in dense air the sewing of every cloth closes, then gravity acts until all
-    is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It goes on
-    from there once is_over; gravity and air are then those from before.
+    Without gravity and friction and in dense air the sewing of every cloth closes, then both act
+    until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It
+    goes on from there once is_over; gravity, friction and air are then those from before.
 
     Args:
         simulation (Simulation): Cloths with sewing, where their panels are placed.
@@ -982,6 +982,25 @@ class Dressing:
     """
 
     def __new__(cls, simulation: Simulation) -> Self: ...
+    @staticmethod
+    def lift(cloth: Cloth, colliders: Iterable[Collider], up: _Numbers = (0.0, 0.0, 1.0)) -> float:
+        """Distance along `up` by which a cloth is best moved before it is dressed: bodies are then
+        between the fewest of its sewn vertices, and seams close on the side of a limb that is
+        theirs. 0 where no other height is better; at most 0.2 m.
+
+        Args:
+            cloth (Cloth): With sewing, where its panels are placed.
+            colliders (sequence of Collider): The bodies.
+            up (float64 or float32 array, shape (3,)): Direction, of any length but 0.
+
+        Returns:
+            float: The distance, in m.
+
+        Raises:
+            TypeError: An object of the wrong type.
+            ValueError: A direction that is 0 or not finite.
+        """
+
     def advance(self, duration: float) -> Report:
         """Simulates, and goes to the next phase where one is done.
 

@@ -9,7 +9,7 @@ from .checks import operators as check_operators
 from .fabrics import operators as fabric_operators
 from .fabrics import previews
 from .garment import operators as garment_operators
-from .garment import sewing_operators
+from .garment import panel_operators, sewing_operators
 from .properties import fabric, window
 from .simulation import bridge
 from .ui import (
@@ -37,6 +37,7 @@ MODULES = (
     fabric_operators,
     check_operators,
     garment_operators,
+    panel_operators,
     sewing_operators,
     export,
     panels,

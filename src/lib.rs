@@ -24,7 +24,7 @@ mod time_integration;
 mod untangling;
 mod vec3;
 
-pub use dressing::{Dressing, DressingPhase, OpenPair, open_pairs};
+pub use dressing::{Dressing, DressingPhase, OpenPair, lift, open_pairs};
 pub use error::{Error, Result};
 pub use material::{
     ChainElement, ConstantQ, CurvePoint, Curves, Hysteresis, HysteresisCycle, Material,

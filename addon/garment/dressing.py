@@ -2,6 +2,8 @@
 """The dressing of a garment: a thread simulates, the main thread shows what it has.
 
 The library sews the garment around the colliders as they are at the first frame and lets it settle.
+A garment that nothing holds and that was not dressed before starts at the height at which its seams
+close best.
 Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
 that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
 """
@@ -43,18 +45,21 @@ class Dressing:
         try:
             modifier_state.mute(obj, lambda _modifier: True)
             reader = SceneReader(context, [obj], colliders, first)
-            simulation, dressing = bridge.begin_dressing(context.scene, reader)
+            source = reader.cloths[0]
+            is_free = not len(source.pinned) and dressed_key.find(obj) is None
+            start = bridge.lifted(context.scene, reader) if is_free else source.positions
+            simulation, dressing = bridge.begin_dressing(context.scene, reader, start)
         finally:
             evaluation_state.restore()
         scene_time.go_to(context.scene, first)
         self._reader = reader
         self._to_object = reader.first.world_to_object[0]
         # What the other shape keys add to the dressed shape.
-        self._others = self._in_object_space(reader.cloths[0].positions)
+        self._others = self._in_object_space(source.positions)
         self._others -= dressed_key.coordinates(obj)
         seconds = context.scene.render.fps_base / context.scene.render.fps
         self._shown = 0
-        self._thread = _Thread(simulation, dressing, seconds, reader.cloths[0].positions)
+        self._thread = _Thread(simulation, dressing, seconds, start)
         _running = self
         self._thread.start()
 

@@ -29,7 +29,7 @@ NAVIGATION = frozenset(
 FILE_PROBLEM = "the file of the pattern cannot be used"
 
 
-class _OnGarment:
+class OnGarment:
     """Operator on the active cloth, in object mode."""
 
     bl_options = {"REGISTER", "UNDO"}
@@ -118,7 +118,7 @@ class WEFT_OT_pattern_import(ImportHelper, Operator):
         self.report({"INFO"}, f"'{obj.name}': {counts}")
 
 
-class WEFT_OT_pattern_export(_OnGarment, ExportHelper, Operator):
+class WEFT_OT_pattern_export(OnGarment, ExportHelper, Operator):
     bl_idname = "weft.pattern_export"
     bl_label = "Export Sewing Pattern"
     bl_description = (
@@ -151,7 +151,7 @@ class WEFT_OT_pattern_export(_OnGarment, ExportHelper, Operator):
         return {"FINISHED"}
 
 
-class WEFT_OT_dress(_OnGarment, Operator):
+class WEFT_OT_dress(OnGarment, Operator):
     bl_idname = "weft.dress"
     bl_label = "Dress"
     bl_description = (
@@ -238,7 +238,7 @@ class WEFT_OT_dress(_OnGarment, Operator):
         return {"FINISHED"}
 
 
-class WEFT_OT_undress(_OnGarment, Operator):
+class WEFT_OT_undress(OnGarment, Operator):
     bl_idname = "weft.undress"
     bl_label = "Undress"
     bl_description = "Put the panels back where they were before the garment was dressed"
@@ -270,6 +270,12 @@ def _make_active(context: Context, obj: Object) -> None:
 
 def _far_panels(context: Context, pattern: Any) -> list[str]:
     """Panels that are far from the colliders of the scene, if there are any."""
+    bodies = [(body.points, body.triangles) for body in collider_geometries(context)]
+    return bridge.far_panels(pattern, bodies) if bodies else []
+
+
+def collider_geometries(context: Context) -> list[geometry.Geometry]:
+    """Colliders of the scene that have triangles, as they are now."""
     context.view_layer.update()
     depsgraph, scale = context.evaluated_depsgraph_get(), context.scene.unit_settings.scale_length
     bodies = []
@@ -279,8 +285,8 @@ def _far_panels(context: Context, pattern: Any) -> list[str]:
         except ValueError:  # disabled in viewports
             continue
         if len(found.triangles):
-            bodies.append((found.points, found.triangles))
-    return bridge.far_panels(pattern, bodies) if bodies else []
+            bodies.append(found)
+    return bodies
 
 
 def _draw_import(self: Menu, _context: Context) -> None:

@@ -21,7 +21,11 @@ QUANTITIES = {
 
 
 def assign(obj: Object, areas: list[float]) -> list[str]:
-    """Gives a cloth the fabrics that its panels state; returns remarks on those not found."""
+    """Gives a cloth the fabrics that its panels state; returns remarks on those not found.
+
+    Where it was done before, the cloth gets its own fabric back first.
+    """
+    _clear(obj)
     known, panels = presets.all_presets(), obj.weft.garment.panels
     titles = {fabric.title.casefold(): name for name, fabric in known.items()}
     stated = [panel.fabric for panel in panels]
@@ -40,6 +44,25 @@ def assign(obj: Object, areas: list[float]) -> list[str]:
         f"there is no fabric '{fabric}', which a panel asks for; there are {there}"
         for fabric in missing
     ]
+
+
+def _group_name(quantity: str) -> str:
+    return f"Fabric {quantity}"
+
+
+def _clear(obj: Object) -> None:
+    """Removes the groups that `assign` made, and what it changed of the cloth's fabric."""
+    settings, was_changed = obj.weft, False
+    for quantity in QUANTITIES:
+        group = obj.vertex_groups.get(_group_name(quantity))
+        if group is None or getattr(settings, f"{quantity}_group") != group.name:
+            continue
+        obj.vertex_groups.remove(group)
+        settings.property_unset(f"{quantity}_group")
+        settings.property_unset("density_max" if quantity == "density" else f"{quantity}_factor")
+        was_changed = True
+    if was_changed and settings.material.fabric in presets.all_presets():
+        presets.apply(settings.material, settings.material.fabric)
 
 
 def _weigh(obj: Object, fields: list[dict]) -> None:
@@ -63,7 +86,7 @@ def _set_group(obj: Object, quantity: str, ratios: np.ndarray) -> None:
         _scale(settings.material, quantity, float(ratios.min()))
         ratios = ratios / ratios.min()
     factor = float(ratios.max() if ratios.max() > 1.0 else ratios.min())
-    group = obj.vertex_groups.new(name=f"Fabric {quantity}")
+    group = obj.vertex_groups.new(name=_group_name(quantity))
     setattr(settings, f"{quantity}_group", group.name)
     if quantity == "density":
         settings.density_max = factor * settings.material.density

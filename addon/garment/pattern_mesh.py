@@ -5,6 +5,7 @@ The UV map is the pattern in m, panels side by side, warp along u. The face attr
 the index of the panel, the edge attribute `seam` the number of the seam.
 """
 
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ import bpy
 import numpy as np
 from bpy.types import Context, Mesh, Object
 
+from ..properties.fabric import as_decimal
+from ..properties.garment import WeftGarment
+from ..simulation import bridge
 from . import panel_fabrics, seams
 
 UV_NAME = "Pattern"
@@ -25,22 +29,64 @@ ASPECT = 1.4  # of the widths of the UV layout over its height
 def add(context: Context, pattern: Any, name: str, edge_length: float) -> tuple[Object, list[str]]:
     """The mesh of a `weft.Pattern` as a cloth of the scene, with remarks; edge length in m."""
     meshed = pattern.mesh(edge_length)
-    scale = context.scene.unit_settings.scale_length
-    mesh = _mesh(meshed, name, scale)
+    mesh = _mesh(meshed, name, context.scene.unit_settings.scale_length)
     obj = bpy.data.objects.new(name, mesh)
     context.collection.objects.link(obj)
     settings = obj.weft
     settings.role, settings.rest_shape = "CLOTH", "PATTERN"
     settings.pattern_size, settings.use_uv, settings.use_sewing = 1.0, True, True
-    settings.sewing_time = max(MIN_SEWING_TIME, _widest_gap(meshed) / SEWING_SPEED)
-    settings.garment.pattern = pattern.to_text("json")
+    settings.garment.edge_length = edge_length
     for panel in pattern.panels:
         entry = settings.garment.panels.add()
         entry.name, entry.fabric = panel["name"], panel["fabric"] or ""
+        entry.edge_length = panel["edge_length"] or 0.0
+    return obj, _set_up(obj, pattern, meshed)
+
+
+def mesh_again(context: Context, obj: Object) -> list[str]:
+    """Makes the mesh of a garment anew, with the edge lengths and fabrics of its panels; returns
+    remarks.
+    """
+    garment, old = obj.weft.garment, obj.data
+    pattern = _with_panels(garment)
+    found = [f["message"] for f in pattern.findings(as_decimal(garment.edge_length))]
+    meshed = pattern.mesh(as_decimal(garment.edge_length))
+    obj.data = _mesh(meshed, old.name, context.scene.unit_settings.scale_length)
+    for material in old.materials:
+        obj.data.materials.append(material)
+    if not old.users:
+        bpy.data.meshes.remove(old)
+    return found + _set_up(obj, pattern, meshed)
+
+
+def fabrics_again(obj: Object) -> list[str]:
+    """Gives a garment the fabrics of its panels; returns remarks."""
+    pattern = _with_panels(obj.weft.garment)
+    obj.weft.garment.pattern = pattern.to_text("json")
+    return panel_fabrics.assign(obj, [panel["area"] for panel in pattern.panels])
+
+
+def _with_panels(garment: WeftGarment) -> Any:
+    """The pattern of a garment with the edge lengths and fabrics that its panels have."""
+    content = json.loads(garment.pattern)
+    units = content["properties"]["units_in_meter"]
+    for panel in garment.panels:
+        entry = content["pattern"]["panels"][panel.name]
+        length = as_decimal(panel.edge_length) * units
+        entry["edge_length"], entry["fabric"] = length or None, panel.fabric or None
+    return bridge.library().Pattern(json.dumps(content))
+
+
+def _set_up(obj: Object, pattern: Any, meshed: Any) -> list[str]:
+    """What depends on the mesh of a garment; returns remarks on fabrics."""
+    settings = obj.weft
+    settings.sewing_time = max(MIN_SEWING_TIME, _widest_gap(meshed) / SEWING_SPEED)
+    settings.garment.pattern = pattern.to_text("json")
     starts = meshed.panel_starts.tolist()
     for panel, (first, end) in zip(pattern.panel_names, pairwise(starts), strict=True):
-        obj.vertex_groups.new(name=panel).add(range(first, end), 1.0, "REPLACE")
-    return obj, panel_fabrics.assign(obj, [panel["area"] for panel in pattern.panels])
+        group = obj.vertex_groups.get(panel) or obj.vertex_groups.new(name=panel)
+        group.add(range(first, end), 1.0, "REPLACE")
+    return panel_fabrics.assign(obj, [panel["area"] for panel in pattern.panels])
 
 
 def _widest_gap(meshed: Any) -> float:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Properties of a garment: the pattern that it was made of, and how its last dressing ended."""
 
-from bpy.props import BoolProperty, CollectionProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 
@@ -9,6 +9,11 @@ class WeftPanel(PropertyGroup):
     """A panel by its name, which its vertex group has too."""
 
     fabric: StringProperty()  # of the pattern, empty where it states none
+    edge_length: FloatProperty()  # in m, 0 for that of the garment
+    is_chosen: BoolProperty(
+        name="Chosen",
+        description="Operators of panels act on the chosen ones, on the active one if none is",
+    )
 
 
 class WeftGarment(PropertyGroup):
@@ -16,5 +21,12 @@ class WeftGarment(PropertyGroup):
 
     pattern: StringProperty()  # the pattern as JSON
     panels: CollectionProperty(type=WeftPanel)  # by the values of the face attribute
+    active_panel: IntProperty(name="Panel", description="Active panel")
+    edge_length: FloatProperty()  # in m, of panels that state none
     report: StringProperty()  # on the last dressing, one line each
     has_failed: BoolProperty()  # whether seams stayed open or the garment did not come to rest
+
+    def chosen_panels(self) -> list[int]:
+        """Indices of the panels that operators act on."""
+        chosen = [index for index, panel in enumerate(self.panels) if panel.is_chosen]
+        return chosen or [self.active_panel]

@@ -108,9 +108,23 @@ def simulation_builder(
     return build
 
 
-def begin_dressing(scene: Scene, reader: SceneReader) -> tuple[Any, Any]:
-    """A `weft.Simulation` of the first frame, and a `weft.Dressing` of it."""
-    simulation = build_simulation(scene, reader)
+def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
+    """Positions of the first cloth, moved against gravity to where its seams close best."""
+    colliders = [_collider(source) for source in reader.colliders]
+    up = -np.asarray(_settings(scene, reader.first).gravity)
+    source = reader.cloths[0]
+    if not colliders or not up.any():
+        return source.positions
+    lift = library().Dressing.lift(_cloth(source), colliders, up)
+    return source.positions + lift * up / np.linalg.norm(up)
+
+
+def begin_dressing(scene: Scene, reader: SceneReader, start: np.ndarray) -> tuple[Any, Any]:
+    """A `weft.Simulation` of the first frame with its only cloth at `start`, and a `weft.Dressing`
+    of it.
+    """
+    colliders = [source.positions for source in reader.colliders]
+    simulation = simulation_builder(scene, reader)([start], colliders)
     calm = replace(reader.first, wind=(0.0, 0.0, 0.0))
     set_targets(simulation, reader.cloths, reader.colliders, calm)
     return simulation, library().Dressing(simulation)

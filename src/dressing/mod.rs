@@ -3,9 +3,14 @@
 //!
 //! 1. Sewing: without gravity and in dense air, which turns panels into carriers of little inertia, the bounded forces of
 //!    the seams (`forces::sewing`) draw panels together while contact leads them around the body (Etzmuss 2002, section
-//!    6.3: seams as forces; Baraff and Witkin 1998: collision with the figure meanwhile).
-//! 2. Settling: gravity acts again and the air keeps its density until the garment is at rest.
+//!    6.3: seams as forces; Baraff and Witkin 1998: collision with the figure meanwhile). Nothing rubs: a tight garment
+//!    slides to where it fits, as whoever puts it on tugs it into place, and is not held where its seams happen to close.
+//! 2. Settling: gravity and friction act again, and the air keeps its density until the garment is at rest.
 //! 3. Worn: gravity and air are those from before. A failed dressing stops where it is: its seams say where.
+
+mod lift;
+
+pub use lift::lift;
 
 use crate::{
     error::{Error, Result},
@@ -99,7 +104,7 @@ pub struct Dressing {
 }
 
 impl Dressing {
-    /// Begins to dress the cloths of a simulation: no gravity, dense air.
+    /// Begins to dress the cloths of a simulation: no gravity, no friction, dense air.
     ///
     /// # Errors
     /// No cloth has sewn vertices.
@@ -115,6 +120,7 @@ impl Dressing {
         };
         simulation.set_gravity(Vec3::zeros())?;
         set_air_density(simulation, DressingParameters::DEFAULT.air_density)?;
+        simulation.set_has_friction(false);
         Ok(begun)
     }
 
@@ -172,6 +178,7 @@ impl Dressing {
 
     fn enter(&mut self, phase: DressingPhase, simulation: &mut Simulation) -> Result<()> {
         simulation.set_gravity(self.gravity)?;
+        simulation.set_has_friction(true);
         if phase.is_over() {
             set_air_density(simulation, self.air_density)?;
         }

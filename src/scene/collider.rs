@@ -73,6 +73,12 @@ impl Collider {
         &self.positions
     }
 
+    /// Corners of its triangles where they start, in m.
+    pub(crate) fn corners(&self) -> impl Iterator<Item = [Vec3; 3]> + '_ {
+        let corner = |vertex: u32| self.positions[vertex as usize];
+        self.triangles.iter().map(move |triangle| triangle.map(corner))
+    }
+
     /// Number of vertices.
     #[must_use]
     pub fn vertex_count(&self) -> usize {

@@ -9,6 +9,7 @@ use crate::{
     material::Material,
     mesh::check_positions,
     scene::{check_duration, check_vector},
+    surface::SurfaceProperties,
     system::{Energy, LinearisedMatrices, model_factory},
     time_integration::Stage,
     vec3::Vec3,
@@ -251,6 +252,16 @@ impl Simulation {
         self.dynamics.set_material(cloth, material);
         self.dynamics.initialize_internal_variables(&self.state.positions);
         Ok(())
+    }
+
+    /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.
+    pub(crate) fn set_has_friction(&mut self, has_friction: bool) {
+        for (cloth, material) in self.dynamics.materials.iter().enumerate() {
+            let own = surface(material);
+            let friction = if has_friction { own.friction } else { 0.0 };
+            let vertices = self.dynamics.mesh.vertices_of(cloth);
+            self.response.set_surface_properties(vertices, &SurfaceProperties { friction, ..own });
+        }
     }
 
     /// Sets gravity, in m/s².

@@ -14,15 +14,7 @@ impl Pattern {
     #[must_use]
     pub fn far_panels(&self, colliders: &[&Collider]) -> Vec<Finding> {
         let mut findings = Findings { pattern: self, found: Vec::new() };
-        let triangles: Vec<[Vec3; 3]> = colliders
-            .iter()
-            .flat_map(|body| {
-                let corners = |triangle: &[u32; 3]| {
-                    triangle.map(|vertex| body.initial_positions()[vertex as usize])
-                };
-                body.triangles.iter().map(corners)
-            })
-            .collect();
+        let triangles: Vec<[Vec3; 3]> = colliders.iter().flat_map(|body| body.corners()).collect();
         let boxes: Vec<Aabb> = triangles.iter().map(Aabb::from_points).collect();
         let tree = AabbTree::new(&boxes);
         let far = PatternLimits::DEFAULT.far_panel;

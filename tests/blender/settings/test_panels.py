@@ -51,6 +51,9 @@ class Layout:
         self.shown.append(name)
         return SimpleNamespace(**dict.fromkeys(properties.keys()))
 
+    def operator_menu_enum(self, name, field, **_options):
+        assert hasattr(self.operator(name), field)
+
     def menu(self, name, **_options):
         assert hasattr(bpy.types, name)
 
@@ -262,3 +265,10 @@ def test_the_garment_panel_tells_how_a_dressing_ended(cloth):
     assert "weft.pattern_export" in drawn()
     garment.has_failed = False
     assert "weft.seam_select" not in drawn()
+
+
+def test_panels_of_a_pattern_have_operators(cloth):
+    operators = {"weft.panel_fabric", "weft.panel_edge_length", "weft.panel_wrap"}
+    assert not operators & set(drawn())
+    cloth.weft.garment.panels.add().name = "front"
+    assert operators <= set(drawn())

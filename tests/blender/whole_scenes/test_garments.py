@@ -185,7 +185,7 @@ def test_a_garment_is_dressed_and_baked_from_there(tmp_path):
 
 
 def test_a_seam_that_stays_open_is_told_with_its_reason(tmp_path):
-    bag_pattern.box(0.3, 0.15, 0.6)  # 1.8 m around, the bag 0.8 m
+    bag_pattern.box(0.3, 0.15, 1.2)  # 1.8 m around, the bag 0.8 m
     garment = bag_pattern.imported(tmp_path, 0.08)
     assert bpy.ops.weft.dress() == {"FINISHED"}
     assert garment.weft.garment.has_failed
@@ -256,3 +256,100 @@ def test_a_dressed_garment_is_an_obstacle_to_the_next(tmp_path):
     assert crossings(outer, inner.evaluated_get(depsgraph), points)[1] == 0
     top = small_scenes.evaluated_world(inner)[:, 2].max()
     assert points[:, 2].max() > top
+
+
+# --- panels -----------------------------------------------------------------------------------
+
+
+def choose(garment, *names):
+    for panel in garment.weft.garment.panels:
+        panel.is_chosen = panel.name in names
+
+
+def mean_edge_length(garment, panel):
+    edges = np.delete(
+        mesh_arrays.edges(garment.data), mesh_arrays.loose_edge_indices(garment.data), axis=0
+    )
+    own = np.isin(edges, mesh_arrays.grouped_vertices(garment, panel)).all(axis=1)
+    ends = mesh_arrays.coordinates(garment.data)[edges[own]]
+    return np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).mean()
+
+
+def test_panels_are_meshed_again_with_edge_lengths_of_their_own(tmp_path):
+    garment = bag_pattern.imported(tmp_path)
+    before = mean_edge_length(garment, "back")
+    choose(garment, "front")
+    assert bpy.ops.weft.panel_edge_length(edge_length=0.02) == {"FINISHED"}
+    assert mean_edge_length(garment, "front") == pytest.approx(0.02, rel=0.3)
+    assert mean_edge_length(garment, "back") > 1.3 * mean_edge_length(garment, "front")
+    assert set(seams.of(garment).numbers) == {1, 2, 3}
+    assert len(bpy.data.meshes) == 1
+    path = tmp_path / "again.json"
+    assert bpy.ops.weft.pattern_export(filepath=str(path)) == {"FINISHED"}
+    panels = bridge.library().Pattern.read(str(path)).panels
+    assert [panel["edge_length"] for panel in panels] == [pytest.approx(0.02), None]
+    choose(garment, "front")
+    assert bpy.ops.weft.panel_edge_length(edge_length=0.0) == {"FINISHED"}
+    assert mean_edge_length(garment, "front") == pytest.approx(before, rel=0.05)
+    garment.shape_key_add(name="Basis")
+    with pytest.raises(RuntimeError, match="no dressed shape"):
+        bpy.ops.weft.panel_edge_length(edge_length=0.02)
+
+
+def test_panels_get_other_fabrics_and_their_old_ones_back(tmp_path):
+    garment = bag_pattern.imported(tmp_path)
+    settings = garment.weft
+    own = settings.material.density
+    choose(garment, "back")
+    assert bpy.ops.weft.panel_fabric(fabric="denim") == {"FINISHED"}
+    front, back = (mesh_arrays.grouped_vertices(garment, name) for name in ("front", "back"))
+
+    def densities(vertices):
+        weights = mesh_arrays.group_weights(garment, settings.density_group)[vertices]
+        return settings.material.density * (1 - weights) + weights * settings.density_max
+
+    wanted = presets.find("denim").fields["density"]
+    assert densities(back) == pytest.approx(wanted, rel=1e-5)
+    assert densities(front).max() < 0.9 * wanted
+    assert settings.material.density <= own
+    assert bpy.ops.weft.panel_fabric(fabric="NONE") == {"FINISHED"}
+    assert not settings.density_group
+    assert [group.name for group in garment.vertex_groups] == ["front", "back"]
+
+
+def test_panels_are_wrapped_around_the_limb_beside_them(tmp_path):
+    points, faces = tube(0.06, 0.0, 0.6)
+    body = small_scenes.add_mesh("Limb", np.add(points, (0.1, 0.02, 0.0)), faces)
+    body.weft.role = "COLLIDER"
+    garment = bag_pattern.imported(tmp_path)
+    flat = mesh_arrays.coordinates(garment.data).astype(float)
+    choose(garment, "front", "back")
+    assert bpy.ops.weft.panel_wrap(clearance=0.01) == {"FINISHED"}
+    bent = mesh_arrays.coordinates(garment.data).astype(float)
+    radii = np.linalg.norm(bent[:, :2] - (0.1, 0.02), axis=1)
+    assert radii == pytest.approx(radii[0], abs=1e-3)
+    assert 0.8 / (2 * np.pi) < radii[0] < 0.14  # both panels fit around it, 0.4 m each
+    edges = np.delete(
+        mesh_arrays.edges(garment.data), mesh_arrays.loose_edge_indices(garment.data), axis=0
+    )
+    lengths = [np.linalg.norm(p[edges[:, 0]] - p[edges[:, 1]], axis=1) for p in (flat, bent)]
+    assert lengths[1] == pytest.approx(lengths[0], rel=0.02)
+    assert bent[:, 2] == pytest.approx(flat[:, 2], abs=1e-3)
+    front = mesh_arrays.grouped_vertices(garment, "front")
+    assert bent[front, 1].mean() < 0.0  # on its side
+    assert gaps(garment, bent).max() < 0.42 and np.median(gaps(garment, bent)) < 0.1
+    own = Surface(bent, mesh_arrays.triangles(garment.data))
+    assert len(self_intersections(own)) == 0
+    body.location.z = 3.0
+    with pytest.raises(RuntimeError, match="no collider is beside"):
+        bpy.ops.weft.panel_wrap()
+
+
+def tube(radius, low, high, count=24):
+    """A closed cylinder about z."""
+    angles = 2 * np.pi * np.arange(count) / count
+    ring = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = np.concatenate([np.column_stack([ring, np.full(count, z)]) for z in (low, high)])
+    sides = [(k, (k + 1) % count, count + (k + 1) % count, count + k) for k in range(count)]
+    caps = [tuple(range(count))[::-1], tuple(range(count, 2 * count))]
+    return points, [*sides, *caps]

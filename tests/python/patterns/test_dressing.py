@@ -33,9 +33,15 @@ def box(half_width: float, half_depth: float, top: float) -> weft.Collider:
 
 
 def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
+    lift = weft.Dressing.lift(cloth_of(mesh, mesh.positions), [collider])
+    start = np.add(mesh.positions, (0.0, 0.0, lift))
+    return weft.Simulation([cloth_of(mesh, start)], [collider])
+
+
+def cloth_of(mesh: weft.PatternMesh, positions: np.ndarray) -> weft.Cloth:
     flat = np.column_stack([mesh.flat, np.zeros(len(mesh.flat))])
-    cloth = weft.Cloth(
-        mesh.positions,
+    return weft.Cloth(
+        positions,
         mesh.triangles,
         weft.Material(),
         rest_positions=flat,
@@ -43,7 +49,6 @@ def sewn(mesh: weft.PatternMesh, collider: weft.Collider) -> weft.Simulation:
         sewing=mesh.seams,
         sewing_time=4.0,
     )
-    return weft.Simulation([cloth], [collider])
 
 
 def dressed(simulation: weft.Simulation) -> weft.Dressing:
@@ -97,7 +102,7 @@ def test_gravity_acts_after_a_dressing_as_before():
 
 def test_a_garment_that_cannot_close_says_which_seam():
     mesh = bag()
-    simulation = sewn(mesh, box(0.3, 0.15, 0.6))  # 1.8 m around, the bag 0.8 m
+    simulation = sewn(mesh, box(0.3, 0.15, 1.2))  # 1.8 m around, the bag 0.8 m
     dressing = dressed(simulation)
     assert dressing.phase == "open"
     open_pairs = dressing.open_pairs()
@@ -106,6 +111,77 @@ def test_a_garment_that_cannot_close_says_which_seam():
     assert {mesh.stitch_of_seam[entry["pair"]] for entry in open_pairs} >= {0, 1}
     for entry in open_pairs:
         assert entry["gap"] == pytest.approx(distances[entry["pair"]])
+
+
+def solid(profile: list[tuple[float, float]], count: int = 32) -> weft.Collider:
+    """A body of revolution through radii and heights in m, from below."""
+    angles = 2.0 * np.pi * np.arange(count) / count
+    around = np.column_stack([np.cos(angles), np.sin(angles)])
+    rings = [np.column_stack([r * around, np.full(count, z)]) for r, z in profile]
+    triangles = []
+    for ring in range(len(rings) - 1):
+        for k in range(count):
+            a, b = ring * count + k, ring * count + (k + 1) % count
+            triangles += [(a, b, b + count), (a, b + count, a + count)]
+    last = (len(rings) - 1) * count
+    for k in range(1, count - 1):
+        triangles += [(0, k + 1, k), (last, last + k, last + k + 1)]
+    return weft.Collider(np.concatenate(rings), triangles)
+
+
+def skirt(waist: float, hem: float, length: float, top: float) -> weft.PatternMesh:
+    """Two panels of a skirt, sewn along the sides, with the waist at height `top`; in m."""
+    corners = [[-hem, 0], [hem, 0], [waist, 4 * length], [-waist, 4 * length]]
+    panel = {
+        "vertices": [[25.0 * x, 25.0 * y] for x, y in corners],
+        "edges": [{"endpoints": [k, (k + 1) % 4]} for k in range(4)],
+    }
+    height = 100.0 * (top - length)
+    front = {**panel, "translation": [0, height, 25], "rotation": [0, 0, 0]}
+    back = {**panel, "translation": [0, height, -25], "rotation": [0, 180, 0]}
+    stitches = [
+        [{"panel": "front", "edge": a}, {"panel": "back", "edge": b}] for a, b in ((1, 3), (3, 1))
+    ]
+    panels = {"panels": {"front": front, "back": back}, "stitches": stitches}
+    return weft.Pattern(json.dumps({"pattern": panels})).mesh(edge_length=0.04)
+
+
+def largest_stretches(mesh: weft.PatternMesh, points: np.ndarray) -> np.ndarray:
+    sides = [
+        np.stack([x[mesh.triangles[:, k]] - x[mesh.triangles[:, 0]] for k in (1, 2)], axis=2)
+        for x in (mesh.flat, points)
+    ]
+    gradients = sides[1] @ np.linalg.inv(sides[0])
+    return np.linalg.svd(gradients, compute_uv=False)[:, 0] - 1.0
+
+
+def test_a_tight_skirt_that_closes_on_the_hips_slides_up_to_the_waist():
+    figure = solid([(0.1, 0.3), (0.17, 0.8), (0.1, 1.1), (0.12, 1.4)])
+    mesh = skirt(0.7, 1.2, 0.45, 0.92)  # the figure is 0.9 m around at 0.92 m
+    simulation = sewn(mesh, figure)
+    dressing = dressed(simulation)
+    assert dressing.phase == "worn"
+    points = simulation.positions()
+    waist = points[mesh.positions[:, 2] > 0.91]
+    assert waist[:, 2].min() > 1.0
+    assert np.quantile(largest_stretches(mesh, points), 0.99) < 0.05
+    for _ in range(24):
+        simulation.advance(FRAME)
+    moved = np.linalg.norm(simulation.positions() - points, axis=1)
+    assert np.median(moved) < 0.005  # friction holds it again
+
+
+def test_panels_are_lifted_until_nothing_is_between_their_sides():
+    mesh = bag()  # from 0 to 0.5 m
+    cloth = cloth_of(mesh, mesh.positions)
+    lift = weft.Dressing.lift
+    assert lift(cloth, [box(0.1, 0.06, 0.4)]) == 0.0
+    assert lift(cloth, []) == 0.0
+    assert 0.03 < lift(cloth, [box(0.1, 0.06, 0.53)]) < 0.06
+    assert 0.03 < lift(cloth, [box(0.1, 0.06, 0.53)], (0, 0, 5)) < 0.06
+    assert lift(cloth, [box(0.1, 0.06, 0.9)]) == 0.0  # out of reach
+    with pytest.raises(ValueError, match="up: "):
+        lift(cloth, [], (0, 0, 0))
 
 
 def test_a_simulation_without_seams_has_nothing_to_dress():
@@ -123,3 +199,14 @@ def test_a_hood_of_others_is_worn_on_head_and_shoulders():
     heights = simulation.positions()[:, 2]
     assert 1.70 < heights.max() < 1.80  # the body is 1.72 m tall
     assert 0.9 < heights.min() < 1.1  # its waist is at 1.1 m
+
+
+def test_a_jumpsuit_of_others_is_worn_over_both_shoulders():
+    mesh = pattern("js_mean_all").mesh(0.03)
+    simulation = sewn(mesh, body())
+    dressing = dressed(simulation)
+    assert dressing.phase == "worn"
+    points = simulation.positions()
+    assert np.median(largest_stretches(mesh, points)) < 0.01
+    for side in (-1, 1):  # the shoulders of the body are at 1.44 m
+        assert 1.42 < points[side * points[:, 0] > 0.05][:, 2].max() < 1.5
