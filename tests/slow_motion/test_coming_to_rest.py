@@ -28,7 +28,7 @@ def test_a_sheet_held_by_its_edge_swings_and_settles_as_the_equations_say():
     assert np.sqrt(((ways - reference) ** 2).mean() / (reference**2).mean()) < 0.1
 
 
-@pytest.mark.xfail(reason="missed: 18 % slower than the converged one", strict=False)
+@pytest.mark.xfail(reason="missed: 14 % slower than the converged one", strict=False)
 def test_a_sheet_held_by_two_corners_settles_at_the_rate_of_the_equations():
     energies, reference = hanging.by_two_corners(), converged("by two corners")
     at_rest = reference[-1]
