@@ -8,7 +8,7 @@ import addon
 
 FOLDER = Path(addon.__file__).parent
 OF_MATRICES = {"_is_long", "_to_cells", "_touches_mirror", "draw"}
-BESIDE_BAKES = {"preview_render.py"}
+BESIDE_BAKES = {"preview_render.py", "wrapping.py"}
 
 
 def functions_with_products(path: Path) -> set[str]:
