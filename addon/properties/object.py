@@ -417,6 +417,4 @@ class WeftObject(PropertyGroup):
     result: PointerProperty(type=WeftResult)
     garment: PointerProperty(type=WeftGarment)
     takes: CollectionProperty(type=WeftTake)
-    active_take: IntProperty(
-        name="Take", options=NOT_ANIMATABLE, description="The take that the buttons act on"
-    )
+    active_take: IntProperty(name="Take", options=NOT_ANIMATABLE)  # in the list

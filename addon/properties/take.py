@@ -23,10 +23,14 @@ def unique_name(wanted: str, others: Container[str]) -> str:
 
 
 def _renamed(take: PropertyGroup, _context: Context) -> None:
+    """Makes the name unique, and gives it to the copies that show the take."""
     others = {one.name for one in take.id_data.weft.takes if one != take}
     unique = unique_name(take.name, others)
     if take.name != unique:
         take.name = unique
+    for child in take.id_data.children:
+        if child.weft.result.take == take.bake != "":
+            child.name = unique
 
 
 class WeftTake(PropertyGroup):

@@ -31,11 +31,11 @@ class Compared:
 
     name: str
     stem: Path
-    description: pc2.Description
+    contents: pc2.Contents
 
     def extent(self) -> np.ndarray:
         """Largest extent along each axis of the object, over all frames."""
-        frames = pc2.frames(self.stem, self.description, self.description.frames)
+        frames = pc2.frames(self.stem, self.contents.description, self.contents.intact)
         return np.max([np.ptp(points, axis=0) for points in frames], axis=0)
 
 
@@ -86,11 +86,11 @@ def _copy(obj: Object, take: Compared) -> Object:
     unwanted = [modifier.name for modifier in obj.modifiers if _is_unwanted(modifier)]
     copy = obj.copy()
     copy.property_unset("weft")
-    copy.weft.result.take = take.description.bake
+    copy.weft.result.take = take.contents.description.bake
     copy.name, copy.show_name = take.name, True
     for name in unwanted:
         copy.modifiers.remove(copy.modifiers[name])
-    playing = mesh_cache.add(copy, mesh_cache.NAME, take.description.frame_start)
+    playing = mesh_cache.add(copy, mesh_cache.NAME, take.contents.description.frame_start)
     playing.filepath = mesh_cache.stored_path(take.stem, bpy.data.filepath)
     playing.show_viewport = playing.show_render = True
     # The frames replace all shape keys: evaluating those of a result would only cost time.

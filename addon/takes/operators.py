@@ -7,8 +7,6 @@ from bpy.types import Context, Event, Object, Operator
 
 from ..bake import job, live
 from ..blender.errors import REPORTED_ERRORS, error_message
-from ..cache import pc2
-from ..properties.take import WeftTake
 from ..storage import cache_paths
 from . import comparison, results
 
@@ -131,18 +129,20 @@ class WEFT_OT_take_compare(_OnTake, Operator):
         ticked = [take for take in obj.weft.takes if take.is_compared]
         if not ticked:
             raise ValueError(f"no take of '{obj.name}' is ticked: tick those to compare")
-        missing = [found for take in ticked if (found := results.problem(context.scene, take))]
-        if len(missing) == len(ticked):
-            raise ValueError("; ".join(missing))
-        for found in missing:
-            self.report({"WARNING"}, found)
-        present = [take for take in ticked if not results.problem(context.scene, take)]
-        comparison.show(context.scene, obj, [_compared(context, take) for take in present])
-
-
-def _compared(context: Context, take: WeftTake) -> comparison.Compared:
-    stem = cache_paths.take_stem(context.scene, take)
-    return comparison.Compared(take.name, stem, pc2.read_description(stem))
+        shown, refusals = [], []
+        for take in ticked:
+            try:
+                found = results.contents(context.scene, obj, take, "compared")
+            except ValueError as refusal:
+                refusals.append(str(refusal))
+                continue
+            stem = cache_paths.take_stem(context.scene, take)
+            shown.append(comparison.Compared(take.name, stem, found))
+        if not shown:
+            raise ValueError("; ".join(refusals))
+        for refusal in refusals:
+            self.report({"WARNING"}, refusal)
+        comparison.show(context.scene, obj, shown)
 
 
 class WEFT_OT_take_compare_end(Operator):

@@ -17,7 +17,7 @@ from ..blender import file_identity, object_identity
 from ..cache import pc2
 from ..fabrics import presets
 from ..properties import change_counter
-from ..properties.take import WeftTake, unique_name
+from ..properties.take import WeftTake
 from ..result import mesh_cache
 from ..scene import evaluation_state
 from ..storage import cache_paths, freed, ownership, transfer
@@ -34,7 +34,7 @@ def keep(context: Context, obj: Object, name: str) -> WeftTake:
     file_identity.stamp()
     bake = transfer.copy_whole(source, target)
     take = obj.weft.takes.add()
-    take.name = unique_name(name, [other.name for other in obj.weft.takes[:-1]])
+    take.name = name
     take.cache, take.bake, take.source = os.path.abspath(target), bake, description.bake
     settings.store(obj, take)
     obj.weft.active_take = len(obj.weft.takes) - 1
@@ -52,14 +52,12 @@ def _shown_cache(context: Context, obj: Object) -> Path:
     if not obj.weft.result.frame_count:
         raise ValueError(f"'{obj.name}' has no result to keep: bake it first")
     stem = cache_paths.stem(context.scene, obj)
-    contents = _read(stem, f"the result of '{obj.name}' cannot be kept")
-    if contents.problem:
-        raise ValueError(f"the result of '{obj.name}' cannot be kept: {contents.problem}")
-    if not ownership.is_shown(obj, contents.description):
-        raise ValueError(
-            f"the result of '{obj.name}' cannot be kept: its cache is of another bake. Resume "
-            "shows that one"
-        )
+    refusal = f"the result of '{obj.name}' cannot be kept"
+    found = _read(stem, refusal)
+    if found.problem:
+        raise ValueError(f"{refusal}: {found.problem}")
+    if not ownership.is_shown(obj, found.description):
+        raise ValueError(f"{refusal}: its cache is of another bake. Resume shows that one")
     changed = _changed_settings(context, obj)
     if changed:
         raise ValueError(
@@ -80,11 +78,26 @@ def _changed_settings(context: Context, obj: Object) -> str:
     )
 
 
-def _read(stem: Path, what: str) -> pc2.Contents:
+def _read(stem: Path, refusal: str) -> pc2.Contents:
     try:
-        return pc2.read(stem)
+        return pc2.cached_contents(stem)
     except pc2.CacheError as error:
-        raise ValueError(f"{what}: {error} ('{stem.parent}')") from error
+        raise ValueError(f"{refusal}: {error} ('{stem.parent}')") from error
+
+
+def contents(scene: Scene, obj: Object, take: WeftTake, action: str) -> pc2.Contents:
+    """Verified cache of a take; `ValueError` if none of its frames fits its cloth."""
+    refusal = f"the take '{take.name}' cannot be {action}"
+    found = _read(cache_paths.take_stem(scene, take), refusal)
+    vertices = found.description.vertices
+    if vertices != len(obj.data.vertices):
+        raise ValueError(
+            f"{refusal}: it has {vertices} vertices, and '{obj.name}' has "
+            f"{len(obj.data.vertices)} now"
+        )
+    if not found.intact:
+        raise ValueError(f"{refusal}: {found.problem}")
+    return found
 
 
 def problem(scene: Scene, take: WeftTake) -> str:
@@ -110,23 +123,14 @@ def choose(context: Context, obj: Object, take: WeftTake) -> str:
 
     Returns a warning if only a part of its frames is intact.
     """
-    stem = cache_paths.take_stem(context.scene, take)
-    contents = _read(stem, f"the take '{take.name}' cannot be chosen")
-    vertices = contents.description.vertices
-    if vertices != len(obj.data.vertices):
-        raise ValueError(
-            f"the take '{take.name}' cannot be chosen: it has {vertices} vertices, and "
-            f"'{obj.name}' has {len(obj.data.vertices)} now"
-        )
-    if not contents.intact:
-        raise ValueError(f"the take '{take.name}' cannot be chosen: {contents.problem}")
+    found = contents(context.scene, obj, take, "chosen")
+    stem, kind = cache_paths.take_stem(context.scene, take), context.scene.weft.result_kind
     evaluation_state.enter_object_mode(context, obj)
-    kind = context.scene.weft.result_kind
-    files.show(obj, kind, stem, contents.description, contents.intact)
+    files.show(obj, kind, stem, found.description, found.intact)
     settings.restore(obj, take)
     obj.weft.result.is_live = False
     change_counter.increment()
-    return f"the take '{take.name}': {contents.problem}" if contents.problem else ""
+    return f"the take '{take.name}': {found.problem}" if found.problem else ""
 
 
 def remove(scene: Scene, obj: Object, index: int) -> bool:
