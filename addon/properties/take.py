@@ -49,6 +49,7 @@ class WeftTake(PropertyGroup):
     bake: StringProperty()  # identifier of the bake that its cache is
     source: StringProperty()  # identifier of the bake that it was copied from
     settings: StringProperty()  # numbers, switches and names, as JSON
+    panels: StringProperty()  # fabrics of the panels of a garment, one per line
     attachments: CollectionProperty(type=WeftAttachment)
     collision_collection: PointerProperty(type=Collection)
     effector_collection: PointerProperty(type=Collection)  # of the field weights

@@ -85,8 +85,7 @@ class WEFT_OT_take_choose(_OnTake, Operator):
     def act(self, context: Context, obj: Object) -> None:
         place = self.place(obj)
         obj.weft.active_take = place
-        warning = results.choose(context, obj, obj.weft.takes[place])
-        if warning:
+        for warning in results.choose(context, obj, obj.weft.takes[place]):
             self.report({"WARNING"}, warning)
 
 
@@ -102,7 +101,11 @@ class WEFT_OT_take_remove(_OnTake, Operator):
         if bpy.app.background:
             return self.execute(context)
         obj = context.object
-        take = obj.weft.takes[min(self.place(obj), len(obj.weft.takes) - 1)]
+        try:
+            take = obj.weft.takes[self.place(obj)]
+        except ValueError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
         size = cache_paths.size([cache_paths.take_stem(context.scene, take)]) / 1e6
         return context.window_manager.invoke_confirm(
             self,

@@ -118,19 +118,17 @@ def is_chosen(scene: Scene, obj: Object, take: WeftTake) -> bool:
     return result.frame_count == description.frames and baked == description.fingerprint
 
 
-def choose(context: Context, obj: Object, take: WeftTake) -> str:
-    """Shows a take as the result of its cloth, with its fabric and settings.
-
-    Returns a warning if only a part of its frames is intact.
-    """
+def choose(context: Context, obj: Object, take: WeftTake) -> list[str]:
+    """Shows a take as the result of its cloth, with its fabric and settings; returns warnings."""
     found = contents(context.scene, obj, take, "chosen")
     stem, kind = cache_paths.take_stem(context.scene, take), context.scene.weft.result_kind
     evaluation_state.enter_object_mode(context, obj)
     files.show(obj, kind, stem, found.description, found.intact)
-    settings.restore(obj, take)
+    warnings = settings.restore(obj, take)
+    fingerprint.forget_geometry(obj.session_uid)  # of the weights that panels have
     obj.weft.result.is_live = False
     change_counter.increment()
-    return f"the take '{take.name}': {found.problem}" if found.problem else ""
+    return [*warnings, f"the take '{take.name}': {found.problem}"] if found.problem else warnings
 
 
 def remove(scene: Scene, obj: Object, index: int) -> bool:

@@ -2,7 +2,8 @@
 """Fabric and settings of a cloth in a take.
 
 Numbers, switches and names are JSON text. Collections and objects are pointers, which follow a
-renaming. Keyframes and the weights of vertex groups belong to the cloth, and are in no take.
+renaming. Keyframes and the weights of vertex groups belong to the cloth, and are in no take, but
+for those that follow from the fabrics of the panels of a garment.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 
 from bpy.types import Object, Property, PropertyGroup
 
+from ..garment import pattern_mesh
 from ..properties.take import WeftTake
 
 VALUES = frozenset(("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"))
@@ -21,17 +23,36 @@ def store(obj: Object, take: WeftTake) -> None:
     take.settings = json.dumps({name: _values(group) for name, group in _groups(obj).items()})
     take.collision_collection = obj.weft.collision_collection
     take.effector_collection = obj.weft.field_weights.collection
+    take.panels = _panel_fabrics(obj)
     _copy_attachments(obj.weft, take)
 
 
-def restore(obj: Object, take: WeftTake) -> None:
-    """Gives a cloth the fabric and settings of a take; settings that it has not, their default."""
-    stored = json.loads(take.settings)
-    for name, group in _groups(obj).items():
-        _assign(group, stored[name])
+def restore(obj: Object, take: WeftTake) -> list[str]:
+    """Gives a cloth the fabric and settings of a take; settings that it has not, their default.
+
+    Returns remarks on fabrics of panels.
+    """
+    _assign_all(obj, take)
     obj.weft.collision_collection = take.collision_collection
     obj.weft.field_weights.collection = take.effector_collection
     _copy_attachments(take, obj.weft)
+    if take.panels == _panel_fabrics(obj):
+        return []
+    for panel, fabric in zip(obj.weft.garment.panels, take.panels.split("\n"), strict=False):
+        panel.fabric = fabric
+    remarks = pattern_mesh.fabrics_again(obj)
+    _assign_all(obj, take)  # which the fabrics of panels have changed
+    return remarks
+
+
+def _panel_fabrics(obj: Object) -> str:
+    return "\n".join(panel.fabric for panel in obj.weft.garment.panels)
+
+
+def _assign_all(obj: Object, take: WeftTake) -> None:
+    stored = json.loads(take.settings)
+    for name, group in _groups(obj).items():
+        _assign(group, stored[name])
 
 
 def _groups(obj: Object) -> dict[str, PropertyGroup]:

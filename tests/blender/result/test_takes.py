@@ -140,6 +140,21 @@ def test_all_settings_come_back_with_a_take():
     assert state(cloth).outdated == ""
 
 
+def test_a_freed_take_stays_and_undo_shows_it_again():
+    cloth, cotton, _denim = two_takes()
+    assert bpy.ops.weft.take_choose(index=0) == {"FINISHED"}
+    step("chosen")
+    assert bpy.ops.weft.free(only_active=True) == {"FINISHED"}
+    step("freed")
+    assert cloth.weft.result.frame_count == 0
+    assert np.array_equal(frames_of(cloth.weft.takes[0]), cotton)
+    bpy.ops.ed.undo()
+    cloth = bpy.data.objects["Sheet"]
+    assert chosen(cloth) == ["Light"]
+    assert_plays(cloth, cotton, 1)
+    assert state(cloth).problems == ()
+
+
 def test_a_take_of_another_scene_is_marked():
     cloth, *_frames = two_takes()
     bpy.context.scene.weft.wind = (0.0, 3.0, 0.0)
