@@ -45,7 +45,9 @@ def show(scene: Scene, obj: Object, takes: list[Compared]) -> list[Object]:
         if copy.parent == obj:
             bpy.data.objects.remove(copy)
     collection = _collection(scene)
-    axis, extent = _horizontal_axis(obj), np.max([take.extent() for take in takes], axis=0)
+    shown = np.ptp(np.array(obj.bound_box), axis=0)  # with what modifiers add
+    extent = np.max([shown, *(take.extent() for take in takes)], axis=0)
+    axis = _horizontal_axis(obj)
     step = np.zeros(3)
     step[axis] = extent[axis] + GAP * extent.max()
     copies = []

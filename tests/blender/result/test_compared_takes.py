@@ -65,6 +65,17 @@ def test_copies_take_part_in_no_bake_and_hinder_none():
         bpy.ops.weft.bake()
 
 
+def test_copies_are_apart_with_what_modifiers_add():
+    cloth, *_frames = two_takes()
+    cloth.modifiers.new("Row", "ARRAY").count = 3
+    bpy.context.view_layer.update()
+    assert bpy.ops.weft.take_compare() == {"FINISHED"}
+    row = (cloth, bpy.data.objects["Light"], bpy.data.objects["Heavy"])
+    points = [small_scenes.evaluated_world(obj)[:, 0] for obj in row]
+    assert all(len(each) == 3 * 64 for each in points)
+    assert points[0].max() < points[1].min() and points[1].max() < points[2].min()
+
+
 def test_copies_have_no_force_field_and_no_motion_of_their_own():
     cloth = hung()
     bpy.ops.object.forcefield_toggle()
