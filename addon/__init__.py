@@ -12,6 +12,7 @@ from .garment import operators as garment_operators
 from .garment import panel_operators, sewing_operators
 from .properties import fabric, window
 from .simulation import bridge
+from .takes import operators as take_operators
 from .ui import (
     cloth_panels,
     export,
@@ -21,6 +22,7 @@ from .ui import (
     panels,
     pin_operators,
     scene_panels,
+    takes_panel,
 )
 from .ui.viewport import drag_operator, overlay
 
@@ -39,10 +41,12 @@ MODULES = (
     garment_operators,
     panel_operators,
     sewing_operators,
+    take_operators,
     export,
     panels,
     garment_panel,
     cloth_panels,
+    takes_panel,
     scene_panels,
     overlay,
     handlers,

@@ -3,7 +3,6 @@
 
 import json
 import os
-import uuid
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def create_caches(
 
     Caches of other files are kept, even those that this file has shown so far.
     """
-    bake = f"bake_{uuid.uuid4().hex[:16]}"
+    bake = transfer.new_bake()
     descriptions = [
         pc2.Description(
             object=obj.name,

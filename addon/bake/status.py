@@ -168,11 +168,13 @@ def _cache_problems(scene: Scene, obj: Object, notes: list[str]) -> list[str]:
 
 
 def _location_remark(scene: Scene, obj: Object, stem: Path) -> str:
-    """Remark if a cache is in another folder or belongs to another file."""
+    """Remark if a cache is in another folder, that of a take or belongs to another file."""
     description, remark = pc2.cached_description(stem), ""
     if stem.parent != cache_paths.directory(scene):
         remark += f", in {stem.parent}"
-    if not ownership.is_own(obj, stem, description):
+    if ownership.is_take(stem):
+        remark += ", of a take"
+    elif not ownership.is_own(obj, stem, description):
         remark += ", of another file" if description.file else ", perhaps of another file"
     return remark
 

@@ -9,10 +9,10 @@ from bpy.props import PointerProperty
 from bpy.types import Object, Scene
 from bpy.utils import register_classes_factory
 
+from .attachment import WeftAttachment
 from .garment import WeftGarment, WeftPanel
 from .object import (
     OVERRIDABLE,
-    WeftAttachment,
     WeftDeformingNodes,
     WeftFieldWeights,
     WeftMutedKey,
@@ -21,6 +21,7 @@ from .object import (
     WeftResult,
 )
 from .scene import WeftBeforeBake, WeftScene
+from .take import WeftTake
 
 _register_classes, _unregister_classes = register_classes_factory(
     (
@@ -29,6 +30,7 @@ _register_classes, _unregister_classes = register_classes_factory(
         WeftMutedKey,
         WeftFieldWeights,
         WeftAttachment,
+        WeftTake,
         WeftResult,
         WeftPanel,
         WeftGarment,

@@ -14,11 +14,13 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Collection, Object, PropertyGroup
+from bpy.types import Collection, PropertyGroup
 
 from ..force_fields.forces import WEIGHT_NAMES
+from .attachment import WeftAttachment
 from .fabric import NOT_ANIMATABLE, WeftMaterial, as_decimal, changed, friction_of, thickness_of
 from .garment import WeftGarment
+from .take import WeftTake
 
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
@@ -71,6 +73,7 @@ class WeftResult(PropertyGroup):
     preview: StringProperty()  # name of the modifier that shows a running bake, else empty
     preview_uid: IntProperty()  # its persistent id
     was_disabled: BoolProperty()  # in viewports, before a running bake
+    take: StringProperty()  # bake of the take that this copy of a cloth compares, else empty
     modifier: StringProperty()  # name of the Mesh Cache modifier, empty if the result is shape keys
     modifier_uid: IntProperty()  # its persistent id, unaffected by renaming; 0 in older files
 
@@ -121,44 +124,6 @@ def _shrinking(name: str, region: str, default: float) -> object:
         min=-10.0,
         max=0.9,
         soft_min=-1.0,
-        precision=3,
-        update=changed,
-    )
-
-
-class WeftAttachment(PropertyGroup):
-    """Vertices of a cloth that are attached to another object."""
-
-    vertex_group: StringProperty(
-        name="Attached Group",
-        options=NOT_ANIMATABLE,
-        description="Vertices of this group are attached, those of weight 1 firmly and those of "
-        "less by springs, as with the pin group",
-        update=changed,
-    )
-    target: PointerProperty(
-        type=Object,
-        name="Attached To",
-        options=NOT_ANIMATABLE,
-        description="Object that the vertices move with, from where they are at the first frame",
-        update=changed,
-    )
-    follow: EnumProperty(
-        name="Follow",
-        options=NOT_ANIMATABLE,
-        description="What the vertices move with",
-        items=(
-            ("OBJECT", "Object", "The object as a whole: its location, rotation and scale"),
-            ("SURFACE", "Surface", "The nearest face of its mesh, with armature and modifiers"),
-        ),
-        update=changed,
-    )
-    strength: FloatProperty(
-        name="Strength",
-        description="Factor on the weights of the group, without unit; at 0 the vertices are free",
-        default=1.0,
-        min=0.0,
-        max=1.0,
         precision=3,
         update=changed,
     )
@@ -451,3 +416,5 @@ class WeftObject(PropertyGroup):
     deforming_nodes: CollectionProperty(type=WeftDeformingNodes)
     result: PointerProperty(type=WeftResult)
     garment: PointerProperty(type=WeftGarment)
+    takes: CollectionProperty(type=WeftTake)
+    active_take: IntProperty(name="Take", options=NOT_ANIMATABLE)  # in the list

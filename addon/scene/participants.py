@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+import bpy
 from bpy.types import ID, Collection, Object, Scene, ViewLayer
 
 from ..blender.errors import SkippedSceneError, UnsuitableClothError
@@ -108,13 +109,19 @@ def require_cloth(scene: Scene, view_layer: ViewLayer, cloths: list[Object]) -> 
     raise SkippedSceneError(f"no object of the scene '{scene.name}' has the role Cloth")
 
 
+def compared_copies() -> list[Object]:
+    """Linked copies of cloths that show their takes beside them, and take no part in a bake."""
+    return [obj for obj in bpy.data.objects if obj.weft.result.take]
+
+
 def check_cloth(obj: Object) -> None:
     """Raises `UnsuitableClothError` for a cloth that cannot carry a result."""
     _check_local(obj, f"'{obj.name}'")
     _check_local(obj.data, f"the mesh '{obj.data.name}' of '{obj.name}'")
-    if obj.data.users > 1:
+    users = obj.data.users - sum(copy.data == obj.data for copy in compared_copies())
+    if users > 1:
         raise UnsuitableClothError(
-            f"the mesh '{obj.data.name}' of '{obj.name}' has {obj.data.users} users: a cloth "
+            f"the mesh '{obj.data.name}' of '{obj.name}' has {users} users: a cloth "
             "needs a mesh of its own (Object > Relations > Make Single User)",
             fix="own_mesh",
         )

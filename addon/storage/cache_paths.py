@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import bpy
-from bpy.types import Object, Scene
+from bpy.types import Object, PropertyGroup, Scene
 
 from ..cache import checkpoint, pc2
 from ..result import mesh_cache
@@ -59,6 +59,13 @@ def stem(scene: Scene, obj: Object) -> Path:
             return path
     remembered = Path(obj.weft.result.cache)
     return remembered if remembered in known else own_stem(scene, obj)
+
+
+def take_stem(scene: Scene, take: PropertyGroup) -> Path:
+    """Path without suffix of the cache of a take, in the cache folder or where it was made."""
+    remembered = Path(take.cache)
+    here = directory(scene) / remembered.name
+    return here if pc2.data_path(here).is_file() else remembered
 
 
 def _candidate_stems(scene: Scene, obj: Object) -> Iterator[Path]:
@@ -123,24 +130,25 @@ def _is_used(directory: Path, bake: str, besides: list[Path]) -> bool:
 
 
 def orphans(scene: Scene) -> list[Path]:
-    """Stems of caches that this file made for objects that it no longer contains."""
+    """Stems of caches that this file made for objects and takes that it no longer contains."""
     folder = directory(scene)
     if not folder.is_dir():
         return []
     known = {obj.weft.identity for obj in bpy.data.objects if obj.weft.identity}
+    kept = {take.bake for obj in bpy.data.objects for take in obj.weft.takes}
     stems = [path.with_suffix("") for path in sorted(folder.glob("*.json"))]
-    found = [path for path in stems if _is_orphan(path, known)]
+    found = [path for path in stems if _is_orphan(path, known, kept)]
     if not found:
         return []
     played = {path for obj in bpy.data.objects for _modifier, path in mesh_cache.played_files(obj)}
     return [path for path in found if pc2.data_path(path) not in played]
 
 
-def _is_orphan(path: Path, known: set[str]) -> bool:
+def _is_orphan(path: Path, known: set[str], kept: set[str]) -> bool:
     description = pc2.cached_description(path)
-    if description is None:
-        return False  # unreadable or not of Weft
-    if ownership.identity_of(path, description) in known:
+    if description is None or description.bake in kept:
+        return False  # unreadable, not of Weft, or a take
+    if ownership.identity_of(path, description) in known and not ownership.is_take(path):
         return False
     return ownership.is_of_file(path, description)
 

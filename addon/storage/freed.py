@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Caches that Free took away: kept in a folder beside the others until the file closes, for undo.
+"""Caches that Free and the removal of a take took away: kept for undo until the file closes.
+
+They are in a folder beside the others.
 
 Files are renamed, so that this costs nothing. What a crash leaves goes when the file is opened.
 """
@@ -32,7 +34,9 @@ class _Freed:
     is_away: bool = False
 
     def is_wanted(self) -> bool:
-        """Whether undo has brought the result back."""
+        """Whether undo has brought the result or the take back."""
+        if any(take.bake in self.bakes for obj in bpy.data.objects for take in obj.weft.takes):
+            return True
         results = [o.weft.result for o in bpy.data.objects if o.weft.identity == self.identity]
         return any(r.bake in self.bakes if r.bake else bool(r.cache) for r in results)
 
@@ -62,19 +66,29 @@ _freed: list[_Freed] = []
 
 
 def free(scene: Scene, obj: Object) -> bool:
-    """Takes the cache of an object away; False if another file's cache stays."""
+    """Takes the cache of an object away, not those of takes; False if another file's stays."""
     stems, shown = cache_paths.removable(scene, obj), cache_paths.stem(scene, obj)
     for folder in {stem.parent for stem in stems}:
-        here = {stem for stem in stems if stem.parent == folder}
-        bakes = frozenset(filter(None, map(_bake_of, here)))
-        files = [path for path in cache_paths.files(here) if path.exists()]
-        if files:
-            record = _Freed(
-                obj.weft.identity, bakes, files, folder / FOLDER / uuid.uuid4().hex[:16]
-            )
-            record.take_away()
-            _freed.append(record)
-    return shown in stems
+        take_away(obj, {stem for stem in stems if stem.parent == folder})
+    return shown in stems or ownership.is_take(shown)
+
+
+def take_away(obj: Object, stems: set[Path]) -> None:
+    """Takes caches in one folder away."""
+    record = watch(obj, stems)
+    if record.files:
+        record.take_away()
+
+
+def watch(obj: Object, stems: set[Path]) -> _Freed:
+    """Lets undo and redo take caches in one folder away, and bring them back."""
+    bakes = frozenset(filter(None, map(_bake_of, stems)))
+    files = [path for path in cache_paths.files(stems) if path.exists()]
+    folder = next(iter(stems)).parent / FOLDER / uuid.uuid4().hex[:16]
+    record = _Freed(obj.weft.identity, bakes, files, folder)
+    if files:
+        _freed.append(record)
+    return record
 
 
 def after_undo() -> None:

@@ -8,6 +8,8 @@ where no other file of that name writes.
 
 import json
 import os
+import re
+import uuid
 from pathlib import Path
 
 import bpy
@@ -17,11 +19,22 @@ from ..blender import file_identity
 from ..cache.pc2 import Description
 
 DEFAULT_FOLDER = "weft_cache"  # default cache folder beside a .blend file
+_TAKE = re.compile(r"_take_[0-9a-f]{16}$")  # end of the cache name of a take
 
 
 def cache_name(obj: Object, blend: str | None = None) -> str:
     """Cache name of an object for the open file, or for the file that it is saved as."""
     return f"{obj.weft.identity}_{file_identity.token(blend)}"
+
+
+def new_take_name(obj: Object) -> str:
+    """Name for the cache of a new take, which no other cache has."""
+    return f"{obj.weft.identity}_take_{uuid.uuid4().hex[:16]}"
+
+
+def is_take(stem: Path) -> bool:
+    """Whether a cache is that of a take: shown as any other, but never written to."""
+    return _TAKE.search(stem.name) is not None
 
 
 def sign(description: Description, folder: Path, blend: str | None = None) -> None:
@@ -36,7 +49,9 @@ def identity_of(stem: Path, description: Description) -> str:
 
 
 def is_own(obj: Object, stem: Path, description: Description) -> bool:
-    """Whether a cache belongs to this object in the open file."""
+    """Whether a cache belongs to this object in the open file, as the one that it bakes into."""
+    if is_take(stem):
+        return False
     if stem.name == cache_name(obj):
         return True
     return identity_of(stem, description) == obj.weft.identity and is_of_file(stem, description)

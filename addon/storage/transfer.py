@@ -31,6 +31,9 @@ class _Save:
     paths: list[tuple[int, str, str]] = field(
         default_factory=list
     )  # session uid, modifier, previous path
+    takes: list[tuple[int, int, str]] = field(
+        default_factory=list
+    )  # session uid, index of a take, previous cache
 
     def redirect(self, blend: str) -> None:
         """Lets all objects and modifiers use the copies."""
@@ -46,6 +49,11 @@ class _Save:
                 if target is not None:
                     self.paths.append((obj.session_uid, modifier.name, modifier.filepath))
                     modifier.filepath = mesh_cache.stored_path(target, blend)
+            for index, take in enumerate(obj.weft.takes):
+                target = self.copies.get(Path(take.cache))
+                if target is not None:
+                    self.takes.append((obj.session_uid, index, take.cache))
+                    take.cache = os.path.abspath(target)
 
     def undo(self) -> None:
         """Restores the previous paths of objects and modifiers."""
@@ -53,6 +61,8 @@ class _Save:
             object_identity.find(uid).weft.result.cache = before
         for uid, name, before in self.paths:
             object_identity.find(uid).modifiers[name].filepath = before
+        for uid, index, before in self.takes:
+            object_identity.find(uid).weft.takes[index].cache = before
 
 
 _save = _Save()
@@ -108,8 +118,12 @@ def _caches_to_move(scene: Scene, blend: str) -> dict[Path, Path]:
     played, own = {}, {}
     for obj in _with_identity(scene):
         stem = cache_paths.stem(scene, obj)
-        if stem.parent == session and pc2.cached_description(stem):
+        is_take = ownership.is_take(stem)
+        if stem.parent == session and pc2.cached_description(stem) and not is_take:
             own[stem] = cache_paths.own_stem(scene, obj, blend)
+        for take in _take_stems(scene, obj):
+            if take.parent == session:
+                played[take] = folder / take.name
         for _modifier, path in mesh_cache.played_files(
             obj
         ):  # a duplicate plays the cache of its original
@@ -122,13 +136,19 @@ def _caches_to_move(scene: Scene, blend: str) -> dict[Path, Path]:
 def _sign(scene: Scene) -> None:
     """Enters the path of the file in caches that were baked before the first save."""
     for obj in _with_identity(scene):
-        stem = cache_paths.stem(scene, obj)
-        known = pc2.cached_description(stem)
-        if known and not known.blend and known.file == file_identity.current():
-            description = pc2.read_description(stem)
-            ownership.sign(description, stem.parent)
-            with suppress(OSError):  # a read-only folder keeps the old description
-                pc2.write_description(stem, description)
+        for stem in {cache_paths.stem(scene, obj), *_take_stems(scene, obj)}:
+            known = pc2.cached_description(stem)
+            if known and not known.blend and known.file == file_identity.current():
+                description = pc2.read_description(stem)
+                ownership.sign(description, stem.parent)
+                with suppress(OSError):  # a read-only folder keeps the old description
+                    pc2.write_description(stem, description)
+
+
+def _take_stems(scene: Scene, obj: Object) -> list[Path]:
+    """Caches of the takes of an object that can be read."""
+    stems = [cache_paths.take_stem(scene, take) for take in obj.weft.takes]
+    return [stem for stem in stems if pc2.cached_description(stem)]
 
 
 # --- before a bake goes on --------------------------------------------------------------------
@@ -146,7 +166,7 @@ def adopt(scene: Scene, cloths: list[Object]) -> bool:
         is_own = ownership.is_own(obj, stem, description)
         if not is_own or stem.parent != cache_paths.directory(scene):
             taken.append((obj, is_own, stem, cache_paths.own_stem(scene, obj)))
-            bakes.setdefault(description.bake, f"bake_{uuid.uuid4().hex[:16]}")
+            bakes.setdefault(description.bake, new_bake())
     _copy({stem: target for _obj, _is_own, stem, target in taken}, bpy.data.filepath, bakes)
     for obj, is_own, stem, target in taken:
         obj.weft.result.cache = os.path.abspath(target)
@@ -158,6 +178,24 @@ def adopt(scene: Scene, cloths: list[Object]) -> bool:
 
 
 # --- copying ----------------------------------------------------------------------------------
+
+
+def new_bake() -> str:
+    """Identifier of a bake that no other has."""
+    return f"bake_{uuid.uuid4().hex[:16]}"
+
+
+def copy_whole(source: Path, target: Path) -> str:
+    """Copies a cache as a bake of its own, whose identifier is returned; all of it or nothing."""
+    bake, name = pc2.read_description(source).bake, new_bake()
+    try:
+        _copy({source: target}, bpy.data.filepath, {bake: name})
+    except (OSError, pc2.CacheError):
+        pc2.remove(target)
+        checkpoint.remove(target.parent, name)
+        frame_record.path_of(target.parent, name).unlink(missing_ok=True)
+        raise
+    return name
 
 
 def _copy(copies: dict[Path, Path], blend: str, bakes: dict[str, str] | None = None) -> None:

@@ -6,8 +6,8 @@ from bpy.types import Context, Object, Panel, UILayout
 
 from ..bake import job
 from ..fabrics import presets
+from ..properties.attachment import WeftAttachment
 from ..properties.fabric import WeftMaterial
-from ..properties.object import WeftAttachment
 from .panel_parts import CLOTH, PhysicsPanel, SwitchedPanel, columns, props, wrapped_text
 
 # --- pins -------------------------------------------------------------------------------------

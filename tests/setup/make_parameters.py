@@ -63,6 +63,7 @@ def page() -> str:
     lines = HEAD.splitlines()
     lines += table("Objects", "object.weft", properties.WeftObject)
     lines += table("Attachments", "object.weft.attachments[0]", properties.WeftAttachment)
+    lines += table("Takes", "object.weft.takes[0]", properties.WeftTake)
     lines += table("Fabric", "object.weft.material", fabric.WeftMaterial)
     lines += table("Field weights", "object.weft.field_weights", properties.WeftFieldWeights)
     lines += table("Scene", "scene.weft", properties.WeftScene)

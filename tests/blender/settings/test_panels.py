@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Panels without a window: every property and operator that they show exists."""
 
+import shutil
 from types import SimpleNamespace
 
 import bpy
@@ -9,6 +10,7 @@ import pytest
 import small_scenes
 
 from addon.fabrics import presets, previews
+from addon.ui import takes_panel
 from addon.ui.panel_parts import PhysicsPanel
 from addon.ui.viewport import overlay_colors
 
@@ -272,3 +274,17 @@ def test_panels_of_a_pattern_have_operators(cloth):
     assert not operators & set(drawn())
     cloth.weft.garment.panels.add().name = "front"
     assert operators <= set(drawn())
+
+
+def test_the_list_of_takes_marks_the_one_that_is_shown_and_names_one_without_cache(cloth):
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert bpy.ops.weft.take_keep(name="First") == {"FINISHED"}
+    take, shown = cloth.weft.takes[0], []
+    arguments = (cloth.weft, take, 0, cloth.weft, "active_take", 0)
+    takes_panel.WEFT_UL_takes.draw_item(None, context(), Layout(shown), *arguments)
+    assert shown == ["is_compared", "name", "weft.take_choose"]
+    assert "weft.take_compare_end" not in drawn()
+    assert bpy.ops.weft.take_compare() == {"FINISHED"}
+    assert "weft.take_compare_end" in drawn()
+    shutil.rmtree(bpy.context.scene.weft.cache_directory)
+    assert any(text.startswith("The take 'First' has no cache") for text in drawn())

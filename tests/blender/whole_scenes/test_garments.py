@@ -317,6 +317,29 @@ def test_panels_get_other_fabrics_and_their_old_ones_back(tmp_path):
     assert [group.name for group in garment.vertex_groups] == ["front", "back"]
 
 
+def test_fabrics_of_panels_come_back_with_a_take(tmp_path):
+    garment = bag_pattern.imported(tmp_path, front="denim", back="silk")
+    settings = garment.weft
+
+    def weights():
+        return mesh_arrays.group_weights(garment, settings.density_group)
+
+    settings.use_sewing = False
+    small_scenes.set_frames(1, 2)
+    assert bpy.ops.weft.bake() == {"FINISHED"}
+    assert bpy.ops.weft.take_keep(name="Lined") == {"FINISHED"}
+    assert small_scenes.state(garment).outdated == ""
+    kept = weights()
+    assert bpy.ops.weft.free() == {"FINISHED"}
+    choose(garment, "back")
+    assert bpy.ops.weft.panel_fabric(fabric="denim") == {"FINISHED"}
+    assert not settings.density_group
+    assert bpy.ops.weft.take_choose() == {"FINISHED"}
+    assert [panel.fabric for panel in settings.garment.panels] == ["denim", "silk"]
+    assert np.array_equal(weights(), kept) and kept.any()
+    assert small_scenes.state(garment).outdated == ""
+
+
 def test_panels_are_wrapped_around_the_limb_beside_them(tmp_path):
     points, faces = tube(0.06, 0.0, 0.6)
     body = small_scenes.add_mesh("Limb", np.add(points, (0.1, 0.02, 0.0)), faces)
