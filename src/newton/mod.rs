@@ -273,7 +273,8 @@ impl NewtonSolve<'_, '_> {
         if may_continue {
             // The balance of net forces has moved the iterate.
             self.objective.evaluate(self.positions, &mut self.newton.residuals, self.report);
-            let contacts = self.objective.detect_contacts(self.positions, self.report);
+            let iteration = self.outcome.iterations;
+            let contacts = self.objective.detect_contacts(self.positions, iteration, self.report);
             self.accept_contacts(contacts);
         }
         may_continue
@@ -344,7 +345,8 @@ impl NewtonSolve<'_, '_> {
     }
 
     pub(crate) fn detect_contacts_at_trial_point(&mut self) -> Vec<Contact> {
-        self.objective.detect_contacts(&self.newton.trial_point, self.report)
+        let (trial_point, iteration) = (&self.newton.trial_point, self.outcome.iterations);
+        self.objective.detect_contacts(trial_point, iteration, self.report)
     }
 
     /// Predicts the stresses after the Newton step for the tangent of the next iteration, if there is one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Objective of a stage: the potential without contacts plus that of contacts, whose minimum Newton's method finds.
 
-use super::quadratic_model::QuadraticModel;
+use super::{parameters::NewtonParameters, quadratic_model::QuadraticModel};
 use crate::{
     collision::Contact,
     response::CollisionResponse,
@@ -10,6 +10,8 @@ use crate::{
     time_integration::{Stage, State},
     vec3::Vec3,
 };
+
+const PARAMETERS: NewtonParameters = NewtonParameters::DEFAULT;
 
 /// Objective of a stage, with what it is evaluated from.
 pub(crate) struct Objective<'a> {
@@ -79,14 +81,22 @@ impl Objective<'_> {
         Potential { without_contacts, contact: self.response.contact_potential(positions) }
     }
 
-    /// Detects contacts at `positions`.
+    /// Detects contacts at `positions`. Normals are updated in the first iterations of every cycle and frozen in the
+    /// others, so that Newton's method converges.
     pub(crate) fn detect_contacts(
         &mut self,
         positions: &[Vec3],
+        iteration: usize,
         report: &mut Report,
     ) -> Vec<Contact> {
         let response = &mut *self.response;
-        report.time(Task::Contact, || response.detect_contacts(positions))
+        report.time(Task::Contact, || {
+            if iteration % PARAMETERS.normal_update_cycle < PARAMETERS.normal_updates {
+                response.detect_contacts(positions)
+            } else {
+                response.detect_contacts_with_frozen_normals(positions)
+            }
+        })
     }
 
     /// Whether tangents use predicted stresses. Not during contact: compressed and crumpled cloth is stretched by the
