@@ -81,8 +81,8 @@ impl Objective<'_> {
         Potential { without_contacts, contact: self.response.contact_potential(positions) }
     }
 
-    /// Detects contacts at `positions`. Normals are updated in the first iterations of every cycle and frozen in the
-    /// others, so that Newton's method converges.
+    /// Detects contacts at `positions`. Normals are updated in the first iterations and frozen then, so that Newton's
+    /// method converges.
     pub(crate) fn detect_contacts(
         &mut self,
         positions: &[Vec3],
@@ -91,7 +91,7 @@ impl Objective<'_> {
     ) -> Vec<Contact> {
         let response = &mut *self.response;
         report.time(Task::Contact, || {
-            if iteration % PARAMETERS.normal_update_cycle < PARAMETERS.normal_updates {
+            if iteration < PARAMETERS.normal_updates {
                 response.detect_contacts(positions)
             } else {
                 response.detect_contacts_with_frozen_normals(positions)
