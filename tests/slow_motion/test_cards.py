@@ -33,7 +33,7 @@ def leaning(degrees: float) -> tuple[weft.Simulation, list[np.ndarray]]:
     return simulation(cloths, [floor(FRICTION)], {}), starts
 
 
-@pytest.mark.xfail(reason="missed: of three pairs two slide off after 1.4 to 3.7 s", strict=False)
+@pytest.mark.xfail(reason="missed: of three pairs two slide off after 1.6 to 3.7 s", strict=False)
 @pytest.mark.parametrize("degrees", [10, 15, 20])
 def test_two_cards_that_lean_on_each_other_stand_for_ten_seconds(degrees: int):
     cards, starts = leaning(degrees)
@@ -43,7 +43,7 @@ def test_two_cards_that_lean_on_each_other_stand_for_ten_seconds(degrees: int):
         assert min(heights) > 0.9 * starts[0][:, 2].max(), cards.time
 
 
-KICKED = pytest.mark.xfail(reason="missed: up to 2 mm/s", strict=False)
+KICKED = pytest.mark.xfail(reason="missed: up to 6 mm/s", strict=False)
 
 
 @pytest.mark.parametrize("tilt", [0.0, pytest.param(3.0, marks=KICKED)])
