@@ -67,7 +67,8 @@ fn newton_steps_in_contact_stagnate() {
 
 #[test]
 fn a_net_force_may_be_left_where_newton_steps_are_short() {
-    assert!(falls_on_a_ball(3, 0.305).contains_key("force_balance"));
+    let found = [0.313, 0.317, 0.321, 0.325, 0.329].map(|height| falls_on_a_ball(6, height));
+    assert!(found.iter().any(|reasons| reasons.contains_key("force_balance")), "{found:?}");
 }
 
 #[test]
