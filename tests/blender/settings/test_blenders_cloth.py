@@ -85,8 +85,8 @@ COLLIDER = {
 }
 CACHE = {
     "use_external": "Disk Cache, Use Library Path, External, name",
-    "compression": "Compression, Index, several caches",  # in older ones
-    "index": "Compression, Index, several caches",
+    "compression": "Compression, Index",  # in older ones
+    "index": "Compression, Index",
     "filepath": "Disk Cache, Use Library Path, External, name",
     "frame_start": "Simulation Start and End",
     "frame_end": "Simulation Start and End",
