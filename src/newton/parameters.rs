@@ -6,8 +6,8 @@ pub(crate) struct NewtonParameters {
     /// Iterations in which contacts get the normals of the iterate; from then on they keep them, because at edges of a
     /// mesh contacts may chatter for ever. Effect: larger costs iterations in chattering contact; smaller presses what
     /// slides round a solid where it has been. Evidence: a strip over a smooth peg (3, and three after every fifth: 11 %
-    /// off instead of 9 %; 3 alone: 74 %), a sheet of 2 500 vertices on a ball (the same: 22 % more Newton iterations and
-    /// 3 % fewer); `a_vertex_in_a_corner_keeps_its_distance_from_both_walls` (no limit: does not converge).
+    /// off instead of 9 %; 3 alone: 74 %), a sheet of 2 500 vertices on a ball (3, and three after every fifth: 17 % more
+    /// Newton iterations; no limit: 4 % fewer); `a_vertex_in_a_corner_keeps_its_distance_from_both_walls` (no limit: does not converge).
     pub(crate) normal_updates: usize,
     /// Iterations without a shorter Newton step after which a stage in contact counts as stagnant. Effect: larger costs
     /// iterations in hopeless contact; smaller gives up on slow convergence. Evidence: none: no test or figure depends

@@ -15,10 +15,10 @@ def test_a_strip_runs_over_a_smooth_peg_as_in_the_closed_form(more: int):
     frames = int(2.6 / rate / FRAME)
     half = 0.5 * more * LINK
     reference = half * (np.cosh(rate * FRAME * np.arange(1, frames + 1)) - 1.0)
-    assert worst_deviation(strip.path(frames), reference, 0.5 * half) < 0.12
+    assert worst_deviation(strip.path(frames), reference, 0.5 * half) < 0.1
 
 
-@pytest.mark.xfail(reason="missed: 34 to 85 % too short", strict=False)
+@pytest.mark.xfail(reason="missed: 56 to 78 % too short", strict=False)
 @pytest.mark.parametrize("factor", [1.1, 1.3, 2.0])
 def test_a_strip_beyond_the_capstan_limit_slides_as_the_equations_say(factor: float):
     reference = converged(f"capstan {factor}")

@@ -21,9 +21,9 @@ def test_a_sheet_sticks_to_a_slope_one_percent_below_the_friction_angle():
 
 
 def test_a_sheet_slides_over_another_sheet_as_the_equations_say():
-    assert worst_deviation(over_another_sheet(), converged("over another sheet"), 0.03) < 0.12
+    assert worst_deviation(over_another_sheet(), converged("over another sheet"), 0.03) < 0.1
 
 
-@pytest.mark.xfail(reason="missed: 14 to 23 % off", strict=False)
+@pytest.mark.xfail(reason="missed: 22 % off", strict=False)
 def test_a_strip_slides_off_a_table_as_the_equations_say():
     assert worst_deviation(off_the_table(), converged("off the table"), 0.03) < 0.1
