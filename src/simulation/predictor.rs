@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Predictor: the initial guess of the positions at the end of a step.
 //!
-//! x⁰ = x̂ + β(v̂ + βā): the solution of the equations of the stage under an acceleration ā. It is at most g: an impact or
-//! a pull does not repeat itself. Without contact ā is the mean acceleration of the cloth over the last step, so that
-//! free fall leaves nothing to solve. During contact it is that of each vertex: cloth that slides over a solid turns
-//! with its surface, and the guess stays on it.
+//! x⁰ = x̂ + β(v̂ + βā): the solution of the equations of the stage under an acceleration ā. Without contact ā is the mean
+//! acceleration of the cloth over the last step, at most g, so that free fall leaves nothing to solve. During contact
+//! it is 0: neither an impact nor a pull repeats itself, and the vibration of single vertices would enter the guess (with
+//! the acceleration of each vertex a sheet on a ball takes 20 % more Newton iterations and is not calm after 3 s but
+//! moves at 13 mm/s instead of 4, and cards that lean on each other at 10° and 20° fall).
 //!
 //! Nothing is held back. A guess that is short by a fraction of the motion is corrected in stiff modes by the first
 //! Newton step, and in soft ones only where the solver looks at them; what slides, buckles or unfolds slowly would stand
@@ -21,43 +22,30 @@ pub(crate) struct Predictor<'a> {
     pub(crate) stage: &'a Stage,
     /// State at the start of the step.
     pub(crate) state: &'a State,
-    /// Velocities one step later, linearly extrapolated, in m/s.
-    pub(crate) extrapolated_velocities: &'a [Vec3],
     /// Whether cloth was in contact at the end of the last step.
     pub(crate) has_contacts: bool,
     /// Flags of the pinned vertices. They are left out of the means.
     pub(crate) pinned: &'a [bool],
     /// Gravity, in m/s².
     pub(crate) gravity: Vec3,
-    /// Duration of the step, in s.
-    pub(crate) duration: f64,
 }
 
 impl Predictor<'_> {
     /// Extrapolated positions of the vertices of a cloth, in m.
     pub(crate) fn extrapolated(&self, cloth: Range<usize>) -> impl Iterator<Item = Vec3> {
-        let mean = self.mean_acceleration(&cloth);
-        cloth.map(move |vertex| {
-            let acceleration = mean.unwrap_or_else(|| self.acceleration(vertex));
-            self.stage.end_position(vertex, &acceleration)
-        })
+        let acceleration = self.mean_acceleration(&cloth);
+        cloth.map(move |vertex| self.stage.end_position(vertex, &acceleration))
     }
 
-    /// Acceleration of a vertex over the last step, in m/s².
-    fn acceleration(&self, vertex: usize) -> Vec3 {
-        let change = self.extrapolated_velocities[vertex] - self.state.velocities[vertex];
-        (change / self.duration).cap_magnitude(self.gravity.norm())
-    }
-
-    /// Mean acceleration of a cloth over the last step, in m/s²; `None` during contact.
-    fn mean_acceleration(&self, cloth: &Range<usize>) -> Option<Vec3> {
+    /// Mean acceleration of a cloth over the last step, in m/s²; 0 during contact.
+    fn mean_acceleration(&self, cloth: &Range<usize>) -> Vec3 {
         // Without a previous state nothing moves yet, and gravity presses cloth onto its support.
-        let Some(previous) = &self.state.previous else { return Some(self.gravity) };
+        let Some(previous) = &self.state.previous else { return self.gravity };
         if self.has_contacts {
-            return None;
+            return Vec3::zeros();
         }
         let acceleration = self.mean_velocity_change(cloth, previous) / previous.step_size;
-        Some(acceleration.cap_magnitude(self.gravity.norm()))
+        acceleration.cap_magnitude(self.gravity.norm())
     }
 
     /// Mean over the vertices of a cloth that are not pinned of the change of velocity in the last step, in m/s; 0 if
@@ -97,18 +85,9 @@ mod tests {
     }
 
     fn guess(state: &State, has_contacts: bool) -> Vec<f64> {
-        let extrapolated_velocities = &state.extrapolated_velocities(STEP, Vec::new());
         let (pinned, gravity) = (&[false, false, false, true], Vec3::z() * -9.81);
         let stage = &Stage::implicit_euler(state, Vec::new(), STEP, [Vec::new(), Vec::new()]);
-        let predictor = Predictor {
-            stage,
-            state,
-            extrapolated_velocities,
-            has_contacts,
-            pinned,
-            gravity,
-            duration: STEP,
-        };
+        let predictor = Predictor { stage, state, has_contacts, pinned, gravity };
         predictor.extrapolated(CLOTH).map(|position| position.x).collect()
     }
 
@@ -126,28 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn the_acceleration_of_each_vertex_continues_during_contact() {
-        let mut state = state();
-        state.velocities[1].x = 0.85;
-        state.velocities[2].x = 500.0;
-        let found = guess(&state, true);
-        assert!((found[0] - 1.0 - STEP * 0.8).abs() < 1e-12);
-        assert!((found[1] - 2.0 - STEP * 500.0 - 9.81 * STEP * STEP).abs() < 1e-9);
+    fn velocities_continue_during_contact() {
+        let found = guess(&state(), true);
+        assert!((found[0] - 1.0 - STEP).abs() < 1e-12);
+        assert!((found[1] - 2.0 - STEP * 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn cloth_falls_from_rest() {
         let state = State::at_rest(vec![Vec3::zeros(); 4]);
-        let velocities = [Vec3::zeros(); 4];
         let stage = &Stage::implicit_euler(&state, Vec::new(), STEP, [Vec::new(), Vec::new()]);
         let predictor = Predictor {
             stage,
             state: &state,
-            extrapolated_velocities: &velocities,
             has_contacts: true,
             pinned: &[false; 4],
             gravity: Vec3::z() * -9.81,
-            duration: STEP,
         };
         let fall = predictor.extrapolated(CLOTH).next().map(|position| position.z);
         assert!((fall.unwrap() + 9.81 * STEP * STEP).abs() < 1e-15);

@@ -57,11 +57,9 @@ impl Simulation {
         let predictor = Predictor {
             stage,
             state,
-            extrapolated_velocities: &velocities,
             has_contacts: self.response.contact_history().contact_count() > 0,
             pinned: &self.boundary_conditions.pinned(state.positions.len()),
             gravity: self.dynamics.gravity,
-            duration,
         };
         let starts = &self.dynamics.mesh.cloth_starts;
         let cloths = starts.windows(2).map(|ends| ends[0]..ends[1]);
