@@ -186,10 +186,11 @@ def findings():
     yield from click("check_header")
     shot("findings")
     yield from click("check_header")
-    floor = add_grid("Floor", 2, 4.0)
-    floor.weft.role = "COLLIDER"
+    are_current = own("checks.operators").are_current
+    facts["findings_current"] = [are_current(bpy.context)]
+    add_grid("Floor", 2, 4.0).weft.role = "COLLIDER"
     yield 1.0
-    facts["findings_after_change"] = len(found)
+    facts["findings_current"].append(are_current(bpy.context))
 
 
 def choose_file(name):
@@ -214,7 +215,7 @@ def garment():
     body = bpy.context.object
     body.weft.role = "COLLIDER"
     before = set(bpy.data.objects)
-    yield from by_key("weft.pattern_import", lambda: windows() == 2)
+    yield from by_key("weft.pattern_import", lambda: windows() == 2, edge_length=0.03)
     yield from choose_file("shirt.json")
     yield from until(lambda: set(bpy.data.objects) - before, 20.0)
     new = list(set(bpy.data.objects) - before)

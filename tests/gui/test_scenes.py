@@ -66,7 +66,7 @@ def test_findings_of_beginners_select_their_place_and_vanish_with_a_change(facts
     titles = " ".join(facts["findings"])
     assert "too coarse" in titles and "Hidden" in titles
     assert facts["finding_selects"] == ["Bedsheet"]
-    assert facts["findings_after_change"] == 0
+    assert facts["findings_current"] == [True, False]
 
 
 @needs_shared
