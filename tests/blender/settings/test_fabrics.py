@@ -97,9 +97,9 @@ def test_an_own_twisting_rigidity_is_a_change_and_is_reset(material):
 
 
 def test_an_unknown_fabric_is_refused_by_name(material):
-    with pytest.raises(RuntimeError, match="there is no fabric 'velvet'; there are canvas, cotton"):
-        bpy.ops.weft.preset_apply(name="velvet")
-    material.fabric = "velvet"
+    with pytest.raises(RuntimeError, match="no fabric 'brocade'; there are canvas, chiffon"):
+        bpy.ops.weft.preset_apply(name="brocade")
+    material.fabric = "brocade"
     assert presets.label(material) == "Custom Fabric"
     assert presets.changed_fields(material) == set()
 
@@ -133,12 +133,12 @@ def test_a_folder_that_cannot_be_written_is_told(material, user_folder):
     user_folder.parent.mkdir(parents=True, exist_ok=True)
     user_folder.write_text("")
     with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
-        bpy.ops.weft.preset_add(title="Linen")
+        bpy.ops.weft.preset_add(title="Barkcloth")
 
 
 def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_folder, monkeypatch):
-    presets.save("Linen", material)
-    before = (user_folder / "linen.toml").read_text()
+    presets.save("Barkcloth", material)
+    before = (user_folder / "barkcloth.toml").read_text()
     material.density = 0.9
 
     def full(_handle):
@@ -146,8 +146,8 @@ def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_fol
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RuntimeError, match="No space left"):
-        bpy.ops.weft.preset_add(title="Linen")
-    assert (user_folder / "linen.toml").read_text() == before
+        bpy.ops.weft.preset_add(title="Barkcloth")
+    assert (user_folder / "barkcloth.toml").read_text() == before
     assert len(list(user_folder.iterdir())) == 1
 
 
