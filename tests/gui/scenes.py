@@ -183,7 +183,9 @@ def findings():
     yield from by_key("weft.finding_select", lambda: bpy.context.selected_objects, index=index)
     facts["finding_selects"] = [obj.name for obj in bpy.context.selected_objects]
     look_at_all()
+    yield from press("F24", "panel")
     yield from click("check_header")
+    yield from press("F24", "panel")
     shot("findings")
     yield from click("check_header")
     are_current = own("checks.operators").are_current
