@@ -265,6 +265,7 @@ def walk():
     end = lambda: running() is None or scene().frame_current >= SEEN_AT  # noqa: E731
     yield from until(end, 900.0)
     facts["walk_bakes"] = running() is not None
+    yield 0.2  # it is drawn
     shot("walk")
     facts["walk_frame"], facts["walk_solved"] = (
         scene().frame_current,
