@@ -40,7 +40,7 @@ pub(super) const COTTON: Material = Material {
 };
 
 /// Names and fabrics, in the order of a menu.
-const PRESETS: [(&str, Material); 18] = [
+const PRESETS: [(&str, Material); 25] = [
     ("cotton", COTTON),
     (
         "denim",
@@ -274,6 +274,107 @@ const PRESETS: [(&str, Material); 18] = [
             ..COTTON
         },
     ),
+    (
+        "wool_suiting",
+        Material {
+            density: 0.2348,
+            stretch_warp: 1200.0,
+            stretch_weft: 900.0,
+            shear: 45.0,
+            poisson: 0.277,
+            bend_warp: 7.4e-6,
+            bend_weft: 6.6e-6,
+            friction: 0.5,
+            ..COTTON
+        },
+    ),
+    (
+        "wool_stretch",
+        Material {
+            density: 0.1782,
+            stretch_warp: 900.0,
+            stretch_weft: 300.0,
+            shear: 35.0,
+            poisson: 7.1e-2,
+            bend_warp: 4.6e-6,
+            bend_weft: 3.7e-6,
+            friction: 0.5,
+            ..COTTON
+        },
+    ),
+    (
+        "linen",
+        Material {
+            density: 0.22,
+            stretch_warp: 3000.0,
+            stretch_weft: 2500.0,
+            shear: 80.0,
+            poisson: 0.2,
+            bend_warp: 3.8e-5,
+            bend_weft: 2.3e-5,
+            ..COTTON
+        },
+    ),
+    (
+        "velvet",
+        Material {
+            density: 0.175,
+            stretch_warp: 1000.0,
+            stretch_weft: 700.0,
+            shear: 40.0,
+            poisson: 0.3,
+            bend_warp: 5.7e-6,
+            bend_weft: 5.2e-6,
+            friction: 0.6,
+            thickness: 1.5e-3,
+            ..COTTON
+        },
+    ),
+    (
+        "chiffon",
+        Material {
+            density: 3.04e-2,
+            stretch_warp: 300.0,
+            stretch_weft: 200.0,
+            shear: 10.0,
+            poisson: 0.3,
+            bend_warp: 1.08e-6,
+            bend_weft: 1.1e-6,
+            friction: 0.25,
+            thickness: 5.0e-4,
+            ..COTTON
+        },
+    ),
+    (
+        "georgette",
+        Material {
+            density: 4.34e-2,
+            stretch_warp: 400.0,
+            stretch_weft: 250.0,
+            shear: 15.0,
+            poisson: 0.3,
+            bend_warp: 1.5e-6,
+            bend_weft: 8.9e-7,
+            friction: 0.3,
+            thickness: 5.0e-4,
+            ..COTTON
+        },
+    ),
+    (
+        "organza",
+        Material {
+            density: 2.17e-2,
+            stretch_warp: 800.0,
+            stretch_weft: 600.0,
+            shear: 30.0,
+            poisson: 0.2,
+            bend_warp: 2.7e-6,
+            bend_weft: 2.0e-6,
+            friction: 0.25,
+            thickness: 5.0e-4,
+            ..COTTON
+        },
+    ),
 ];
 
 /// Upper branch of bending by both yarns, Bκ + HB, by name; the lower one is Bκ − HB.
@@ -317,8 +418,8 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_refused_with_the_list() {
-        let message = Material::preset("velvet").unwrap_err().to_string();
-        assert!(message.contains("velvet") && message.contains("cotton"), "{message}");
+        let message = Material::preset("brocade").unwrap_err().to_string();
+        assert!(message.contains("brocade") && message.contains("cotton"), "{message}");
     }
 
     /// B and 2HB in gf·cm²/cm and gf·cm/cm, as they are in the tables.

@@ -5,11 +5,9 @@ Python only looks: what it finds is written to facts.json, a screenshot is taken
 usage: blender FOLDER/scene.blend --python drive.py -- FOLDER
 """
 
-import json
 import os
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import bpy
@@ -19,6 +17,7 @@ sys.path.insert(0, str(FOLDER))
 
 from hands import (  # noqa: E402
     PLACES,
+    by_key,
     choose,
     click,
     close_preferences,
@@ -26,27 +25,16 @@ from hands import (  # noqa: E402
     place,
     press,
     repeated,
-    reported,
     shot,
     tool,
     until,
     windows,
 )
+from stage import MODULE, facts, own, perform, running, write_facts  # noqa: E402
 
 BLEND = FOLDER / "scene.blend"
-MODULE = "bl_ext.user_default.weft"
 UP, DOWN = 4, 5  # the wheel, as buttons of a mouse
 LAST, SHORT = 60, 5
-
-facts: dict[str, object] = {}
-
-
-def own(name):
-    return sys.modules[f"{MODULE}.{name}"]
-
-
-def running():
-    return own("bake.job").running()
 
 
 def sheet():
@@ -366,13 +354,9 @@ def bake_all():
         copy.data, copy.name = sheet().data.copy(), name
     scenes = [scene_with(copy) for copy in copies]
     scenes[0].view_layers[0].layer_collection.children[0].exclude = True
-    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
-    keymap = keymaps.new("Property Editor", space_type="PROPERTIES")
-    item = keymap.keymap_items.new("weft.bake_all", "B", "PRESS", ctrl=1, alt=1, shift=1)
-    yield from repeated(lambda: press("ctrl+alt+shift+b", "panel"), running)
+    yield from by_key("weft.bake_all", running)
     yield from until(lambda: running() is None)
     facts["all_baked"] = [obj.weft.result.frame_count for obj in (sheet(), copies[1])]
-    keymap.keymap_items.remove(item)
     for scene in scenes:
         bpy.data.scenes.remove(scene)
     for copy in copies:
@@ -392,34 +376,16 @@ def bake_again():
     facts["closed_at"] = running().frame if running() else 0
 
 
-def main():
-    todo, started = steps(), time.monotonic()
-
-    def tick():
-        try:
-            return next(todo)
-        except StopIteration:
-            facts["done"] = True
-        except BaseException:
-            facts["error"] = traceback.format_exc()
-        facts["seconds"] = time.monotonic() - started
-        facts["reported"] = reported()
-        (FOLDER / "facts.json").write_text(json.dumps(facts, indent=1))
-        if "error" in facts:
-            shot("error")
-            os._exit(0)
-        tool("key ctrl+q")
-        bpy.app.timers.register(give_up, first_interval=15.0, persistent=True)
-        return None
-
-    bpy.app.timers.register(tick, first_interval=2.0, persistent=True)
+def close():
+    tool("key ctrl+q")
+    bpy.app.timers.register(give_up, first_interval=15.0, persistent=True)
 
 
 def give_up():
     """Still here: Blender asks something before it closes."""
     shot("asked")
-    (FOLDER / "facts.json").write_text(json.dumps(facts | {"asked": True}, indent=1))
+    write_facts(asked=True)
     os._exit(0)
 
 
-main()
+perform(steps(), close)

@@ -29,8 +29,8 @@ PLACES = {
     "free": (1425, 485),
     "check_header": (1430, 587),
     "check": (1480, 616),
-    "fabric": (1440, 670),
-    "card": (1480, 773),
+    "fabric": (1440, 764),
+    "card": (1480, 867),
     "panel": (1480, 305),
     "overlay_header": (1440, 961),
     "overlay": (1510, 957),
@@ -94,6 +94,17 @@ def until(condition, seconds=240.0):
 
 def windows():
     return len(bpy.context.window_manager.windows)
+
+
+def by_key(operator, done, **properties):
+    """Runs an operator by a key over the panels: its own button is in a closed one."""
+    keymaps = bpy.context.window_manager.keyconfigs.addon.keymaps
+    keymap = keymaps.new("Property Editor", space_type="PROPERTIES")
+    item = keymap.keymap_items.new(operator, "B", "PRESS", ctrl=1, alt=1, shift=1)
+    for name, value in properties.items():
+        setattr(item.properties, name, value)
+    yield from repeated(lambda: press("ctrl+alt+shift+b", "panel"), done)
+    keymap.keymap_items.remove(item)
 
 
 def repeated(hand, done):

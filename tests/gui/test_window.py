@@ -4,22 +4,11 @@
 Needs a Debian that this makes for itself, so root and debootstrap: skipped where that cannot be.
 """
 
-import json
-import os
-import shutil
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
+from windows import INSIDE, SCENE, SUITES, Debian, shows_something
 
-ROOT = Path(__file__).parents[2]
-OUT = ROOT / "out/gui"
-SUITES = {"trixie": "4.3", "sid": "5.2"}  # of Debian, with the Blender that they have
-FOLDER = Path(os.environ.get("WEFT_GUI_DEBIAN", OUT))  # where they are made
-INSIDE = "/weft"
-DISPLAY = ":79"
-GEOMETRY = ("0", "0", "1600", "1000")
 MINUTES = 5  # from opening Blender to the first finished bake
 SHOTS = (
     "extensions",
@@ -44,70 +33,15 @@ SHOTS = (
 )
 
 
-def inside(debian, *command, **variables):
-    """A command line that runs in a Debian."""
-    settings = {"HOME": "/root", "BLENDER_USER_RESOURCES": f"{INSIDE}/blender", **variables}
-    words = [f"{name}={value}" for name, value in settings.items()]
-    return ["chroot", str(debian), "env", *words, *command]
-
-
 @pytest.fixture(scope="module", params=SUITES)
 def facts(request):
-    suite = request.param
-    debian = FOLDER / suite
-    archive = Path(os.environ.get("WEFT_ZIP", ROOT / "out/weft-0.2.0.zip"))
-    if not archive.is_file():
-        pytest.skip("there is no extension zip: make zip")
-    made = subprocess.run(
-        [ROOT / "tests/gui/chroot.sh", debian, suite], capture_output=True, text=True, check=False
-    )
-    if made.returncode:
-        pytest.skip(f"no Blender {SUITES[suite]} with a window: {made.stdout.strip()}")
-    folder = debian / INSIDE[1:]
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    shutil.copy(archive, folder / "weft.zip")
-    for name in ("prepare.py", "hands.py", "drive.py"):
-        shutil.copy(ROOT / "tests/gui" / name, folder)
-    validate = ["blender", "--command", "extension", "validate", f"{INSIDE}/weft.zip"]
-    valid = subprocess.run(inside(debian, *validate), check=False, capture_output=True, text=True)
-    found = play(debian, folder) | {"valid": valid.stdout, "suite": suite}
-    (OUT / suite).mkdir(parents=True, exist_ok=True)
-    for shot in folder.glob("*.png"):
-        shutil.copy(shot, OUT / suite)
-    (OUT / suite / "facts.json").write_text(json.dumps(found, indent=1))
-    return found
-
-
-def play(debian, folder):
-    """Runs the scripts in windows and gives back what they found."""
-    screen = subprocess.Popen(
-        inside(debian, "Xvfb", DISPLAY, "-screen", "0", "1600x1000x24", "-nolisten", "tcp"),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    scene = f"{INSIDE}/scene.blend"
-    try:
-        time.sleep(2.0)
-        with (folder / "blender.log").open("w") as log:
-            open_window(debian, log, "--python", f"{INSIDE}/prepare.py", "--", scene)
-            open_window(debian, log, scene, "--python", f"{INSIDE}/drive.py", "--", INSIDE)
-    finally:
-        screen.terminate()
-        screen.wait()
-    facts = json.loads((folder / "facts.json").read_text())
-    return facts | {"kept": [path.name for path in (folder / "weft_cache").glob("*.state")]}
-
-
-def open_window(debian, log, *arguments):
-    settings = {"DISPLAY": DISPLAY, "LIBGL_ALWAYS_SOFTWARE": "1", "STARTED": str(time.time())}
-    subprocess.run(
-        inside(debian, "blender", "--window-geometry", *GEOMETRY, *arguments, **settings),
-        timeout=600,
-        check=False,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
+    debian = Debian(request.param)
+    valid = debian.run("blender", "--command", "extension", "validate", f"{INSIDE}/weft.zip")
+    with debian.screen():
+        debian.prepare()
+        debian.open_window(SCENE, "--python", f"{INSIDE}/drive.py", "--", INSIDE)
+    kept = [path.name for path in (debian.folder / "weft_cache").glob("*.state")]
+    return debian.facts("flow", valid=valid, kept=kept)
 
 
 def test_the_whole_flow_ran(facts):
@@ -202,8 +136,7 @@ def test_free_leaves_nothing(facts):
 
 @pytest.mark.parametrize("name", SHOTS)
 def test_screenshots_show_something(facts, name):
-    picture = OUT / facts["suite"] / f"{name}.png"
-    assert picture.stat().st_size > 30_000, "a black picture compresses to nearly nothing"
+    assert shows_something(facts["pictures"], name)
 
 
 def test_the_window_closes_by_its_key(facts):

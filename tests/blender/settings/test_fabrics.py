@@ -32,8 +32,8 @@ def material():
     return cloth.weft.material
 
 
-def test_there_are_at_least_twelve_and_each_says_what_it_is():
-    assert len(SHIPPED) >= 12 and set(SHIPPED) == set(presets.all_presets())
+def test_there_are_at_least_twenty_five_and_each_says_what_it_is():
+    assert len(SHIPPED) >= 25 and set(SHIPPED) == set(presets.all_presets())
     for fabric in presets.all_presets().values():
         assert fabric.title and fabric.description and not fabric.is_user_preset
 
@@ -50,7 +50,7 @@ def test_every_field_says_where_it_is_from_or_that_it_is_estimated(name):
         if not origin.startswith("Estimated, "):
             measured += 1
             years = ("1944", "2014", "2015", "2016", "2017", "2022")
-            assert any(place in origin for place in (*years, "ISO", ".net"))
+            assert any(place in origin for place in (*years, "ISO", ".net", ".com"))
     assert measured >= (0 if name == "felt" else 1)
 
 
@@ -97,9 +97,9 @@ def test_an_own_twisting_rigidity_is_a_change_and_is_reset(material):
 
 
 def test_an_unknown_fabric_is_refused_by_name(material):
-    with pytest.raises(RuntimeError, match="there is no fabric 'velvet'; there are canvas, cotton"):
-        bpy.ops.weft.preset_apply(name="velvet")
-    material.fabric = "velvet"
+    with pytest.raises(RuntimeError, match="no fabric 'brocade'; there are canvas, chiffon"):
+        bpy.ops.weft.preset_apply(name="brocade")
+    material.fabric = "brocade"
     assert presets.label(material) == "Custom Fabric"
     assert presets.changed_fields(material) == set()
 
@@ -133,12 +133,12 @@ def test_a_folder_that_cannot_be_written_is_told(material, user_folder):
     user_folder.parent.mkdir(parents=True, exist_ok=True)
     user_folder.write_text("")
     with pytest.raises(RuntimeError, match="the file of the fabric cannot be used"):
-        bpy.ops.weft.preset_add(title="Linen")
+        bpy.ops.weft.preset_add(title="Barkcloth")
 
 
 def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_folder, monkeypatch):
-    presets.save("Linen", material)
-    before = (user_folder / "linen.toml").read_text()
+    presets.save("Barkcloth", material)
+    before = (user_folder / "barkcloth.toml").read_text()
     material.density = 0.9
 
     def full(_handle):
@@ -146,8 +146,8 @@ def test_a_disk_that_is_full_leaves_the_fabric_that_was_there(material, user_fol
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RuntimeError, match="No space left"):
-        bpy.ops.weft.preset_add(title="Linen")
-    assert (user_folder / "linen.toml").read_text() == before
+        bpy.ops.weft.preset_add(title="Barkcloth")
+    assert (user_folder / "barkcloth.toml").read_text() == before
     assert len(list(user_folder.iterdir())) == 1
 
 

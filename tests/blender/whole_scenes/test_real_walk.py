@@ -45,9 +45,11 @@ def walk(names, kind, cache_folder):
     bpy.context.scene.weft.cache_directory = str(cache_folder)
     weft = walking.Weft(names, kind)
     for moment in weft.moments():
-        report, found = moment.report, crossings(weft.garments, [weft.body])
+        found = crossings(weft.garments, [weft.body])
         yield Walked(
-            moment.frame, moment.solving, report.newton_iterations, report.max_stretch,
+            moment.frame, moment.solving,
+            sum(report.newton_iterations for report in moment.reports),
+            max(report.max_stretch for report in moment.reports),
             dict(found.counts), found.excused, walking.inside(weft.garments, weft.body),
         )  # fmt: skip
 

@@ -4,7 +4,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ class Moment:
     frame: int
     reading: float
     solving: float
-    report: Any = None
+    reports: Sequence[Any] = ()  # of its parts
 
 
 def open_scene(names: list[str], frame_count: int, cuts: int = 0) -> None:
@@ -58,13 +58,13 @@ def subdivide(mesh: bpy.types.Mesh, cuts: int) -> None:
 
 
 @contextmanager
-def noted_frames() -> Iterator[list[tuple[Any, float]]]:
-    """The report and the seconds of every frame that is baked meanwhile."""
+def noted_frames() -> Iterator[list[tuple[list[Any], float]]]:
+    """The reports and the seconds of every frame that is baked meanwhile."""
     frames, add = [], Statistics.add
 
-    def note(statistics: Statistics, report: Any, seconds: float) -> None:
-        frames.append((report, seconds))
-        add(statistics, report, seconds)
+    def note(statistics: Statistics, reports: list[Any], seconds: float) -> None:
+        frames.append((reports, seconds))
+        add(statistics, reports, seconds)
 
     Statistics.add = note
     try:
@@ -96,9 +96,9 @@ class Weft:
         solving = sum(seconds for _, seconds in frames)
         beside = (time.perf_counter() - started - solving) / len(frames)
         first = bpy.context.scene.frame_start + 1
-        for frame, (report, seconds) in enumerate(frames, first):
+        for frame, (reports, seconds) in enumerate(frames, first):
             bpy.context.scene.frame_set(frame)
-            yield Moment(frame, beside, seconds, report)
+            yield Moment(frame, beside, seconds, reports)
 
 
 def inside(garments: list[bpy.types.Object], body: bpy.types.Object) -> int:

@@ -321,8 +321,8 @@ BAD_MATERIALS = {
     ),
     "fields by position": (lambda: weft.Material(0.2), (TypeError, "positional argument")),
     "a fabric that does not exist": (
-        lambda: weft.Material.preset("velvet"),
-        (ValueError, '"velvet" does not exist here; there is cotton, denim'),
+        lambda: weft.Material.preset("brocade"),
+        (ValueError, '"brocade" does not exist here; there is cotton, denim'),
     ),
     "a fabric by number": (lambda: weft.Material.preset(1), (TypeError, "name: int; wanted str")),
     "a replacement out of range": (
