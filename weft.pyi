@@ -570,10 +570,12 @@ class Settings:
             cloth stretches by much (Baraff and Witkin 1998).
         model (str): What the cloth is made of. "fem" (the default): linear triangles with
             plate-exact bending; "fem_corotational" and "fem_linear": the same with the strains of
-            Huber 2018, the latter for small rotations; "particles": the particle system of
+            Huber 2018, the latter for small rotations; "fem_volino" and "fem_bridson": "fem" with
+            the bending elements of Volino and of Bridson; "particles": the particle system of
             Etzmuss 2002, on quads;
-            "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
-            Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
+            "particles_membrane": the same, bent as a membrane; "particles_projected": that force
+            along the normals alone; "baraff_witkin": the triangles of Baraff and Witkin 1998;
+            "choi_ko": springs that pull and beams that buckle;
             "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
             Only "fem", its variants and "particles" give back every modulus of a material;
             docs/models.md says what the others get wrong.

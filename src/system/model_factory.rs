@@ -4,8 +4,8 @@
 use crate::{
     error::{Error, Result},
     forces::{
-        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, fem_corotational,
-        fem_linear, mass_spring, particles,
+        BendingKind, Elements, ModelInput, baraff_witkin, choi_ko, fem, fem_bridson,
+        fem_corotational, fem_linear, fem_volino, mass_spring, particles,
     },
     material::Material,
     mesh::{Mesh, Quads},
@@ -23,8 +23,13 @@ pub(crate) fn build(
         Model::Fem => fem(sheets),
         Model::FemCorotational => fem_corotational(sheets),
         Model::FemLinear => fem_linear(sheets),
+        Model::FemVolino => fem_volino(sheets),
+        Model::FemBridson => fem_bridson(sheets),
         Model::Particles => return build_particles(sheets, BendingKind::ThinPlate),
         Model::ParticlesMembrane => return build_particles(sheets, BendingKind::Membrane),
+        Model::ParticlesProjected => {
+            return build_particles(sheets, BendingKind::ProjectedMembrane);
+        }
         Model::BaraffWitkin => baraff_witkin(sheets),
         Model::ChoiKo => choi_ko(sheets),
         Model::MassSpring => mass_spring(sheets, false),
@@ -69,10 +74,13 @@ pub(crate) fn check_material(
         Model::Fem
         | Model::FemCorotational
         | Model::FemLinear
+        | Model::FemVolino
+        | Model::FemBridson
         | Model::Particles
         | Model::BaraffWitkin
         | Model::ChoiKo => return Ok(()),
         Model::ParticlesMembrane => "bends by a constant tension",
+        Model::ParticlesProjected => "bends by a force without energy",
         Model::MassSpring | Model::MassSpring16 => "bends by springs that know lengths alone",
     };
     let curves = &material.curves;
