@@ -235,6 +235,16 @@ class Cloth:
             the faces are cut into for the simulation, triangles of each face together and in the
             order of the faces. Where not given, quads are cut along their shorter diagonal, or
             alternating ones on a grid.
+        springs (integer array, shape (k, 2), or a sequence of index pairs, optional): Springs
+            between any two vertices, beside the fabric.
+        spring_stiffness (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+            each spring, in N/m, 0 or more; needed where springs are given.
+        spring_compression (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+            each where it is shorter than at rest, in N/m; spring_stiffness where not given.
+        spring_damping (float64 or float32 array, shape (k,), or float, optional): Damping of each
+            spring, in N·s/m; 0 where not given.
+        spring_lengths (float64 or float32 array, shape (k,), or float, optional): Length at rest
+            of each spring, in m; that in the undeformed shape where not given.
 
     Raises:
         TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -265,7 +275,34 @@ class Cloth:
         ignored_colliders: _Indices | None = None,
         layer: int = 0,
         triangles: _Faces | None = None,
+        springs: _Faces | None = None,
+        spring_stiffness: _Numbers | float | None = None,
+        spring_compression: _Numbers | float | None = None,
+        spring_damping: _Numbers | float = 0.0,
+        spring_lengths: _Numbers | float | None = None,
     ) -> Self: ...
+    def internal_springs(
+        self,
+        *,
+        max_length: float | None = None,
+        max_diversion: float = 0.7853981633974483,
+        check_normals: bool = False,
+    ) -> NDArray[np.int64]:
+        """Pairs of vertices for springs through the inside of a closed surface, found as *Internal
+        Springs* of Blender's cloth are: a ray from each vertex against its normal meets another
+        triangle, of which the nearest vertex is the other end. In the undeformed shape.
+
+        Args:
+            max_length (float | None): Longest spring, in m, more than 0; any where not given.
+            max_diversion (float): Largest angle between a ray and the normal, in rad, from 0 to
+                π/2. Angles are random, and the same on every run; 0.785 where not given.
+            check_normals (bool): Whether the surfaces at both ends have to face away from each
+                other; False where not given.
+
+        Returns:
+            int64 array, shape (k, 2): Vertices of each pair, the smaller one first.
+        """
+
     @property
     def vertex_count(self) -> int:
         """Number of vertices."""
@@ -841,6 +878,28 @@ class Simulation:
         Args:
             cloth (int): Index of the cloth.
             forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
+        """
+
+    def set_springs(
+        self,
+        cloth: int,
+        springs: _Faces,
+        stiffness: _Numbers | float,
+        *,
+        compression: _Numbers | float | None = None,
+        damping: _Numbers | float | None = None,
+        lengths: _Numbers | float | None = None,
+    ) -> None:
+        """Sets the springs of a cloth from now on, in place of all that it had.
+
+        Args:
+            cloth (int): Index of the cloth.
+            springs (integer array, shape (k, 2), or a sequence of index pairs): Ends of each.
+            stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
+            compression (float64 or float32 array, shape (k,), or float, optional): Stiffness where
+                shorter than at rest, in N/m; stiffness where not given.
+            damping (float64 or float32 array, shape (k,), or float, optional): In N·s/m, or 0.
+            lengths (float64 or float32 array, shape (k,), or float, optional): At rest, in m.
         """
 
     def set_pressure(

@@ -264,3 +264,44 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
     }
     Ok(true)
 }
+
+/// Settings that may change while a simulation runs, those that are given.
+pub(super) struct FrameSettings {
+    time_step: Option<f64>,
+    tolerance: Option<f64>,
+    max_iterations: Option<usize>,
+    air_density: Option<f64>,
+}
+
+impl FrameSettings {
+    /// From the arguments of `weft.Simulation.set_settings`.
+    pub(super) fn new(
+        time_step: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        max_iterations: Option<&Bound<'_, PyAny>>,
+        air_density: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let given = |name: &str, value: Option<&Bound<'_, PyAny>>| {
+            value.map(|value| number(name, value)).transpose()
+        };
+        Ok(Self {
+            time_step: given("time_step", time_step)?,
+            tolerance: given("tolerance", tolerance)?,
+            max_iterations: max_iterations
+                .map(|value| index("max_iterations", value))
+                .transpose()?,
+            air_density: given("air_density", air_density)?,
+        })
+    }
+
+    /// The settings, changed.
+    pub(super) fn applied_to(&self, now: Settings) -> Settings {
+        Settings {
+            time_step: self.time_step.unwrap_or(now.time_step),
+            tolerance: self.tolerance.unwrap_or(now.tolerance),
+            max_iterations: self.max_iterations.unwrap_or(now.max_iterations),
+            air_density: self.air_density.unwrap_or(now.air_density),
+            ..now
+        }
+    }
+}

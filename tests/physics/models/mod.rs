@@ -5,6 +5,7 @@ pub(crate) mod combinations;
 pub(crate) mod cycles;
 pub(crate) mod experiments;
 pub(crate) mod forces;
+pub(crate) mod free_springs;
 pub(crate) mod hinges;
 pub(crate) mod memory;
 pub(crate) mod projected;
