@@ -373,8 +373,8 @@ class WeftObject(PropertyGroup):
     internal_spring_max_diversion: FloatProperty(
         name="Max Creation Diversion",
         options=NOT_ANIMATABLE,
-        description="How far the rays that find the other ends of springs may turn from the "
-        "normals, at random",
+        description="Largest random angle between the rays that find the ends of springs and the "
+        "normals, an angle without unit",
         default=0.785398,
         min=0.0,
         max=0.785398,
