@@ -884,22 +884,20 @@ class Simulation:
         self,
         cloth: int,
         springs: _Faces,
-        stiffness: _Numbers | float,
+        spring_stiffness: _Numbers | float,
         *,
-        compression: _Numbers | float | None = None,
-        damping: _Numbers | float | None = None,
-        lengths: _Numbers | float | None = None,
+        spring_compression: _Numbers | float | None = None,
+        spring_damping: _Numbers | float | None = None,
+        spring_lengths: _Numbers | float | None = None,
     ) -> None:
         """Sets the springs of a cloth from now on, in place of all that it had.
 
         Args:
             cloth (int): Index of the cloth.
             springs (integer array, shape (k, 2), or a sequence of index pairs): Ends of each.
-            stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
-            compression (float64 or float32 array, shape (k,), or float, optional): Stiffness where
-                shorter than at rest, in N/m; stiffness where not given.
-            damping (float64 or float32 array, shape (k,), or float, optional): In N·s/m, or 0.
-            lengths (float64 or float32 array, shape (k,), or float, optional): At rest, in m.
+            spring_stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
+            spring_compression, spring_damping, spring_lengths (float64 or float32 array, shape
+                (k,), or float, optional): As in Cloth.
         """
 
     def set_pressure(

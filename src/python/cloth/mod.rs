@@ -30,10 +30,6 @@ const PAIRS: FaceKind = FaceKind {
     wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
 };
 
-/// Arguments of springs: stiffness, compression, damping, lengths.
-const SPRING_NAMES: [&str; 4] =
-    ["spring_stiffness", "spring_compression", "spring_damping", "spring_lengths"];
-
 /// Default largest angle between an internal spring and the normal, in rad: Blender's.
 const MAX_DIVERSION: f64 = std::f64::consts::FRAC_PI_4;
 
@@ -170,7 +166,7 @@ impl PyCloth {
             free: read_free([free_of_colliders, free_of_cloth], count)?,
             ignored: read_ignored(ignored_colliders)?,
             layer: layer.map_or(Ok(0), |given| index("layer", given))?,
-            springs: given_springs(springs, springiness, SPRING_NAMES, count)?,
+            springs: given_springs(springs, springiness, count)?,
         };
         let build = || {
             let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;

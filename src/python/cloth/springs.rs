@@ -19,26 +19,29 @@ const SPRINGS: FaceKind = FaceKind {
     wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
 };
 
-/// Springs of a cloth with so many vertices; `values` are their stiffness, compression, damping and lengths, by these `names`.
+/// Arguments of springs.
+const NAMES: [&str; 4] =
+    ["spring_stiffness", "spring_compression", "spring_damping", "spring_lengths"];
+
+/// Springs of a cloth with so many vertices; `values` are their stiffness, compression, damping and lengths.
 pub(in crate::python) fn given_springs(
     pairs: OptionalArgument<'_, '_>,
     values: [OptionalArgument<'_, '_>; 4],
-    names: [&str; 4],
     vertex_count: usize,
 ) -> PyResult<Option<Springs>> {
     let Some(pairs) = pairs else {
         let stray = values.iter().position(Option::is_some);
         return stray.map_or(Ok(None), |place| {
-            Err(Error::value(names[place], "no springs", "springs as well").into())
+            Err(Error::value(NAMES[place], "no springs", "springs as well").into())
         });
     };
     let pairs = read_pairs(SPRINGS, pairs, vertex_count)?;
     let count = pairs.len();
     let read = |place: usize| {
-        values[place].map(|given| number_for_each(names[place], given, count)).transpose()
+        values[place].map(|given| number_for_each(NAMES[place], given, count)).transpose()
     };
     let Some(stiffness) = read(0)? else {
-        return Err(Error::value(names[0], "None", "a stiffness of the springs").into());
+        return Err(Error::value(NAMES[0], "None", "a stiffness of the springs").into());
     };
     Ok(Some(Springs {
         compression: read(1)?.unwrap_or_else(|| stiffness.clone()),

@@ -324,26 +324,26 @@ impl PySimulation {
     /// Args:
     ///     cloth (int): Index of the cloth.
     ///     springs (integer array, shape (k, 2), or a sequence of index pairs): Ends of each.
-    ///     stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
-    ///     compression (float64 or float32 array, shape (k,), or float, optional): Stiffness where
-    ///         shorter than at rest, in N/m; stiffness where not given.
-    ///     damping (float64 or float32 array, shape (k,), or float, optional): In N·s/m, or 0.
-    ///     lengths (float64 or float32 array, shape (k,), or float, optional): At rest, in m.
-    #[pyo3(signature = (cloth, springs, stiffness, *, compression=None, damping=None, lengths=None))]
+    ///     spring_stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
+    ///     spring_compression, spring_damping, spring_lengths (float64 or float32 array, shape
+    ///         (k,), or float, optional): As in Cloth.
+    #[pyo3(signature = (
+        cloth, springs, spring_stiffness, *, spring_compression=None, spring_damping=None,
+        spring_lengths=None
+    ))]
     fn set_springs(
         &self,
         cloth: &Bound<'_, PyAny>,
         springs: &Bound<'_, PyAny>,
-        stiffness: &Bound<'_, PyAny>,
-        compression: Option<&Bound<'_, PyAny>>,
-        damping: Option<&Bound<'_, PyAny>>,
-        lengths: Option<&Bound<'_, PyAny>>,
+        spring_stiffness: &Bound<'_, PyAny>,
+        spring_compression: Option<&Bound<'_, PyAny>>,
+        spring_damping: Option<&Bound<'_, PyAny>>,
+        spring_lengths: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let cloth = index("cloth", cloth)?;
         let count = self.with(|simulation| Ok(simulation.positions(cloth)?.len()))?;
-        let values = [Some(stiffness), compression, damping, lengths];
-        let names = ["stiffness", "compression", "damping", "lengths"];
-        let springs = given_springs(Some(springs), values, names, count)?;
+        let values = [Some(spring_stiffness), spring_compression, spring_damping, spring_lengths];
+        let springs = given_springs(Some(springs), values, count)?;
         self.with(|simulation| simulation.set_springs(cloth, springs))
     }
 

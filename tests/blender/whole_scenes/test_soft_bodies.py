@@ -14,7 +14,7 @@ from addon.scene.rest_shape import InternalSprings
 from addon.simulation import bridge
 
 FRAMES = 36
-AROUND = 16
+AROUND = 20
 # Radius and height in m along the outline of a glass, from the middle of its foot around the wall
 # to the middle of its inside.
 OUTLINE = (
@@ -60,7 +60,7 @@ def soft(obj: bpy.types.Object, location: tuple, tilt: float, stiffness: float) 
     obj.weft.use_internal_springs = True
     obj.weft.internal_tension = obj.weft.internal_compression = stiffness
     obj.weft.use_pressure, obj.weft.pressure = True, 0.0
-    obj.weft.use_volume, obj.weft.volume_stiffness = True, 50000.0
+    obj.weft.use_volume, obj.weft.volume_stiffness = True, 500000.0
     return obj
 
 
