@@ -98,8 +98,8 @@ impl Member {
 }
 
 /// From the first end of a spring to the second.
-fn span([a, b]: &[u32; 2], field: &[Vec3]) -> Vec3 {
-    field[*b as usize] - field[*a as usize]
+fn span([a, b]: [u32; 2], field: &[Vec3]) -> Vec3 {
+    field[b as usize] - field[a as usize]
 }
 
 impl AddBlock<2> for SpringElements {
@@ -124,7 +124,7 @@ impl Elements for SpringElements {
 
     fn measure(&self, positions: &[Vec3], measures: &mut [f64]) {
         for (length, ends) in measures.iter_mut().zip(&self.loads.vertices) {
-            *length = span(ends, positions).norm();
+            *length = span(*ends, positions).norm();
         }
     }
 
@@ -136,7 +136,7 @@ impl Elements for SpringElements {
     ) -> f64 {
         let (members, vertices) = (&self.members, &self.loads.vertices);
         let one = |index: usize, shape: &mut Shape, loads: &mut [Vec3; 2]| {
-            let (member, span) = (&members[index], span(&vertices[index], positions));
+            let (member, span) = (&members[index], span(vertices[index], positions));
             let length = span.norm();
             let direction = span / length.max(f64::MIN_POSITIVE);
             let stiffness = member.stiffness_at(length - member.rest);
@@ -175,7 +175,7 @@ impl Elements for SpringElements {
 
     fn energy(&self, positions: &[Vec3]) -> ElasticEnergy {
         let each = self.members.iter().zip(&self.loads.vertices);
-        let stretch = each.map(|(member, ends)| member.energy(span(ends, positions).norm())).sum();
+        let stretch = each.map(|(member, ends)| member.energy(span(*ends, positions).norm())).sum();
         ElasticEnergy { stretch, ..ElasticEnergy::default() }
     }
 

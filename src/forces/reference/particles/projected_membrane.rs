@@ -162,7 +162,7 @@ impl ProjectedMembrane {
         let normals = self.normals(positions);
         let each = self.lines.iter().zip(&self.loads.vertices).enumerate();
         each.map(|(index, (line, ends))| {
-            let along = edge_normal(ends, &normals).dot(&self.span(index, positions));
+            let along = edge_normal(*ends, &normals).dot(&self.span(index, positions));
             0.5 * self.law(line).0 * along * along
         })
         .sum()
@@ -180,7 +180,7 @@ impl LineLaw {
 }
 
 /// Normalised sum of the normals at the ends of an edge.
-fn edge_normal(ends: &[u32; 2], normals: &[Vec3]) -> Vec3 {
+fn edge_normal(ends: [u32; 2], normals: &[Vec3]) -> Vec3 {
     let [a, b] = ends.map(|vertex| normals[vertex as usize]);
     (a + b).try_normalize(0.0).unwrap_or_else(Vec3::zeros)
 }
@@ -249,7 +249,7 @@ impl Elements for ProjectedMembrane {
         let normals = self.normals(shape);
         let each = self.dyads.iter_mut().zip(&self.loads.vertices);
         for (dyad, ends) in each {
-            let normal = edge_normal(ends, &normals);
+            let normal = edge_normal(*ends, &normals);
             *dyad = normal * normal.transpose();
         }
         self.add_projected(shape, &normals, &history);
