@@ -182,9 +182,9 @@ impl Example {
         let (volino, bridson) = (bent(fem_volino), bent(fem_bridson));
         for scale in [&[][..], &[1.1, 0.95]] {
             examples.push(Self::of_triangles("baraff_witkin", scale, material, baraff_witkin));
-            examples.push(Self::of_triangles("fem_corotational", scale, material, &membrane));
-            examples.push(Self::of_triangles("fem_volino", scale, material, &volino));
-            examples.push(Self::of_triangles("fem_bridson", scale, material, &bridson));
+            examples.push(Self::of_triangles("fem_corotational", scale, material, membrane));
+            examples.push(Self::of_triangles("fem_volino", scale, material, volino));
+            examples.push(Self::of_triangles("fem_bridson", scale, material, bridson));
         }
         for is_quads in [true, false] {
             examples.push(Self::of_springs(is_quads, "choi_ko", material, choi_ko));
