@@ -235,6 +235,16 @@ class Cloth:
             the faces are cut into for the simulation, triangles of each face together and in the
             order of the faces. Where not given, quads are cut along their shorter diagonal, or
             alternating ones on a grid.
+        springs (integer array, shape (k, 2), or a sequence of index pairs, optional): Springs
+            between any two vertices, beside the fabric.
+        spring_stiffness (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+            each spring, in N/m, 0 or more; needed where springs are given.
+        spring_compression (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+            each where it is shorter than at rest, in N/m; spring_stiffness where not given.
+        spring_damping (float64 or float32 array, shape (k,), or float, optional): Damping of each
+            spring, in N·s/m; 0 where not given.
+        spring_lengths (float64 or float32 array, shape (k,), or float, optional): Length at rest
+            of each spring, in m; that in the undeformed shape where not given.
 
     Raises:
         TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -265,7 +275,34 @@ class Cloth:
         ignored_colliders: _Indices | None = None,
         layer: int = 0,
         triangles: _Faces | None = None,
+        springs: _Faces | None = None,
+        spring_stiffness: _Numbers | float | None = None,
+        spring_compression: _Numbers | float | None = None,
+        spring_damping: _Numbers | float = 0.0,
+        spring_lengths: _Numbers | float | None = None,
     ) -> Self: ...
+    def internal_springs(
+        self,
+        *,
+        max_length: float | None = None,
+        max_diversion: float = 0.7853981633974483,
+        check_normals: bool = False,
+    ) -> NDArray[np.int64]:
+        """Pairs of vertices for springs through the inside of a closed surface, found as *Internal
+        Springs* of Blender's cloth are: a ray from each vertex against its normal meets another
+        triangle, of which the nearest vertex is the other end. In the undeformed shape.
+
+        Args:
+            max_length (float | None): Longest spring, in m, more than 0; any where not given.
+            max_diversion (float): Largest angle between a ray and the normal, in rad, from 0 to
+                π/2. Angles are random, and the same on every run; 0.785 where not given.
+            check_normals (bool): Whether the surfaces at both ends have to face away from each
+                other; False where not given.
+
+        Returns:
+            int64 array, shape (k, 2): Vertices of each pair, the smaller one first.
+        """
+
     @property
     def vertex_count(self) -> int:
         """Number of vertices."""
@@ -570,10 +607,12 @@ class Settings:
             cloth stretches by much (Baraff and Witkin 1998).
         model (str): What the cloth is made of. "fem" (the default): linear triangles with
             plate-exact bending; "fem_corotational" and "fem_linear": the same with the strains of
-            Huber 2018, the latter for small rotations; "particles": the particle system of
+            Huber 2018, the latter for small rotations; "fem_volino" and "fem_bridson": "fem" with
+            the bending elements of Volino and of Bridson; "particles": the particle system of
             Etzmuss 2002, on quads;
-            "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
-            Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
+            "particles_membrane": the same, bent as a membrane; "particles_projected": that force
+            along the normals alone; "baraff_witkin": the triangles of Baraff and Witkin 1998;
+            "choi_ko": springs that pull and beams that buckle;
             "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
             Only "fem", its variants and "particles" give back every modulus of a material;
             docs/models.md says what the others get wrong.
@@ -839,6 +878,26 @@ class Simulation:
         Args:
             cloth (int): Index of the cloth.
             forces (float64 or float32 array, shape (n, 3)): A force for each vertex, in N.
+        """
+
+    def set_springs(
+        self,
+        cloth: int,
+        springs: _Faces,
+        spring_stiffness: _Numbers | float,
+        *,
+        spring_compression: _Numbers | float | None = None,
+        spring_damping: _Numbers | float | None = None,
+        spring_lengths: _Numbers | float | None = None,
+    ) -> None:
+        """Sets the springs of a cloth from now on, in place of all that it had.
+
+        Args:
+            cloth (int): Index of the cloth.
+            springs (integer array, shape (k, 2), or a sequence of index pairs): Ends of each.
+            spring_stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
+            spring_compression, spring_damping, spring_lengths (float64 or float32 array, shape
+                (k,), or float, optional): As in Cloth.
         """
 
     def set_pressure(

@@ -32,8 +32,9 @@ pub use material::{
 };
 pub use scene::{
     Cloth, Collider, Integrator, Model, Preconditioning, RejectionReason, Report, Settings, Solver,
-    Task,
+    Springs, Task,
 };
 pub use simulation::Simulation;
+pub use surface::{InternalSprings, internal_springs};
 pub use system::{Energy, LinearisedMatrices};
 pub use vec3::Vec3;

@@ -55,6 +55,17 @@ SHAPE_SETTINGS = (
     "use_self_collision",
     "self_collision_group",
 )
+INTERNAL_SPRINGS = (
+    "internal_spring_max_length",
+    "internal_spring_max_diversion",
+    "internal_spring_normal_check",
+    "internal_tension",
+    "internal_compression",
+    "internal_damping",
+    "internal_group",
+    "internal_tension_max",
+    "internal_compression_max",
+)
 NUMBERS = (  # animatable numbers of a cloth
     "pressure",
     "target_volume",
@@ -234,6 +245,8 @@ def _pins(obj: Object) -> str:
     chosen = (*(getattr(settings, name) for name in SHAPE_SETTINGS), str(members))
     if settings.layer:  # earlier versions had none
         chosen += (settings.layer,)
+    if settings.use_internal_springs:  # nor these
+        chosen += tuple(getattr(settings, name) for name in INTERNAL_SPRINGS)
     attached = tuple(
         (one.vertex_group, one.target and one.target.name_full, one.follow)
         for one in settings.attachments
@@ -245,6 +258,8 @@ def _pins(obj: Object) -> str:
         for group, *_to in attached:
             yield mesh_arrays.group_weights(obj, group)
         for use in GROUP_USES:
+            if use == "internal" and not settings.use_internal_springs:
+                continue  # earlier versions had no such group
             yield mesh_arrays.group_weights(obj, getattr(settings, f"{use}_group"))
         if settings.use_uv or settings.rest_shape == "PATTERN":
             yield mesh_arrays.active_uv(obj.data)

@@ -9,7 +9,7 @@ from bpy.types import Context, Object
 from ..blender import mesh_arrays
 from ..scene import evaluation_state, multiplied
 from ..storage import cache_paths
-from . import resolution
+from . import hair, resolution
 from .frames import result_frames
 from .meshes import MAX_GUARDED_CORNERS
 from .resolution import EARTH
@@ -106,4 +106,5 @@ _FIXES = {
     "remove_blenders_cloth": _remove_blenders_cloth,
     "remove_orphans": _remove_orphans,
     "wider_gap": result_frames.widen,
+    "rest_position": hair.keep_rest_positions,
 }

@@ -10,7 +10,7 @@ from ..blender import object_identity, unkeyed_values
 from ..blender.errors import UnsuitableClothError
 from ..scene import evaluation_state
 from ..scene.participants import check_cloth, participants
-from . import meshes, resolution, settings
+from . import hair, meshes, resolution, settings
 from .finding import ERROR, ORDER, Finding, on_object
 from .frames import first_frame, frame_range, result_frames
 
@@ -33,6 +33,7 @@ def check_scene(context: Context) -> list[Finding]:
             sound.append(obj)
             own += resolution.check(obj, scale)
         found += own
+    found += hair.check(context.view_layer, cloths)
     for obj in colliders:
         found += meshes.check_collider(obj, context.evaluated_depsgraph_get())
         found += settings.hidden(obj, context.view_layer) if cloths else ()

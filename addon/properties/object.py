@@ -25,6 +25,20 @@ from .take import WeftTake
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 
+def _stiffness_per_area(name: str, description: str) -> object:
+    """A stiffness of internal springs in N/m³."""
+    return FloatProperty(
+        name=name,
+        options=NOT_ANIMATABLE,
+        description=description,
+        default=10000.0,
+        min=0.0,
+        soft_max=1e6,
+        precision=1,
+        update=changed,
+    )
+
+
 class WeftMutedModifier(PropertyGroup):
     """Visibility of a modifier before Weft muted it."""
 
@@ -338,6 +352,72 @@ class WeftObject(PropertyGroup):
         options=NOT_ANIMATABLE,
         description="The weights of this vertex group scale the pressure; everywhere when empty",
         update=changed,
+    )
+    use_internal_springs: BoolProperty(
+        name="Internal Springs",
+        options=NOT_ANIMATABLE,
+        description="Tie the surface together through its inside by springs, like a soft body",
+        default=False,
+        update=changed,
+    )
+    internal_spring_max_length: FloatProperty(
+        name="Max Spring Creation Length (m)",
+        options=NOT_ANIMATABLE,
+        description="Longest internal spring, in m; 0 for any length",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        precision=3,
+        update=changed,
+    )
+    internal_spring_max_diversion: FloatProperty(
+        name="Max Creation Diversion",
+        options=NOT_ANIMATABLE,
+        description="Largest random angle between the rays that find the ends of springs and the "
+        "normals, an angle without unit",
+        default=0.785398,
+        min=0.0,
+        max=0.785398,
+        subtype="ANGLE",
+        update=changed,
+    )
+    internal_spring_normal_check: BoolProperty(
+        name="Check Surface Normals",
+        options=NOT_ANIMATABLE,
+        description="Only join surfaces that face away from each other",
+        default=False,
+        update=changed,
+    )
+    internal_tension: _stiffness_per_area(
+        "Tension (N/m³)",
+        "How much the springs resist getting longer, in N/m for each m² of surface",
+    )
+    internal_compression: _stiffness_per_area(
+        "Compression (N/m³)",
+        "How much the springs resist getting shorter, in N/m for each m² of surface",
+    )
+    internal_damping: FloatProperty(
+        name="Damping (s)",
+        options=NOT_ANIMATABLE,
+        description="Damping of the springs over their stiffness against tension, in s",
+        default=0.01,
+        min=0.0,
+        soft_max=1.0,
+        precision=4,
+        update=changed,
+    )
+    internal_group: StringProperty(
+        name="Internal Springs Group",
+        options=NOT_ANIMATABLE,
+        description="Where this vertex group has weight 1 the springs have the stiffness below, "
+        "where it has none that above",
+        update=changed,
+    )
+    internal_tension_max: _stiffness_per_area(
+        "Max Tension (N/m³)", "Tension where the weight is 1, in N/m for each m² of surface"
+    )
+    internal_compression_max: _stiffness_per_area(
+        "Max Compression (N/m³)", "Compression where the weight is 1, in N/m for each m² of surface"
     )
     density_group: StringProperty(
         name="Density Group",

@@ -66,8 +66,23 @@ MODELS = (
         "Finite Elements, Linear",
         "The same with linear strain, which takes rotations for stretch: for small motion only",
     ),
+    (
+        "fem_volino",
+        "Finite Elements, Volino",
+        "Finite elements bent by the linear vector of Volino and Magnenat-Thalmann 2006",
+    ),
+    (
+        "fem_bridson",
+        "Finite Elements, Bridson",
+        "Finite elements bent by the sine of half of the angle, of Bridson and others 2003",
+    ),
     ("particles", "Particles", "The particle system of Etzmuss 2002 on quads, bent as a plate"),
     ("particles_membrane", "Particles, Membrane", "The same, bent as a membrane"),
+    (
+        "particles_projected",
+        "Particles, Projected",
+        "The same with the force along the normals alone, which is of no energy: for comparison",
+    ),
     ("baraff_witkin", "Baraff-Witkin", "The triangles of Baraff and Witkin 1998"),
     ("choi_ko", "Choi-Ko", "Springs that pull and beams that buckle, of Choi and Ko 2002"),
     ("mass_spring", "Mass Spring", "Linear springs to 12 neighbours on grids, of Provot 1995"),
@@ -78,7 +93,16 @@ WITH_SOLVER = frozenset(
     ("bdf2", "implicit_euler", "implicit_midpoint")
 )  # integrators whose stages are solved by a selectable solver
 WITH_CURVATURE = frozenset(
-    ("fem", "fem_corotational", "fem_linear", "particles", "baraff_witkin", "choi_ko")
+    (
+        "fem",
+        "fem_corotational",
+        "fem_linear",
+        "fem_volino",
+        "fem_bridson",
+        "particles",
+        "baraff_witkin",
+        "choi_ko",
+    )
 )  # models with curvature as a strain measure
 _enum_items: dict[
     str, list[tuple]

@@ -11,7 +11,7 @@ from . import multiplied, rest_shape
 from .geometry import may_collide
 
 GROUP_USES = (
-    *("pin", "density", "shrink", "pressure", "collision", "self_collision"),
+    *("pin", "density", "shrink", "internal", "pressure", "collision", "self_collision"),
     *rest_shape.PROPERTIES,
 )
 

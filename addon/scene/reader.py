@@ -21,7 +21,7 @@ from . import geometry, motion, rest_shape
 from .evaluated import ChangedTopologyError, deformed, world_to_object
 from .motion import Bodies
 from .pins import PinInput, PinReader
-from .rest_shape import Shrinking
+from .rest_shape import InternalSprings, Shrinking
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class ClothInput:
     rest_scale: np.ndarray | None
     sewing: np.ndarray | None
     options: dict[str, object]  # further keywords of `weft.Cloth`
+    internal_springs: InternalSprings | None
     triangles: np.ndarray
 
 
@@ -229,6 +230,7 @@ class SceneReader:
         self._shrinking.append((Shrinking.of(evaluated), weights))
         self._pins.append(PinReader(obj, depsgraph, positions, self._scale))
         pinned = self._pins[-1].vertices
+        areas = mesh_arrays.vertex_areas(rest, triangles)
         return ClothInput(
             session_uid=obj.session_uid,
             identity=obj.weft.identity,
@@ -238,7 +240,8 @@ class SceneReader:
             positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
             pinned=pinned,
-            pin_areas=mesh_arrays.vertex_areas(rest, triangles)[pinned],
+            pin_areas=areas[pinned],
+            internal_springs=InternalSprings.of(obj, areas),
             material=evaluated.weft.material.as_dict(),
             mass_scale=rest_shape.mass_scale(obj),
             rest_scale=self._rest_scale(evaluated, len(self._shrinking) - 1),

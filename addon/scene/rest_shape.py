@@ -56,6 +56,47 @@ class Shrinking:
         return None if (factors == 1.0).all() else factors
 
 
+@dataclass(frozen=True)
+class InternalSprings:
+    """Springs through the inside of a cloth."""
+
+    search: dict[str, float | bool | None]  # keywords of `weft.Cloth.internal_springs`
+    tension: np.ndarray  # N/m at each vertex
+    compression: np.ndarray  # N/m at each vertex
+    damping: float  # over the tension, in s
+
+    @classmethod
+    def of(cls, obj: Object, areas: np.ndarray) -> "InternalSprings | None":
+        """Those of a cloth with vertex areas in m²; None without."""
+        settings = obj.weft
+        if not settings.use_internal_springs:
+            return None
+        weights = mesh_arrays.group_weights(obj, settings.internal_group)
+        stiffness = []
+        for name in ("internal_tension", "internal_compression"):
+            base = as_decimal(getattr(settings, name))
+            most = as_decimal(getattr(settings, f"{name}_max"))
+            stiffness.append(areas * (base if weights is None else base + weights * (most - base)))
+        search = {
+            "max_length": as_decimal(settings.internal_spring_max_length) or None,
+            "max_diversion": as_decimal(settings.internal_spring_max_diversion),
+            "check_normals": settings.internal_spring_normal_check,
+        }
+        return cls(search, *stiffness, as_decimal(settings.internal_damping))
+
+    def keywords(self, pairs: np.ndarray) -> dict[str, np.ndarray]:
+        """Keywords of `weft.Cloth` for springs between pairs of vertices."""
+        tension, compression = (
+            each[pairs].mean(axis=1) for each in (self.tension, self.compression)
+        )
+        return {
+            "springs": pairs,
+            "spring_stiffness": tension,
+            "spring_compression": compression,
+            "spring_damping": self.damping * tension,
+        }
+
+
 def property_scales(obj: Object) -> dict[str, np.ndarray]:
     """Factors on fabric properties at each vertex, as keywords of `weft.Cloth`."""
     found = {}

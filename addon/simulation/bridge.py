@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -223,7 +223,8 @@ def _cloth(source: ClothInput) -> Any:
             options["sewing"] = source.sewing
         if source.rest_scale is not None:
             options["rest_scale"] = source.rest_scale
-        return _library.Cloth(
+        make = partial(
+            _library.Cloth,
             source.positions,
             source.faces,
             _library.Material.from_dict(source.material),
@@ -232,6 +233,10 @@ def _cloth(source: ClothInput) -> Any:
             **options,
             **source.options,
         )
+        cloth, inner = make(), source.internal_springs
+        if inner is None:
+            return cloth
+        return make(**inner.keywords(cloth.internal_springs(**inner.search)))
 
 
 def lumped_areas(source: ClothInput) -> np.ndarray:

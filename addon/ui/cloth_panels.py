@@ -228,6 +228,31 @@ class PHYSICS_PT_weft_sewing(SwitchedPanel, Panel):
         props(flow, context.object.weft, sewing_time="Time (s)", sewing_force="Force (N)")
 
 
+class PHYSICS_PT_weft_internal_springs(SwitchedPanel, Panel):
+    bl_label = "Internal Springs"
+    bl_parent_id = "PHYSICS_PT_weft_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+    switch = "use_internal_springs"
+
+    def draw_settings(self, context: Context, flow: UILayout) -> None:
+        obj = context.object
+        props(
+            flow,
+            obj.weft,
+            internal_spring_max_length="Max Creation Length (m)",
+            internal_spring_max_diversion="Max Creation Diversion",
+            internal_spring_normal_check="Check Surface Normals",
+            internal_tension="Tension (N/m³)",
+            internal_compression="Compression (N/m³)",
+            internal_damping="Damping (s)",
+        )
+        flow.column().prop_search(obj.weft, "internal_group", obj, "vertex_groups", text="Group")
+        column = flow.column()
+        column.active = bool(obj.weft.internal_group)
+        props(column, obj.weft, internal_tension_max="Max Tension (N/m³)")
+        props(column, obj.weft, internal_compression_max="Max Compression (N/m³)")
+
+
 class PHYSICS_PT_weft_pressure(SwitchedPanel, Panel):
     bl_label = "Pressure"
     bl_parent_id = "PHYSICS_PT_weft_shape"
@@ -355,6 +380,7 @@ register, unregister = bpy.utils.register_classes_factory(
         PHYSICS_PT_weft_memory,
         PHYSICS_PT_weft_shape,
         PHYSICS_PT_weft_sewing,
+        PHYSICS_PT_weft_internal_springs,
         PHYSICS_PT_weft_pressure,
         PHYSICS_PT_weft_collisions,
         PHYSICS_PT_weft_object_collisions,

@@ -20,14 +20,19 @@ use crate::{
 /// The elements of the model. With scaled lengths at rest, strains are relative to the scaled rest shape.
 #[must_use]
 pub fn fem(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
-    let ModelInput { mesh, materials, .. } = *input;
     let buffers = BufferPool::new(1);
-    let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers.clone());
+    vec![membrane(input, buffers.clone()), plate_bending(input, buffers)]
+}
+
+/// Membrane of the model.
+pub(super) fn membrane(input: &ModelInput<'_>, buffers: BufferPool<Vec<f64>>) -> Box<dyn Elements> {
+    let ModelInput { mesh, materials, .. } = *input;
+    let mut membrane = Membrane::new(mesh, materials).with_buffers(buffers);
     membrane.set_gradients(scaled_gradients(mesh, input.rest_scale));
     if !input.property_scale.is_empty() {
         membrane = membrane.with_scales(triangle_scales(input));
     }
-    vec![Box::new(MembraneElements::new(membrane)), plate_bending(input, buffers)]
+    Box::new(MembraneElements::new(membrane))
 }
 
 /// Bending of the model.

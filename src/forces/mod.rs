@@ -8,9 +8,9 @@ mod fem;
 mod inelastic;
 mod membrane;
 mod model_input;
+mod pairs;
 mod pressure;
 mod reference;
-mod sewing;
 mod strain_history;
 
 pub use air::Air;
@@ -22,12 +22,13 @@ pub use fem::fem;
 pub use inelastic::MaterialHistory;
 pub use membrane::{Membrane, MembraneEnergy, Tension, TriangleTangent, largest_stretch, stretch};
 pub use model_input::{ModelInput, edge_scale, scaled_gradients};
+pub use pairs::{sewing, springs};
 pub use pressure::PressureLaw;
 pub(crate) use pressure::{PressureLoads, enclosed_volume};
 pub use reference::{
-    BendingKind, baraff_witkin, choi_ko, fem_corotational, fem_linear, mass_spring, particles,
+    BendingKind, baraff_witkin, choi_ko, fem_bridson, fem_corotational, fem_linear, fem_volino,
+    mass_spring, particles,
 };
-pub use sewing::sewing;
 pub use strain_history::{Strain, StrainHistory};
 
-pub use crate::scene::Sewing;
+pub use crate::scene::{Sewing, Springs};

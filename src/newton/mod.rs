@@ -385,7 +385,7 @@ impl NewtonSolve<'_, '_> {
     }
 }
 
-/// Pieces of the cloths that are connected by edges and seams.
+/// Pieces of the cloths that are connected by edges, seams and springs.
 fn connected_pieces(dynamics: &EquationsOfMotion) -> UnionFind {
     let mut pieces = UnionFind::new(dynamics.vertex_count());
     dynamics.coupled_pairs().into_iter().for_each(|[one, other]| pieces.union(one, other));

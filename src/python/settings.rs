@@ -48,10 +48,12 @@ const FIELDS: [&str; 19] = [
 ///         cloth stretches by much (Baraff and Witkin 1998).
 ///     model (str): What the cloth is made of. "fem" (the default): linear triangles with
 ///         plate-exact bending; "fem_corotational" and "fem_linear": the same with the strains of
-///         Huber 2018, the latter for small rotations; "particles": the particle system of
+///         Huber 2018, the latter for small rotations; "fem_volino" and "fem_bridson": "fem" with
+///         the bending elements of Volino and of Bridson; "particles": the particle system of
 ///         Etzmuss 2002, on quads;
-///         "particles_membrane": the same, bent as a membrane; "baraff_witkin": the triangles of
-///         Baraff and Witkin 1998; "choi_ko": springs that pull and beams that buckle;
+///         "particles_membrane": the same, bent as a membrane; "particles_projected": that force
+///         along the normals alone; "baraff_witkin": the triangles of Baraff and Witkin 1998;
+///         "choi_ko": springs that pull and beams that buckle;
 ///         "mass_spring": linear springs; "mass_spring_16": the same to 16 neighbours, on quads.
 ///         Only "fem", its variants and "particles" give back every modulus of a material;
 ///         docs/models.md says what the others get wrong.
@@ -261,4 +263,45 @@ fn set(settings: &mut Settings, name: &str, value: &Bound<'_, PyAny>) -> PyResul
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// Settings that may change while a simulation runs, those that are given.
+pub(super) struct FrameSettings {
+    time_step: Option<f64>,
+    tolerance: Option<f64>,
+    max_iterations: Option<usize>,
+    air_density: Option<f64>,
+}
+
+impl FrameSettings {
+    /// From the arguments of `weft.Simulation.set_settings`.
+    pub(super) fn new(
+        time_step: Option<&Bound<'_, PyAny>>,
+        tolerance: Option<&Bound<'_, PyAny>>,
+        max_iterations: Option<&Bound<'_, PyAny>>,
+        air_density: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let given = |name: &str, value: Option<&Bound<'_, PyAny>>| {
+            value.map(|value| number(name, value)).transpose()
+        };
+        Ok(Self {
+            time_step: given("time_step", time_step)?,
+            tolerance: given("tolerance", tolerance)?,
+            max_iterations: max_iterations
+                .map(|value| index("max_iterations", value))
+                .transpose()?,
+            air_density: given("air_density", air_density)?,
+        })
+    }
+
+    /// The settings, changed.
+    pub(super) fn applied_to(&self, now: Settings) -> Settings {
+        Settings {
+            time_step: self.time_step.unwrap_or(now.time_step),
+            tolerance: self.tolerance.unwrap_or(now.tolerance),
+            max_iterations: self.max_iterations.unwrap_or(now.max_iterations),
+            air_density: self.air_density.unwrap_or(now.air_density),
+            ..now
+        }
+    }
 }

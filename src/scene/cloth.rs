@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A sheet of cloth as a caller describes it, checked when built.
 
-use super::settings::check_positive;
+use super::{settings::check_positive, springs::Springs};
 use crate::{
     error::{Error, Result},
     material::Material,
@@ -36,6 +36,7 @@ pub struct Cloth {
     /// Factor on the stiffness of springs, of each vertex.
     pub(crate) stiffness_scale: Option<Vec<f64>>,
     pub(crate) sewing: Option<Sewing>,
+    pub(crate) springs: Option<Springs>,
     /// Factors on the stiffness against stretch, shear and bending, of each vertex.
     pub(crate) property_scale: Option<Vec<[f64; 3]>>,
     pub(crate) friction_scale: Option<Vec<f64>>,
@@ -81,6 +82,7 @@ impl Cloth {
             rest_scale: None,
             stiffness_scale: None,
             sewing: None,
+            springs: None,
             property_scale: None,
             friction_scale: None,
             free_vertices: None,
@@ -210,6 +212,16 @@ impl Cloth {
             }
         }
         self.sewing = (!sewing.pairs.is_empty()).then_some(sewing);
+        Ok(self)
+    }
+
+    /// Returns the cloth with springs between any two of its vertices, beside its fabric.
+    ///
+    /// # Errors
+    /// See [`Springs::checked`].
+    pub fn with_springs(mut self, springs: Springs) -> Result<Self> {
+        let springs = springs.checked(self.positions.len())?;
+        self.springs = (!springs.pairs.is_empty()).then_some(springs);
         Ok(self)
     }
 

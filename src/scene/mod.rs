@@ -5,6 +5,7 @@ mod cloth;
 mod collider;
 mod report;
 mod settings;
+mod springs;
 
 pub(crate) use cloth::check_factors;
 pub use cloth::{Cloth, Sewing};
@@ -12,3 +13,4 @@ pub use collider::Collider;
 pub use report::{RejectionReason, Report, Task};
 pub use settings::{Integrator, Model, Preconditioning, Settings, Solver};
 pub(crate) use settings::{check_duration, check_vector};
+pub use springs::Springs;

@@ -162,10 +162,16 @@ pub enum Model {
     FemCorotational,
     /// The same with linear strain, for small rotations (Huber 2018, eq. 2.66).
     FemLinear,
+    /// The default model bent by the elements of Volino and Magnenat-Thalmann (Huber 2018, eq. 2.95).
+    FemVolino,
+    /// The default model bent by the elements of Bridson and others (Huber 2018, eq. 2.96).
+    FemBridson,
     /// The particle system of Etzmuss 2002 on quads, bent as a thin plate.
     Particles,
     /// The particle system of Etzmuss 2002 on quads, bent as a membrane.
     ParticlesMembrane,
+    /// The same with the membrane force projected on normals (Etzmuss 2002, algorithm 3).
+    ParticlesProjected,
     /// The triangles of Baraff and Witkin 1998.
     BaraffWitkin,
     /// Springs that pull and beams that buckle (Choi and Ko 2002).
@@ -177,12 +183,15 @@ pub enum Model {
 }
 
 impl Model {
-    const NAMES: [(&'static str, Self); 9] = [
+    const NAMES: [(&'static str, Self); 12] = [
         ("fem", Self::Fem),
         ("fem_corotational", Self::FemCorotational),
         ("fem_linear", Self::FemLinear),
+        ("fem_volino", Self::FemVolino),
+        ("fem_bridson", Self::FemBridson),
         ("particles", Self::Particles),
         ("particles_membrane", Self::ParticlesMembrane),
+        ("particles_projected", Self::ParticlesProjected),
         ("baraff_witkin", Self::BaraffWitkin),
         ("choi_ko", Self::ChoiKo),
         ("mass_spring", Self::MassSpring),
@@ -208,7 +217,13 @@ impl Model {
     /// Whether all faces have to have four corners.
     #[must_use]
     pub fn needs_quads(self) -> bool {
-        matches!(self, Self::Particles | Self::ParticlesMembrane | Self::MassSpring16)
+        matches!(
+            self,
+            Self::Particles
+                | Self::ParticlesMembrane
+                | Self::ParticlesProjected
+                | Self::MassSpring16
+        )
     }
 
     /// Whether it is a mass-spring model.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Accessors: the state of a simulation, and its boundary conditions, colliders, materials and external forces.
 
-use super::{Simulation, surface};
+use super::{Simulation, preconditioning, surface};
 use crate::{
     error::{Error, Result},
     forces::{PressureLaw, enclosed_volume},
     linear_solver::{BlockMatrix, Ordering},
     material::Material,
     mesh::check_positions,
-    scene::{check_duration, check_vector},
+    newton::Newton,
+    scene::{Springs, check_duration, check_vector},
     surface::SurfaceProperties,
     system::{Energy, LinearisedMatrices, model_factory},
     time_integration::Stage,
@@ -252,6 +253,31 @@ impl Simulation {
         self.dynamics.set_material(cloth, material);
         self.dynamics.initialize_internal_variables(&self.state.positions);
         Ok(())
+    }
+
+    /// Sets the springs of a cloth from now on, in place of all that it had.
+    ///
+    /// # Errors
+    /// A cloth index out of range, or springs that are not valid (see [`Springs::checked`]).
+    pub fn set_springs(&mut self, cloth: usize, springs: Option<Springs>) -> Result<()> {
+        self.check_cloth(cloth)?;
+        let count = self.dynamics.mesh.vertices_of(cloth).len();
+        let springs = springs.map(|springs| springs.checked(count)).transpose()?;
+        let mut all = self.dynamics.springs.clone();
+        all[cloth] = springs.filter(|springs| !springs.pairs.is_empty());
+        self.replace_springs(all);
+        Ok(())
+    }
+
+    /// Replaces the springs of all cloths, and with them the pattern of the matrix.
+    pub(super) fn replace_springs(&mut self, all: Vec<Option<Springs>>) {
+        if all == self.dynamics.springs {
+            return;
+        }
+        self.state.previous = None;
+        self.dynamics.set_springs(all);
+        let Self { dynamics, settings, threads, .. } = self;
+        self.newton = threads.run(|| Newton::new(dynamics, preconditioning(settings)));
     }
 
     /// Sets whether cloth rubs on anything, until the material of the cloth is set or a checkpoint restored.

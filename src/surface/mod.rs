@@ -8,6 +8,7 @@ mod configuration;
 mod contact_filter;
 mod edge_adjacency;
 mod edge_convexity;
+mod internal_springs;
 mod outward_winding;
 mod seam_adjacency;
 
@@ -15,3 +16,4 @@ pub(crate) use collision_mesh::{ClothCollisionData, CollisionMesh, SurfaceProper
 pub(crate) use configuration::Configuration;
 pub(crate) use contact_filter::ContactFilter;
 pub(crate) use edge_convexity::EdgeConvexity;
+pub use internal_springs::{InternalSprings, internal_springs};

@@ -7,8 +7,8 @@
 use super::{boundary_conditions::SpringTarget, model_factory, point_damping::PointDamping};
 use crate::{
     forces::{
-        Air, ElasticEnergy, Elements, ModelInput, PressureLoads, StrainHistory, scaled_gradients,
-        sewing,
+        Air, ElasticEnergy, Elements, ModelInput, PressureLoads, Springs, StrainHistory,
+        scaled_gradients, sewing,
     },
     material::Material,
     mesh::{Mesh, ShapeGradients},
@@ -46,6 +46,8 @@ pub(crate) struct EquationsOfMotion {
     pub(crate) spring_targets: Vec<Option<SpringTarget>>,
     /// Pairs of vertices that are sewn together.
     pub(crate) seams: Vec<[u32; 2]>,
+    /// Springs of each cloth; their elements are the last ones.
+    pub(crate) springs: Vec<Option<Springs>>,
     /// Number of changes of the stiffness: of materials, and of seams while they close.
     pub(crate) stiffness_revision: u64,
     /// Lumped area of each vertex, in m².
@@ -129,6 +131,7 @@ impl EquationsOfMotion {
             rest_scale,
             spring_targets: Vec::new(),
             seams: model_factory::seam_pairs(cloths, &mesh.cloth_starts),
+            springs: Vec::new(),
             stiffness_revision: 0,
             vertex_areas,
             mass_scales,
@@ -137,18 +140,13 @@ impl EquationsOfMotion {
             materials,
             mesh,
         };
+        dynamics.set_springs(cloths.iter().map(|cloth| cloth.springs.clone()).collect());
         dynamics.update_masses(0..cloths.len());
         dynamics
     }
 
     pub(crate) fn vertex_count(&self) -> usize {
         self.masses.len()
-    }
-
-    /// Pairs of vertices that are connected by an edge or a seam.
-    pub(crate) fn coupled_pairs(&self) -> Vec<[u32; 2]> {
-        let edges = self.mesh.topology.edges.iter().map(|edge| edge.vertices);
-        edges.chain(self.seams.iter().copied()).collect()
     }
 
     /// Computes the masses of the vertices of some cloths, and the sums.
@@ -333,7 +331,8 @@ impl EquationsOfMotion {
 
     /// Internal variables of the elements, by kind; empty for elements without history.
     pub(crate) fn internal_variables(&self) -> Vec<Vec<f64>> {
-        self.elements.iter().map(|elements| elements.internal_variables()).collect()
+        let kinds = self.elements.iter().take(self.fabric_kind_count());
+        kinds.map(|elements| elements.internal_variables()).collect()
     }
 
     /// Sets the internal variables.
@@ -373,7 +372,7 @@ impl EquationsOfMotion {
     /// Whether the lists have the lengths of the internal variables of the elements.
     pub(crate) fn internal_variables_fit(&self, memories: &[Vec<f64>]) -> bool {
         let pairs = self.elements.iter().zip(memories);
-        memories.len() == self.elements.len()
+        memories.len() == self.fabric_kind_count()
             && pairs.into_iter().all(|(elements, memory)| {
                 memory.is_empty() || memory.len() == elements.internal_variable_count()
             })

@@ -54,14 +54,19 @@ impl EquationsOfMotion {
         }
     }
 
-    /// Whether forces depend on strain rates: by material damping, or in closing seams.
+    /// Whether forces depend on strain rates: by damping of materials or springs, or in closing seams.
     pub(crate) fn is_viscous(&self) -> bool {
         let is_damped = |material: &Material| {
             let times = [material.stretch_damping, material.shear_damping, material.bend_damping];
             times.iter().any(|time| *time > 0.0)
         };
         let is_rayleigh = self.point_damping.is_viscous();
-        is_rayleigh || self.has_time_dependent_stiffness() || self.materials.iter().any(is_damped)
+        let mut springs = self.springs.iter().flatten();
+        let has_damped_spring = springs.any(|own| own.damping.iter().any(|one| *one > 0.0));
+        is_rayleigh
+            || has_damped_spring
+            || self.has_time_dependent_stiffness()
+            || self.materials.iter().any(is_damped)
     }
 
     /// ε̂ for which (ε − ε̂)/[`STRAIN_RATE_INTERVAL`] is the strain rate.

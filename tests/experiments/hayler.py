@@ -9,7 +9,7 @@ import plot
 import weft
 from page import AGREES, PARTLY, Finding, Table
 from scenes import Run, advance, grid, offered
-from springs import Springs, State, is_stable, largest_step
+from springs import Springs, State, is_stable, largest
 
 PRINTED = {
     5: 8.5,
@@ -82,8 +82,8 @@ def missing_blocks() -> Finding:
             def stable(h: float, complete=complete, springs=springs) -> bool:
                 return is_stable(springs, listed(springs, h, complete), h, 60.0 * h)
 
-            limits.append(largest_step(stable, 1e-4, 1.0))
-        explicit = largest_step(
+            limits.append(largest(stable, 1e-4, 1.0))
+        explicit = largest(
             lambda h, springs=springs: is_stable(springs, verlet(springs, h), h, 5.0), 1e-3, 0.2
         )
         ratios.append(limits[1] / limits[0])

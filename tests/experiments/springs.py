@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Mass-spring sheets as the documents wrote them, with their faults, to show what these do.
-
-The library offers correct schemes only. Here are those that were printed: vectors over a grid, one
-offset after the other.
+"""Sheets of springs: on the library, and as the documents wrote them, with their faults, to show
+what these do: vectors over a grid, one offset after the other.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+import weft
+from scenes import grid, isotropic
 
 HALF_OFFSETS = ((1, 0), (0, 1), (1, 1), (1, -1), (2, 0), (0, 2), (2, 2), (2, -2))
 GRAVITY = 9.80665
+
+WEIGHTLESS = 1e-9  # N/m: fabric between springs
 
 State = tuple[np.ndarray, np.ndarray]
 
@@ -169,8 +171,59 @@ def is_stable(springs: Springs, step: Callable[[State], State], h: float, second
     return True
 
 
-def largest_step(stable: Callable[[float], bool], low: float, high: float) -> float:
-    """The largest stable step between two, to 5 %; the upper one where that is stable."""
+def library_sheet(
+    side: int, integrator: str, stiffness: float = 15.0, drag: float = 0.01, mass: float = 0.05
+) -> weft.Simulation:
+    """The same grid of masses and springs in the library, pinned at two corners of one side."""
+    points, quads = grid((side - 1, side - 1), (side - 1.0, side - 1.0))
+    fabric = isotropic(WEIGHTLESS, 0.0, 0.0)
+    corners = weft.Cloth(points, quads, fabric).triangles
+    a, b, c = (points[corners[:, k]] for k in range(3))
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 6.0
+    areas = np.bincount(corners.ravel(), np.repeat(areas, 3), len(points))
+    index = np.arange(side * side).reshape(side, side)
+    pairs = [index[end].ravel() for offset in HALF_OFFSETS for end in _ends(offset)]
+    pairs = np.concatenate(
+        [np.column_stack(two) for two in zip(pairs[::2], pairs[1::2], strict=True)]
+    )
+    cloth = weft.Cloth(
+        points,
+        quads,
+        fabric,
+        vertex_mass_scale=mass / areas,
+        springs=pairs,
+        spring_stiffness=stiffness,
+        spring_damping=0.1,
+    )
+    settings = weft.Settings(
+        integrator=integrator,
+        solver="linearised",
+        gravity=(0.0, 0.0, -GRAVITY),
+        air_density=0.0,
+        stokes_drag=drag,
+        self_collision=False,
+        threads=1,
+    )
+    simulation = weft.Simulation([cloth], settings=settings)
+    simulation.set_pins(0, [0, side - 1])
+    return simulation
+
+
+def stays(simulation: weft.Simulation, h: float, seconds: float = 8.0) -> bool:
+    """Whether nothing of a sheet has been flung away after some seconds in steps of `h`."""
+    far = 50.0 * np.sqrt(len(simulation.positions()))
+    for _ in range(int(seconds / h)):
+        try:
+            simulation.step(h)
+        except weft.NotFiniteError:
+            return False
+        if not np.abs(simulation.positions()).max() < far:
+            return False
+    return True
+
+
+def largest(stable: Callable[[float], bool], low: float, high: float) -> float:
+    """The largest stable value between two, to 5 %; the upper one where that is stable."""
     if stable(high):
         return high
     while high > 1.05 * low:

@@ -6,14 +6,14 @@ mod matrices;
 
 use super::{
     arrays::{indices, numbers, points, rows, to_array, vector},
-    cloth::PyCloth,
+    cloth::{PyCloth, given_springs},
     collider::PyCollider,
     errors::{guarded, type_error},
     material::PyMaterial,
     pressure::law,
     report::{PyReport, energies},
     scalars::{index, instance, instances, number, type_name},
-    settings::PySettings,
+    settings::{FrameSettings, PySettings},
 };
 use crate::{
     error::Error,
@@ -319,6 +319,34 @@ impl PySimulation {
         self.with(|simulation| simulation.set_pressure(cloth, law))
     }
 
+    /// Sets the springs of a cloth from now on, in place of all that it had.
+    ///
+    /// Args:
+    ///     cloth (int): Index of the cloth.
+    ///     springs (integer array, shape (k, 2), or a sequence of index pairs): Ends of each.
+    ///     spring_stiffness (float64 or float32 array, shape (k,), or float): In N/m, 0 or more.
+    ///     spring_compression, spring_damping, spring_lengths (float64 or float32 array, shape
+    ///         (k,), or float, optional): As in Cloth.
+    #[pyo3(signature = (
+        cloth, springs, spring_stiffness, *, spring_compression=None, spring_damping=None,
+        spring_lengths=None
+    ))]
+    fn set_springs(
+        &self,
+        cloth: &Bound<'_, PyAny>,
+        springs: &Bound<'_, PyAny>,
+        spring_stiffness: &Bound<'_, PyAny>,
+        spring_compression: Option<&Bound<'_, PyAny>>,
+        spring_damping: Option<&Bound<'_, PyAny>>,
+        spring_lengths: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let cloth = index("cloth", cloth)?;
+        let count = self.with(|simulation| Ok(simulation.positions(cloth)?.len()))?;
+        let values = [Some(spring_stiffness), spring_compression, spring_damping, spring_lengths];
+        let springs = given_springs(Some(springs), values, count)?;
+        self.with(|simulation| simulation.set_springs(cloth, springs))
+    }
+
     /// Volume inside a cloth.
     ///
     /// Args:
@@ -348,23 +376,10 @@ impl PySimulation {
         max_iterations: Option<&Bound<'_, PyAny>>,
         air_density: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let given = |name: &str, value: Option<&Bound<'_, PyAny>>| {
-            value.map(|value| number(name, value)).transpose()
-        };
-        let time_step = given("time_step", time_step)?;
-        let tolerance = given("tolerance", tolerance)?;
-        let air_density = given("air_density", air_density)?;
-        let max_iterations =
-            max_iterations.map(|value| index("max_iterations", value)).transpose()?;
+        let changes = FrameSettings::new(time_step, tolerance, max_iterations, air_density)?;
         self.with(|simulation| {
-            let now = simulation.settings().clone();
-            simulation.set_settings(Settings {
-                time_step: time_step.unwrap_or(now.time_step),
-                tolerance: tolerance.unwrap_or(now.tolerance),
-                max_iterations: max_iterations.unwrap_or(now.max_iterations),
-                air_density: air_density.unwrap_or(now.air_density),
-                ..now
-            })
+            let changed = changes.applied_to(simulation.settings().clone());
+            simulation.set_settings(changed)
         })
     }
 

@@ -15,6 +15,7 @@ use crate::{
     error::{Error, Result},
     forces::PressureLaw,
     material::Material,
+    scene::Springs,
     system::BoundaryConditions,
     time_integration::{PreviousState, State},
     vec3::Vec3,
@@ -22,7 +23,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 const MAGIC: &[u8; 8] = b"WEFTSTAT";
-const VERSION: u32 = 13;
+const VERSION: u32 = 14;
 const HEADER_LENGTH: usize = 16;
 
 /// Content of a checkpoint.
@@ -37,6 +38,8 @@ struct Snapshot {
     enclosed_cloths: Vec<[u32; 2]>,
     collider_frames: Vec<[Vec<Vec3>; 2]>,
     materials: Vec<Material>,
+    /// Springs of each cloth.
+    springs: Vec<Option<Springs>>,
     /// Internal variables of the elements, by kind.
     internal_variables: Vec<Vec<f64>>,
     gravity: Vec3,
@@ -70,6 +73,7 @@ impl Simulation {
                 .map(|o| o.frame_positions().clone())
                 .collect(),
             materials: self.dynamics.materials.clone(),
+            springs: self.dynamics.springs.clone(),
             internal_variables: self.dynamics.internal_variables(),
             gravity: self.dynamics.gravity,
             wind: self.dynamics.air.wind(),
@@ -109,6 +113,7 @@ impl Simulation {
             self.response.set_surface_properties(vertices, &surface(&material));
             self.dynamics.set_material(cloth, material);
         }
+        self.replace_springs(snapshot.springs);
         self.dynamics.set_internal_variables(&snapshot.internal_variables);
         for (motion, frame) in
             self.response.collider_motions_mut().iter_mut().zip(snapshot.collider_frames)
@@ -130,6 +135,15 @@ impl Simulation {
         self.stable_step_size = snapshot.stable_step_size;
         self.update_pinned_vertices();
         Ok(())
+    }
+
+    /// Whether springs of a checkpoint fit the cloths.
+    fn are_valid_springs(&self, springs: &[Option<Springs>]) -> bool {
+        let is_valid = |(cloth, springs): (usize, &Option<Springs>)| {
+            let count = self.dynamics.mesh.vertices_of(cloth).len();
+            springs.as_ref().is_none_or(|one| one.clone().checked(count).is_ok())
+        };
+        springs.len() == self.cloth_count() && springs.iter().enumerate().all(is_valid)
     }
 
     /// Numbers of vertices, edges and triangles that contacts may refer to. With collision disabled they are at most
@@ -168,6 +182,7 @@ impl Simulation {
             }))
             && snapshot.animated_settings.fits(motions.len(), count)
             && snapshot.materials.len() == self.cloth_count()
+            && self.are_valid_springs(&snapshot.springs)
             && self.dynamics.internal_variables_fit(&snapshot.internal_variables)
             && snapshot.boundary_conditions.fits(count)
             && snapshot.contact_history.has_valid_features(self.feature_counts())

@@ -214,6 +214,37 @@ def ball():
     return grouped(cloth, "part", range(20))
 
 
+def sprung_ball(**fields):
+    """A ball under pressure that internal springs tie together."""
+    cloth = ball()
+    cloth.weft.use_internal_springs, cloth.weft.internal_tension = True, 500.0
+    for name, value in fields.items():
+        setattr(cloth.weft, name, value)
+    return cloth
+
+
+def sprung_by_group(name):
+    """The same, with a stiffness where the weight is 1 at all vertices."""
+    return grouped(sprung_ball(pressure=40.0, internal_group=name), name, range(162))
+
+
+def pressed_ball(**fields):
+    """A ball under a pressure from outside, with springs that only push."""
+    return sprung_ball(pressure=-5.0, internal_tension=0.0, **fields)
+
+
+def ball_in_ball():
+    """Two balls as one cloth: rays from the outer one meet the inner one from outside."""
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=0.2)
+    inner = bpy.context.object
+    outer = sprung_ball(pressure=40.0, internal_tension=5000.0)
+    with bpy.context.temp_override(
+        active_object=outer, object=outer, selected_editable_objects=[outer, inner]
+    ):
+        bpy.ops.object.join()
+    return outer
+
+
 def ball_of_volume():
     cloth = ball()
     cloth.weft.pressure, cloth.weft.use_volume = 0.0, True
@@ -381,6 +412,22 @@ OBJECT = [
     ("target_volume", 0.6, 1.0, ball_of_volume, "extent", True),
     ("volume_stiffness", 10.0, 2000.0, ball_of_volume, "extent", True),
     ("pressure_group", "part", "", ball, "extent", True),
+    ("use_internal_springs", False, True, sprung_ball, "extent", False),
+    ("internal_tension", 10.0, 5000.0, sprung_ball, "extent", False),
+    ("internal_compression", 1.0, 5000.0, pressed_ball, "extent", True),
+    ("internal_damping", 0.0, 5.0, lambda: sprung_ball(pressure=40.0), "extent", False),
+    ("internal_spring_max_length", 0.0, 0.1, sprung_ball, "extent", True),
+    ("internal_spring_normal_check", False, True, ball_in_ball, "extent", True),
+    ("internal_group", "", "all", lambda: sprung_by_group("all"), "extent", False),
+    ("internal_tension_max", 10.0, 20000.0, lambda: sprung_by_group("all"), "extent", False),
+    (
+        "internal_compression_max",
+        1.0,
+        20000.0,
+        lambda: grouped(pressed_ball(internal_group="all"), "all", range(162)),
+        "extent",
+        True,
+    ),
     ("density_group", "", "all", all_in(hanging, "all"), "lowest", False),
     ("density_max", 0.15, 0.9, lambda: by_group(hanging(), "density"), "lowest", False),
     ("stretch_group", "", "all", all_in(hanging, "all"), "lowest", True),

@@ -177,6 +177,7 @@ ELSEWHERE = {
     "quality": "test_quality.py",
     "simulate_on_play": "tests/gui",
     "result_kind": "test_results.py",
+    "internal_spring_max_diversion": "test_soft_bodies.py",
     "cache_directory": "test_cache.py",
     "keep_checkpoints": "test_resume.py",
     "stiffness": "test_fabrics.py",

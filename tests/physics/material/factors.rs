@@ -15,7 +15,10 @@ use weft::{Curves, Hysteresis, Integrator, Material, Model, Settings, Simulation
 const FACTORS: [f64; 3] = [2.0, 3.0, 5.0];
 
 fn has_curvature(model: Model) -> bool {
-    matches!(model, Model::Fem | Model::Particles | Model::BaraffWitkin)
+    matches!(
+        model,
+        Model::Fem | Model::FemVolino | Model::FemBridson | Model::Particles | Model::BaraffWitkin
+    )
 }
 
 /// A branch with every stress multiplied.

@@ -452,7 +452,13 @@ fn what_is_no_curve_is_refused_by_its_point_and_models_without_curvature_by_name
     assert!(quality.checked().unwrap_err().to_string().contains("quality.q"));
 
     let sheet = Sheet::new(Division::Regular, [0.3, 0.3], [4, 4]);
-    for model in [Model::MassSpring, Model::MassSpring16, Model::ParticlesMembrane] {
+    let without_curvature = [
+        Model::MassSpring,
+        Model::MassSpring16,
+        Model::ParticlesMembrane,
+        Model::ParticlesProjected,
+    ];
+    for model in without_curvature {
         let scene = |material: Material| {
             let cloth = sheet.cloth(material, sheet.points.clone(), 0.0);
             Simulation::new(&[cloth], &[], Settings { model, ..Settings::default() })

@@ -10,12 +10,15 @@ use weft::{
     Cloth, Integrator, Material, Model, Settings, Simulation, Solver, Vec3, mesh::Polygons,
 };
 
-pub(crate) const MODELS: [Model; 9] = [
+pub(crate) const MODELS: [Model; 12] = [
     Model::Fem,
     Model::FemCorotational,
     Model::FemLinear,
+    Model::FemVolino,
+    Model::FemBridson,
     Model::Particles,
     Model::ParticlesMembrane,
+    Model::ParticlesProjected,
     Model::BaraffWitkin,
     Model::ChoiKo,
     Model::MassSpring,

@@ -11,7 +11,7 @@ use weft::{
     Material, Vec3,
     forces::{
         BendingKind, BlockContributions, Elements, ModelInput, StrainHistory, baraff_witkin,
-        block_code, choi_ko, fem_corotational, mass_spring, particles,
+        block_code, choi_ko, fem_bridson, fem_corotational, fem_volino, mass_spring, particles,
     },
     mesh::Mesh,
 };
@@ -170,11 +170,21 @@ impl Example {
             examples.push(Self::of_particles(division, bending, material, has_factors));
         }
         // Its bending is that of the default model.
-        let membrane =
-            |sheets: &ModelInput<'_>| fem_corotational(sheets).into_iter().take(1).collect();
+        let membrane = |sheets: &ModelInput<'_>| -> Vec<Box<dyn Elements>> {
+            fem_corotational(sheets).into_iter().take(1).collect()
+        };
+        // With the membrane whose stress is linear, as no tangent of it is stiffer than the derivative.
+        let bent = |bending: fn(&ModelInput<'_>) -> Vec<Box<dyn Elements>>| {
+            move |sheets: &ModelInput<'_>| {
+                membrane(sheets).into_iter().chain(bending(sheets).into_iter().skip(1)).collect()
+            }
+        };
+        let (volino, bridson) = (bent(fem_volino), bent(fem_bridson));
         for scale in [&[][..], &[1.1, 0.95]] {
             examples.push(Self::of_triangles("baraff_witkin", scale, material, baraff_witkin));
             examples.push(Self::of_triangles("fem_corotational", scale, material, membrane));
+            examples.push(Self::of_triangles("fem_volino", scale, material, volino));
+            examples.push(Self::of_triangles("fem_bridson", scale, material, bridson));
         }
         for is_quads in [true, false] {
             examples.push(Self::of_springs(is_quads, "choi_ko", material, choi_ko));

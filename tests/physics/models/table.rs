@@ -232,3 +232,16 @@ fn linear_springs_are_right_on_squares_but_for_what_they_couple() {
     let curved = [0.972, 0.975, 3.278, 1.073, 1.134, 1.067, 1.0, 1.321, 1.342];
     check(Model::MassSpring16, &[(SQUARES, squares), (CURVED, curved)]);
 }
+
+#[test]
+fn the_bending_elements_of_volino_and_bridson_are_soft_by_their_triangles() {
+    let row = |coarse: f64, fine: f64| [1.0, 1.0, 1.0, 1.0, 1.0, 0.99, 1.0, coarse, fine];
+    let rows = [
+        (SQUARES, row(1.097, 1.086)),
+        (EQUILATERAL, row(1.084, 1.046)),
+        (RANDOM, row(1.106, 1.057)),
+    ];
+    for model in [Model::FemVolino, Model::FemBridson] {
+        check(model, &rows);
+    }
+}

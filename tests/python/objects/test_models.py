@@ -10,14 +10,17 @@ MODELS = (
     "fem",
     "fem_corotational",
     "fem_linear",
+    "fem_volino",
+    "fem_bridson",
     "particles",
     "particles_membrane",
+    "particles_projected",
     "baraff_witkin",
     "choi_ko",
     "mass_spring",
     "mass_spring_16",
 )
-QUADS_ONLY = ("particles", "particles_membrane", "mass_spring_16")
+QUADS_ONLY = ("particles", "particles_membrane", "particles_projected", "mass_spring_16")
 SPRINGS = ("choi_ko", "mass_spring", "mass_spring_16")
 
 

@@ -12,11 +12,12 @@
 //! and on the curvatures of quads at each particle: `inelastic_bending`.
 //!
 //! The other bending of the document, the membrane energy of eq. 2.25, is a constant tension of the yarns: see
-//! [`BendingKind::Membrane`].
+//! [`BendingKind::Membrane`] and [`BendingKind::ProjectedMembrane`].
 
 mod inelastic_bending;
 mod membrane;
 mod plate;
+mod projected_membrane;
 mod stencil;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ use crate::{
     mesh::Quads,
 };
 use plate::ParticlePlate;
+use projected_membrane::ProjectedMembrane;
 
 /// Heuristic parameters of particle systems.
 struct ParticleParameters {
@@ -63,11 +65,12 @@ pub enum BendingKind {
     /// As a membrane (eq. 2.25): the force B_m s_uu, per area, along the normal.
     ///
     /// Its only energy is that of a constant tension B_m in N/m of both yarns: it flattens a sheet that is pinned at
-    /// its boundary, while a free sheet shrinks by B_m/C₁₁ and has no resistance to bending. (Algorithm 3 projects the
-    /// force on the normals instead; that leaves a net force on a free sheet and has no energy.) There is no bending of
+    /// its boundary, while a free sheet shrinks by B_m/C₁₁ and has no resistance to bending. There is no bending of
     /// a membrane in N·m. B_m = B(π/L)², with L² the area of the cloth, gives both kinds the same energy in the lowest
     /// mode of a square sheet supported at two opposite edges.
     Membrane,
+    /// The same force projected on normals, as algorithm 3 has it: `projected_membrane`.
+    ProjectedMembrane,
 }
 
 /// The elements of a particle system, and the area of each vertex in m². Faces other than quads are left out: see
@@ -79,19 +82,23 @@ pub fn particles(
 ) -> (Vec<Box<dyn Elements>>, Vec<f64>) {
     let ModelInput { mesh, materials, .. } = *input;
     let quads = Quads::new(mesh);
-    let line_tensions = match bending {
-        BendingKind::ThinPlate => vec![0.0; materials.len()],
+    let constant_tensions = match bending {
+        BendingKind::ThinPlate | BendingKind::ProjectedMembrane => vec![0.0; materials.len()],
         BendingKind::Membrane => line_tensions(input),
     };
     let none = vec![0.0; materials.len()];
     let corners = membrane::corners(input, &quads);
     let centres = membrane::centres(input, &quads);
-    let tension = Frames::new(mesh, FrameKind::Tension, corners, materials, line_tensions);
+    let tension = Frames::new(mesh, FrameKind::Tension, corners, materials, constant_tensions);
     let shear = Frames::new(mesh, FrameKind::Shear, centres, materials, none);
     let areas = membrane::vertex_areas(mesh, &quads);
     let mut elements: Vec<Box<dyn Elements>> = vec![Box::new(tension), Box::new(shear)];
-    if bending == BendingKind::ThinPlate {
-        elements.push(Box::new(ParticlePlate::new(input, quads)));
+    match bending {
+        BendingKind::ThinPlate => elements.push(Box::new(ParticlePlate::new(input, quads))),
+        BendingKind::ProjectedMembrane => {
+            elements.push(Box::new(ProjectedMembrane::new(input, &quads, &line_tensions(input))));
+        }
+        BendingKind::Membrane => {}
     }
     (elements, areas)
 }

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `weft.Cloth`.
 
+mod springs;
+
+pub(super) use springs::given_springs;
+
 use super::{
     arrays::{
         FACES, FaceCorners, FaceKind, indices, numbers, points, read_faces, read_triangles, rows,
@@ -8,12 +12,13 @@ use super::{
     },
     errors::guarded,
     material::PyMaterial,
-    scalars::{index, instance, number},
+    scalars::{flag, index, instance, number},
 };
 use crate::{
     error::Error,
     mesh::{Polygons, Uv, check_positions},
-    scene::{Cloth, Sewing},
+    scene::{Cloth, Sewing, Springs},
+    surface::{InternalSprings, internal_springs},
 };
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -24,6 +29,9 @@ const PAIRS: FaceKind = FaceKind {
     widths: &[2],
     wanted: "integers, shape (k, 2), or a sequence of pairs of vertex indices",
 };
+
+/// Default largest angle between an internal spring and the normal, in rad: Blender's.
+const MAX_DIVERSION: f64 = std::f64::consts::FRAC_PI_4;
 
 /// Default closing time of seams, in s.
 const SEWING_TIME: f64 = 1.0;
@@ -70,6 +78,16 @@ const SEWING_TIME: f64 = 1.0;
 ///         the faces are cut into for the simulation, triangles of each face together and in the
 ///         order of the faces. Where not given, quads are cut along their shorter diagonal, or
 ///         alternating ones on a grid.
+///     springs (integer array, shape (k, 2), or a sequence of index pairs, optional): Springs
+///         between any two vertices, beside the fabric.
+///     spring_stiffness (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+///         each spring, in N/m, 0 or more; needed where springs are given.
+///     spring_compression (float64 or float32 array, shape (k,), or float, optional): Stiffness of
+///         each where it is shorter than at rest, in N/m; spring_stiffness where not given.
+///     spring_damping (float64 or float32 array, shape (k,), or float, optional): Damping of each
+///         spring, in N·s/m; 0 where not given.
+///     spring_lengths (float64 or float32 array, shape (k,), or float, optional): Length at rest
+///         of each spring, in m; that in the undeformed shape where not given.
 ///
 /// Raises:
 ///     TypeError: An array of the wrong dtype, or an object of the wrong type.
@@ -87,13 +105,15 @@ impl PyCloth {
             rest_scale=None, stiffness_scale=None, sewing=None, sewing_time=None, sewing_force=None,
             stretch_scale=None, shear_scale=None, bend_scale=None, friction_scale=None,
             free_of_colliders=None, free_of_cloth=None, ignored_colliders=None, layer=None,
-            triangles=None
+            triangles=None, springs=None, spring_stiffness=None, spring_compression=None,
+            spring_damping=None, spring_lengths=None
         ),
         text_signature = "(positions, faces, material, *, rest_positions=None, uv=None, \
             vertex_mass_scale=None, rest_scale=None, stiffness_scale=None, sewing=None, \
             sewing_time=1.0, sewing_force=None, stretch_scale=None, shear_scale=None, \
             bend_scale=None, friction_scale=None, free_of_colliders=None, free_of_cloth=None, \
-            ignored_colliders=None, layer=0, triangles=None)"
+            ignored_colliders=None, layer=0, triangles=None, springs=None, spring_stiffness=None, \
+            spring_compression=None, spring_damping=0.0, spring_lengths=None)"
     )]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -117,6 +137,11 @@ impl PyCloth {
         ignored_colliders: OptionalArgument<'_, '_>,
         layer: OptionalArgument<'_, '_>,
         triangles: OptionalArgument<'_, '_>,
+        springs: OptionalArgument<'_, '_>,
+        spring_stiffness: OptionalArgument<'_, '_>,
+        spring_compression: OptionalArgument<'_, '_>,
+        spring_damping: OptionalArgument<'_, '_>,
+        spring_lengths: OptionalArgument<'_, '_>,
     ) -> PyResult<Self> {
         let py = positions.py();
         let positions = points("positions", positions)?;
@@ -130,6 +155,7 @@ impl PyCloth {
         let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
         let count = positions.len();
+        let springiness = [spring_stiffness, spring_compression, spring_damping, spring_lengths];
         let extras = ClothOptions {
             mass: factors("vertex_mass_scale", vertex_mass_scale)?,
             rest: rest_scale.map(|given| rows::<2>("rest_scale", given)).transpose()?,
@@ -140,6 +166,7 @@ impl PyCloth {
             free: read_free([free_of_colliders, free_of_cloth], count)?,
             ignored: read_ignored(ignored_colliders)?,
             layer: layer.map_or(Ok(0), |given| index("layer", given))?,
+            springs: given_springs(springs, springiness, count)?,
         };
         let build = || {
             let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
@@ -162,6 +189,44 @@ impl PyCloth {
         to_index_array(py, self.0.triangles())
     }
 
+    /// Pairs of vertices for springs through the inside of a closed surface, found as *Internal
+    /// Springs* of Blender's cloth are: a ray from each vertex against its normal meets another
+    /// triangle, of which the nearest vertex is the other end. In the undeformed shape.
+    ///
+    /// Args:
+    ///     max_length (float | None): Longest spring, in m, more than 0; any where not given.
+    ///     max_diversion (float): Largest angle between a ray and the normal, in rad, from 0 to
+    ///         π/2. Angles are random, and the same on every run; 0.785 where not given.
+    ///     check_normals (bool): Whether the surfaces at both ends have to face away from each
+    ///         other; False where not given.
+    ///
+    /// Returns:
+    ///     int64 array, shape (k, 2): Vertices of each pair, the smaller one first.
+    #[pyo3(
+        signature = (*, max_length=None, max_diversion=None, check_normals=None),
+        text_signature = "($self, *, max_length=None, max_diversion=0.7853981633974483, \
+            check_normals=False)"
+    )]
+    fn internal_springs<'py>(
+        &self,
+        py: Python<'py>,
+        max_length: OptionalArgument<'_, 'py>,
+        max_diversion: OptionalArgument<'_, 'py>,
+        check_normals: OptionalArgument<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyArray2<i64>>> {
+        let options = InternalSprings {
+            max_length: max_length
+                .map_or(Ok(f64::INFINITY), |given| positive("max_length", given))?,
+            max_diversion: max_diversion
+                .map_or(Ok(MAX_DIVERSION), |given| angle("max_diversion", given))?,
+            checks_normals: check_normals
+                .map_or(Ok(false), |given| flag("check_normals", given))?,
+        };
+        let mesh = &self.0.mesh;
+        let find = || internal_springs(&mesh.rest.positions, &mesh.topology.triangles, &options);
+        to_index_array(py, &py.detach(find))
+    }
+
     fn __repr__(&self) -> String {
         let triangles = self.0.mesh.topology.triangles.len();
         format!("<weft.Cloth: {} vertices, {triangles} triangles>", self.0.vertex_count())
@@ -182,6 +247,7 @@ struct ClothOptions {
     free: Option<Vec<[bool; 2]>>,
     ignored: Vec<u32>,
     layer: usize,
+    springs: Option<Springs>,
 }
 
 impl ClothOptions {
@@ -207,8 +273,28 @@ impl ClothOptions {
         if let Some(free) = self.free {
             cloth = cloth.with_free_vertices(free)?;
         }
+        if let Some(springs) = self.springs {
+            cloth = cloth.with_springs(springs)?;
+        }
         Ok(cloth.with_ignored_colliders(self.ignored).with_layer(self.layer))
     }
+}
+
+fn positive(name: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let value = number(name, given)?;
+    if value > 0.0 && value.is_finite() {
+        return Ok(value);
+    }
+    Err(Error::value(name, value, "a finite number more than 0").into())
+}
+
+/// An angle up to a right one, in rad.
+fn angle(name: &str, given: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let value = number(name, given)?;
+    if (0.0..=std::f64::consts::FRAC_PI_2).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::value(name, value, "an angle from 0 to π/2").into())
 }
 
 fn factors(name: &str, given: OptionalArgument<'_, '_>) -> PyResult<Option<Vec<f64>>> {
@@ -224,19 +310,28 @@ fn read_sewing(
     let time = time.map_or(Ok(SEWING_TIME), |given| number("sewing_time", given))?;
     let force = force.map(|given| number("sewing_force", given)).transpose()?;
     let Some(given) = given else { return Ok(None) };
-    let read = read_faces(PAIRS, given)?;
+    Ok(Some(Sewing { pairs: read_pairs(PAIRS, given, vertex_count)?, time, force }))
+}
+
+/// Pairs of vertices.
+fn read_pairs(
+    kind: FaceKind,
+    given: &Bound<'_, PyAny>,
+    vertex_count: usize,
+) -> PyResult<Vec<[u32; 2]>> {
+    let read = read_faces(kind, given)?;
     if let Some(pair) = read.counts.iter().position(|count| *count != 2) {
         let found = format!("{} vertices", read.counts[pair]);
-        return Err(PAIRS.refused(pair, found, "two vertices").into());
+        return Err(kind.refused(pair, found, "two vertices").into());
     }
     let mut vertices = Vec::with_capacity(read.corners.len());
     for (place, vertex) in read.corners.iter().enumerate() {
         vertices.push(u32::try_from(*vertex).map_err(|_| {
             let wanted = format!("indices below the {vertex_count} vertices");
-            PAIRS.refused(place / 2, format!("vertex {vertex}"), &wanted)
+            kind.refused(place / 2, format!("vertex {vertex}"), &wanted)
         })?);
     }
-    Ok(Some(Sewing { pairs: vertices.as_chunks::<2>().0.to_vec(), time, force }))
+    Ok(vertices.as_chunks::<2>().0.to_vec())
 }
 
 /// The factors on stretch, shear and bending, 1 where they are not given.

@@ -20,15 +20,21 @@
 #[cfg(test)]
 mod tests;
 
-use super::{
-    elements::{
-        AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
-        StoredTangents, Tangents, add_scaled, columns,
+use crate::{
+    forces::{
+        elements::{
+            AddBlock, BlockColumns, ElasticEnergy, ElementLoads, Elements, MemberTangents,
+            StoredTangents, Tangents, add_scaled, columns,
+        },
+        model_input::ModelInput,
+        strain_history::StrainHistory,
     },
-    model_input::ModelInput,
-    strain_history::StrainHistory,
+    material::Material,
+    mesh::Mesh,
+    parallel::reductions,
+    scene::Sewing,
+    vec3::Vec3,
 };
-use crate::{material::Material, mesh::Mesh, parallel::reductions, scene::Sewing, vec3::Vec3};
 use nalgebra::Matrix3;
 use rayon::prelude::*;
 

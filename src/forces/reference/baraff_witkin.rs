@@ -11,10 +11,9 @@
 //! Damping −k_d ∂C/∂x Ċ (eq. 11) with k_d = τk is the Kelvin-Voigt viscosity of all models. Only its symmetric part
 //! enters the tangent, as in the text of eq. 12.
 //!
-//! `bend` has the condition of bending.
+//! `bend_hinges` has the condition of bending.
 
-mod bend;
-
+use super::bend_hinges::{BendHinges, HingeLawKind};
 use crate::{
     forces::{
         elements::{Elements, Frame, FrameKind, Frames, Warping},
@@ -22,7 +21,6 @@ use crate::{
     },
     mesh::gradients_of_all_corners,
 };
-use bend::BaraffWitkinHinges;
 
 /// The elements of the model.
 #[must_use]
@@ -40,5 +38,5 @@ pub fn baraff_witkin(input: &ModelInput<'_>) -> Vec<Box<dyn Elements>> {
     let frames = mesh.topology.triangles.iter().enumerate().map(frame).collect();
     let none = vec![0.0; materials.len()];
     let membrane = Frames::new(mesh, FrameKind::Conditions, frames, materials, none);
-    vec![Box::new(membrane), Box::new(BaraffWitkinHinges::new(input))]
+    vec![Box::new(membrane), Box::new(BendHinges::new(input, HingeLawKind::BendCondition))]
 }
