@@ -5,7 +5,8 @@ The library sews the garment around the colliders as they are at the first frame
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
 close best.
 Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
-that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
+that of its shape keys alone: a modifier that deforms it acts on the dressed shape. Once all seams are
+closed they are welded.
 """
 
 import threading
@@ -21,7 +22,8 @@ from ..scene.evaluated import deformed
 from ..scene.participants import check_cloth, participants
 from ..scene.reader import SceneReader
 from ..simulation import bridge
-from . import dressed_key, open_seams, seams
+from . import open_seams, seams
+from .dressed import shape_key, welding
 
 NEGLIGIBLE = 1e-4  # m, motion by modifiers that is not told
 
@@ -46,7 +48,7 @@ class Dressing:
             modifier_state.mute(obj, lambda _modifier: True)
             reader = SceneReader(context, [obj], colliders, first)
             source = reader.cloths[0]
-            is_free = not len(source.pinned) and dressed_key.find(obj) is None
+            is_free = not len(source.pinned) and shape_key.find(obj) is None
             start = bridge.lifted(context.scene, reader) if is_free else source.positions
             simulation, dressing = bridge.begin_dressing(context.scene, reader, start)
         finally:
@@ -56,7 +58,7 @@ class Dressing:
         self._to_object = reader.first.world_to_object[0]
         # What the other shape keys add to the dressed shape.
         self._others = self._in_object_space(source.positions)
-        self._others -= dressed_key.coordinates(obj)
+        self._others -= shape_key.coordinates(obj)
         seconds = context.scene.render.fps_base / context.scene.render.fps
         self._shown = 0
         self._thread = _Thread(simulation, dressing, seconds, start)
@@ -113,11 +115,13 @@ class Dressing:
             return False, ["the garment was deleted"]
         gaps = {each["pair"]: each["gap"] for each in thread.open_pairs}
         closed = np.array([k not in gaps for k in range(len(self._garment.pairs))])
-        positions = together(thread.positions, self._garment.pairs[closed])
+        positions = welding.together(thread.positions, self._garment.pairs[closed])
         self._write(obj, positions)
         lines = self._report(gaps, positions)
         lines += _modified(context, obj, positions)
         is_worn = thread.phase == "worn" and thread.error is None
+        if closed.all() and thread.phase in ("worn", "moving"):
+            welding.weld(obj, self._garment.pairs)
         obj.weft.garment.report, obj.weft.garment.has_failed = "\n".join(lines), not is_worn
         change_counter.increment()
         return is_worn, lines
@@ -142,7 +146,7 @@ class Dressing:
 
     def _write(self, obj: Object, positions: np.ndarray) -> None:
         if len(obj.data.vertices) == len(positions):
-            dressed_key.write(obj, self._in_object_space(positions) - self._others)
+            shape_key.write(obj, self._in_object_space(positions) - self._others)
 
 
 class _Thread(threading.Thread):
@@ -187,37 +191,20 @@ def _prepare(context: Context, obj: Object) -> tuple[seams.Seams, list[Object]]:
     check_cloth(obj)
     cloths, colliders = participants(context.scene, context.view_layer)
     colliders += [
-        one for one in cloths if one != obj and (dressed_key.find(one) or one.weft.result.shown)
+        one for one in cloths if one != obj and (welding.is_dressed(one) or one.weft.result.shown)
     ]
     for each in (obj, *colliders):
         evaluation_state.enter_object_mode(context, each)
+    if obj.weft.garment.panels_mesh is not None:
+        shape_key.write(obj, welding.unweld(obj))
     found = seams.of(obj)
     if not len(found.pairs):
         raise ValueError(f"'{obj.name}' has no sewing edges: sew two runs of edges in edit mode")
     obj.weft.use_sewing = True
-    key = dressed_key.find(obj)
+    key = shape_key.find(obj)
     if key is not None:
         key.value, key.mute = 1.0, False
     return found, colliders
-
-
-def together(positions: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Positions with vertices that pairs connect in their common mean."""
-    labels = np.arange(len(positions))
-    while True:
-        least = labels[pairs].min(axis=1)
-        lower = labels.copy()
-        np.minimum.at(lower, pairs[:, 0], least)
-        np.minimum.at(lower, pairs[:, 1], least)
-        if np.array_equal(lower, labels):
-            break
-        labels = lower
-    counts = np.bincount(labels, minlength=len(positions))
-    sums = np.stack([np.bincount(labels, axis, len(positions)) for axis in positions.T], axis=1)
-    sewn = counts[labels] > 1
-    placed = positions.copy()
-    placed[sewn] = (sums / np.maximum(counts, 1)[:, None])[labels[sewn]]
-    return placed
 
 
 def _modified(context: Context, obj: Object, positions: np.ndarray) -> list[str]:

@@ -14,16 +14,28 @@ SAME_UV = 1e-5  # distance in UV units below which corners of a vertex coincide
 
 
 def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
-    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist."""
-    settings = obj.weft
-    if settings.rest_shape == "PATTERN":
-        rest = _pattern(obj)
-    else:
+    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist.
+
+    Where seams cut the UV map of a pattern they are those of the mesh: see `corners`.
+    """
+    rest = _pattern(obj) if obj.weft.rest_shape == "PATTERN" else None
+    if rest is None:
         rest = mesh_arrays.transformed(_local(obj), matrix) * scale
-    if settings.shrink:
-        centre = rest.mean(axis=0)
-        rest = centre + (rest - centre) * (1.0 - as_decimal(settings.shrink))
-    return rest
+    return _shrunk(obj, rest)
+
+
+def corners(obj: Object) -> np.ndarray | None:
+    """Rest positions of the face corners in m, where seams cut the UV map of a pattern; else None."""
+    if obj.weft.rest_shape != "PATTERN" or _pattern(obj) is not None:
+        return None
+    return _shrunk(obj, _pattern_corners(obj))
+
+
+def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:
+    if not obj.weft.shrink:
+        return rest
+    centre = rest.mean(axis=0)
+    return centre + (rest - centre) * (1.0 - as_decimal(obj.weft.shrink))
 
 
 @dataclass(frozen=True)
@@ -100,19 +112,21 @@ def _local(obj: Object) -> np.ndarray:
     return points
 
 
-def _pattern(obj: Object) -> np.ndarray:
-    """The UV map as flat rest positions in m; `ValueError` where a vertex has several UVs."""
+def _pattern_corners(obj: Object) -> np.ndarray:
+    """The UV map as flat rest positions in m, of each face corner."""
     uv = mesh_arrays.active_uv(obj.data)
     if uv is None:
         raise ValueError(f"'{obj.name}' has no UV map, its rest shape")
-    corners = mesh_arrays.corner_vertices(obj.data)
-    flat = np.zeros((len(obj.data.vertices), 3))
-    flat[corners, :2] = uv
-    apart = np.abs(flat[corners, :2] - uv).max(axis=1) > SAME_UV
-    if apart.any():
-        vertex = int(corners[np.flatnonzero(apart)[0]])
-        raise ValueError(
-            f"the UV map of '{obj.name}' is cut at vertex {vertex}, where the mesh is not: split "
-            "the mesh along the seams (Edge Split) and sew the panels together"
-        )
+    flat = np.zeros((len(uv), 3))
+    flat[:, :2] = uv
     return flat * as_decimal(obj.weft.pattern_size)
+
+
+def _pattern(obj: Object) -> np.ndarray | None:
+    """The UV map as flat rest positions in m; None where a vertex has several UVs."""
+    corners, flat = mesh_arrays.corner_vertices(obj.data), _pattern_corners(obj)
+    positions = np.zeros((len(obj.data.vertices), 3))
+    positions[corners] = flat
+    apart = np.abs(positions[corners] - flat).max(axis=1)
+    is_cut = (apart > SAME_UV * as_decimal(obj.weft.pattern_size)).any()
+    return None if is_cut else positions

@@ -227,11 +227,16 @@ def _cloth(source: ClothInput) -> Any:
             source.positions,
             source.faces,
             _library.Material.from_dict(source.material),
-            rest_positions=source.rest_positions,
+            rest_positions=_rest(source),
             uv=source.uv,
             **options,
             **source.options,
         )
+
+
+def _rest(source: ClothInput) -> np.ndarray:
+    """Rest positions as the library takes them: of face corners where a pattern is cut."""
+    return source.rest_positions if source.rest_corners is None else source.rest_corners
 
 
 def lumped_areas(source: ClothInput) -> np.ndarray:
@@ -243,9 +248,9 @@ def lumped_areas(source: ClothInput) -> np.ndarray:
     material |= {"stretch_warp": NEGLIGIBLE_STIFFNESS, "stretch_weft": NEGLIGIBLE_STIFFNESS}
     with _named_errors(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
-        cloth = _library.Cloth(
-            source.rest_positions, source.faces, _library.Material.from_dict(material), **options
-        )
+        fabric = _library.Material.from_dict(material)
+        options["rest_positions"] = _rest(source)
+        cloth = _library.Cloth(source.rest_positions, source.faces, fabric, **options)
         settings = _library.Settings(
             integrator="implicit_euler",
             gravity=(0.0, 0.0, 0.0),
