@@ -236,7 +236,7 @@ class SceneReader:
             name=obj.name,
             faces=mesh_arrays.faces(obj.data),
             rest_positions=rest,
-            rest_corners=rest_shape.corners(obj),
+            rest_corners=rest_shape.corners(obj, matrix, self._scale),
             positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
             pinned=pinned,

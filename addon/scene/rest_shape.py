@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Mesh, Object
 
 from ..blender import mesh_arrays
 from ..properties.fabric import as_decimal
@@ -20,15 +20,25 @@ def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
     """
     rest = _pattern(obj) if obj.weft.rest_shape == "PATTERN" else None
     if rest is None:
-        rest = mesh_arrays.transformed(_local(obj), matrix) * scale
+        rest = mesh_arrays.transformed(_local(obj, obj.data), matrix) * scale
     return _shrunk(obj, rest)
 
 
-def corners(obj: Object) -> np.ndarray | None:
-    """Rest positions of the face corners in m, where seams cut the UV map of a pattern; else None."""
-    if obj.weft.rest_shape != "PATTERN" or _pattern(obj) is not None:
+def corners(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray | None:
+    """Rest positions of the face corners in m, where they differ at a vertex; else None.
+
+    So they do where seams cut the UV map of a pattern, and where panels were welded.
+    """
+    panels = obj.weft.garment.panels_mesh
+    if obj.weft.rest_shape == "PATTERN":
+        return None if _pattern(obj) is not None else _shrunk(obj, _pattern_corners(obj))
+    if panels is None:
         return None
-    return _shrunk(obj, _pattern_corners(obj))
+    found = mesh_arrays.corner_vertices(panels)
+    if len(found) != len(obj.data.loops):
+        raise ValueError(f"faces of '{obj.name}' were changed since it was dressed: undress it")
+    points = mesh_arrays.transformed(_local(obj, panels)[found], matrix) * scale
+    return _shrunk(obj, points)
 
 
 def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:
@@ -93,20 +103,21 @@ def mass_scale(obj: Object) -> np.ndarray | None:
     return None if (scale == 1.0).all() else scale
 
 
-def key_coordinates(obj: Object, name: str) -> np.ndarray | None:
+def key_coordinates(mesh: Mesh, name: str) -> np.ndarray | None:
     """Vertex positions of a shape key, None if it does not exist."""
-    keys = obj.data.shape_keys
+    keys = mesh.shape_keys
     if keys is None or name not in keys.key_blocks:
         return None
-    points = np.empty((len(obj.data.vertices), 3), np.float32)
+    points = np.empty((len(mesh.vertices), 3), np.float32)
     keys.key_blocks[name].points.foreach_get("co", points.ravel())
     return points
 
 
-def _local(obj: Object) -> np.ndarray:
+def _local(obj: Object, mesh: Mesh) -> np.ndarray:
+    """The rest shape in object space as a mesh of the object has it: its own, or its panels."""
     if obj.weft.rest_shape != "KEY":
-        return mesh_arrays.rest_coordinates(obj.data)
-    points = key_coordinates(obj, obj.weft.rest_key)
+        return mesh_arrays.rest_coordinates(mesh)
+    points = key_coordinates(mesh, obj.weft.rest_key)
     if points is None:
         raise ValueError(f"'{obj.name}' has no shape key '{obj.weft.rest_key}', its rest shape")
     return points

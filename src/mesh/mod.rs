@@ -10,7 +10,6 @@ mod incidence;
 mod orientation;
 mod polygons;
 mod quads;
-mod rest_positions;
 mod rest_shape;
 mod topology;
 mod triangle;
@@ -18,9 +17,9 @@ mod union_find;
 mod yarn_axes;
 
 pub use incidence::Incidence;
+pub(crate) use polygons::RestPositions;
 pub use polygons::{AlternativeTriangles, Polygons, check_positions};
 pub use quads::{Fan, QuadCorner, Quads};
-pub(crate) use rest_positions::RestPositions;
 #[cfg(test)]
 pub(crate) use rest_shape::shape_gradients;
 pub use rest_shape::{RestShape, ShapeGradients, gradients_of_all_corners};

@@ -2,8 +2,7 @@
 //! The undeformed surface, measured once: areas, yarn axes and angles.
 
 use super::{
-    polygons::TriangulatedFaces,
-    rest_positions::RestPositions,
+    polygons::{RestPositions, TriangulatedFaces},
     topology::{Edge, Topology},
     triangle,
     yarn_axes::{Uv, warp_directions},

@@ -5,7 +5,10 @@
 //! stays. Without them it follows the world axis along which the connected cloth is longest (x before
 //! y before z where equal), laid into the plane of the triangle.
 
-use super::{polygons::TriangulatedFaces, rest_positions::RestPositions, union_find::UnionFind};
+use super::{
+    polygons::{RestPositions, TriangulatedFaces},
+    union_find::UnionFind,
+};
 use crate::{
     error::{Error, Result},
     vec3::Vec3,

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     error::Error,
+    material::Material,
     mesh::{Polygons, Uv, check_positions},
     scene::{Cloth, Sewing},
     vec3::Vec3,
@@ -146,16 +147,7 @@ impl PyCloth {
             layer: layer.map_or(Ok(0), |given| index("layer", given))?,
         };
         let build = || {
-            let (polygons, uv) = (&polygons, uv.as_ref());
-            let cloth = match rest {
-                None => Cloth::new(positions, polygons, material, None, uv),
-                Some((rest, Each::Vertex)) => {
-                    Cloth::new(positions, polygons, material, Some(&rest), uv)
-                }
-                Some((rest, Each::Corner)) => {
-                    Cloth::of_panels(positions, polygons, material, &rest, uv)
-                }
-            }?;
+            let cloth = shaped(positions, &polygons, material, rest, uv.as_ref())?;
             Ok(Self(extras.apply_to(cloth)?))
         };
         py.detach(|| guarded(build))
@@ -178,6 +170,21 @@ impl PyCloth {
     fn __repr__(&self) -> String {
         let triangles = self.0.mesh.topology.triangles.len();
         format!("<weft.Cloth: {} vertices, {triangles} triangles>", self.0.vertex_count())
+    }
+}
+
+/// A cloth with rest positions of its vertices or face corners.
+fn shaped(
+    positions: Vec<Vec3>,
+    polygons: &Polygons,
+    material: Material,
+    rest: Option<(Vec<Vec3>, Each)>,
+    uv: Option<&Uv>,
+) -> crate::error::Result<Cloth> {
+    match rest {
+        Some((rest, Each::Corner)) => Cloth::of_panels(positions, polygons, material, &rest, uv),
+        Some((rest, Each::Vertex)) => Cloth::new(positions, polygons, material, Some(&rest), uv),
+        None => Cloth::new(positions, polygons, material, None, uv),
     }
 }
 

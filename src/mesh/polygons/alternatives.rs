@@ -6,13 +6,10 @@
 //! triangles but the ones in use and those that lie outside of the face at rest, as beside a reflex corner.
 
 use super::{
-    Polygons,
+    Polygons, RestPositions,
     triangulation::{newell_normal, turn},
 };
-use crate::{
-    mesh::{rest_positions::RestPositions, triangle},
-    vec3::Vec3,
-};
+use crate::{mesh::triangle, vec3::Vec3};
 
 /// Most corners of a face that has alternatives: their number grows with the third power of its corners. Effect:
 /// larger guards larger faces at a higher price (8 corners: 50 triangles beside 6); smaller guards fewer faces.

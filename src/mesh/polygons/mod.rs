@@ -4,14 +4,15 @@
 
 mod alternatives;
 mod given;
+mod rest_positions;
 mod triangulation;
 
 pub use alternatives::AlternativeTriangles;
+pub(crate) use rest_positions::RestPositions;
 pub(super) use triangulation::TriangulatedFaces;
 
 use crate::{
     error::{Error, Result},
-    mesh::rest_positions::RestPositions,
     vec3::Vec3,
 };
 use given::GivenTriangles;

@@ -5,10 +5,10 @@
 //! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
 //! cut off until a triangle remains.
 
-use super::Polygons;
+use super::{Polygons, RestPositions};
 use crate::{
     error::{Error, Result},
-    mesh::{rest_positions::RestPositions, triangle},
+    mesh::triangle,
     vec3::Vec3,
 };
 use std::collections::HashSet;

@@ -5,7 +5,7 @@
 //! 1998, section 4.2, take the (u, v) of every triangle for its own, so that panels that are sewn share vertices; here
 //! positions at rest are those of face corners then.
 
-use super::polygons::{Polygons, TriangulatedFaces};
+use super::{Polygons, TriangulatedFaces};
 use crate::vec3::Vec3;
 
 /// Positions of face corners at rest, in m.
