@@ -540,8 +540,8 @@ class PatternMesh:
 
     @property
     def welded(self) -> NDArray[np.int64]:
-        """Number of the vertex that each vertex becomes where closed seams are welded, in the order of
-        the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
+        """Number of the vertex that each vertex becomes where closed seams are welded, in the order
+        of the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
         flat[triangles], a row for each corner, as its rest positions.
         """
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Sewing patterns of the example scenes, in the form of GarmentCode: centimetres, y up, z to the front."""
+"""Sewing patterns of the examples, in the form of GarmentCode: cm, y up, z to the front."""
 
 import json
 
 
 def _outline(corners, curves=()):
-    """Panel from corners in cm; `curves` has relative control points of quadratic edges by number."""
+    """Panel from corners in cm; `curves` has control points of quadratic edges by number."""
     edges = [{"endpoints": [k, (k + 1) % len(corners)]} for k in range(len(corners))]
     for number, control in dict(curves).items():
         edges[number]["curvature"] = {"type": "quadratic", "params": [control]}
@@ -47,7 +47,7 @@ def _placed(panel, depth):
     return {**panel, "translation": [0, 0, depth], "rotation": [0, 0, 0]}
 
 
-def trousers(waist, hips, length, rise, depth=25.0, middle=5.0):
+def trousers(waist, hips, hem, length, rise, depth=25.0, middle=0.0):
     """Trousers of four panels. Girths with ease, length from the waist and rise in cm, the hem at
     height 0; panels are `depth` in front of and behind the `middle` of the body.
 
@@ -56,16 +56,16 @@ def trousers(waist, hips, length, rise, depth=25.0, middle=5.0):
     crotch, knee = length - rise, 0.47 * length
     panels = {}
     for side, extension, place in (("front", 5.0, middle + depth), ("back", 9.0, middle - depth)):
-        inner, hip = 0.5, 0.25 * hips + 0.5 + extension
+        inner, outer, hip = 0.5, 27.0, 0.25 * hips + 0.5 + extension
         corners = [
-            (8.0, 0.0),
-            (27.0, 0.0),
+            (outer - 0.5 * hem, 0.0),
+            (outer, 0.0),
             (0.92 * hip, crotch),
             (inner + extension + 0.25 * waist, length),
             (inner + extension, length),
             (inner + extension, crotch + 0.35 * rise),
             (inner, crotch),
-            (3.0, knee),
+            (min(3.0, outer - 0.5 * hem), knee),
         ]
         right = _outline(corners, {2: [0.4, -0.06], 5: [0.75, 0.3]})
         left, is_front = _mirrored(right), side == "front"
@@ -79,4 +79,24 @@ def trousers(waist, hips, length, rise, depth=25.0, middle=5.0):
     for edge in (4, 5):
         stitches.append(_stitch("front_right", edge, "front_left", last - edge))
         stitches.append(_stitch("back_right", last - edge, "back_left", edge))
+    return json.dumps({"pattern": {"panels": panels, "stitches": stitches}})
+
+
+def dress(bust, hem, length, shoulders, neck, depth=25.0):
+    """A dress of two panels with seams at sides and shoulders. Girths with ease, widths and length
+    in cm, the hem at height 0; panels are `depth` in front of and behind the body.
+
+    Edges of a panel: 0 hem, 1 and 7 sides, 2 and 6 armholes, 3 and 5 shoulders, 4 neck.
+    """
+    half = [
+        (0.25 * hem, 0.0),
+        (0.25 * bust, length - 20.0),
+        (0.5 * shoulders, length - 2.0),
+        (0.5 * neck, length),
+    ]
+    corners = [(-half[0][0], 0.0), *half, *((-x, y) for x, y in half[:0:-1])]
+    front = _outline(corners, {2: [0.5, 0.15], 4: [0.5, 0.4], 6: [0.5, 0.15]})
+    panels = {"front": _placed(front, depth), "back": _placed(_turned(front), -depth)}
+    last = len(corners) - 1
+    stitches = [_stitch("front", edge, "back", last - edge) for edge in (1, 3, 5, 7)]
     return json.dumps({"pattern": {"panels": panels, "stitches": stitches}})

@@ -5,8 +5,8 @@ The library sews the garment around the colliders as they are at the first frame
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
 close best.
 Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
-that of its shape keys alone: a modifier that deforms it acts on the dressed shape. Once all seams are
-closed they are welded.
+that of its shape keys alone: a modifier that deforms it acts on the dressed shape. Once all seams
+are closed they are welded.
 """
 
 import threading

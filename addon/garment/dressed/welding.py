@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Closed seams become one: each sewn vertex has the UVs of both sides, and the panels are kept.
 
-The mesh of a welded garment is its dressed shape; the UV map, its shape at rest, stays cut along the
-seams. The mesh of its panels is kept in the garment, with the vertex that each of its own became.
+The mesh of a welded garment is its dressed shape; the UV map, its shape at rest, stays cut along
+the seams. The mesh of its panels is kept in the garment, with the vertex that each of its own became.
 """
 
 import bmesh

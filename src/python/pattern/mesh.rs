@@ -92,8 +92,8 @@ impl PyPatternMesh {
         to_index_list(py, &stitches)
     }
 
-    /// Number of the vertex that each vertex becomes where closed seams are welded, in the order of
-    /// the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
+    /// Number of the vertex that each vertex becomes where closed seams are welded, in the order
+    /// of the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
     /// flat[triangles], a row for each corner, as its rest positions.
     #[getter]
     fn welded<'py>(&self, py: Python<'py>) -> Indices<'py> {

@@ -26,7 +26,7 @@ def crossings(garment, box, points):
 
 
 def is_welded(garment):
-    """Whether the mesh has the faces of its panels, no sewing edges, and UVs cut at marked seams."""
+    """Whether the mesh has the UVs of its panels, cut at marked seams, and no sewing edges."""
     mesh, panels = garment.data, garment.weft.garment.panels_mesh
     uv, corners = mesh_arrays.active_uv(mesh), mesh_arrays.corner_vertices(mesh)
     assert np.array_equal(uv, mesh_arrays.active_uv(panels))

@@ -116,7 +116,7 @@ def test_a_bag_hangs_welded_as_it_was_sewn():
 
 def test_rest_positions_of_corners_are_refused_by_number():
     mesh = bag()
-    with pytest.raises(ValueError, match="rest_positions: .* rows"):
+    with pytest.raises(ValueError, match=r"rest_positions: .* rows"):
         weft.Cloth(mesh.positions, mesh.triangles, weft.Material(), rest_positions=np.zeros((7, 3)))
 
 
