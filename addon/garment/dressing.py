@@ -3,13 +3,14 @@
 
 The library sews the garment around the colliders as they are at the first frame and lets it settle.
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
-close best.
+close best. Where nothing is pinned, closed seams are welded before the garment settles, else after.
 Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
-that of its shape keys alone: a modifier that deforms it acts on the dressed shape. Once all seams
-are closed they are welded.
+that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
 """
 
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from ..properties import change_counter
 from ..scene import evaluation_state
 from ..scene.evaluated import deformed
 from ..scene.participants import check_cloth, participants
-from ..scene.reader import SceneReader
+from ..scene.reader import ClothInput, SceneReader
 from ..simulation import bridge
 from . import open_seams, seams
-from .dressed import shape_key, welding
+from .dressed import shape_key, welded_cloth, welding
 
 NEGLIGIBLE = 1e-4  # m, motion by modifiers that is not told
 
@@ -50,7 +51,10 @@ class Dressing:
             source = reader.cloths[0]
             is_free = not len(source.pinned) and shape_key.find(obj) is None
             start = bridge.lifted(context.scene, reader) if is_free else source.positions
-            simulation, dressing = bridge.begin_dressing(context.scene, reader, start)
+            begin = bridge.dressing_builder(context.scene, reader)
+            cloth = replace(source, positions=start)
+            self._group = welding.weldable(obj.data, self._garment.pairs)
+            thread = _Thread(begin, cloth, self._group)
         finally:
             evaluation_state.restore()
         scene_time.go_to(context.scene, first)
@@ -61,7 +65,8 @@ class Dressing:
         self._others -= shape_key.coordinates(obj)
         seconds = context.scene.render.fps_base / context.scene.render.fps
         self._shown = 0
-        self._thread = _Thread(simulation, dressing, seconds, start)
+        self._thread = thread
+        thread.frame_seconds = seconds
         _running = self
         self._thread.start()
 
@@ -115,13 +120,14 @@ class Dressing:
             return False, ["the garment was deleted"]
         gaps = {each["pair"]: each["gap"] for each in thread.open_pairs}
         closed = np.array([k not in gaps for k in range(len(self._garment.pairs))])
-        positions = welding.together(thread.positions, self._garment.pairs[closed])
+        group = welding.labels(self._garment.pairs[closed], len(thread.positions))
+        positions = welding.together(thread.positions, group)
         self._write(obj, positions)
         lines = self._report(gaps, positions)
         lines += _modified(context, obj, positions)
         is_worn = thread.phase == "worn" and thread.error is None
         if closed.all() and thread.phase in ("worn", "moving"):
-            welding.weld(obj, self._garment.pairs)
+            welding.weld(obj, self._group)
         obj.weft.garment.report, obj.weft.garment.has_failed = "\n".join(lines), not is_worn
         change_counter.increment()
         return is_worn, lines
@@ -153,29 +159,46 @@ class _Thread(threading.Thread):
     """Simulates to the end of the dressing or a stop; it does not access Blender data."""
 
     def __init__(
-        self, simulation: Any, dressing: Any, frame_seconds: float, positions: np.ndarray
+        self, begin: Callable[[ClothInput], tuple[Any, Any]], cloth: ClothInput, group: np.ndarray
     ) -> None:
         super().__init__(name="weft dressing", daemon=True)
         self.stop_asked = threading.Event()
         self.error: BaseException | None = None
-        self.positions, self.count, self.seconds = positions, 0, 0.0
-        self._simulation, self._dressing, self._frame_seconds = simulation, dressing, frame_seconds
+        self.count, self.seconds, self.frame_seconds = 0, 0.0, 1.0
+        self._begin, self._cloth, self._group = begin, cloth, group
+        self._simulation, self._dressing = begin(cloth)
+        # Vertex of the simulation for each of the garment, and pair for each of the simulation.
+        self._vertices, self._pairs = np.arange(len(group)), np.arange(len(cloth.sewing))
         self._look()
 
     def run(self) -> None:
         try:
             while not self._dressing.is_over and not self.stop_asked.is_set():
-                self._dressing.advance(self._frame_seconds)
-                self.seconds += self._frame_seconds
+                self._dressing.advance(self.frame_seconds)
+                self.seconds += self.frame_seconds
                 self._look()
+                is_sewn = len(self._vertices) == len(self._simulation.positions(0))
+                if self.phase == "settling" and is_sewn and not len(self._cloth.pinned):
+                    self._weld()
             self._dressing.cancel()
             self._look()
         except BaseException as error:  # a panic of the library is a BaseException
             self.error = error
 
+    def _weld(self) -> None:
+        """Goes on with closed seams as one."""
+        placed = replace(self._cloth, positions=welding.together(self.positions, self._group))
+        self._vertices = welding.numbers(self._group)
+        self._pairs = welded_cloth.kept_pairs(self._cloth.sewing, self._vertices)[0]
+        self._simulation, self._dressing = self._begin(welded_cloth.welded(placed, self._group))
+
     def _look(self) -> None:
-        self.phase, self.open_pairs = self._dressing.phase, self._dressing.open_pairs()
-        self.positions = self._simulation.positions(0)
+        self.phase = self._dressing.phase
+        self.open_pairs = [
+            {**entry, "pair": int(self._pairs[entry["pair"]])}
+            for entry in self._dressing.open_pairs()
+        ]
+        self.positions = self._simulation.positions(0)[self._vertices]
         self.count += 1
 
 

@@ -94,18 +94,23 @@ def simulation_builder(
 
     def build(cloth_positions: list[np.ndarray], collider_positions: list[np.ndarray]) -> Any:
         placed = zip(reader.cloths, cloth_positions, strict=True)
-        cloths = [_cloth(replace(source, positions=each)) for source, each in placed]
+        cloths = [replace(source, positions=each) for source, each in placed]
         placed = zip(reader.colliders, collider_positions, strict=True)
-        colliders = [_collider(replace(source, positions=each)) for source, each in placed]
-        try:
-            return library().Simulation(cloths, colliders, settings)
-        except ValueError as error:
-            # The library names cloths by index.
-            names = [f"'{source.name}': " for source in reader.cloths]
-            text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
-            raise ValueError(text) from error
+        colliders = [replace(source, positions=each) for source, each in placed]
+        return _simulation(cloths, colliders, settings)
 
     return build
+
+
+def _simulation(cloths: list[ClothInput], colliders: list[ColliderInput], settings: Any) -> Any:
+    sheets, bodies = [_cloth(source) for source in cloths], [_collider(one) for one in colliders]
+    try:
+        return library().Simulation(sheets, bodies, settings)
+    except ValueError as error:
+        # The library names cloths by index.
+        names = [f"'{source.name}': " for source in cloths]
+        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+        raise ValueError(text) from error
 
 
 def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
@@ -119,15 +124,19 @@ def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
     return source.positions + lift * up / np.linalg.norm(up)
 
 
-def begin_dressing(scene: Scene, reader: SceneReader, start: np.ndarray) -> tuple[Any, Any]:
-    """A `weft.Simulation` of the first frame with its only cloth at `start`, and a `weft.Dressing`
-    of it.
+def dressing_builder(scene: Scene, reader: SceneReader) -> Callable[[ClothInput], tuple[Any, Any]]:
+    """A function that makes, in any thread, a `weft.Simulation` of the first frame with a cloth in
+    place of the only one, which has its pins, and a `weft.Dressing` of it.
     """
-    colliders = [source.positions for source in reader.colliders]
-    simulation = simulation_builder(scene, reader)([start], colliders)
+    settings = _settings(scene, reader.first)
     calm = replace(reader.first, wind=(0.0, 0.0, 0.0))
-    set_targets(simulation, reader.cloths, reader.colliders, calm)
-    return simulation, library().Dressing(simulation)
+
+    def build(cloth: ClothInput) -> tuple[Any, Any]:
+        simulation = _simulation([cloth], reader.colliders, settings)
+        set_targets(simulation, [cloth], reader.colliders, calm)
+        return simulation, library().Dressing(simulation)
+
+    return build
 
 
 def far_panels(pattern: Any, colliders: list[tuple[np.ndarray, np.ndarray]]) -> list[str]:

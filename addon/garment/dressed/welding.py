@@ -2,7 +2,7 @@
 """Closed seams become one: each sewn vertex has the UVs of both sides, and the panels are kept.
 
 The mesh of a welded garment is its dressed shape; the UV map, its shape at rest, stays cut along
-the seams. The mesh of its panels is kept in the garment, with the vertex that each of its own became.
+the seams. The mesh of its panels is kept in the garment, with the vertex that each became.
 """
 
 import bmesh
@@ -37,9 +37,8 @@ def labels(pairs: np.ndarray, count: int) -> np.ndarray:
     return found
 
 
-def together(positions: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Positions with vertices that pairs connect in their common mean."""
-    group = labels(pairs, len(positions))
+def together(positions: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Positions with vertices of equal labels in their common mean."""
     counts = np.bincount(group, minlength=len(positions))
     sums = np.stack([np.bincount(group, axis, len(positions)) for axis in positions.T], axis=1)
     sewn = counts[group] > 1
@@ -48,17 +47,29 @@ def together(positions: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     return placed
 
 
-def weld(obj: Object, pairs: np.ndarray) -> None:
-    """Makes vertices that pairs connect one, at the dressed shape, which the basis becomes.
-
-    Pairs that would leave a face without area or a third face at an edge stay sewn.
+def weldable(mesh: Mesh, pairs: np.ndarray) -> np.ndarray:
+    """Labels of the pairs that are welded; those stay sewn that would leave a face without area or
+    a third face at an edge.
     """
+    while True:
+        group = labels(pairs, len(mesh.vertices))
+        spoilt = _spoilt(mesh, group)
+        if not len(spoilt):
+            return group
+        pairs = pairs[~np.isin(group[pairs[:, 0]], spoilt)]
+
+
+def numbers(group: np.ndarray) -> np.ndarray:
+    """The vertex of the welded mesh that each vertex becomes."""
+    return (np.cumsum(group == np.arange(len(group))) - 1)[group]
+
+
+def weld(obj: Object, group: np.ndarray) -> None:
+    """Makes vertices of equal labels one, at the dressed shape, which the basis becomes."""
     panels, points = obj.data, shape_key.coordinates(obj)
     shape_key.remove(obj)
-    group = _welded_labels(panels, pairs)
-    roots = group == np.arange(len(group))
     kept = panels.attributes.get(VERTEX) or panels.attributes.new(VERTEX, "INT", "POINT")
-    kept.data.foreach_set("value", (np.cumsum(roots) - 1)[group].astype(np.int32))
+    kept.data.foreach_set("value", numbers(group).astype(np.int32))
     welded = panels.copy()
     welded.attributes.remove(welded.attributes[VERTEX])
     obj.weft.garment.panels_mesh, obj.data = panels, welded
@@ -91,16 +102,6 @@ def unweld(obj: Object) -> np.ndarray:
 
 
 # --- welding ------------------------------------------------------------------------------------
-
-
-def _welded_labels(mesh: Mesh, pairs: np.ndarray) -> np.ndarray:
-    """Labels of the pairs that can be welded."""
-    while True:
-        group = labels(pairs, len(mesh.vertices))
-        spoilt = _spoilt(mesh, group)
-        if not len(spoilt):
-            return group
-        pairs = pairs[~np.isin(group[pairs[:, 0]], spoilt)]
 
 
 def _spoilt(mesh: Mesh, group: np.ndarray) -> np.ndarray:

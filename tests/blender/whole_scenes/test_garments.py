@@ -268,7 +268,7 @@ def test_pairs_that_cannot_be_welded_stay_sewn(tmp_path):
     face = garment.data.polygons[0].vertices
     spoilt = np.array([[face[0], face[2]]])
     shape_key.write(garment, mesh_arrays.coordinates(garment.data))
-    welding.weld(garment, np.concatenate([pairs, spoilt]))
+    welding.weld(garment, welding.weldable(garment.data, np.concatenate([pairs, spoilt])))
     assert len(garment.data.vertices) == len(garment.weft.garment.panels_mesh.vertices) - len(pairs)
 
 
