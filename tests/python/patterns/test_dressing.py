@@ -97,14 +97,21 @@ def welded(mesh: weft.PatternMesh, points: np.ndarray) -> weft.Cloth:
     )
 
 
-def test_a_bag_hangs_welded_as_it_was_sewn():
+def test_a_bag_settles_and_hangs_welded_as_sewn():
     mesh, collider = bag(), box(0.1, 0.06, 0.4)
     assert len(mesh.welded) - mesh.welded.max() - 1 == len(mesh.seams)
     assert (mesh.welded[mesh.seams[:, 0]] == mesh.welded[mesh.seams[:, 1]]).all()
     sewn_bag = sewn(mesh, collider)
-    dressed(sewn_bag)
-    before = sewn_bag.positions()
-    simulation = weft.Simulation([welded(mesh, before)], [collider])
+    dressing = weft.Dressing(sewn_bag)
+    while dressing.phase == "sewing":
+        dressing.advance(FRAME)
+    simulation = weft.Simulation([welded(mesh, sewn_bag.positions())], [collider])
+    assert weft.Dressing(simulation).phase == "settling"
+    assert dressed(simulation).phase == "worn"
+    before = simulation.positions()[mesh.welded]
+    while not dressing.is_over:
+        dressing.advance(FRAME)
+    assert np.median(np.linalg.norm(before - sewn_bag.positions(), axis=1)) < 0.02
     for _ in range(24):
         simulation.advance(FRAME)
     after = simulation.positions()[mesh.welded]
@@ -221,10 +228,16 @@ def test_panels_are_lifted_until_nothing_is_between_their_sides():
         lift(cloth, [], (0, 0, 0))
 
 
-def test_a_simulation_without_seams_has_nothing_to_dress():
+def test_a_simulation_without_seams_settles_at_once():
     cloth = weft.Cloth([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], weft.Material())
-    with pytest.raises(ValueError, match="sewn pairs"):
-        weft.Dressing(weft.Simulation([cloth]))
+    simulation = weft.Simulation([cloth])
+    dressing = weft.Dressing(simulation)
+    assert dressing.phase == "settling" and dressing.open_pairs() == []
+    dressing.advance(FRAME)
+    assert simulation.velocities()[:, 2].max() < -0.01  # gravity acts
+    dressing.cancel()
+    assert dressing.phase == "moving"
+
 
 
 def test_a_hood_of_others_is_worn_on_head_and_shoulders():
