@@ -200,8 +200,10 @@ class Cloth:
         faces (integer array, shape (m, 3) or (m, 4), or a sequence of index sequences): Vertices
             around each face.
         material (Material): The fabric.
-        rest_positions (float64 or float32 array, shape (n, 3), optional): Undeformed shape, in m;
-            positions where not given.
+        rest_positions (float64 or float32 array, shape (n, 3) or (corners, 3), optional):
+            Undeformed shape, in m, per vertex or per face corner; positions where not given. Per
+            corner every face has a shape of its own, and an edge at which two faces differ is a
+            seam, flat at rest: a garment whose panels were welded.
         uv (float64 or float32 array, shape (n, 2) or (corners, 2), optional): Yarn axes, in m, per
             vertex or per face corner; u runs along the warp. Lengths at rest still come from
             rest_positions. Without uv the warp follows the longest axis of each piece.
@@ -572,6 +574,13 @@ class PatternMesh:
     @property
     def stitch_of_seam(self) -> NDArray[np.int64]:
         """Index of the stitch of each pair of seams: int64, shape (k,)."""
+
+    @property
+    def welded(self) -> NDArray[np.int64]:
+        """Number of the vertex that each vertex becomes where closed seams are welded, in the order
+        of the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
+        flat[triangles], a row for each corner, as its rest positions.
+        """
 
     @property
     def internal_lines(self) -> list[dict[str, Any]]:
@@ -1030,14 +1039,14 @@ class Dressing:
 
     Without gravity and friction and in dense air the sewing of every cloth closes, then both act
     until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It
-    goes on from there once is_over; gravity, friction and air are then those from before.
+    goes on from there once is_over; gravity, friction and air are then those from before. Where
+    nothing is sewn, as in garments that were welded once the phase is "settling", all settles.
 
     Args:
         simulation (Simulation): Cloths with sewing, where their panels are placed.
 
     Raises:
         TypeError: An object of the wrong type.
-        ValueError: No cloth has sewn vertices.
     """
 
     def __new__(cls, simulation: Simulation) -> Self: ...

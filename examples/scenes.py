@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Six scenes to learn from: each function builds one in the open, empty file.
+"""Eight scenes to learn from: each function builds one in the open, empty file.
 
 `detail` is the number of vertices along the longer side of the cloth.
 """
 
 import math
+import tempfile
+from pathlib import Path
 
 import bpy
 import meshes
 import numpy as np
+import patterns
 
 
 def flag(detail=40):
@@ -95,7 +98,7 @@ def tablecloth(detail=50):
 def cape(detail=36):
     """A woollen cape on a figure that walks: its parts follow the bones of an armature."""
     frames = 72
-    rig = _walker(frames)
+    rig = _walker(frames, LIMBS)
 
     def place(u, v):
         angle = math.pi * (u - 0.5) * 1.1
@@ -110,6 +113,46 @@ def cape(detail=36):
     return cloth
 
 
+def trousers(detail=40):
+    """Trousers of four panels are sewn around the legs of a figure, which then walks in them."""
+    frames = 72
+    _walker(frames, {name: limb for name, limb in LIMBS.items() if name.startswith("leg")})
+    pattern = patterns.trousers(waist=80.0, hips=100.0, hem=54.0, length=88.0, rise=28.0)
+    cloth = _dressed("Trousers", pattern, 0.88 / detail, "cotton", (0.0, 0.0, 0.16))
+    bpy.context.scene.frame_end = frames
+    return cloth
+
+
+def dress(detail=40):
+    """A dress is sewn around a figure, hangs on its shoulders, and swings as the figure turns."""
+    body = [(0.09, 0.2), (0.12, 0.55), (0.155, 0.8), (0.165, 0.92), (0.15, 1.02), (0.11, 1.12)]
+    body += [(0.115, 1.2), (0.14, 1.35), (0.12, 1.41), (0.055, 1.44), (0.05, 1.5), (0.09, 1.57)]
+    body += [(0.1, 1.64), (0.06, 1.72)]
+    figure = meshes.add_turned("Body", body, 40)
+    figure.weft.friction = 0.5
+    for frame, angle in ((12, 0.0), (30, 1.5), (48, -1.5), (60, -1.5)):
+        figure.rotation_euler = (0.0, 0.0, angle)
+        figure.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    pattern = patterns.dress(bust=104.0, hem=180.0, length=88.0, shoulders=26.0, neck=17.0)
+    cloth = _dressed("Dress", pattern, 0.88 / detail, "silk", (0.0, 0.0, 0.56), 0.0)
+    bpy.context.scene.frame_end = 72
+    return cloth
+
+
+def _dressed(name, pattern, edge_length, fabric, place, turn=-0.5 * math.pi):
+    """A garment of a pattern at a place, turned about z, that the colliders wear."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.json"
+        path.write_text(pattern, encoding="utf-8")
+        bpy.ops.weft.pattern_import(filepath=str(path), edge_length=edge_length)
+    cloth = bpy.context.object
+    cloth.location, cloth.rotation_euler[2] = place, turn
+    bpy.ops.weft.preset_apply(name=fabric)
+    bpy.ops.weft.dress()
+    return cloth
+
+
 LIMBS = {  # bone: where it hangs, its length, its radius, how far it swings
     "leg.L": ((0.0, 0.1, 0.85), 0.75, 0.07, 0.45),
     "leg.R": ((0.0, -0.1, 0.85), 0.75, 0.07, -0.45),
@@ -118,7 +161,7 @@ LIMBS = {  # bone: where it hangs, its length, its radius, how far it swings
 }
 
 
-def _walker(frames):
+def _walker(frames, limbs):
     """A figure of rods on an armature, walking along x."""
     armature = bpy.data.armatures.new("Walker")
     rig = bpy.data.objects.new("Walker", armature)
@@ -127,29 +170,29 @@ def _walker(frames):
     bpy.ops.object.mode_set(mode="EDIT")
     spine = armature.edit_bones.new("spine")
     spine.head, spine.tail = (0.0, 0.0, 0.85), (0.0, 0.0, 1.4)
-    for name, (place, length, _radius, _swing) in LIMBS.items():
+    for name, (place, length, _radius, _swing) in limbs.items():
         bone = armature.edit_bones.new(name)
         bone.head, bone.tail = place, (place[0], place[1], place[2] - length)
         bone.parent = spine
     bpy.ops.object.mode_set(mode="OBJECT")
-    for name, (place, length, radius, _swing) in LIMBS.items():
+    for name, (place, length, radius, _swing) in limbs.items():
         part = meshes.add_turned(name.title(), meshes.capsule(length, radius), 16)
         part.location = place
         _follow(part, rig, name)
     body = [(0.05, 0.8), (0.13, 0.84), (0.13, 1.0), (0.11, 1.1), (0.15, 1.3), (0.13, 1.38)]
     body += [(0.06, 1.42), (0.05, 1.48), (0.09, 1.54), (0.1, 1.62), (0.07, 1.7)]
     _follow(meshes.add_turned("Body", body, 24), rig, "spine")
-    _walk(rig, frames)
+    _walk(rig, frames, limbs)
     return rig
 
 
-def _walk(rig, frames):
+def _walk(rig, frames, limbs):
     for frame in range(1, frames + 1, 3):
         seconds = max(0.0, (frame - 12) / 24.0)
         gathered = min(1.0, seconds)
         rig.location = (-0.9 * (seconds - 0.5 * gathered), 0.0, 0.02 * math.sin(12 * seconds))
         rig.keyframe_insert("location", frame=frame)
-        for name, (_place, _length, _radius, swing) in LIMBS.items():
+        for name, (_place, _length, _radius, swing) in limbs.items():
             bone = rig.pose.bones[name]
             bone.rotation_mode = "XYZ"
             bone.rotation_euler = _turn(bone, swing * gathered * math.sin(6 * seconds))
@@ -256,4 +299,7 @@ def skirt(detail=36):
     return cloth
 
 
-SCENES = {scene.__name__: scene for scene in (flag, curtain, tablecloth, cape, cushion, skirt)}
+SCENES = {
+    scene.__name__: scene
+    for scene in (flag, curtain, tablecloth, cape, cushion, skirt, dress, trousers)
+}

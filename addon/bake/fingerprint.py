@@ -266,7 +266,7 @@ def _pins(obj: Object) -> str:
         if settings.use_sewing:
             yield mesh_arrays.loose_edges(obj.data)
         if settings.rest_shape == "KEY" and obj.data.shape_keys is not None:
-            yield rest_shape.key_coordinates(obj, settings.rest_key)
+            yield rest_shape.key_coordinates(obj.data, settings.rest_key)
 
     return _memoised((obj.session_uid, "pins", *chosen, attached), read)
 

@@ -3,12 +3,14 @@
 
 The library sews the garment around the colliders as they are at the first frame and lets it settle.
 A garment that nothing holds and that was not dressed before starts at the height at which its seams
-close best.
+close best. Where nothing is pinned, closed seams are welded before the garment settles, else after.
 Other garments that are dressed already, or have a result, are obstacles. The mesh of the garment is
 that of its shape keys alone: a modifier that deforms it acts on the dressed shape.
 """
 
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,9 +21,10 @@ from ..properties import change_counter
 from ..scene import evaluation_state
 from ..scene.evaluated import deformed
 from ..scene.participants import check_cloth, participants
-from ..scene.reader import SceneReader
+from ..scene.reader import ClothInput, SceneReader
 from ..simulation import bridge
-from . import dressed_key, open_seams, seams
+from . import open_seams, seams
+from .dressed import shape_key, welded_cloth, welding
 
 NEGLIGIBLE = 1e-4  # m, motion by modifiers that is not told
 
@@ -46,9 +49,12 @@ class Dressing:
             modifier_state.mute(obj, lambda _modifier: True)
             reader = SceneReader(context, [obj], colliders, first)
             source = reader.cloths[0]
-            is_free = not len(source.pinned) and dressed_key.find(obj) is None
+            is_free = not len(source.pinned) and shape_key.find(obj) is None
             start = bridge.lifted(context.scene, reader) if is_free else source.positions
-            simulation, dressing = bridge.begin_dressing(context.scene, reader, start)
+            begin = bridge.dressing_builder(context.scene, reader)
+            cloth = replace(source, positions=start)
+            self._group = welding.weldable(obj.data, self._garment.pairs)
+            thread = _Thread(begin, cloth, self._group)
         finally:
             evaluation_state.restore()
         scene_time.go_to(context.scene, first)
@@ -56,10 +62,11 @@ class Dressing:
         self._to_object = reader.first.world_to_object[0]
         # What the other shape keys add to the dressed shape.
         self._others = self._in_object_space(source.positions)
-        self._others -= dressed_key.coordinates(obj)
+        self._others -= shape_key.coordinates(obj)
         seconds = context.scene.render.fps_base / context.scene.render.fps
         self._shown = 0
-        self._thread = _Thread(simulation, dressing, seconds, start)
+        self._thread = thread
+        thread.frame_seconds = seconds
         _running = self
         self._thread.start()
 
@@ -113,11 +120,14 @@ class Dressing:
             return False, ["the garment was deleted"]
         gaps = {each["pair"]: each["gap"] for each in thread.open_pairs}
         closed = np.array([k not in gaps for k in range(len(self._garment.pairs))])
-        positions = together(thread.positions, self._garment.pairs[closed])
+        group = welding.labels(self._garment.pairs[closed], len(thread.positions))
+        positions = welding.together(thread.positions, group)
         self._write(obj, positions)
         lines = self._report(gaps, positions)
         lines += _modified(context, obj, positions)
         is_worn = thread.phase == "worn" and thread.error is None
+        if closed.all() and thread.phase in ("worn", "moving"):
+            welding.weld(obj, self._group)
         obj.weft.garment.report, obj.weft.garment.has_failed = "\n".join(lines), not is_worn
         change_counter.increment()
         return is_worn, lines
@@ -142,36 +152,53 @@ class Dressing:
 
     def _write(self, obj: Object, positions: np.ndarray) -> None:
         if len(obj.data.vertices) == len(positions):
-            dressed_key.write(obj, self._in_object_space(positions) - self._others)
+            shape_key.write(obj, self._in_object_space(positions) - self._others)
 
 
 class _Thread(threading.Thread):
     """Simulates to the end of the dressing or a stop; it does not access Blender data."""
 
     def __init__(
-        self, simulation: Any, dressing: Any, frame_seconds: float, positions: np.ndarray
+        self, begin: Callable[[ClothInput], tuple[Any, Any]], cloth: ClothInput, group: np.ndarray
     ) -> None:
         super().__init__(name="weft dressing", daemon=True)
         self.stop_asked = threading.Event()
         self.error: BaseException | None = None
-        self.positions, self.count, self.seconds = positions, 0, 0.0
-        self._simulation, self._dressing, self._frame_seconds = simulation, dressing, frame_seconds
+        self.count, self.seconds, self.frame_seconds = 0, 0.0, 1.0
+        self._begin, self._cloth, self._group = begin, cloth, group
+        self._simulation, self._dressing = begin(cloth)
+        # Vertex of the simulation for each of the garment, and pair for each of the simulation.
+        self._vertices, self._pairs = np.arange(len(group)), np.arange(len(cloth.sewing))
         self._look()
 
     def run(self) -> None:
         try:
             while not self._dressing.is_over and not self.stop_asked.is_set():
-                self._dressing.advance(self._frame_seconds)
-                self.seconds += self._frame_seconds
+                self._dressing.advance(self.frame_seconds)
+                self.seconds += self.frame_seconds
                 self._look()
+                is_sewn = len(self._vertices) == len(self._simulation.positions(0))
+                if self.phase == "settling" and is_sewn and not len(self._cloth.pinned):
+                    self._weld()
             self._dressing.cancel()
             self._look()
         except BaseException as error:  # a panic of the library is a BaseException
             self.error = error
 
+    def _weld(self) -> None:
+        """Goes on with closed seams as one."""
+        placed = replace(self._cloth, positions=welding.together(self.positions, self._group))
+        self._vertices = welding.numbers(self._group)
+        self._pairs = welded_cloth.kept_pairs(self._cloth.sewing, self._vertices)[0]
+        self._simulation, self._dressing = self._begin(welded_cloth.welded(placed, self._group))
+
     def _look(self) -> None:
-        self.phase, self.open_pairs = self._dressing.phase, self._dressing.open_pairs()
-        self.positions = self._simulation.positions(0)
+        self.phase = self._dressing.phase
+        self.open_pairs = [
+            {**entry, "pair": int(self._pairs[entry["pair"]])}
+            for entry in self._dressing.open_pairs()
+        ]
+        self.positions = self._simulation.positions(0)[self._vertices]
         self.count += 1
 
 
@@ -187,37 +214,20 @@ def _prepare(context: Context, obj: Object) -> tuple[seams.Seams, list[Object]]:
     check_cloth(obj)
     cloths, colliders = participants(context.scene, context.view_layer)
     colliders += [
-        one for one in cloths if one != obj and (dressed_key.find(one) or one.weft.result.shown)
+        one for one in cloths if one != obj and (welding.is_dressed(one) or one.weft.result.shown)
     ]
     for each in (obj, *colliders):
         evaluation_state.enter_object_mode(context, each)
+    if obj.weft.garment.panels_mesh is not None:
+        shape_key.write(obj, welding.unweld(obj))
     found = seams.of(obj)
     if not len(found.pairs):
         raise ValueError(f"'{obj.name}' has no sewing edges: sew two runs of edges in edit mode")
     obj.weft.use_sewing = True
-    key = dressed_key.find(obj)
+    key = shape_key.find(obj)
     if key is not None:
         key.value, key.mute = 1.0, False
     return found, colliders
-
-
-def together(positions: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Positions with vertices that pairs connect in their common mean."""
-    labels = np.arange(len(positions))
-    while True:
-        least = labels[pairs].min(axis=1)
-        lower = labels.copy()
-        np.minimum.at(lower, pairs[:, 0], least)
-        np.minimum.at(lower, pairs[:, 1], least)
-        if np.array_equal(lower, labels):
-            break
-        labels = lower
-    counts = np.bincount(labels, minlength=len(positions))
-    sums = np.stack([np.bincount(labels, axis, len(positions)) for axis in positions.T], axis=1)
-    sewn = counts[labels] > 1
-    placed = positions.copy()
-    placed[sewn] = (sums / np.maximum(counts, 1)[:, None])[labels[sewn]]
-    return placed
 
 
 def _modified(context: Context, obj: Object, positions: np.ndarray) -> list[str]:

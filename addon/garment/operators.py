@@ -17,7 +17,8 @@ from ..properties.fabric import as_decimal
 from ..scene import geometry
 from ..scene.participants import participants
 from ..simulation import bridge
-from . import dressed_key, dressing, pattern_mesh
+from . import dressing, pattern_mesh
+from .dressed import shape_key, welding
 
 NAVIGATION = frozenset(
     (
@@ -247,14 +248,21 @@ class WEFT_OT_undress(OnGarment, Operator):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        if dressed_key.find(context.object) is None:
+        if not welding.is_dressed(context.object):
             cls.poll_message_set("The garment is not dressed")
             return False
         return True
 
     def execute(self, context: Context) -> set[str]:
         obj = context.object
-        dressed_key.remove(obj)
+        try:
+            if obj.weft.garment.panels_mesh is not None:
+                welding.unweld(obj)
+            else:
+                shape_key.remove(obj)
+        except REPORTED_ERRORS as error:
+            self.report({"ERROR"}, error_message(error))
+            return {"CANCELLED"}
         obj.weft.garment.property_unset("report")
         obj.weft.garment.property_unset("has_failed")
         change_counter.increment()

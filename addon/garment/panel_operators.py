@@ -26,7 +26,7 @@ class _OnPanels(OnGarment):
         if not obj.weft.garment.panels:
             cls.poll_message_set("This cloth was not imported from a sewing pattern")
             return False
-        if obj.mode != "OBJECT" or obj.data.shape_keys is not None or obj.weft.result.shown:
+        if obj.mode != "OBJECT" or _has_shapes(obj):
             cls.poll_message_set("Needs object mode, and no dressed shape, shape keys or result")
             return False
         return True
@@ -41,6 +41,12 @@ class _OnPanels(OnGarment):
             self.report({"WARNING"}, remark)
         change_counter.increment()
         return {"FINISHED"}
+
+
+def _has_shapes(obj: Object) -> bool:
+    """Whether the mesh of an object is not that of its panels alone."""
+    has_keys = obj.data.shape_keys is not None
+    return has_keys or obj.weft.garment.panels_mesh is not None or obj.weft.result.shown
 
 
 def _fabrics(_self: Operator, _context: Context | None) -> list[tuple[str, str, str]]:

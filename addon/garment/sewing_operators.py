@@ -9,7 +9,7 @@ from ..blender import mesh_arrays
 from ..blender.errors import REPORTED_ERRORS, error_message
 from ..properties import change_counter
 from ..scene import evaluation_state
-from . import dressed_key
+from .dressed import shape_key
 from .edit_seams import EditedSeams
 from .operators import is_free
 
@@ -114,7 +114,7 @@ class WEFT_OT_seam_select(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         obj = context.object
-        if obj is None or obj.type != "MESH" or dressed_key.find(obj) is None:
+        if obj is None or obj.type != "MESH" or shape_key.find(obj) is None:
             cls.poll_message_set("Needs a garment that was dressed")
             return False
         return is_free(cls)
@@ -122,7 +122,7 @@ class WEFT_OT_seam_select(Operator):
     def execute(self, context: Context) -> set[str]:
         obj = context.object
         evaluation_state.enter_object_mode(context, obj)
-        points, loose = dressed_key.coordinates(obj), mesh_arrays.loose_edge_indices(obj.data)
+        points, loose = shape_key.coordinates(obj), mesh_arrays.loose_edge_indices(obj.data)
         ends = points[mesh_arrays.edges(obj.data)[loose]]
         is_open = np.zeros(len(obj.data.edges), bool)
         is_open[loose] = (ends[:, 0] != ends[:, 1]).any(axis=1)

@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Properties of a garment: the pattern that it was made of, and how its last dressing ended."""
 
-from bpy.props import BoolProperty, CollectionProperty, FloatProperty, IntProperty, StringProperty
-from bpy.types import PropertyGroup
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Mesh, PropertyGroup
 
 
 class WeftPanel(PropertyGroup):
@@ -24,6 +31,7 @@ class WeftGarment(PropertyGroup):
     active_panel: IntProperty(name="Panel", description="Active panel")
     edge_length: FloatProperty()  # in m, of panels that state none
     report: StringProperty()  # on the last dressing, one line each
+    panels_mesh: PointerProperty(type=Mesh)  # its panels, while its seams are welded
     has_failed: BoolProperty()  # whether seams stayed open or the garment did not come to rest
 
     def chosen_panels(self) -> list[int]:

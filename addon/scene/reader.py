@@ -33,6 +33,7 @@ class ClothInput:
     name: str
     faces: np.ndarray | list[list[int]]
     rest_positions: np.ndarray
+    rest_corners: np.ndarray | None  # of face corners, where a pattern is cut along seams
     positions: np.ndarray
     uv: np.ndarray | None
     pinned: np.ndarray  # vertices that are held or drawn at some frame
@@ -237,6 +238,7 @@ class SceneReader:
             name=obj.name,
             faces=mesh_arrays.faces(obj.data),
             rest_positions=rest,
+            rest_corners=rest_shape.corners(obj, matrix, self._scale),
             positions=positions,
             uv=mesh_arrays.yarn_uv(obj),
             pinned=pinned,

@@ -4,7 +4,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import Object
+from bpy.types import Mesh, Object
 
 from ..blender import mesh_arrays
 from ..properties.fabric import as_decimal
@@ -14,16 +14,38 @@ SAME_UV = 1e-5  # distance in UV units below which corners of a vertex coincide
 
 
 def positions(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray:
-    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist."""
-    settings = obj.weft
-    if settings.rest_shape == "PATTERN":
-        rest = _pattern(obj)
-    else:
-        rest = mesh_arrays.transformed(_local(obj), matrix) * scale
-    if settings.shrink:
-        centre = rest.mean(axis=0)
-        rest = centre + (rest - centre) * (1.0 - as_decimal(settings.shrink))
-    return rest
+    """Rest positions in m, `(vertices, 3)`; `ValueError` if the rest shape does not exist.
+
+    Where seams cut the UV map of a pattern they are those of the mesh: see `corners`.
+    """
+    rest = _pattern(obj) if obj.weft.rest_shape == "PATTERN" else None
+    if rest is None:
+        rest = mesh_arrays.transformed(_local(obj, obj.data), matrix) * scale
+    return _shrunk(obj, rest)
+
+
+def corners(obj: Object, matrix: np.ndarray, scale: float) -> np.ndarray | None:
+    """Rest positions of the face corners in m, where they differ at a vertex; else None.
+
+    So they do where seams cut the UV map of a pattern, and where panels were welded.
+    """
+    panels = obj.weft.garment.panels_mesh
+    if obj.weft.rest_shape == "PATTERN":
+        return None if _pattern(obj) is not None else _shrunk(obj, _pattern_corners(obj))
+    if panels is None:
+        return None
+    found = mesh_arrays.corner_vertices(panels)
+    if len(found) != len(obj.data.loops):
+        raise ValueError(f"faces of '{obj.name}' were changed since it was dressed: undress it")
+    points = mesh_arrays.transformed(_local(obj, panels)[found], matrix) * scale
+    return _shrunk(obj, points)
+
+
+def _shrunk(obj: Object, rest: np.ndarray) -> np.ndarray:
+    if not obj.weft.shrink:
+        return rest
+    centre = rest.mean(axis=0)
+    return centre + (rest - centre) * (1.0 - as_decimal(obj.weft.shrink))
 
 
 @dataclass(frozen=True)
@@ -122,38 +144,41 @@ def mass_scale(obj: Object) -> np.ndarray | None:
     return None if (scale == 1.0).all() else scale
 
 
-def key_coordinates(obj: Object, name: str) -> np.ndarray | None:
+def key_coordinates(mesh: Mesh, name: str) -> np.ndarray | None:
     """Vertex positions of a shape key, None if it does not exist."""
-    keys = obj.data.shape_keys
+    keys = mesh.shape_keys
     if keys is None or name not in keys.key_blocks:
         return None
-    points = np.empty((len(obj.data.vertices), 3), np.float32)
+    points = np.empty((len(mesh.vertices), 3), np.float32)
     keys.key_blocks[name].points.foreach_get("co", points.ravel())
     return points
 
 
-def _local(obj: Object) -> np.ndarray:
+def _local(obj: Object, mesh: Mesh) -> np.ndarray:
+    """The rest shape in object space as a mesh of the object has it: its own, or its panels."""
     if obj.weft.rest_shape != "KEY":
-        return mesh_arrays.rest_coordinates(obj.data)
-    points = key_coordinates(obj, obj.weft.rest_key)
+        return mesh_arrays.rest_coordinates(mesh)
+    points = key_coordinates(mesh, obj.weft.rest_key)
     if points is None:
         raise ValueError(f"'{obj.name}' has no shape key '{obj.weft.rest_key}', its rest shape")
     return points
 
 
-def _pattern(obj: Object) -> np.ndarray:
-    """The UV map as flat rest positions in m; `ValueError` where a vertex has several UVs."""
+def _pattern_corners(obj: Object) -> np.ndarray:
+    """The UV map as flat rest positions in m, of each face corner."""
     uv = mesh_arrays.active_uv(obj.data)
     if uv is None:
         raise ValueError(f"'{obj.name}' has no UV map, its rest shape")
-    corners = mesh_arrays.corner_vertices(obj.data)
-    flat = np.zeros((len(obj.data.vertices), 3))
-    flat[corners, :2] = uv
-    apart = np.abs(flat[corners, :2] - uv).max(axis=1) > SAME_UV
-    if apart.any():
-        vertex = int(corners[np.flatnonzero(apart)[0]])
-        raise ValueError(
-            f"the UV map of '{obj.name}' is cut at vertex {vertex}, where the mesh is not: split "
-            "the mesh along the seams (Edge Split) and sew the panels together"
-        )
+    flat = np.zeros((len(uv), 3))
+    flat[:, :2] = uv
     return flat * as_decimal(obj.weft.pattern_size)
+
+
+def _pattern(obj: Object) -> np.ndarray | None:
+    """The UV map as flat rest positions in m; None where a vertex has several UVs."""
+    corners, flat = mesh_arrays.corner_vertices(obj.data), _pattern_corners(obj)
+    positions = np.zeros((len(obj.data.vertices), 3))
+    positions[corners] = flat
+    apart = np.abs(positions[corners] - flat).max(axis=1)
+    is_cut = (apart > SAME_UV * as_decimal(obj.weft.pattern_size)).any()
+    return None if is_cut else positions

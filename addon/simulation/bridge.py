@@ -94,18 +94,23 @@ def simulation_builder(
 
     def build(cloth_positions: list[np.ndarray], collider_positions: list[np.ndarray]) -> Any:
         placed = zip(reader.cloths, cloth_positions, strict=True)
-        cloths = [_cloth(replace(source, positions=each)) for source, each in placed]
+        cloths = [replace(source, positions=each) for source, each in placed]
         placed = zip(reader.colliders, collider_positions, strict=True)
-        colliders = [_collider(replace(source, positions=each)) for source, each in placed]
-        try:
-            return library().Simulation(cloths, colliders, settings)
-        except ValueError as error:
-            # The library names cloths by index.
-            names = [f"'{source.name}': " for source in reader.cloths]
-            text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
-            raise ValueError(text) from error
+        colliders = [replace(source, positions=each) for source, each in placed]
+        return _simulation(cloths, colliders, settings)
 
     return build
+
+
+def _simulation(cloths: list[ClothInput], colliders: list[ColliderInput], settings: Any) -> Any:
+    sheets, bodies = [_cloth(source) for source in cloths], [_collider(one) for one in colliders]
+    try:
+        return library().Simulation(sheets, bodies, settings)
+    except ValueError as error:
+        # The library names cloths by index.
+        names = [f"'{source.name}': " for source in cloths]
+        text = re.sub(r"^cloths\[(\d+)\]\.", lambda found: names[int(found[1])], str(error))
+        raise ValueError(text) from error
 
 
 def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
@@ -119,15 +124,19 @@ def lifted(scene: Scene, reader: SceneReader) -> np.ndarray:
     return source.positions + lift * up / np.linalg.norm(up)
 
 
-def begin_dressing(scene: Scene, reader: SceneReader, start: np.ndarray) -> tuple[Any, Any]:
-    """A `weft.Simulation` of the first frame with its only cloth at `start`, and a `weft.Dressing`
-    of it.
+def dressing_builder(scene: Scene, reader: SceneReader) -> Callable[[ClothInput], tuple[Any, Any]]:
+    """A function that makes, in any thread, a `weft.Simulation` of the first frame with a cloth in
+    place of the only one, which has its pins, and a `weft.Dressing` of it.
     """
-    colliders = [source.positions for source in reader.colliders]
-    simulation = simulation_builder(scene, reader)([start], colliders)
+    settings = _settings(scene, reader.first)
     calm = replace(reader.first, wind=(0.0, 0.0, 0.0))
-    set_targets(simulation, reader.cloths, reader.colliders, calm)
-    return simulation, library().Dressing(simulation)
+
+    def build(cloth: ClothInput) -> tuple[Any, Any]:
+        simulation = _simulation([cloth], reader.colliders, settings)
+        set_targets(simulation, [cloth], reader.colliders, calm)
+        return simulation, library().Dressing(simulation)
+
+    return build
 
 
 def far_panels(pattern: Any, colliders: list[tuple[np.ndarray, np.ndarray]]) -> list[str]:
@@ -228,7 +237,7 @@ def _cloth(source: ClothInput) -> Any:
             source.positions,
             source.faces,
             _library.Material.from_dict(source.material),
-            rest_positions=source.rest_positions,
+            rest_positions=_rest(source),
             uv=source.uv,
             **options,
             **source.options,
@@ -237,6 +246,11 @@ def _cloth(source: ClothInput) -> Any:
         if inner is None:
             return cloth
         return make(**inner.keywords(cloth.internal_springs(**inner.search)))
+
+
+def _rest(source: ClothInput) -> np.ndarray:
+    """Rest positions as the library takes them: of face corners where a pattern is cut."""
+    return source.rest_positions if source.rest_corners is None else source.rest_corners
 
 
 def lumped_areas(source: ClothInput) -> np.ndarray:
@@ -248,9 +262,9 @@ def lumped_areas(source: ClothInput) -> np.ndarray:
     material |= {"stretch_warp": NEGLIGIBLE_STIFFNESS, "stretch_weft": NEGLIGIBLE_STIFFNESS}
     with _named_errors(source.name):
         options = {} if source.mass_scale is None else {"vertex_mass_scale": source.mass_scale}
-        cloth = _library.Cloth(
-            source.rest_positions, source.faces, _library.Material.from_dict(material), **options
-        )
+        fabric = _library.Material.from_dict(material)
+        options["rest_positions"] = _rest(source)
+        cloth = _library.Cloth(source.rest_positions, source.faces, fabric, **options)
         settings = _library.Settings(
             integrator="implicit_euler",
             gravity=(0.0, 0.0, 0.0),

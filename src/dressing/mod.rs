@@ -5,7 +5,11 @@
 //!    the seams (`forces::sewing`) draw panels together while contact leads them around the body (Etzmuss 2002, section
 //!    6.3: seams as forces; Baraff and Witkin 1998: collision with the figure meanwhile). Nothing rubs: a tight garment
 //!    slides to where it fits, as whoever puts it on tugs it into place, and is not held where its seams happen to close.
-//! 2. Settling: gravity and friction act again, and the air keeps its density until the garment is at rest.
+//! 2. Settling: gravity and friction act again, and the air keeps its density until the garment is at rest. Whoever welds
+//!    the closed seams (`Cloth::of_panels`) goes on with a simulation of the welded garment, which begins here: hinges
+//!    across seams hold layers apart that pairs of vertices let turn into each other. `js_mean_all` with each of its
+//!    panels displaced by up to 10 mm and 2 degrees settles welded in 20 s of processor time; as pairs its
+//!    first frame takes more than 200 s.
 //! 3. Worn: gravity and air are those from before. A failed dressing stops where it is: its seams say where.
 
 mod lift;
@@ -104,23 +108,24 @@ pub struct Dressing {
 }
 
 impl Dressing {
-    /// Begins to dress the cloths of a simulation: no gravity, no friction, dense air.
+    /// Begins to dress the cloths of a simulation: no gravity, no friction, dense air. Where nothing is sewn, as in
+    /// garments that were welded, they settle at once.
     ///
     /// # Errors
-    /// No cloth has sewn vertices.
+    /// None that a valid simulation has.
     pub fn begin(simulation: &mut Simulation) -> Result<Self> {
-        if simulation.seam_pairs().is_empty() {
-            return Err(Error::value("simulation", "no sewn pairs", "a cloth with sewing"));
-        }
+        let is_sewn = !simulation.seam_pairs().is_empty();
         let begun = Self {
-            phase: DressingPhase::Sewing,
+            phase: if is_sewn { DressingPhase::Sewing } else { DressingPhase::Settling },
             gravity: simulation.gravity(),
             air_density: simulation.settings().air_density,
             waited: 0.0,
         };
-        simulation.set_gravity(Vec3::zeros())?;
         set_air_density(simulation, DressingParameters::DEFAULT.air_density)?;
-        simulation.set_has_friction(false);
+        if is_sewn {
+            simulation.set_gravity(Vec3::zeros())?;
+            simulation.set_has_friction(false);
+        }
         Ok(begun)
     }
 

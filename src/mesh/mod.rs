@@ -17,6 +17,7 @@ mod union_find;
 mod yarn_axes;
 
 pub use incidence::Incidence;
+pub(crate) use polygons::RestPositions;
 pub use polygons::{AlternativeTriangles, Polygons, check_positions};
 pub use quads::{Fan, QuadCorner, Quads};
 #[cfg(test)]
@@ -53,12 +54,26 @@ impl Mesh {
     /// Names the face or vertex that is malformed: a third face at an
     /// edge, a face without area, a vertex in no face.
     pub fn new(polygons: &Polygons, rest_positions: &[Vec3], uv: Option<&Uv>) -> Result<Self> {
-        let cut = polygons.triangulate(rest_positions)?;
-        let topology = Topology::new(&cut, rest_positions.len())?;
-        let rest = RestShape::new(&topology, &cut, rest_positions, uv)?;
+        Self::of_shape(polygons, RestPositions::Vertex(rest_positions), rest_positions, uv)
+    }
+
+    /// Builds the mesh of one cloth whose faces have a shape at rest each for itself. `positions` in m, one for each
+    /// vertex, are those of a shape that is nearly so long everywhere.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_shape(
+        polygons: &Polygons,
+        shape: RestPositions<'_>,
+        positions: &[Vec3],
+        uv: Option<&Uv>,
+    ) -> Result<Self> {
+        let cut = polygons.triangulate(shape)?;
+        let topology = Topology::new(&cut, positions.len())?;
+        let rest = RestShape::new(&topology, &cut, shape, positions, uv)?;
         Ok(Self {
             cloth_of_triangle: Arc::new(vec![0; topology.triangles.len()]),
-            cloth_starts: vec![0, rest_positions.len()],
+            cloth_starts: vec![0, positions.len()],
             topology,
             rest,
         })

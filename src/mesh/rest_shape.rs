@@ -2,7 +2,7 @@
 //! The undeformed surface, measured once: areas, yarn axes and angles.
 
 use super::{
-    polygons::TriangulatedFaces,
+    polygons::{RestPositions, TriangulatedFaces},
     topology::{Edge, Topology},
     triangle,
     yarn_axes::{Uv, warp_directions},
@@ -41,24 +41,26 @@ pub struct RestShape {
 }
 
 impl RestShape {
-    /// Measures a surface at rest.
+    /// Measures a surface at rest: its shape, and `positions` in m, one for each vertex.
     ///
     /// # Errors
     /// A vertex that no face uses is refused by index: it would have no mass.
     pub(super) fn new(
         topology: &Topology,
         cut: &TriangulatedFaces,
+        shape: RestPositions<'_>,
         positions: &[Vec3],
         uv: Option<&Uv>,
     ) -> Result<Self> {
-        let warps = warp_directions(cut, positions, uv);
+        let warps = warp_directions(cut, shape, uv);
         let count = topology.triangles.len();
         let mut vertex_areas = vec![0.0; topology.vertex_count];
         let mut areas = Vec::with_capacity(count);
         let mut gradients = Vec::with_capacity(count);
-        for (vertices, warp) in topology.triangles.iter().zip(warps) {
-            let points = vertices.map(|v| positions[v as usize]);
-            let corners = lay_flat(&points, &warp);
+        let points: Vec<[Vec3; 3]> =
+            (0..count).map(|triangle| wound_points(topology, cut, shape, triangle)).collect();
+        for ((vertices, points), warp) in topology.triangles.iter().zip(&points).zip(warps) {
+            let corners = lay_flat(points, &warp);
             let doubled = doubled_area(&corners);
             areas.push(0.5 * doubled);
             gradients.push(shape_gradients(&corners));
@@ -72,7 +74,7 @@ impl RestShape {
         }
         let hinges = || topology.edges.iter().filter(|edge| !edge.is_boundary());
         let mut angles = Vec::with_capacity(hinges().count());
-        angles.extend(hinges().map(|edge| rest_angle(topology, edge, positions)));
+        angles.extend(hinges().map(|edge| rest_angle(edge, &points)));
         Ok(Self {
             positions: Arc::new(positions.to_vec()),
             areas: Arc::new(areas),
@@ -140,9 +142,29 @@ pub(crate) fn shape_gradients(corners: &[[f64; 2]; 3]) -> ShapeGradients {
     ]
 }
 
-fn rest_angle(topology: &Topology, edge: &Edge, positions: &[Vec3]) -> f64 {
-    let [a, b] = edge.vertices.map(|v| positions[v as usize]);
-    let [c, d] = [0, 1].map(|side| positions[topology.opposite(edge, side) as usize]);
+/// Corners of a triangle at rest, in m, as the topology winds it.
+fn wound_points(
+    topology: &Topology,
+    cut: &TriangulatedFaces,
+    shape: RestPositions<'_>,
+    triangle: usize,
+) -> [Vec3; 3] {
+    let points = shape.of_triangle(cut, triangle);
+    let is_turned = topology.triangles[triangle] != cut.triangles[triangle];
+    if is_turned { [points[0], points[2], points[1]] } else { points }
+}
+
+/// Angle at an edge between triangles with corners at `points`, in rad. A seam, at which both sides are not one edge at
+/// rest, is pressed open: flat.
+fn rest_angle(edge: &Edge, points: &[[Vec3; 3]]) -> f64 {
+    let [[c, a, b], [d, other_b, other_a]] = [0, 1].map(|side| {
+        let (corners, first) =
+            (&points[edge.triangles[side] as usize], usize::from(edge.corners[side]));
+        [0, 1, 2].map(|step| corners[(first + step) % 3])
+    });
+    if a != other_a || b != other_b {
+        return 0.0;
+    }
     triangle::hinge_angle(&a, &b, &c, &d)
 }
 
@@ -181,5 +203,35 @@ mod tests {
                 assert!((along - wanted).abs() < 1e-12);
             }
         }
+    }
+
+    /// Two squares at right angles, welded at an edge, each flat where it was cut out.
+    #[test]
+    fn faces_of_a_welded_surface_have_shapes_of_their_own() {
+        let square = |x: f64, side: f64| {
+            [[x, 0.0, 0.0], [x + side, 0.0, 0.0], [x + side, 1.0, 0.0], [x, 1.0, 0.0]]
+        };
+        let corners: Vec<Vec3> =
+            square(0.0, 1.0).into_iter().chain(square(5.0, 2.0)).map(Vec3::from).collect();
+        let positions = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [1.0, 0.0, 1.0],
+            [1.0, 1.0, 1.0],
+        ]
+        .map(Vec3::from);
+        // The second square is wound against the first: it is turned over, not made another.
+        let polygons = Polygons::new(&[4, 4], &[0, 1, 2, 3, 1, 4, 5, 2], 6).unwrap();
+        let shape = RestPositions::Corner(&corners);
+        let mesh = Mesh::of_shape(&polygons, shape, &positions, None).unwrap();
+        assert_eq!(*mesh.rest.areas, [0.5, 0.5, 1.0, 1.0]);
+        assert!(mesh.rest.angles.iter().all(|angle| *angle == 0.0), "{:?}", mesh.rest.angles);
+        let lengths: f64 = mesh.topology.edges.iter().map(|edge| mesh.rest.edge_length(edge)).sum();
+        let diagonals = 2.0_f64.sqrt() + 5.0_f64.sqrt();
+        assert!((lengths - (4.0 + 5.0 + diagonals)).abs() < 1e-12, "{lengths}");
+        let own = Mesh::new(&polygons, &positions, None).unwrap();
+        assert_eq!(own.rest.angles.iter().filter(|angle| angle.abs() > 1.5).count(), 1);
     }
 }

@@ -5,7 +5,10 @@
 //! stays. Without them it follows the world axis along which the connected cloth is longest (x before
 //! y before z where equal), laid into the plane of the triangle.
 
-use super::{polygons::TriangulatedFaces, union_find::UnionFind};
+use super::{
+    polygons::{RestPositions, TriangulatedFaces},
+    union_find::UnionFind,
+};
 use crate::{
     error::{Error, Result},
     vec3::Vec3,
@@ -58,12 +61,12 @@ impl Uv {
 /// Unit warp direction of every triangle. A triangle without usable UVs gets it from the axis rule.
 pub(super) fn warp_directions(
     cut: &TriangulatedFaces,
-    positions: &[Vec3],
+    shape: RestPositions<'_>,
     uv: Option<&Uv>,
 ) -> Vec<Vec3> {
-    let axes = longest_axes(&cut.triangles, positions);
-    let directions = cut.triangles.iter().enumerate().map(|(triangle, vertices)| {
-        let points = vertices.map(|v| positions[v as usize]);
+    let axes = longest_axes(cut, shape);
+    let directions = (0..cut.triangles.len()).map(|triangle| {
+        let points = shape.of_triangle(cut, triangle);
         uv.and_then(|uv| along_u(&points, &uv.of_triangle(cut, triangle)))
             .unwrap_or_else(|| in_plane(&points, axes[triangle]))
     });
@@ -98,18 +101,20 @@ fn in_plane(points: &[Vec3; 3], first: usize) -> Vec3 {
 }
 
 /// For each triangle the axis along which its connected piece is longest.
-fn longest_axes(triangles: &[[u32; 3]], positions: &[Vec3]) -> Vec<usize> {
-    let mut pieces = UnionFind::new(positions.len());
+fn longest_axes(cut: &TriangulatedFaces, shape: RestPositions<'_>) -> Vec<usize> {
+    let triangles = &cut.triangles;
+    let count = triangles.iter().flatten().max().map_or(0, |last| *last as usize + 1);
+    let mut pieces = UnionFind::new(count);
     for [a, b, c] in triangles {
         pieces.union(*a, *b);
         pieces.union(*b, *c);
     }
-    let mut boxes =
-        vec![[Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)]; positions.len()];
-    for vertex in triangles.iter().flatten() {
-        let piece = pieces.find(*vertex) as usize;
-        let point = positions[*vertex as usize];
-        boxes[piece] = [boxes[piece][0].inf(&point), boxes[piece][1].sup(&point)];
+    let mut boxes = vec![[Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)]; count];
+    for (triangle, vertices) in triangles.iter().enumerate() {
+        let piece = pieces.find(vertices[0]) as usize;
+        for point in shape.of_triangle(cut, triangle) {
+            boxes[piece] = [boxes[piece][0].inf(&point), boxes[piece][1].sup(&point)];
+        }
     }
     let longest = |extent: Vec3| {
         let tie = 1.0e-6 * extent.max();
@@ -141,6 +146,6 @@ mod tests {
             faces: vec![0],
         };
         let points = [Vec3::zeros(), Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 3.0, 0.0)];
-        assert_eq!(warp_directions(&cut, &points, None), [Vec3::y()]);
+        assert_eq!(warp_directions(&cut, RestPositions::Vertex(&points), None), [Vec3::y()]);
     }
 }

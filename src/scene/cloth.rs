@@ -5,7 +5,7 @@ use super::{settings::check_positive, springs::Springs};
 use crate::{
     error::{Error, Result},
     material::Material,
-    mesh::{AlternativeTriangles, Mesh, Polygons, Uv, check_positions},
+    mesh::{AlternativeTriangles, Mesh, Polygons, RestPositions, Uv, check_positions},
     vec3::Vec3,
 };
 use std::{collections::HashSet, sync::Arc};
@@ -50,7 +50,7 @@ pub struct Cloth {
 
 impl Cloth {
     /// A cloth of `polygons` over `positions` in m. `rest_positions` is its undeformed shape (`None`:
-    /// `positions`), `uv` gives the yarn axes.
+    /// `positions`), one for each vertex, `uv` gives the yarn axes.
     ///
     /// # Errors
     /// Names the vertex or face that is malformed.
@@ -68,11 +68,41 @@ impl Cloth {
             return Err(Error::value("rest_positions", found, format!("{}", positions.len())));
         }
         check_positions("rest_positions", rest)?;
-        if let Some(uv) = uv {
-            uv.check(positions.len(), polygons.corner_count())?;
+        let (mesh, alternatives) = shaped(polygons, RestPositions::Vertex(rest), rest, uv)?;
+        Self::of_mesh(positions, mesh, alternatives, material)
+    }
+
+    /// A cloth welded from panels: each face has an undeformed shape of its own, `corners` in m, one for each face
+    /// corner in the order of the faces. An edge at which two faces differ is a seam, flat at rest. Distances of other
+    /// features at rest are those of `positions`.
+    ///
+    /// # Errors
+    /// Names the vertex, corner or face that is malformed.
+    pub fn of_panels(
+        positions: Vec<Vec3>,
+        polygons: &Polygons,
+        material: Material,
+        corners: &[Vec3],
+        uv: Option<&Uv>,
+    ) -> Result<Self> {
+        check_positions("positions", &positions)?;
+        if corners.len() != polygons.corner_count() {
+            let found = format!("{} corners", corners.len());
+            let wanted = format!("{}", polygons.corner_count());
+            return Err(Error::value("rest_positions", found, wanted));
         }
-        let mesh = Mesh::new(polygons, rest, uv)?;
-        let alternatives = polygons.alternatives(rest, &mesh.topology.triangles);
+        check_positions("rest_positions", corners)?;
+        let (mesh, alternatives) =
+            shaped(polygons, RestPositions::Corner(corners), &positions, uv)?;
+        Self::of_mesh(positions, mesh, alternatives, material)
+    }
+
+    fn of_mesh(
+        positions: Vec<Vec3>,
+        mesh: Mesh,
+        alternatives: AlternativeTriangles,
+        material: Material,
+    ) -> Result<Self> {
         Ok(Self {
             positions,
             mesh: Arc::new(mesh),
@@ -236,6 +266,21 @@ impl Cloth {
     pub fn vertex_count(&self) -> usize {
         self.positions.len()
     }
+}
+
+/// Mesh of a cloth with `positions` at rest in m, and the other triangles that its faces may be drawn as.
+fn shaped(
+    polygons: &Polygons,
+    shape: RestPositions<'_>,
+    positions: &[Vec3],
+    uv: Option<&Uv>,
+) -> Result<(Mesh, AlternativeTriangles)> {
+    if let Some(uv) = uv {
+        uv.check(positions.len(), polygons.corner_count())?;
+    }
+    let mesh = Mesh::of_shape(polygons, shape, positions, uv)?;
+    let alternatives = polygons.alternatives(shape, &mesh.topology.triangles);
+    Ok((mesh, alternatives))
 }
 
 /// The ends of an edge, the smaller one first.

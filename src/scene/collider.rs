@@ -4,7 +4,7 @@
 
 use crate::{
     error::{Error, Result},
-    mesh::{AlternativeTriangles, Polygons, check_positions},
+    mesh::{AlternativeTriangles, Polygons, RestPositions, check_positions},
     vec3::Vec3,
 };
 
@@ -64,7 +64,8 @@ impl Collider {
         let triangles: Vec<[usize; 3]> =
             self.triangles.iter().map(|corners| corners.map(|vertex| vertex as usize)).collect();
         let faces = faces.with_triangles(&triangles)?;
-        self.alternatives = faces.alternatives(&self.positions, &self.triangles);
+        self.alternatives =
+            faces.alternatives(RestPositions::Vertex(&self.positions), &self.triangles);
         Ok(self)
     }
 

@@ -97,7 +97,10 @@ impl AlternativeFeatures {
 mod tests {
     use super::super::{ContactFilter, SurfaceProperties};
     use super::*;
-    use crate::{mesh::Polygons, vec3::Vec3};
+    use crate::{
+        mesh::{Polygons, RestPositions},
+        vec3::Vec3,
+    };
 
     #[test]
     fn alternatives_come_behind_the_triangles_in_use() {
@@ -110,7 +113,7 @@ mod tests {
         let triangles = [[0, 1, 2], [0, 2, 3]];
         let mut cloths = ClothCollisionData {
             triangles: &triangles,
-            alternatives: face.alternatives(&positions, &triangles),
+            alternatives: face.alternatives(RestPositions::Vertex(&positions), &triangles),
             vertex_offsets: &[0, 4],
             surface_properties: vec![SurfaceProperties { friction: 0.0, thickness: 0.0 }],
             rest_positions: positions.into(),

@@ -6,7 +6,7 @@
 //! triangles but the ones in use and those that lie outside of the face at rest, as beside a reflex corner.
 
 use super::{
-    Polygons,
+    Polygons, RestPositions,
     triangulation::{newell_normal, turn},
 };
 use crate::{mesh::triangle, vec3::Vec3};
@@ -31,7 +31,11 @@ pub struct AlternativeTriangles {
 
 impl AlternativeTriangles {
     /// Alternatives to `triangles`, which come face by face.
-    pub(super) fn new(polygons: &Polygons, positions: &[Vec3], triangles: &[[u32; 3]]) -> Self {
+    pub(super) fn new(
+        polygons: &Polygons,
+        positions: RestPositions<'_>,
+        triangles: &[[u32; 3]],
+    ) -> Self {
         let mut alternatives = Self { starts: vec![0], ..Self::default() };
         let mut first = 0;
         for face in 0..polygons.count() {
@@ -39,7 +43,7 @@ impl AlternativeTriangles {
             let in_use = &triangles[first..first + vertices.len() - 2];
             first += in_use.len();
             if (4..=MAX_GUARDED_CORNERS).contains(&vertices.len()) {
-                alternatives.add_face(vertices, positions, in_use);
+                alternatives.add_face(vertices, &positions.of_face(polygons, face), in_use);
             }
         }
         alternatives.triangles.shrink_to_fit();
@@ -48,9 +52,8 @@ impl AlternativeTriangles {
         alternatives
     }
 
-    fn add_face(&mut self, vertices: &[u32], positions: &[Vec3], in_use: &[[u32; 3]]) {
-        let points: Vec<Vec3> = vertices.iter().map(|vertex| positions[*vertex as usize]).collect();
-        let shape = FaceShape::new(&points);
+    fn add_face(&mut self, vertices: &[u32], points: &[Vec3], in_use: &[[u32; 3]]) {
+        let shape = FaceShape::new(points);
         let face = self.starts.len() as u32 - 1;
         let count = self.triangles.len();
         for cut in corner_triples(vertices.len()) {
@@ -149,8 +152,8 @@ mod tests {
         let positions: Vec<Vec3> = points.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
         let corners: Vec<usize> = (0..points.len()).collect();
         let polygons = Polygons::new(&[points.len()], &corners, points.len()).unwrap();
-        let cut = polygons.triangulate(&positions).unwrap();
-        polygons.alternatives(&positions, &cut.triangles).triangles
+        let cut = polygons.triangulate(RestPositions::Vertex(&positions)).unwrap();
+        polygons.alternatives(RestPositions::Vertex(&positions), &cut.triangles).triangles
     }
 
     #[test]
@@ -191,8 +194,8 @@ mod tests {
         let square = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
         let positions: Vec<Vec3> = square.iter().map(|p| Vec3::new(p[0], p[1], 0.0)).collect();
         let polygons = Polygons::new(&[4], &[0, 1, 2, 3], 4).unwrap();
-        let cut = polygons.triangulate(&positions).unwrap();
-        let one = polygons.alternatives(&positions, &cut.triangles);
+        let cut = polygons.triangulate(RestPositions::Vertex(&positions)).unwrap();
+        let one = polygons.alternatives(RestPositions::Vertex(&positions), &cut.triangles);
         let mut joined = AlternativeTriangles::default();
         joined.append(&one, 0);
         joined.append(&one, 4);

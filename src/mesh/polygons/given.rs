@@ -88,6 +88,7 @@ fn check_tiling(count: usize, cuts: &[[usize; 3]], face: usize, first: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::RestPositions;
     use crate::vec3::Vec3;
 
     fn faces() -> Polygons {
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!(polygons.given_triangles(2), Some(&[[0, 1, 2], [0, 2, 3], [0, 3, 4]][..]));
         let points: Vec<Vec3> =
             (0..12).map(f64::from).map(|k| Vec3::new(k.cos(), k.sin(), 0.01 * k * k)).collect();
-        let cut = polygons.triangulate(&points).unwrap();
+        let cut = polygons.triangulate(RestPositions::Vertex(&points)).unwrap();
         assert_eq!(cut.triangles[..2], [[2, 1, 0], [3, 2, 0]]);
     }
 

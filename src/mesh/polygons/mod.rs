@@ -4,9 +4,11 @@
 
 mod alternatives;
 mod given;
+mod rest_positions;
 mod triangulation;
 
 pub use alternatives::AlternativeTriangles;
+pub(crate) use rest_positions::RestPositions;
 pub(super) use triangulation::TriangulatedFaces;
 
 use crate::{
@@ -75,6 +77,11 @@ impl Polygons {
         &self.corners[self.starts[face]..self.starts[face + 1]]
     }
 
+    /// Number above every vertex of a face.
+    pub(super) fn vertex_limit(&self) -> usize {
+        self.corners.iter().max().map_or(0, |last| *last as usize + 1)
+    }
+
     /// Index of the first corner of a face in the list of all corners.
     #[must_use]
     pub fn first_corner(&self, face: usize) -> usize {
@@ -86,19 +93,19 @@ impl Polygons {
         self.triangles.as_ref().map(|given| given.of_face(self, face))
     }
 
-    /// The other triangles that the faces may be cut into in a shape with vertices at `positions`, beside
+    /// The other triangles that the faces may be cut into in a shape, beside
     /// `triangles`, which come face by face.
     pub(crate) fn alternatives(
         &self,
-        positions: &[Vec3],
+        shape: RestPositions<'_>,
         triangles: &[[u32; 3]],
     ) -> AlternativeTriangles {
-        AlternativeTriangles::new(self, positions, triangles)
+        AlternativeTriangles::new(self, shape, triangles)
     }
 
     /// Cuts every face into triangles, in its rest shape.
-    pub(super) fn triangulate(&self, rest_positions: &[Vec3]) -> Result<TriangulatedFaces> {
-        triangulation::triangulate(self, rest_positions)
+    pub(super) fn triangulate(&self, shape: RestPositions<'_>) -> Result<TriangulatedFaces> {
+        triangulation::triangulate(self, shape)
     }
 }
 

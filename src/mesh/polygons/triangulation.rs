@@ -5,12 +5,13 @@
 //! resulting pattern alternates and has no preferred direction. From a face with more corners the best-shaped ear is
 //! cut off until a triangle remains.
 
-use super::Polygons;
+use super::{Polygons, RestPositions};
 use crate::{
     error::{Error, Result},
     mesh::triangle,
     vec3::Vec3,
 };
+use std::collections::HashSet;
 
 /// Triangles with the faces and corners that they were cut from.
 #[derive(Clone, Debug, Default)]
@@ -37,13 +38,15 @@ impl TriangulatedFaces {
 /// rounding decides the pattern of grids.
 const LENGTH_TOLERANCE: f64 = 1.0e-3;
 
-pub(super) fn triangulate(polygons: &Polygons, positions: &[Vec3]) -> Result<TriangulatedFaces> {
+pub(super) fn triangulate(
+    polygons: &Polygons,
+    positions: RestPositions<'_>,
+) -> Result<TriangulatedFaces> {
     let mut cut = TriangulatedFaces::default();
-    // Number of diagonals that end at each vertex so far.
-    let mut diagonals = vec![0_u32; positions.len()];
+    let mut diagonals = Diagonals::new(polygons);
     for face in 0..polygons.count() {
         let vertices = polygons.face(face);
-        let points: Vec<Vec3> = vertices.iter().map(|v| positions[*v as usize]).collect();
+        let points = positions.of_face(polygons, face);
         let normal = newell_normal(&points);
         check_area(face, &points, &normal)?;
         let triangles = match (polygons.given_triangles(face), vertices.len()) {
@@ -92,7 +95,7 @@ fn cut_quad(
     points: &[Vec3],
     normal: &Vec3,
     vertices: &[u32],
-    diagonals: &mut [u32],
+    diagonals: &mut Diagonals,
 ) -> Vec<[usize; 3]> {
     let convex = (0..4)
         .all(|corner| turn(points, normal, [corner, (corner + 1) % 4, (corner + 2) % 4]) > 0.0);
@@ -101,10 +104,13 @@ fn cut_quad(
     }
     let first = (points[2] - points[0]).norm();
     let second = (points[3] - points[1]).norm();
-    let meeting = |corners: [usize; 2]| -> u32 {
-        corners.iter().map(|corner| diagonals[vertices[*corner] as usize]).sum()
-    };
-    let along_first = if (first - second).abs() <= LENGTH_TOLERANCE * first {
+    let of = |corners: [usize; 2]| corners.map(|corner| vertices[corner]);
+    let meeting = |corners: [usize; 2]| diagonals.meeting(of(corners));
+    let [is_first_edge, is_second_edge] =
+        [[0, 2], [1, 3]].map(|corners| diagonals.is_edge(of(corners)));
+    let along_first = if is_first_edge != is_second_edge {
+        is_second_edge
+    } else if (first - second).abs() <= LENGTH_TOLERANCE * first {
         meeting([0, 2]) >= meeting([1, 3])
     } else {
         first < second
@@ -114,10 +120,46 @@ fn cut_quad(
     } else {
         ([1, 3], vec![[0, 1, 3], [1, 2, 3]])
     };
-    for end in ends {
-        diagonals[vertices[end] as usize] += 1;
-    }
+    diagonals.add(of(ends));
     triangles
+}
+
+/// Diagonals so far, and the edges that no other diagonal may coincide with: sheets that are welded along their borders
+/// have the diagonal in common that cuts off a corner.
+struct Diagonals {
+    /// Number of diagonals that end at each vertex.
+    counts: Vec<u32>,
+    edges: HashSet<[u32; 2]>,
+}
+
+impl Diagonals {
+    fn new(polygons: &Polygons) -> Self {
+        let sides = (0..polygons.count()).flat_map(|face| {
+            let vertices = polygons.face(face);
+            let following = vertices.iter().cycle().skip(1);
+            vertices.iter().zip(following).map(|(from, to)| sorted([*from, *to]))
+        });
+        Self { counts: vec![0; polygons.vertex_limit()], edges: sides.collect() }
+    }
+
+    fn meeting(&self, ends: [u32; 2]) -> u32 {
+        ends.into_iter().map(|end| self.counts[end as usize]).sum()
+    }
+
+    fn is_edge(&self, ends: [u32; 2]) -> bool {
+        self.edges.contains(&sorted(ends))
+    }
+
+    fn add(&mut self, ends: [u32; 2]) {
+        for end in ends {
+            self.counts[end as usize] += 1;
+        }
+        self.edges.insert(sorted(ends));
+    }
+}
+
+fn sorted([one, other]: [u32; 2]) -> [u32; 2] {
+    [one.min(other), one.max(other)]
 }
 
 /// Twice the signed area of three corners, seen from the side `normal` points to.
@@ -235,7 +277,7 @@ mod tests {
         let counts: Vec<usize> = faces.iter().map(|face| face.len()).collect();
         let corners: Vec<usize> = faces.concat();
         let points: Vec<Vec3> = positions.iter().map(|p| Vec3::from(*p)).collect();
-        Polygons::new(&counts, &corners, points.len())?.triangulate(&points)
+        Polygons::new(&counts, &corners, points.len())?.triangulate(RestPositions::Vertex(&points))
     }
 
     fn area(positions: &[[f64; 3]], cut: &TriangulatedFaces) -> f64 {
@@ -338,6 +380,14 @@ mod tests {
         let cut = cut(&grid, &[&[0, 1, 4, 3], &[1, 2, 5, 4], &[3, 4, 7, 6], &[4, 5, 8, 7]]);
         let at_centre = cut.unwrap().triangles.iter().filter(|t| t.contains(&4)).count();
         assert_eq!(at_centre, 8);
+    }
+
+    #[test]
+    fn sheets_that_share_their_border_have_no_diagonal_in_common() {
+        let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]];
+        let cut = cut(&points, &[&[0, 1, 2, 3], &[0, 3, 2, 1]]).unwrap().triangles;
+        let has = |a: u32, b: u32| cut.iter().filter(|t| t.contains(&a) && t.contains(&b)).count();
+        assert_eq!([has(0, 2), has(1, 3)], [2, 2]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub use quality::PanelQuality;
 use super::{Contour, Panel, Pattern};
 use crate::{
     error::{Error, Result},
+    mesh::UnionFind,
     vec3::Vec3,
 };
 use boundary::PanelBoundary;
@@ -139,6 +140,29 @@ pub struct LineVertices {
 }
 
 impl PatternMesh {
+    /// Number of the vertex that each one becomes where the vertices of closed seams are one, in the order of the first
+    /// of each.
+    #[must_use]
+    pub fn welded(&self) -> Vec<u32> {
+        let mut groups = UnionFind::new(self.flat.len());
+        for SeamPair { vertices: [one, other], .. } in &self.seams {
+            groups.union(*one, *other);
+        }
+        let roots = groups.roots();
+        let mut numbers = vec![0; roots.len()];
+        let mut count = 0;
+        for (vertex, root) in roots.iter().enumerate() {
+            // The root of a group is its first vertex.
+            if *root as usize == vertex {
+                numbers[vertex] = count;
+                count += 1;
+            } else {
+                numbers[vertex] = numbers[*root as usize];
+            }
+        }
+        numbers
+    }
+
     /// Vertices of a panel.
     ///
     /// # Panics

@@ -68,6 +68,30 @@ fn a_circle_keeps_its_area() {
     }
 }
 
+/// Two rectangles sewn together on three sides: no edge has more than two triangles once they are one.
+#[test]
+fn a_bag_can_be_welded_at_its_corners() {
+    for edge_length in [0.02, 0.03, 0.04, 0.05, 0.08] {
+        let panels = vec![rectangle("front", 0.4, 0.5), rectangle("back", 0.4, 0.5)];
+        let stitches = [(0, 0), (1, 3), (3, 1)]
+            .map(|(one, other)| Stitch::between(Run::edge(0, one), Run::edge(1, other)));
+        let mesh = meshed(panels, stitches.to_vec(), edge_length);
+        let welded = mesh.welded();
+        let mut uses: BTreeMap<[u32; 2], usize> = BTreeMap::new();
+        for triangle in &mesh.triangles {
+            let corners = triangle.map(|vertex| welded[vertex as usize]);
+            for side in 0..3 {
+                let [from, to] = [corners[side], corners[(side + 1) % 3]];
+                assert!(from != to);
+                *uses.entry([from.min(to), from.max(to)]).or_default() += 1;
+            }
+        }
+        assert!(uses.values().all(|count| *count <= 2), "at {edge_length} m");
+        let count = *welded.iter().max().unwrap() as usize + 1;
+        assert_eq!(mesh.flat.len() - count, mesh.seams.len(), "at {edge_length} m");
+    }
+}
+
 #[test]
 fn a_cut_out_is_left_out() {
     let mut panel = rectangle("a", 0.5, 0.4);

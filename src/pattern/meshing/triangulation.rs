@@ -37,6 +37,8 @@ struct Strip<'panel> {
     points: Vec<Point>,
     /// Edges between inside and outside of the strip.
     border: BTreeSet<[u32; 2]>,
+    /// Number of vertices on contours, the first ones.
+    contour_count: u32,
 }
 
 /// Meshes a panel.
@@ -56,10 +58,12 @@ pub(super) fn triangulated(
         vertices: Vec::new(),
         points: boundary.points.iter().chain(&grid.points).copied().collect(),
         border: BTreeSet::new(),
+        contour_count: first,
     };
     strip.insert(boundary, &cells, first)?;
     let lines = strip.insert_lines(boundary)?;
     strip.refine(size)?;
+    strip.split_corners()?;
     let mut triangles = Vec::new();
     for (cell, [a, b, c, d]) in
         grid.cells.iter().zip(&cells).map(|(cell, corners)| (cell, *corners))
@@ -213,6 +217,28 @@ impl Strip<'_> {
             return Err(
                 self.error("refinement does not end; wanted a longer edge length".to_owned())
             );
+        }
+        for handle in self.vertices.len()..self.cdt.num_vertices() {
+            self.add_new_vertex(handle);
+        }
+        Ok(())
+    }
+
+    /// Splits the inner side of triangles that cut off a corner. Where both sides of the corner are sewn to another
+    /// one, its inner side would be that of the other corner, too: an edge of four triangles.
+    fn split_corners(&mut self) -> Result<()> {
+        let mut middles = Vec::new();
+        for [a, b, c] in self.triangles() {
+            let sides = [[a, b], [b, c], [c, a]];
+            let inner: Vec<_> = sides.into_iter().filter(|side| !self.is_border(*side)).collect();
+            let &[[from, to]] = inner.as_slice() else { continue };
+            if [a, b, c].into_iter().all(|vertex| vertex < self.contour_count) {
+                middles.push(self.points[from as usize].midpoint(self.points[to as usize]));
+            }
+        }
+        for middle in middles {
+            let inserted = self.cdt.insert(Point2::new(middle.x, middle.y));
+            inserted.map_err(|cause| self.error(format!("a corner is too narrow: {cause}")))?;
         }
         for handle in self.vertices.len()..self.cdt.num_vertices() {
             self.add_new_vertex(handle);

@@ -16,9 +16,11 @@ use super::{
 };
 use crate::{
     error::Error,
+    material::Material,
     mesh::{Polygons, Uv, check_positions},
     scene::{Cloth, Sewing, Springs},
     surface::{InternalSprings, internal_springs},
+    vec3::Vec3,
 };
 use numpy::PyArray2;
 use pyo3::prelude::*;
@@ -43,8 +45,10 @@ const SEWING_TIME: f64 = 1.0;
 ///     faces (integer array, shape (m, 3) or (m, 4), or a sequence of index sequences): Vertices
 ///         around each face.
 ///     material (Material): The fabric.
-///     rest_positions (float64 or float32 array, shape (n, 3), optional): Undeformed shape, in m;
-///         positions where not given.
+///     rest_positions (float64 or float32 array, shape (n, 3) or (corners, 3), optional):
+///         Undeformed shape, in m, per vertex or per face corner; positions where not given. Per
+///         corner every face has a shape of its own, and an edge at which two faces differ is a
+///         seam, flat at rest: a garment whose panels were welded.
 ///     uv (float64 or float32 array, shape (n, 2) or (corners, 2), optional): Yarn axes, in m, per
 ///         vertex or per face corner; u runs along the warp. Lengths at rest still come from
 ///         rest_positions. Without uv the warp follows the longest axis of each piece.
@@ -152,7 +156,8 @@ impl PyCloth {
             polygons = polygons.with_triangles(&read_triangles(given)?)?;
         }
         let material = instance::<PyMaterial>("material", material)?.get().0.clone();
-        let rest = rest_positions.map(|given| points("rest_positions", given)).transpose()?;
+        let rest =
+            rest_positions.map(|given| read_rest(given, positions.len(), &polygons)).transpose()?;
         let uv = uv.map(|given| read_uv(given, positions.len(), &polygons)).transpose()?;
         let count = positions.len();
         let springiness = [spring_stiffness, spring_compression, spring_damping, spring_lengths];
@@ -169,7 +174,7 @@ impl PyCloth {
             springs: given_springs(springs, springiness, count)?,
         };
         let build = || {
-            let cloth = Cloth::new(positions, &polygons, material, rest.as_deref(), uv.as_ref())?;
+            let cloth = shaped(positions, &polygons, material, rest, uv.as_ref())?;
             Ok(Self(extras.apply_to(cloth)?))
         };
         py.detach(|| guarded(build))
@@ -230,6 +235,21 @@ impl PyCloth {
     fn __repr__(&self) -> String {
         let triangles = self.0.mesh.topology.triangles.len();
         format!("<weft.Cloth: {} vertices, {triangles} triangles>", self.0.vertex_count())
+    }
+}
+
+/// A cloth with rest positions of its vertices or face corners.
+fn shaped(
+    positions: Vec<Vec3>,
+    polygons: &Polygons,
+    material: Material,
+    rest: Option<(Vec<Vec3>, Each)>,
+    uv: Option<&Uv>,
+) -> crate::error::Result<Cloth> {
+    match rest {
+        Some((rest, Each::Corner)) => Cloth::of_panels(positions, polygons, material, &rest, uv),
+        Some((rest, Each::Vertex)) => Cloth::new(positions, polygons, material, Some(&rest), uv),
+        None => Cloth::new(positions, polygons, material, None, uv),
     }
 }
 
@@ -396,15 +416,48 @@ fn read_ignored(given: OptionalArgument<'_, '_>) -> PyResult<Vec<u32>> {
 }
 
 /// One coordinate pair per vertex, or per corner where that is another number.
+/// What an array has a row for.
+#[derive(Clone, Copy)]
+enum Each {
+    Vertex,
+    Corner,
+}
+
+impl Each {
+    /// By the number of rows of an `argument`.
+    fn of(
+        argument: &str,
+        count: usize,
+        vertex_count: usize,
+        polygons: &Polygons,
+    ) -> PyResult<Self> {
+        let corner_count = polygons.corner_count();
+        if count == vertex_count {
+            return Ok(Self::Vertex);
+        }
+        if count == corner_count {
+            return Ok(Self::Corner);
+        }
+        let wanted =
+            format!("{vertex_count}, one per vertex, or {corner_count}, one per face corner");
+        Err(Error::value(argument, format!("{count} rows"), wanted).into())
+    }
+}
+
 fn read_uv(given: &Bound<'_, PyAny>, vertex_count: usize, polygons: &Polygons) -> PyResult<Uv> {
     let rows = rows::<2>("uv", given)?;
-    let corner_count = polygons.corner_count();
-    if rows.len() == vertex_count {
-        return Ok(Uv::Vertex(rows));
-    }
-    if rows.len() == corner_count {
-        return Ok(Uv::Corner(rows));
-    }
-    let wanted = format!("{vertex_count}, one per vertex, or {corner_count}, one per face corner");
-    Err(Error::value("uv", format!("{} rows", rows.len()), wanted).into())
+    Ok(match Each::of("uv", rows.len(), vertex_count, polygons)? {
+        Each::Vertex => Uv::Vertex(rows),
+        Each::Corner => Uv::Corner(rows),
+    })
+}
+
+fn read_rest(
+    given: &Bound<'_, PyAny>,
+    vertex_count: usize,
+    polygons: &Polygons,
+) -> PyResult<(Vec<Vec3>, Each)> {
+    let rest = points("rest_positions", given)?;
+    let each = Each::of("rest_positions", rest.len(), vertex_count, polygons)?;
+    Ok((rest, each))
 }

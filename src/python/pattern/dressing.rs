@@ -28,14 +28,14 @@ use std::sync::{Mutex, MutexGuard};
 ///
 /// Without gravity and friction and in dense air the sewing of every cloth closes, then both act
 /// until all is at rest. The simulation may be read meanwhile, and is advanced by nothing else. It
-/// goes on from there once is_over; gravity, friction and air are then those from before.
+/// goes on from there once is_over; gravity, friction and air are then those from before. Where
+/// nothing is sewn, as in garments that were welded once the phase is "settling", all settles.
 ///
 /// Args:
 ///     simulation (Simulation): Cloths with sewing, where their panels are placed.
 ///
 /// Raises:
 ///     TypeError: An object of the wrong type.
-///     ValueError: No cloth has sewn vertices.
 #[pyclass(name = "Dressing", module = "weft", frozen)]
 pub(in crate::python) struct PyDressing {
     simulation: Py<PySimulation>,

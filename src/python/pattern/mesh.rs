@@ -92,6 +92,14 @@ impl PyPatternMesh {
         to_index_list(py, &stitches)
     }
 
+    /// Number of the vertex that each vertex becomes where closed seams are welded, in the order
+    /// of the first of each: int64, shape (n,). Cloth takes welded[triangles] as its faces, and
+    /// flat[triangles], a row for each corner, as its rest positions.
+    #[getter]
+    fn welded<'py>(&self, py: Python<'py>) -> Indices<'py> {
+        to_index_list(py, &self.0.welded())
+    }
+
     /// Internal lines as dicts: "panel" and "line" (indices), and "vertices" along one piece of
     /// it (int64 array).
     #[getter]

@@ -61,14 +61,20 @@ def test_the_uv_map_can_be_the_rest_shape_in_metres_whatever_the_scale_of_the_ob
     assert (rest[:, 2] == 0.0).all()
 
 
-def test_a_pattern_that_is_cut_where_the_mesh_is_not_is_refused_by_vertex():
+def test_a_pattern_that_is_cut_where_the_mesh_is_not_gives_every_face_its_shape():
     cloth = small_scenes.add_cloth(count=4)
     cloth.weft.rest_shape = "PATTERN"
     with pytest.raises(ValueError, match="'Sheet' has no UV map, its rest shape"):
         read()
     cloth.data.uv_layers.new(name="pattern")  # every face on its own
-    with pytest.raises(ValueError, match="'Sheet' is cut at vertex"):
-        read()
+    cloth.weft.pattern_size = 0.5
+    (found,) = read().cloths
+    faces = found.rest_corners.reshape(len(found.faces), -1, 3)
+    sides = np.linalg.norm(faces - np.roll(faces, 1, axis=1), axis=2)
+    assert sides == pytest.approx(0.5)
+    assert found.rest_positions == pytest.approx(found.positions)
+    areas = bridge.lumped_areas(found)
+    assert areas.sum() == pytest.approx(0.25 * len(faces), rel=1e-5)
 
 
 def test_a_shrunk_cloth_gets_shorter_and_not_lighter():

@@ -8,11 +8,13 @@ import bpy
 import numpy as np
 import pytest
 import small_scenes
+from drawn import crossings
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "examples"))
 import scenes
 
 FRAMES = {"flag": 30, "curtain": 30, "tablecloth": 20, "cape": 30, "cushion": 20, "skirt": 26}
+FRAMES |= {"dress": 20, "trousers": 30}
 
 
 @pytest.fixture(params=scenes.SCENES)
@@ -44,6 +46,15 @@ def test_an_example(baked):
         assert last[:, 2].min() > -0.05
     elif name == "cushion":
         assert np.ptp(last[:, 2]) > 2.0 * np.ptp(first[:, 2])
+    elif name in ("dress", "trousers"):
+        garment = cloth.weft.garment
+        assert garment.panels_mesh is not None and not garment.has_failed, garment.report
+        bodies = [one for one in bpy.data.objects if one.weft.role == "COLLIDER"]
+        for frame in (1, 10, FRAMES[name]):
+            bpy.context.scene.frame_set(frame)
+            assert not crossings([cloth], bodies).counts
+        drop = (first - last)[:, 2] if name == "dress" else np.zeros(1)
+        assert drop.max() < 0.1 and moved.max() > 0.05
     else:
         seams = np.array([edge.vertices[:] for edge in cloth.data.edges if edge.is_loose])
         gaps = np.linalg.norm(last[seams[:, 0]] - last[seams[:, 1]], axis=1)

@@ -83,6 +83,50 @@ def test_a_bag_is_sewn_around_a_box_and_hangs_on_it():
         dressing.advance(FRAME)
 
 
+def welded(mesh: weft.PatternMesh, points: np.ndarray) -> weft.Cloth:
+    """The garment with one vertex for those of a closed seam."""
+    places = np.zeros((mesh.welded.max() + 1, 3))
+    np.add.at(places, mesh.welded, points)
+    flat = np.column_stack([mesh.flat, np.zeros(len(mesh.flat))])
+    return weft.Cloth(
+        places / np.bincount(mesh.welded)[:, None],
+        mesh.welded[mesh.triangles],
+        weft.Material(),
+        rest_positions=flat[mesh.triangles].reshape(-1, 3),
+        uv=mesh.uv[mesh.triangles].reshape(-1, 2),
+    )
+
+
+def test_a_bag_settles_and_hangs_welded_as_sewn():
+    mesh, collider = bag(), box(0.1, 0.06, 0.4)
+    assert len(mesh.welded) - mesh.welded.max() - 1 == len(mesh.seams)
+    assert (mesh.welded[mesh.seams[:, 0]] == mesh.welded[mesh.seams[:, 1]]).all()
+    sewn_bag = sewn(mesh, collider)
+    dressing = weft.Dressing(sewn_bag)
+    while dressing.phase == "sewing":
+        dressing.advance(FRAME)
+    simulation = weft.Simulation([welded(mesh, sewn_bag.positions())], [collider])
+    assert weft.Dressing(simulation).phase == "settling"
+    assert dressed(simulation).phase == "worn"
+    before = simulation.positions()[mesh.welded]
+    while not dressing.is_over:
+        dressing.advance(FRAME)
+    assert np.median(np.linalg.norm(before - sewn_bag.positions(), axis=1)) < 0.02
+    for _ in range(24):
+        simulation.advance(FRAME)
+    after = simulation.positions()[mesh.welded]
+    assert np.abs(after - before).max() < 0.03
+    assert np.median(np.linalg.norm(after - before, axis=1)) < 0.005
+    areas = simulation.matrices()["masses"].sum() / weft.Material().density
+    assert areas == pytest.approx(2.0 * 0.4 * 0.5)  # at rest, not as it hangs
+
+
+def test_rest_positions_of_corners_are_refused_by_number():
+    mesh = bag()
+    with pytest.raises(ValueError, match=r"rest_positions: .* rows"):
+        weft.Cloth(mesh.positions, mesh.triangles, weft.Material(), rest_positions=np.zeros((7, 3)))
+
+
 def test_gravity_acts_after_a_dressing_as_before():
     mesh = bag()
     simulation = sewn(mesh, box(0.02, 0.02, -0.4))  # nothing to hang on
@@ -184,10 +228,16 @@ def test_panels_are_lifted_until_nothing_is_between_their_sides():
         lift(cloth, [], (0, 0, 0))
 
 
-def test_a_simulation_without_seams_has_nothing_to_dress():
+def test_a_simulation_without_seams_settles_at_once():
     cloth = weft.Cloth([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], weft.Material())
-    with pytest.raises(ValueError, match="sewn pairs"):
-        weft.Dressing(weft.Simulation([cloth]))
+    simulation = weft.Simulation([cloth])
+    dressing = weft.Dressing(simulation)
+    assert dressing.phase == "settling" and dressing.open_pairs() == []
+    dressing.advance(FRAME)
+    assert simulation.velocities()[:, 2].max() < -0.01  # gravity acts
+    dressing.cancel()
+    assert dressing.phase == "moving"
+
 
 
 def test_a_hood_of_others_is_worn_on_head_and_shoulders():

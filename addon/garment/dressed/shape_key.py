@@ -4,7 +4,7 @@
 import numpy as np
 from bpy.types import Object, ShapeKey
 
-from ..blender import mesh_arrays
+from ...blender import mesh_arrays
 
 NAME = "Dressed"
 
