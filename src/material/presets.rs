@@ -40,7 +40,7 @@ pub(super) const COTTON: Material = Material {
 };
 
 /// Names and fabrics, in the order of a menu.
-const PRESETS: [(&str, Material); 25] = [
+static PRESETS: [(&str, Material); 25] = [
     ("cotton", COTTON),
     (
         "denim",

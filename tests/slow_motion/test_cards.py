@@ -8,6 +8,7 @@ from slow_scenes.common import (
     FRAME,
     about_y,
     about_z,
+    assert_below,
     floor,
     masses,
     simulation,
@@ -33,7 +34,6 @@ def leaning(degrees: float) -> tuple[weft.Simulation, list[np.ndarray]]:
     return simulation(cloths, [floor(FRICTION)], {}), starts
 
 
-@pytest.mark.xfail(reason="missed: of three pairs two slide off after 1.6 to 3.7 s", strict=False)
 @pytest.mark.parametrize("degrees", [10, 15, 20])
 def test_two_cards_that_lean_on_each_other_stand_for_ten_seconds(degrees: int):
     cards, starts = leaning(degrees)
@@ -43,12 +43,11 @@ def test_two_cards_that_lean_on_each_other_stand_for_ten_seconds(degrees: int):
         assert min(heights) > 0.9 * starts[0][:, 2].max(), cards.time
 
 
-KICKED = pytest.mark.xfail(reason="missed: up to 6 mm/s", strict=False)
-
-
-@pytest.mark.parametrize("tilt", [0.0, pytest.param(3.0, marks=KICKED)])
+@pytest.mark.parametrize(("tilt", "reached"), [(0.0, 1e-3), (3.0, 4e-3)])
 @pytest.mark.parametrize("height", np.linspace(0.0002, 0.002, 10))
-def test_a_card_that_lands_on_a_smooth_floor_does_not_leave_sideways(height: float, tilt: float):
+def test_a_card_that_lands_on_a_smooth_floor_does_not_leave_sideways(
+    height: float, tilt: float, reached: float
+):
     """In vacuum: nothing pushes it sideways."""
     rest, _ = strip(ROWS, COLUMNS, HEIGHT, WIDTH)
     triangles = triangles_of(ROWS, COLUMNS)
@@ -59,6 +58,8 @@ def test_a_card_that_lands_on_a_smooth_floor_does_not_leave_sideways(height: flo
     card = simulation([cloth], [floor(0.0)], {})
     weights = masses(rest, triangles, fabric.density)
     weights /= weights.sum()
+    speeds = []
     for _ in range(24):
         card.advance(FRAME)
-        assert np.linalg.norm((weights @ card.velocities())[:2]) < 1e-3
+        speeds.append(np.linalg.norm((weights @ card.velocities())[:2]))
+    assert_below(1e-3, reached=reached, value=max(speeds))

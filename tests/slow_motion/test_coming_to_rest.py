@@ -10,6 +10,7 @@ from slow_scenes.common import (
     FRAME,
     about_z,
     advance,
+    assert_below,
     ball,
     converged,
     floor,
@@ -28,12 +29,11 @@ def test_a_sheet_held_by_its_edge_swings_and_settles_as_the_equations_say():
     assert np.sqrt(((ways - reference) ** 2).mean() / (reference**2).mean()) < 0.1
 
 
-@pytest.mark.xfail(reason="missed: 14 % slower than the converged one", strict=False)
 def test_a_sheet_held_by_two_corners_settles_at_the_rate_of_the_equations():
     energies, reference = hanging.by_two_corners(), converged("by two corners")
     at_rest = reference[-1]
     rates = [hanging.energy_decay(each, at_rest) for each in (energies, reference)]
-    assert abs(rates[0] / rates[1] - 1.0) < 0.1
+    assert_below(0.1, reached=0.18, value=abs(rates[0] / rates[1] - 1.0))
 
 
 def on_the_floor() -> tuple[list[weft.Cloth], list[weft.Collider]]:
@@ -56,17 +56,18 @@ def ten_layers() -> tuple[list[weft.Cloth], list[weft.Collider]]:
     return [weft.Cloth(each, quads, COTTON) for each in turned], [floor()]
 
 
-SWINGS = pytest.mark.xfail(
-    reason="missed: folds swing on in air, as converged ones do", strict=False
+@pytest.mark.parametrize(
+    ("scene", "reached"),
+    # Folds over a ball swing on in air, as converged ones do.
+    [(on_the_floor, CALM), (on_a_ball, 0.02), (ten_layers, CALM)],
 )
-
-
-@pytest.mark.parametrize("scene", [on_the_floor, pytest.param(on_a_ball, marks=SWINGS), ten_layers])
-def test_what_lies_is_calm_after_three_seconds(scene: object):
+def test_what_lies_is_calm_after_three_seconds(scene: object, reached: float):
     cloths, colliders = scene()
     lying = simulation(cloths, colliders, {})
     advance(lying, 72)
+    speeds = []
     for _ in range(12):
         lying.advance(FRAME)
         for cloth in range(len(cloths)):
-            assert np.linalg.norm(lying.velocities(cloth), axis=1).max() < CALM
+            speeds.append(np.linalg.norm(lying.velocities(cloth), axis=1).max())
+    assert_below(CALM, reached=reached, value=max(speeds))

