@@ -239,7 +239,6 @@ def test_a_simulation_without_seams_settles_at_once():
     assert dressing.phase == "moving"
 
 
-
 def test_a_hood_of_others_is_worn_on_head_and_shoulders():
     mesh = pattern("hoody_mean").mesh(0.02)
     simulation = sewn(mesh, body())
