@@ -48,7 +48,7 @@ demo: $(BPY_ENVS:%=%/ready) $(ZIP) ## bake and render the demonstration into out
 		$$environment/bin/python tests/blender/demo/demo_check.py out/demo.blend; done
 
 EXAMPLES ?=
-examples: $(NEWEST_BPY)/ready out/library/weft ## eight scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
+examples: $(NEWEST_BPY)/ready out/library/weft ## nine scenes to learn from, baked, into out/examples (EXAMPLES='--only flag')
 	@PYTHONPATH=out/library $(NEWEST_BPY)/bin/python examples/build.py out/examples $(EXAMPLES)
 
 test: lint test-rust test-python test-slow test-hostile test-blender ## everything that must pass

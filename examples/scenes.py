@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Eight scenes to learn from: each function builds one in the open, empty file.
+"""Nine scenes to learn from: each function builds one in the open, empty file.
 
 `detail` is the number of vertices along the longer side of the cloth.
 """
@@ -299,7 +299,31 @@ def skirt(detail=36):
     return cloth
 
 
+def fur(detail=40):
+    """A fur throw falls over a stool: particle hair on the cloth, which follows the result."""
+
+    def place(u, v):
+        return (1.1 * (u - 0.5), 1.1 * (v - 0.5), 0.62)
+
+    cloth = meshes.add_sheet("Throw", detail, detail, place)
+    meshes.as_cloth(cloth, "wool")
+    coat = bpy.data.materials.new("Coat")
+    coat.diffuse_color = (0.42, 0.24, 0.12, 1.0)
+    if coat.node_tree is None:  # before Blender 5.0
+        coat.use_nodes = True
+    coat.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = coat.diffuse_color
+    cloth.data.materials.append(coat)
+    hair = cloth.modifiers.new("Fur", "PARTICLE_SYSTEM").particle_system.settings
+    hair.type, hair.count, hair.hair_length, hair.hair_step = "HAIR", 2500, 0.05, 3
+    hair.child_type, hair.rendered_child_count, hair.child_percent = "INTERPOLATED", 10, 2
+    hair.clump_factor, hair.roughness_2, hair.brownian_factor = 0.3, 0.01, 0.01
+    meshes.add_turned("Stool", [(0.25, 0.0), (0.27, 0.3), (0.3, 0.58), (0.28, 0.6)], 40)
+    meshes.add_floor(3.0)
+    bpy.context.scene.frame_end = 50
+    return cloth
+
+
 SCENES = {
     scene.__name__: scene
-    for scene in (flag, curtain, tablecloth, cape, cushion, skirt, dress, trousers)
+    for scene in (flag, curtain, tablecloth, cape, cushion, skirt, dress, trousers, fur)
 }

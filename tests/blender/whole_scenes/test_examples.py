@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "examples"))
 import scenes
 
 FRAMES = {"flag": 30, "curtain": 30, "tablecloth": 20, "cape": 30, "cushion": 20, "skirt": 26}
-FRAMES |= {"dress": 20, "trousers": 30}
+FRAMES |= {"dress": 20, "trousers": 30, "fur": 24}
 
 
 @pytest.fixture(params=scenes.SCENES)
@@ -26,6 +26,18 @@ def baked(request):
     assert bpy.ops.weft.bake() == {"FINISHED"}
     assert not cloth.weft.result.warnings, cloth.weft.result.warnings
     return request.param, cloth, small_scenes.cached_frames(cloth).astype(float)
+
+
+def distance_of_roots(cloth: bpy.types.Object, frame: int) -> float:
+    """Largest distance of a hair's root from the cloth as drawn, in m."""
+    bpy.context.scene.frame_set(frame)
+    drawn = cloth.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    fur = drawn.particle_systems[0]
+    roots = [fur.co_hair(drawn, particle_no=k, step=0) for k in range(0, fur.settings.count, 25)]
+    inverse = drawn.matrix_world.inverted()
+    return max(
+        (drawn.closest_point_on_mesh(inverse @ root)[1] - inverse @ root).length for root in roots
+    )
 
 
 def test_an_example(baked):
@@ -55,6 +67,10 @@ def test_an_example(baked):
             assert not crossings([cloth], bodies).counts
         drop = (first - last)[:, 2] if name == "dress" else np.zeros(1)
         assert drop.max() < 0.1 and moved.max() > 0.05
+    elif name == "fur":
+        assert last[:, 2].max() > 0.55 and last[:, 2].min() < 0.45
+        # Blender has roots on a bilinear patch of each quad, not on its triangles.
+        assert distance_of_roots(cloth, FRAMES[name]) < 0.01
     else:
         seams = np.array([edge.vertices[:] for edge in cloth.data.edges if edge.is_loose])
         gaps = np.linalg.norm(last[seams[:, 0]] - last[seams[:, 1]], axis=1)
