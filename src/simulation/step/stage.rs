@@ -57,7 +57,6 @@ impl Simulation {
         let predictor = Predictor {
             stage,
             state,
-            has_contacts: self.response.contact_history().contact_count() > 0,
             pinned: &self.boundary_conditions.pinned(state.positions.len()),
             gravity: self.dynamics.gravity,
         };
