@@ -33,7 +33,7 @@ BAD_CLOTHS = {
     ),
     "another number of vertices at rest": (
         cloth_of(rest_positions=POSITIONS[:-1]),
-        (ValueError, rf"rest_positions: {COUNT - 1} vertices; wanted {COUNT}"),
+        (ValueError, rf"rest_positions: {COUNT - 1} rows; wanted {COUNT}"),
     ),
     "no vertices": (
         cloth_of(np.zeros((0, 3)), np.zeros((0, 3), int)),

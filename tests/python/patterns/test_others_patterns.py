@@ -48,7 +48,8 @@ def test_meshes_of_others_patterns(name, edge_length, angle):
     for panel in mesh.quality:
         assert panel["min_angle"] > angle
         assert panel["regular_share"] > share
-        assert 0.94 < panel["mean_edge_ratio"] < 1.05
+        # Triangles that would cut off a corner are split.
+        assert 0.93 < panel["mean_edge_ratio"] < 1.05
         assert panel["min_edge_ratio"] > 0.25
         assert panel["max_edge_ratio"] < 1.8
 
